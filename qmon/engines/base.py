@@ -1,0 +1,144 @@
+"""What an engine and its connections offer to the packages above. Only ``odbc.py`` knows the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+EngineName = Literal["postgres", "sqlserver"]
+Value = str | int | float | bool | bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A database one can connect to.
+
+    ``name`` is free of secrets and fit for a screen. ``parameters`` are ODBC keywords without the password.
+    ``prod``: acting asks for the queue's name and a reason. ``read_only``: acting is refused.
+    """
+
+    name: str
+    engine: EngineName | None
+    parameters: Mapping[str, str]
+    environment: str = ""
+    prod: bool = False
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """How a connection behaves. Times in seconds; ``None``: the server's own setting.
+
+    ``read_only``: the server itself refuses writes. ``purpose`` ends up in the application name (``qmon poll``).
+    """
+
+    purpose: str = ""
+    login_timeout_s: float = 5.0
+    statement_timeout_s: float | None = None
+    lock_timeout_s: float | None = None
+    read_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One SQL file, checked and compiled but not yet rendered. See ``sql/README.md`` for the format."""
+
+    name: str
+    purpose: str
+    text: str
+    parameters: tuple[str, ...]
+    names: frozenset[str]
+    columns: tuple[str, ...]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """SQL ready to run: identifiers quoted, ``?`` for each value, ``parameters`` naming the values in order."""
+
+    name: str
+    text: str
+    parameters: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A statement with its values."""
+
+    statement: Statement
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A result set: column names in lower case as declared, and rows as tuples."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[object, ...], ...]
+
+
+class Connection(Protocol):
+    """One connection, for one thread; only ``cancel`` may be called from another.
+
+    Every method raises ``ConnectionLost`` where the connection has broken, ``DeadlineExceeded`` where the statement
+    ran out of time or was cancelled, ``PermissionMissing`` or another ``QueryFailed`` where the server refused.
+    Outside ``transaction`` each statement commits by itself.
+    """
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The server's version, such as (18, 6) or (16, 0)."""
+        ...
+
+    @property
+    def session_id(self) -> int:
+        """The server's id of this session."""
+        ...
+
+    def fetch(self, bound: Bound) -> Rows:
+        """Run one statement that returns rows; its columns must be the declared ones."""
+        ...
+
+    def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
+        """Run several statements in one round trip. One that fails fails the batch: fall back to ``fetch``."""
+        ...
+
+    def execute(self, bound: Bound) -> int:
+        """Run one statement for its effect; returns the rows affected, -1 where the driver does not say."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Commit at the end of the block, roll back on any exception."""
+        ...
+
+    def cancel(self) -> None:
+        """Ask the server to end the statement under way. May be called from any thread; does not wait."""
+        ...
+
+    def close(self) -> None:
+        """Close; never raises."""
+        ...
+
+
+class Engine(Protocol):
+    """A kind of server: how it quotes, connects, and where its SQL is."""
+
+    @property
+    def name(self) -> EngineName:
+        """``postgres`` or ``sqlserver``: also the name of its folder in ``sql/``."""
+        ...
+
+    def quote(self, parts: Sequence[str]) -> str:
+        """An identifier of one or more parts, quoted; raises ``BadInput`` where a part cannot be one."""
+        ...
+
+    def literal(self, text: str) -> str:
+        """A string literal, for the few places where the server takes no identifier and no parameter (``nextval``)."""
+        ...
+
+    def connect(self, target: Target, session: Session) -> Connection:
+        """Connect; raises ``Unreachable``, ``MissingDriver`` or ``BadInput`` with one clear line."""
+        ...

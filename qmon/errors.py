@@ -1,0 +1,49 @@
+"""The errors that qmon raises on purpose.
+
+Every message is one line that says what is wrong and what to do about it, and never holds a secret: it is shown to
+the operator as it stands.
+"""
+
+from __future__ import annotations
+
+
+class QmonError(Exception):
+    """Base of every error that qmon raises on purpose."""
+
+
+class BadInput(QmonError):
+    """What the user typed or configured cannot be used; nothing was changed. The command line exits with 2."""
+
+
+class Unreachable(QmonError):
+    """The target cannot be reached or refuses us. The command line exits with 1."""
+
+
+class MissingDriver(BadInput):
+    """The ODBC driver or the driver manager is not installed; the message names the package."""
+
+
+class ConnectionLost(Unreachable):
+    """A connection that worked has broken; every statement under way on it is lost."""
+
+
+class QueryFailed(QmonError):
+    """The server refused one statement; the connection is good.
+
+    Attributes:
+        sqlstate: the five characters of the SQLSTATE, or an empty string where the driver gave none.
+        query: the name of the query, such as ``probe/server``.
+    """
+
+    def __init__(self, message: str, *, sqlstate: str = "", query: str = "") -> None:
+        super().__init__(message)
+        self.sqlstate = sqlstate
+        self.query = query
+
+
+class PermissionMissing(QueryFailed):
+    """Our role may not do that; the message carries the GRANT that helps."""
+
+
+class DeadlineExceeded(QueryFailed):
+    """The statement ran into its deadline, or was cancelled; the connection is good."""

@@ -1,0 +1,45 @@
+"""The queue designs qmon knows, by name, and what is true of each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What is true of every queue of one design.
+
+    Attributes:
+        article: who described it.
+        essence: one line for people.
+        deletes_on_pop: a popped row is deleted in the popper's transaction: in progress means an open transaction.
+        order: the order in which pops take messages.
+        completes: a popped message stays until it is completed.
+    """
+
+    article: str
+    essence: str
+    deletes_on_pop: bool
+    order: Literal["fifo", "lifo", "due", "any"]
+    completes: bool
+
+
+TRAITS: Final[dict[str, Traits]] = {
+    "naive": Traits("Kejser", "INSERT and DELETE, ordered by a sequence number", True, "fifo", False),
+    "ring": Traits("Kejser", "preallocated slots, push and pop sequences, a turn for each slot", False, "fifo", False),
+    "ring_classic": Traits("Kejser", "the ring as published, without turns: to compare only", False, "fifo", False),
+    "ring_pointer": Traits("Kejser", "a ring of pointers, payloads in tables by message id", False, "fifo", False),
+    "heap": Traits("Rusanu", "any order, skips what is locked", True, "any", False),
+    "fifo": Traits("Rusanu", "ordered by identity, skips what is locked (lax order)", True, "fifo", False),
+    "strict_fifo": Traits("Rusanu", "one pop at a time, in commit order", True, "fifo", False),
+    "lifo": Traits("Rusanu", "a stack: newest first", True, "lifo", False),
+    "pending": Traits("Rusanu", "a due time; pops only what is due", True, "due", False),
+    "status": Traits("Buschmann", "a state column: ready, in progress; completed rows are deleted", False, "fifo", True),
+    "flag": Traits("Rusanu", "a processed flag leading the clustered index", False, "fifo", False),
+    "batch_single": Traits("Al Zabir", "one wide table, select-then-update batches: the slow reference", False, "fifo", True),
+    "batch_split": Traits("Al Zabir", "small meta rows apart from payloads, select-then-update batches", False, "fifo", True),
+    "batch_fast": Traits("Al Zabir", "small meta rows apart from payloads, one UPDATE per batch", False, "fifo", True),
+    "service_broker": Traits("Rusanu", "SQL Server's built-in queues", False, "fifo", True),
+}
+"""Every design by name. Sources: Kejser 2012, Rusanu 2010, Buschmann 2019, Al Zabir 2010."""

@@ -1,0 +1,124 @@
+"""Layout: how one table, or a set of tables, acts as a queue. Data, not code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Literal
+
+from qmon.model.designs import TRAITS, Traits
+
+StateValue = str | int
+
+DEFAULT_TIMEOUT_S: Final = 300.0
+
+
+class Source(StrEnum):
+    """Where a layout comes from, in falling order of trust."""
+
+    CONFIGURATION = "configuration"
+    REGISTRY = "registry"
+    DISCOVERY = "discovery"
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table as the server names it, unquoted. ``schema`` is empty only where the user gave none."""
+
+    schema: str
+    name: str
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts to quote and join with dots."""
+        return (self.schema, self.name) if self.schema else (self.name,)
+
+    def __str__(self) -> str:
+        return ".".join(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class StateColumn:
+    """The column that says which state a row is in, and the values it takes. ``None``: the state is not used."""
+
+    column: str
+    ready: StateValue
+    in_progress: StateValue | None = None
+    done: StateValue | None = None
+    dead: StateValue | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerColumn:
+    """Who took a message, and what that name proves.
+
+    ``session``: a server session id, dead when that session has vanished *and* ``held_while_working`` is true;
+    ``lease``: a time until which the message is taken; ``heartbeat``: a time the owner renews; ``name``: proves nothing.
+    """
+
+    column: str
+    kind: Literal["session", "lease", "heartbeat", "name"] = "name"
+    held_while_working: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The parts of a ring: its size in slots, its two sequences and the columns of a slot."""
+
+    size: int
+    push_sequence: TableName
+    pop_sequence: TableName
+    slot: str = "slot"
+    turn: str | None = "turn"
+    message_id: str = "message_id"
+    reference_count: str = "reference_count"
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """Who pushes or pops: patterns (``*`` and ``?``) for the application name, the login, or the procedure they call."""
+
+    application: str | None = None
+    login: str | None = None
+    procedure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How one table acts as a queue. Columns that the table lacks are ``None``; what depends on them is switched off.
+
+    ``sequence`` is the sequence that issues ids, where one is known. ``data_table`` is the second half of a split
+    design, ``data_id`` its key. ``timeout_s``: seconds in progress after which a message is stuck.
+    ``routines`` maps push, pop, complete, fail … to the procedures of an installed design.
+    """
+
+    queue: str
+    design: str
+    table: TableName
+    id: str | None = None
+    state: StateColumn | None = None
+    started_at: str | None = None
+    enqueued_at: str | None = None
+    due_at: str | None = None
+    owner: OwnerColumn | None = None
+    attempts: str | None = None
+    priority: str | None = None
+    payload: str | None = None
+    sequence: TableName | None = None
+    data_table: TableName | None = None
+    data_id: str | None = None
+    ring: Ring | None = None
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    pushers: Clients = field(default_factory=Clients)
+    poppers: Clients = field(default_factory=Clients)
+    routines: tuple[tuple[str, TableName], ...] = ()
+    source: Source = Source.CONFIGURATION
+
+    @property
+    def traits(self) -> Traits:
+        """What is true of every queue of this design."""
+        return TRAITS[self.design]
+
+    def routine(self, verb: str) -> TableName | None:
+        """The procedure of an installed design that does ``verb`` (``push``, ``pop``, …), if there is one."""
+        return dict(self.routines).get(verb)

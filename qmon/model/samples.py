@@ -1,0 +1,177 @@
+"""Samples: the typed rows of each probe. Field names are the column names of the SQL, one record a probe.
+
+Times are seconds: ``*_at`` since the Unix epoch on the server's clock, ``*_s`` durations. Counters are totals since
+the server last reset them, never rates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSample:
+    """One row: the server and the watched database as a whole."""
+
+    now_at: float
+    started_at: float
+    stats_reset_at: float | None
+    in_recovery: bool
+    sessions: int
+    commits: int
+    rollbacks: int
+    deadlocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitSample:
+    """One row a wait: how many sessions wait for it at this moment. ``event`` empty: running on a processor."""
+
+    kind: str
+    event: str
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedSample:
+    """One row a pair of waiting session and session that blocks it. ``blocker`` 0: a prepared transaction."""
+
+    waiter: int
+    blocker: int
+    waiting_s: float | None
+    event: str
+    waiter_application: str
+    waiter_query: str
+    blocker_application: str
+    blocker_state: str
+    blocker_transaction_s: float | None
+    blocker_query: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriterSample:
+    """One row a running transaction that has written: who holds the rows it has touched."""
+
+    xid: str
+    session: int
+    transaction_s: float | None
+    state: str
+    application: str
+
+
+@dataclass(frozen=True, slots=True)
+class CounterSample:
+    """One row a table: the server's statistics counters. ``live`` and ``dead`` are rows, the rest totals of rows."""
+
+    table_id: int
+    inserted: int
+    updated: int
+    deleted: int
+    hot_updated: int
+    live: int
+    dead: int
+    modified_since_analyze: int
+    vacuums: int
+    analyzes: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceSample:
+    """One row a sequence: the last number issued, ``None`` where none was yet or our role may not see it."""
+
+    sequence_id: int
+    last_value: int | None
+    visible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HeadSample:
+    """One row a queue: the oldest ready message found from the last known head on, and a bounded count.
+
+    ``counted``: ready rows seen, up to the limit asked for; ``oldest_s``: age of the head in seconds.
+    """
+
+    head_id: str | None
+    oldest_s: float | None
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSample:
+    """One row a transaction that has locked ready rows near the head (delete-on-pop designs), with how many."""
+
+    xid: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressSample:
+    """One row a queue: messages in progress, counted up to the limit, and how many of them are beyond the timeout."""
+
+    in_progress: int
+    stuck: int | None
+    longest_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressIdSample:
+    """One row a message in progress of a table without a start time: only its id is known."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountSample:
+    """One row: a count up to the limit asked for (scheduled, dead)."""
+
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
+class RingSample:
+    """One row a ring: positions and the slots around both of them, from one statement.
+
+    ``push_last`` and ``pop_last``: last numbers drawn; ``push_open``: numbers near ``push_last`` whose slot does not
+    hold the message yet; ``pop_open``: numbers up to ``pop_last`` not popped yet although drawn, split into those
+    that wait for a push (``pop_waiting``) and those that hold a message (``pop_held``); ``oldest_s``: age in seconds
+    of the oldest message that is ready.
+    """
+
+    push_last: int
+    pop_last: int
+    push_open: int
+    pop_waiting: int
+    pop_held: int
+    oldest_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorSample:
+    """One row: exact counts of a whole table, taken on the slow connection. ``None``: the layout has no such state."""
+
+    counted_at: float
+    ready: int
+    in_progress: int | None
+    scheduled: int | None
+    dead: int | None
+    done: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSample:
+    """One row a message, for the queue screen. ``age_s``: seconds since it was started, or else enqueued."""
+
+    id: str
+    state: str
+    age_s: float | None
+    owner: str | None
+    attempts: int | None
+    payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CostSample:
+    """One row: what our own session has cost the server so far. ``None``: this server does not say."""
+
+    buffers: int | None

@@ -1,0 +1,88 @@
+"""Snapshot: all samples of one poll of one target, with failures. The one truth that everything else reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from qmon.model.layout import Layout
+from qmon.model.samples import (
+    AnchorSample,
+    BlockedSample,
+    CostSample,
+    CounterSample,
+    HeadSample,
+    HeldSample,
+    MessageSample,
+    ProgressSample,
+    RingSample,
+    ServerSample,
+    WaitSample,
+    WriterSample,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeFailure:
+    """A probe that gave nothing this time. ``queue`` is empty for a probe of the whole target.
+
+    ``grant``: the statement that would help where a permission is missing, else empty.
+    """
+
+    probe: str
+    reason: str
+    queue: str = ""
+    grant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSamples:
+    """The samples of one queue in one poll; ``None`` or empty where the probe does not apply, is not due, or failed.
+
+    ``in_progress_ids``: ids in progress of a table without a start time. ``anchor`` is the newest exact count there
+    is, however old. ``unknown`` maps a figure to the reason why this layout cannot have it.
+    """
+
+    layout: Layout
+    counters: CounterSample | None = None
+    data_counters: CounterSample | None = None
+    last_id: int | None = None
+    head: HeadSample | None = None
+    held: tuple[HeldSample, ...] = ()
+    progress: ProgressSample | None = None
+    in_progress_ids: tuple[str, ...] | None = None
+    scheduled: int | None = None
+    dead: int | None = None
+    ring: RingSample | None = None
+    anchor: AnchorSample | None = None
+    messages: tuple[MessageSample, ...] | None = None
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One poll of one target.
+
+    ``sequence`` counts the polls of one poller from 1. ``sampled_at`` is the server's clock (seconds since the epoch)
+    as the poll began, ``taken_at`` our monotonic clock (seconds) as it ended. ``client_ms``: wall time of the whole
+    poll here; ``server_ms``: time from its first to its last statement on the server's clock; ``buffers``: pages that
+    our own session touched since the poll before, ``None`` where the server does not say.
+    """
+
+    target: str
+    engine: str
+    server_version: str
+    sequence: int
+    sampled_at: float
+    taken_at: float
+    client_ms: float
+    server_ms: float | None
+    buffers: int | None
+    interval_s: float
+    server: ServerSample
+    queues: tuple[QueueSamples, ...] = ()
+    waits: tuple[WaitSample, ...] | None = None
+    blocked: tuple[BlockedSample, ...] | None = None
+    writers: tuple[WriterSample, ...] | None = None
+    cost: CostSample | None = None
+    failures: tuple[ProbeFailure, ...] = ()

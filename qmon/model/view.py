@@ -1,0 +1,160 @@
+"""View: what the figures are now, derived from the snapshots so far. Screens, commands and verdicts read only this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+from qmon.model.layout import Layout
+from qmon.model.samples import BlockedSample, MessageSample, WaitSample
+from qmon.model.snapshot import ProbeFailure
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure. ``value`` ``None``: unknown, and ``reason`` says why. ``estimated`` is shown as ``~``, ``at_least`` as ``≥``.
+
+    ``age_s``: how much older than the poll the figure is, in seconds (an exact count taken earlier), else 0.
+    """
+
+    value: float | None = None
+    estimated: bool = False
+    at_least: bool = False
+    reason: str = ""
+    age_s: float = 0.0
+
+    @classmethod
+    def unknown(cls, reason: str) -> Figure:
+        """A figure that is not known, with the reason."""
+        return cls(None, reason=reason)
+
+
+class Severity(IntEnum):
+    """How much a verdict needs a hand; greater is worse."""
+
+    FINE = 0
+    NOTICE = 1
+    WARNING = 2
+    CRITICAL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is wrong with a queue. ``proof`` is one line made of readings; ``key`` the key that answers it, or empty.
+
+    ``since_at``: when its sign was first seen, seconds since the epoch on the server's clock.
+    """
+
+    code: str
+    proof: str
+    severity: Severity = Severity.FINE
+    since_at: float | None = None
+    key: str = ""
+
+
+class Trend(StrEnum):
+    """Where the depth goes."""
+
+    DRAINING = "draining"
+    GROWING = "growing"
+    STEADY = "steady"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """When the queue drains. ``seconds`` ± ``band_s`` while draining; ``growth`` in messages per second while growing."""
+
+    trend: Trend
+    seconds: float | None = None
+    band_s: float | None = None
+    growth: float | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One moment of a queue's history, for plots. Rates in messages per second over the interval that ends here."""
+
+    at: float
+    ready: float | None
+    push_rate: float | None
+    pop_rate: float | None
+    complete_rate: float | None
+    in_progress: float | None
+    oldest_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """The figures of one queue. Rates are messages per second over the last window; ``oldest`` is in seconds.
+
+    ``gap``: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
+    ``fill``: share of a ring's slots in use, 0 to 1.
+    """
+
+    layout: Layout
+    ready: Figure
+    in_progress: Figure
+    stuck: Figure
+    scheduled: Figure
+    dead: Figure
+    oldest: Figure
+    push_rate: Figure
+    pop_rate: Figure
+    complete_rate: Figure
+    gap: Figure
+    fill: Figure
+    verdict: Verdict
+    forecast: Forecast
+    history: tuple[Point, ...] = ()
+    messages: tuple[MessageSample, ...] | None = None
+    failures: tuple[ProbeFailure, ...] = ()
+    gap_kind: str = ""
+
+    @property
+    def name(self) -> str:
+        """The queue's name."""
+        return self.layout.queue
+
+
+@dataclass(frozen=True, slots=True)
+class TargetView:
+    """The figures of one target: transactions per second, live waits, blocked sessions, and what qmon costs.
+
+    ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it.
+    """
+
+    commits: Figure
+    rollbacks: Figure
+    deadlocks: Figure
+    sessions: int
+    waits: tuple[WaitSample, ...] | None
+    blocked: tuple[BlockedSample, ...] | None
+    client_ms: float
+    server_ms: float | None
+    buffers: int | None
+    budget_share: float | None
+    in_recovery: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All figures of one target after one poll. ``sampled_at`` is the server's clock, ``taken_at`` our monotonic one."""
+
+    target: str
+    engine: str
+    server_version: str
+    sequence: int
+    sampled_at: float
+    taken_at: float
+    interval_s: float
+    server: TargetView
+    queues: tuple[QueueView, ...] = ()
+    failures: tuple[ProbeFailure, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def queue(self, name: str) -> QueueView | None:
+        """The queue of that name, if it is there."""
+        return next((q for q in self.queues if q.name == name), None)

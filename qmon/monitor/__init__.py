@@ -1,0 +1,1 @@
+"""Watching: probes, the poller, discovery and the bounded history."""

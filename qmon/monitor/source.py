@@ -1,0 +1,87 @@
+"""Where snapshots come from: the poller of a live target, or a replay. Screens cannot tell which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from qmon.model.snapshot import Snapshot
+
+
+class Phase(StrEnum):
+    """What the source is doing about its target."""
+
+    CONNECTING = "connecting"
+    LIVE = "live"
+    LATE = "late"
+    """A poll has overrun its deadline; figures on screen age."""
+    LOST = "lost"
+    """No connection; the next try is at ``retry_at``."""
+    PAUSED = "paused"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """A change of phase. ``retry_at`` and ``changed_at`` are our monotonic clock in seconds; ``reason`` is one line."""
+
+    target: str
+    phase: Phase
+    reason: str = ""
+    retry_at: float | None = None
+    changed_at: float = 0.0
+
+
+Event = Snapshot | SourceState
+Sink = Callable[[Event], None]
+"""Called from the source's own thread, so it must be quick and thread-safe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What the screens show now: probes of hidden screens do not run. ``rows_of``: the queue whose rows are listed."""
+
+    rows_of: str | None = None
+    row_limit: int = 200
+    only_stuck: bool = False
+    waits: bool = True
+
+
+class SnapshotSource(Protocol):
+    """Something that produces snapshots. All methods may be called from any thread and return at once."""
+
+    @property
+    def target(self) -> str:
+        """The target's name, free of secrets."""
+        ...
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between polls, as asked for."""
+        ...
+
+    def start(self, sink: Sink) -> None:
+        """Begin; ``sink`` gets every snapshot and every change of phase."""
+        ...
+
+    def poll_now(self) -> None:
+        """Poll as soon as the poll under way has ended."""
+        ...
+
+    def set_interval(self, seconds: float) -> None:
+        """Poll every ``seconds`` from now on (0.5 to 60)."""
+        ...
+
+    def set_focus(self, focus: Focus) -> None:
+        """Say what is on the screens."""
+        ...
+
+    def count_exactly(self, queue: str) -> None:
+        """Ask for an exact count of one queue, on the slow connection; it arrives as that queue's anchor."""
+        ...
+
+    def close(self) -> None:
+        """End; waits at most two seconds for the poll under way, then abandons it."""
+        ...
