@@ -1,0 +1,23 @@
+-- The registry: the queues that qmon installed here, and how their tables act as queues. Does nothing where it exists.
+-- Where the role qmon_monitor exists already, it may read the registry.
+DO $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('qmon control'));
+    IF to_regclass('qmon.queues') IS NULL THEN
+        CREATE TABLE qmon.queues (
+            queue        text        NOT NULL PRIMARY KEY,
+            design       text        NOT NULL,
+            layout       jsonb       NOT NULL,
+            version      integer     NOT NULL DEFAULT 1,
+            installed_by text        NOT NULL DEFAULT session_user,
+            installed_at timestamptz NOT NULL DEFAULT now()
+        );
+        COMMENT ON TABLE qmon.queues IS 'qmon: the registry of installed queues';
+        COMMENT ON COLUMN qmon.queues.version IS 'format of the layout column';
+        IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'qmon_monitor') THEN
+            GRANT USAGE ON SCHEMA qmon TO qmon_monitor;
+            GRANT SELECT ON qmon.queues TO qmon_monitor;
+        END IF;
+    END IF;
+END
+$$

@@ -1,0 +1,11 @@
+-- Writes a queue into the registry, or anew the queue of that name on the same table. Touches no row where another
+-- table already goes by that name: the caller must say so.
+-- :queue   the queue's name
+-- :design  the design's name
+-- :layout  the layout as JSON
+INSERT INTO qmon.queues AS known (queue, design, layout)
+VALUES (:queue, :design, CAST(:layout AS jsonb))
+ON CONFLICT (queue) DO UPDATE
+SET design = excluded.design, layout = excluded.layout, version = excluded.version,
+    installed_by = session_user, installed_at = now()
+WHERE known.layout -> 'table' = excluded.layout -> 'table'
