@@ -1,0 +1,187 @@
+"""Finds the SQL of qmon for an engine and a server's version, and renders it for one layout."""
+
+from __future__ import annotations
+
+import importlib.resources
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final
+
+from qmon.engines.base import Engine, EngineName, Query, Statement
+from qmon.engines.sqlfile import parse, scanned
+from qmon.engines.sqltext import Parameter, QueryFileError, Separator, Slot
+from qmon.errors import BadInput
+
+Name = Sequence[str] | str | int | None
+"""What stands for a ``{name}``: an identifier's parts, its only part, a whole number, or nothing at all."""
+
+ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
+KINDS: Final[Mapping[str, str]] = {
+    "probes": "probe",
+    "actions": "action",
+    "catalog": "catalog",
+    "control": "control",
+    "designs": "design",
+}
+"""The folders, and the first word of the names of the queries in them."""
+
+_FILE: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlFile:
+    """One file: its engine, its query's name such as ``probe/server``, and the first major version it is for."""
+
+    engine: EngineName
+    name: str
+    since: int
+    path: str
+    """Seen from the folder above ``sql``: what error messages say."""
+    file: Traversable
+
+    @property
+    def kind(self) -> str:
+        """``probe``, ``action``, ``catalog``, ``control`` or ``design``."""
+        return self.name.partition("/")[0]
+
+
+@cache
+def root() -> Traversable:
+    """The ``sql`` folder: in a wheel inside the package, in a checkout beside it."""
+    package = importlib.resources.files("qmon")
+    inside = package / "_sql"
+    if inside.is_dir():
+        return inside
+    beside = Path(str(package)).parent / "sql"
+    if beside.is_dir():
+        return beside
+    raise QueryFileError("the sql folder of qmon is missing; install qmon again")
+
+
+@cache
+def all_files() -> tuple[SqlFile, ...]:
+    """Every SQL file there is, sorted by engine, name and version; raises ``QueryFileError`` for a stray one."""
+    found: list[SqlFile] = []
+    for engine in ENGINES:
+        for folder in sorted((root() / engine).iterdir(), key=lambda entry: entry.name):
+            if folder.is_dir():
+                path = f"sql/{engine}/{folder.name}"
+                if folder.name not in KINDS:
+                    raise QueryFileError(f"{path}: a folder is called {', '.join(KINDS)}")
+                found.extend(_walk(engine, KINDS[folder.name], folder, path))
+    return tuple(sorted(found, key=lambda file: (file.engine, file.name, file.since)))
+
+
+def all_paths() -> tuple[str, ...]:
+    """The path of every SQL file, as error messages say it."""
+    return tuple(file.path for file in all_files())
+
+
+def _walk(engine: EngineName, prefix: str, folder: Traversable, path: str) -> Iterator[SqlFile]:
+    for entry in folder.iterdir():
+        here = f"{path}/{entry.name}"
+        if entry.is_dir():
+            yield from _walk(engine, f"{prefix}/{entry.name}", entry, here)
+        elif entry.name.endswith(".sql"):
+            match = _FILE.fullmatch(entry.name)
+            if match is None:
+                raise QueryFileError(f"{here}: a file is called name.sql or name.since_16.sql")
+            yield SqlFile(engine, f"{prefix}/{match[1]}", int(match[2] or 0), here, entry)
+
+
+@cache
+def _by_name() -> dict[tuple[EngineName, str], tuple[SqlFile, ...]]:
+    out: dict[tuple[EngineName, str], tuple[SqlFile, ...]] = {}
+    for file in all_files():
+        out[file.engine, file.name] = (*out.get((file.engine, file.name), ()), file)
+    return out
+
+
+def exists(engine: EngineName, name: str, version: tuple[int, int]) -> bool:
+    """Whether this engine has the query for servers of this version."""
+    return any(file.since <= version[0] for file in _by_name().get((engine, name), ()))
+
+
+@cache
+def load(engine: EngineName, name: str, version: tuple[int, int]) -> Query:
+    """The query ``name`` (``probe/server``, ``design/ring/01_tables``) for a server of this version.
+
+    Raises ``QueryFileError`` where there is none or its file is not as it should be.
+    """
+    files = _by_name().get((engine, name), ())
+    fitting = [file for file in files if file.since <= version[0]]
+    if not fitting:
+        hint = f" before version {min(file.since for file in files)}" if files else ""
+        raise QueryFileError(f"there is no {name} for {engine}{hint}")
+    return read(fitting[-1])
+
+
+@cache
+def designs(engine: EngineName) -> tuple[str, ...]:
+    """The designs this engine can install, by name."""
+    names = {file.name.split("/")[1] for file in all_files() if file.engine == engine and file.kind == "design"}
+    return tuple(sorted(names))
+
+
+@cache
+def design_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
+    """What installs a design, in order; ``load(engine, "design/NAME/uninstall", …)`` takes it away again.
+
+    Raises ``BadInput`` for a design that this engine does not have.
+    """
+    names = sorted(
+        name
+        for (owner, name) in _by_name()
+        if owner == engine and name.startswith(f"design/{design}/") and not name.endswith("/uninstall")
+    )
+    if not names:
+        raise BadInput(f"there is no design {design!r} for {engine}; it has: {', '.join(designs(engine)) or 'none'}")
+    return tuple(load(engine, name, version) for name in names if exists(engine, name, version))
+
+
+def read(file: SqlFile) -> Query:
+    """Read and check one file; raises ``QueryFileError`` with file and line."""
+    return parse(file.file.read_text(encoding="utf-8"), file.engine, file.name, file.path)
+
+
+def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement:
+    """The statement for one layout: identifiers quoted, a ``?`` for each value, headed by the query's name.
+
+    Raises ``BadInput`` where ``names`` lacks a name the query uses or has one it does not, or where one cannot be
+    an identifier.
+    """
+    if missing := sorted(query.names - names.keys()):
+        raise BadInput(f"{query.name} needs a name for {', '.join(missing)}")
+    if extra := sorted(names.keys() - query.names):
+        raise BadInput(f"{query.name} has no use for {', '.join(extra)}")
+    path, _, line = query.path.rpartition(":")
+    parameters: list[str] = []
+    out = [f"/* qmon {query.name} */\n"]
+    for piece in scanned(query.text, engine.name, path, int(line)):
+        if isinstance(piece, Parameter):
+            parameters.append(piece.name)
+            out.append("?")
+        elif isinstance(piece, Slot):
+            out.append(_filled(piece, names[piece.name], query.name, engine))
+        else:
+            out.append(";" if isinstance(piece, Separator) else piece)
+    return Statement(query.name, "".join(out), tuple(parameters), query.columns)
+
+
+def _filled(slot: Slot, value: Name, query: str, engine: Engine) -> str:
+    if value is None:
+        if slot.optional:
+            return "NULL"
+        raise BadInput(f"{query} cannot do without {slot.name}, which this layout lacks")
+    if slot.form == "int":
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise BadInput(f"{query} takes a whole number for {slot.name}, not {value!r}")
+        return str(value)
+    if isinstance(value, int):
+        raise BadInput(f"{query} takes an identifier for {slot.name}, not {value!r}")
+    quoted = engine.quote((value,) if isinstance(value, str) else value)
+    return engine.literal(quoted) if slot.form == "literal" else quoted
