@@ -1,0 +1,1 @@
+"""A PostgreSQL of its own, and the load that makes queues on it move."""

@@ -1,0 +1,99 @@
+"""The account a server runs as: PostgreSQL refuses to run as root."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from qmon.errors import BadInput
+
+
+class RunAs(TypedDict, total=False):
+    """The keywords of ``subprocess`` that change the account; empty where it stays."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Who the server's processes are.
+
+    Attributes:
+        name: the account's name.
+        uid: its number.
+        gid: the number of its group.
+        other: whether it is another account than ours (we are root).
+    """
+
+    name: str
+    uid: int
+    gid: int
+    other: bool
+
+    @property
+    def run_as(self) -> RunAs:
+        """What to hand to ``subprocess`` so that a program runs as this account."""
+        return RunAs(user=self.uid, group=self.gid, extra_groups=[]) if self.other else RunAs()
+
+    def own(self, path: Path) -> None:
+        """Give a file or folder of ours to the account."""
+        if self.other:
+            os.chown(path, self.uid, self.gid)
+
+    def can_enter(self, folder: Path) -> bool:
+        """Whether the account may pass through the folder and all above it, by their permission bits."""
+        return not self.other or all(
+            self._allowed(part, stat.S_IXOTH) for part in [folder.resolve(), *folder.resolve().parents]
+        )
+
+    def can_use(self, installation: Path) -> bool:
+        """Whether the account may read every file below a folder and enter every folder, that one included."""
+        if not self.other:
+            return True
+        return self.can_enter(installation) and all(
+            self._allowed(Path(base), stat.S_IXOTH | stat.S_IROTH)
+            and all(self._allowed(Path(base, name), stat.S_IROTH) for name in files)
+            for base, _, files in os.walk(installation)
+        )
+
+    def _allowed(self, path: Path, bits: int) -> bool:
+        info = path.stat()
+        if info.st_uid == self.uid:
+            bits <<= 6
+        elif info.st_gid == self.gid:
+            bits <<= 3
+        return info.st_mode & bits == bits
+
+
+def server_account(preferred: str = "nobody") -> Account:
+    """Our own account; as root, an unprivileged one that exists already.
+
+    Nothing is created, and no powers are gained: what the account may do on this machine, everybody may.
+
+    Raises:
+        BadInput: we are root and there is no such account.
+    """
+    if os.geteuid() != 0:
+        return Account(_own_name(), os.geteuid(), os.getegid(), other=False)
+    try:
+        entry = pwd.getpwnam(preferred)
+    except KeyError:
+        raise BadInput(
+            f"PostgreSQL refuses to run as root and there is no account {preferred!r} for it; start qmon as a user"
+        ) from None
+    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, other=True)
+
+
+def _own_name() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        raise BadInput(
+            f"PostgreSQL needs a name for the account it runs as, and user id {os.geteuid()} has none in /etc/passwd"
+        ) from None

@@ -1,0 +1,77 @@
+"""Ends a server and removes all it left: processes, shared memory, folders. Standard library only."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import stat
+from pathlib import Path
+
+from qmon.demo import processes
+
+_IPC_RMID = 0
+_SHMEM_LINE = 6  # of postmaster.pid, counted from 0: key and id of the server's System V segment
+
+
+def end_server(mark: str, data: Path, seconds: float = 10.0) -> None:
+    """End every process of the server, and remove its shared memory.
+
+    The postmaster is asked first (SIGQUIT: no checkpoint, for the data is not wanted any more), since it removes its
+    shared memory as it goes; after so many seconds what is left is killed.
+    """
+    postmaster = postmaster_pid(data)
+    if postmaster in processes.marked(mark):
+        processes.send({postmaster}, signal.SIGQUIT)
+        processes.thaw(mark)
+        if processes.wait_gone(mark, seconds):
+            return
+    processes.kill(mark)
+    if processes.wait_gone(mark, seconds):
+        remove_shared_memory(data)
+
+
+def postmaster_pid(data: Path) -> int:
+    """The process id in ``postmaster.pid``, or -1 where there is none."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int((data / "postmaster.pid").read_text().splitlines()[0])
+    return -1
+
+
+def remove_shared_memory(data: Path) -> None:
+    """Remove the segment that a killed server named in ``postmaster.pid``: the kernel keeps it until somebody does.
+
+    Call it only when no process of the server lives. Does nothing where the server removed it itself, nor where the
+    segment belongs to another account than the data: root must not be talked into removing somebody else's.
+    """
+    try:
+        segment = int((data / "postmaster.pid").read_text().splitlines()[_SHMEM_LINE].split()[1])
+        owner = data.stat().st_uid
+    except (OSError, ValueError, IndexError):
+        return
+    if os.geteuid() == 0 and not _belongs(segment, owner):
+        return
+    with contextlib.suppress(OSError, AttributeError):  # a system without System V shared memory
+        ctypes.CDLL(None).shmctl(segment, _IPC_RMID, None)
+
+
+def _belongs(segment: int, owner: int) -> bool:
+    """Whether the segment with this id belongs to that account, as the kernel tells."""
+    try:
+        header, *lines = Path("/proc/sysvipc/shm").read_text().splitlines()
+    except OSError:
+        return False
+    names = header.split()
+    rows = (dict(zip(names, line.split(), strict=False)) for line in lines)
+    return any(int(row["shmid"]) == segment and int(row["uid"]) == owner for row in rows)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder and all in it; what is missing already is no error. A link is removed, never followed."""
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISLNK(folder.lstat().st_mode):
+            folder.unlink()
+            return
+    shutil.rmtree(folder, ignore_errors=True)

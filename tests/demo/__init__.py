@@ -1,0 +1,1 @@
+"""Tests of the embedded server and the demo, on a real server."""

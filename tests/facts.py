@@ -1,0 +1,66 @@
+"""What several tests need: waiting for a fact, and raw SQL on a server beside qmon's own way to it."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pyodbc
+
+T = TypeVar("T")
+
+
+def wait_until(ask: Callable[[], T], timeout: float = 30.0, *, what: str = "") -> T:
+    """Ask again and again until the answer is true, and return it.
+
+    Raises ``AssertionError`` with ``what`` and the last answer after ``timeout`` seconds.
+    """
+    deadline = time.monotonic() + timeout
+    pause = 0.002
+    while not (answer := ask()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {timeout:g} s: {what or ask}; last answer: {answer!r}")
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.1)
+    return answer
+
+
+def odbc(url: str) -> str:
+    """The ODBC connection string of a ``postgresql://`` URL, as the embedded server gives it."""
+    parts = urlsplit(url)
+    options = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+    words = {
+        "Driver": "PostgreSQL Unicode",
+        "Server": options.get("host") or parts.hostname or "",
+        "Port": options.get("port") or str(parts.port or 5432),
+        "Database": unquote(parts.path.removeprefix("/")),
+        "UID": unquote(parts.username or ""),
+        "PWD": _braced(unquote(parts.password or "")),
+        "BoolsAsChar": "0",
+    }
+    return ";".join(f"{name}={value}" for name, value in words.items() if value)
+
+
+def _braced(value: str) -> str:
+    return "{" + value.replace("}", "}}") + "}" if value else ""
+
+
+@contextlib.contextmanager
+def connected(url: str, *, autocommit: bool = True) -> Iterator[pyodbc.Connection]:
+    """A raw connection to the database of the URL, closed at the end; an open transaction is rolled back."""
+    connection = pyodbc.connect(odbc(url), autocommit=autocommit)
+    try:
+        yield connection
+    finally:
+        with contextlib.suppress(pyodbc.Error):  # the server may be gone: that may be what is tested
+            connection.close()
+
+
+def query(url: str, sql: str, *values: object) -> list[tuple[object, ...]]:
+    """Run one statement in a session of its own and commit; returns its rows, none where it has no result."""
+    with connected(url) as connection:
+        cursor = connection.execute(sql, *values)
+        return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
