@@ -133,17 +133,25 @@ class RingSample:
     """One row a ring: positions and the slots around both of them, from one statement.
 
     ``push_last`` and ``pop_last``: last numbers drawn; ``push_open``: numbers near ``push_last`` whose slot does not
-    hold the message yet; ``pop_open``: numbers up to ``pop_last`` not popped yet although drawn, split into those
-    that wait for a push (``pop_waiting``) and those that hold a message (``pop_held``); ``oldest_s``: age in seconds
+    hold the message yet, ``push_open_ahead`` those of them beyond ``pop_last``; ``pop_waiting``: numbers up to
+    ``pop_last`` whose message is not there yet; ``pop_held``: those whose message is there and not popped yet; ``oldest_s``: age in seconds
     of the oldest message that is ready.
     """
 
     push_last: int
     pop_last: int
     push_open: int
+    push_open_ahead: int
     pop_waiting: int
     pop_held: int
     oldest_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClockSample:
+    """One row: the server's clock, seconds since the epoch."""
+
+    now_at: float
 
 
 @dataclass(frozen=True, slots=True)

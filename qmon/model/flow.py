@@ -1,0 +1,147 @@
+"""Flow: how many messages were pushed, popped and completed between two polls, from the server's counters.
+
+PostgreSQL counts rows inserted, updated and deleted whether or not the transaction commits, but keeps two counters
+that only a commit moves: live rows (inserts less deletes) and rows modified since the last analyze (inserts, updates
+and deletes). From these the committed work follows without reading a table:
+
+    a queue that deletes on pop:   I - D = live          I + U + D = modified
+    a queue with a state column:   D = deleted (by complete or by the archiver), I = live + D, U = modified - I - D
+
+Vacuum sets ``live`` anew, analyze both; in such an interval the attempts count, less the share that was rolled back
+lately. Source: ``AtEOXact_PgStat_Relations`` in PostgreSQL's ``pgstat_relation.c``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.model.layout import Layout
+from qmon.model.samples import CounterSample, RingSample
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Rows that committed transactions inserted, updated and deleted. ``exact`` is false where rollbacks were guessed."""
+
+    inserted: float
+    updated: float
+    deleted: float
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Which share of the attempts committed lately, 0 to 1."""
+
+    inserted: float = 1.0
+    updated: float = 1.0
+    deleted: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Messages moved between two polls. ``None``: this design has no such step, or its parts cannot be told apart.
+
+    ``net``: change of the number of ready messages.
+    """
+
+    pushed: float
+    popped: float
+    completed: float | None
+    net: float
+
+
+def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> Work | None:
+    """The committed work between two samples of one table's counters; ``None`` where the counters were reset."""
+    inserted = now.inserted - prev.inserted
+    updated = now.updated - prev.updated
+    deleted = now.deleted - prev.deleted
+    if min(inserted, updated, deleted) < 0 or now.vacuums < prev.vacuums or now.analyzes < prev.analyzes:
+        return None
+    if now.vacuums != prev.vacuums or now.analyzes != prev.analyzes:
+        return Work(
+            inserted * shares.inserted, updated * shares.updated, deleted * shares.deleted, exact=min_share(shares) == 1
+        )
+    live = now.live - prev.live
+    modified = now.modified_since_analyze - prev.modified_since_analyze
+    if layout.traits.deletes_on_pop:
+        moved = modified - updated
+        return Work(
+            _within((moved + live) / 2, inserted), float(updated), _within((moved - live) / 2, deleted), exact=True
+        )
+    came = _within(live + deleted, inserted)
+    return Work(came, _within(modified - came - deleted, updated), float(deleted), exact=True)
+
+
+def min_share(shares: Shares) -> float:
+    """The smallest of the shares."""
+    return min(shares.inserted, shares.updated, shares.deleted)
+
+
+def shares_of(prev: CounterSample, now: CounterSample, work: Work, before: Shares) -> Shares:
+    """The shares after an exact interval; where nothing was attempted, or the interval was not exact, as before."""
+    if not work.exact:
+        return before
+
+    def share(done: float, tried: int, old: float) -> float:
+        return 0.5 * old + 0.5 * done / tried if tried > 0 else old
+
+    return Shares(
+        share(work.inserted, now.inserted - prev.inserted, before.inserted),
+        share(work.updated, now.updated - prev.updated, before.updated),
+        share(work.deleted, now.deleted - prev.deleted, before.deleted),
+    )
+
+
+def table_flow(work: Work, layout: Layout, in_progress_change: int | None, in_table_change: int | None) -> Flow:
+    """Messages moved, from the committed work on the queue's table.
+
+    Args:
+        work: rows inserted, updated and deleted by committed transactions.
+        layout: the queue's layout.
+        in_progress_change: how many more messages are in progress than before, ``None`` where that is not known.
+        in_table_change: how many more live rows the table has, ``None`` where vacuum or analyze came between.
+    """
+    if layout.traits.deletes_on_pop or layout.state is None:
+        return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
+    if layout.state.in_progress is None:
+        return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
+    if layout.state.done is not None:
+        # Pop and complete are updates, and so is every way out of "in progress": U = pops + outs, change = pops - outs.
+        popped = work.updated / 2 if in_progress_change is None else (work.updated + in_progress_change) / 2
+        popped = _within(popped, work.updated)
+        return Flow(work.inserted, popped, work.updated - popped, work.inserted - popped)
+    # Completing deletes: U = pops + failures, change = pops - completes - failures.
+    if in_progress_change is None:
+        return Flow(work.inserted, work.updated, work.deleted, work.inserted - work.updated)
+    popped = _within((work.updated + work.deleted + in_progress_change) / 2, work.updated)
+    net = work.inserted - popped if in_table_change is None else float(in_table_change - in_progress_change)
+    return Flow(work.inserted, popped, work.deleted, net)
+
+
+def pushed_up_to(ring: RingSample) -> int:
+    """The number of messages ever pushed into a ring and committed, but for holes."""
+    return ring.push_last - ring.push_open
+
+
+def popped_up_to(ring: RingSample) -> int:
+    """The number of messages ever popped from a ring and committed, but for orphans."""
+    return ring.pop_last - ring.pop_waiting - ring.pop_held
+
+
+def ring_ready(ring: RingSample) -> int:
+    """Messages in a ring that no popper has drawn a number for."""
+    return max(0, ring.push_last - ring.pop_last - ring.push_open_ahead)
+
+
+def ring_flow(prev: RingSample, now: RingSample) -> Flow | None:
+    """Messages moved through a ring, from its positions; ``None`` where a sequence was set back."""
+    if now.push_last < prev.push_last or now.pop_last < prev.pop_last:
+        return None
+    pushed = max(0, pushed_up_to(now) - pushed_up_to(prev))
+    popped = max(0, popped_up_to(now) - popped_up_to(prev))
+    return Flow(float(pushed), float(popped), None, float(ring_ready(now) - ring_ready(prev)))
+
+
+def _within(value: float, limit: int | float) -> float:
+    return min(max(value, 0.0), float(limit))

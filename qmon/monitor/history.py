@@ -1,0 +1,78 @@
+"""History: folds the snapshots of one target into views. Bounded, and the same for a live target and a replay."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.samples import ServerSample
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import Figure, TargetView, View
+from qmon.monitor.track import QueueTrack
+from qmon.monitor.window import RATE_WINDOW_S
+
+BUDGET_SHARE: Final = 0.01
+"""Server time qmon may use, as a share of one processor."""
+_FIRST: Final = "rates follow with the second poll"
+
+
+class History:
+    """The memory of one target. Not thread-safe: the thread that produces snapshots folds them.
+
+    Args:
+        budget: share of one processor that polling may cost the server (0.01 is one per cent).
+    """
+
+    def __init__(self, budget: float = BUDGET_SHARE) -> None:
+        self._budget = budget
+        self._tracks: dict[str, QueueTrack] = {}
+        self._prev: Snapshot | None = None
+        self._servers: list[ServerSample] = []
+
+    def add(self, snapshot: Snapshot) -> View:
+        """Take in one poll; returns all figures as they are now."""
+        unbroken = self._unbroken(snapshot)
+        queues = []
+        for samples in snapshot.queues:
+            track = self._tracks.setdefault(samples.layout.queue, QueueTrack())
+            queues.append(track.add(snapshot, samples, unbroken=unbroken))
+        for gone in self._tracks.keys() - {s.layout.queue for s in snapshot.queues}:
+            del self._tracks[gone]
+        server = self._server(snapshot, unbroken)
+        self._prev = snapshot
+        return View(
+            snapshot.target, snapshot.engine, snapshot.server_version, snapshot.sequence, snapshot.sampled_at,
+            snapshot.taken_at, snapshot.interval_s, server, tuple(queues),
+            tuple(f for f in snapshot.failures if not f.queue),
+        )  # fmt: skip
+
+    def _unbroken(self, now: Snapshot) -> bool:
+        prev = self._prev
+        if prev is None:
+            return False
+        span = now.sampled_at - prev.sampled_at
+        limit = max(5.0, 2.5 * max(prev.interval_s, now.interval_s))
+        same = abs(prev.server.started_at - now.server.started_at) < 1.0
+        return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
+
+    def _server(self, now: Snapshot, unbroken: bool) -> TargetView:
+        if not unbroken:
+            self._servers.clear()
+        self._servers.append(now.server)
+        while len(self._servers) > 2 and now.server.now_at - self._servers[1].now_at >= RATE_WINDOW_S * 0.95:
+            self._servers.pop(0)
+        first = self._servers[0]
+        span = now.server.now_at - first.now_at
+
+        def rate(before: int, after: int) -> Figure:
+            if span <= 0 or after < before:
+                return Figure.unknown(_FIRST)
+            return Figure((after - before) / span)
+
+        share = None
+        if now.server_ms is not None and now.interval_s > 0:
+            share = now.server_ms / 1000 / now.interval_s / self._budget
+        return TargetView(
+            rate(first.commits, now.server.commits), rate(first.rollbacks, now.server.rollbacks),
+            rate(first.deadlocks, now.server.deadlocks), now.server.sessions, now.waits, now.blocked,
+            now.client_ms, now.server_ms, now.buffers, share, now.server.in_recovery,
+        )  # fmt: skip

@@ -1,0 +1,145 @@
+"""One queue over time: folds its samples, poll by poll, into figures, verdict and forecast."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from qmon.model.flow import Flow, Shares, committed, ring_flow, shares_of, table_flow
+from qmon.model.forecast import forecast
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.verdicts import Signs, judge
+from qmon.model.view import Figure, Forecast, Point, QueueView, Trend
+from qmon.monitor import figures
+from qmon.monitor.watched import WatchedIds, WatchedProgress
+from qmon.monitor.window import Rates, Tick, Window
+
+_SMOOTH_S: Final = 4.0
+_FORECAST_S: Final = 60.0
+KEPT_POINTS: Final = 1200
+_FIRST = "rates follow with the second poll"
+_BROKEN = "counters were not read without a break"
+
+
+class QueueTrack:
+    """The memory of one queue. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._window = Window()
+        self._shares = Shares()
+        self._prev: QueueSamples | None = None
+        self._prev_at: float | None = None
+        self._progress = WatchedProgress()
+        self._ids = WatchedIds()
+        self._signs: dict[str, float] = {}
+        self._points: deque[Point] = deque(maxlen=KEPT_POINTS)
+
+    def add(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool) -> QueueView:
+        """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart."""
+        at = snapshot.sampled_at
+        self._advance(q, at, unbroken)
+        if q.in_progress_ids is not None:
+            self._progress.see(q.in_progress_ids, at)
+        if q.last_id is not None:
+            self._ids.see(q.last_id, at)
+        held = figures.held_rows(q, snapshot.writers, q.layout.timeout_s)
+        exact = figures.exact_ready(q, held[0] if held else 0)
+        self._count(q, at, exact, held[0] if held else 0)
+        ready = figures.ready(q, exact, self._window.carried())
+        view = self._view(snapshot, q, ready, held)
+        self._prev, self._prev_at = q, at
+        return view
+
+    def _advance(self, q: QueueSamples, at: float, unbroken: bool) -> None:
+        flow = self._flow(q) if unbroken and self._prev is not None and self._prev_at is not None else None
+        if flow is None or self._prev_at is None:
+            self._window.start(at)
+        else:
+            self._window.add(Tick(at, at - self._prev_at, flow))
+
+    def _flow(self, q: QueueSamples) -> Flow | None:
+        before = self._prev
+        if before is None:
+            return None
+        if q.ring is not None:
+            return ring_flow(before.ring, q.ring) if before.ring is not None else None
+        if q.counters is None or before.counters is None:
+            return None
+        work = committed(before.counters, q.counters, q.layout, self._shares)
+        if work is None:
+            self._shares = Shares()
+            return None
+        self._shares = shares_of(before.counters, q.counters, work, self._shares)
+        change = None
+        if q.progress is not None and before.progress is not None:
+            counts = (before.progress.in_progress, q.progress.in_progress)
+            change = counts[1] - counts[0] if max(counts) <= figures.COUNT_LIMIT else None
+        table = None
+        if work.exact and q.counters.vacuums == before.counters.vacuums and q.counters.analyzes == before.counters.analyzes:
+            table = q.counters.live - before.counters.live
+        return table_flow(work, q.layout, change, table)
+
+    def _count(self, q: QueueSamples, at: float, exact: float | None, held: int) -> None:
+        if exact is not None:
+            self._window.rebase(at, exact)
+        elif q.anchor is not None:
+            less = held if q.layout.traits.deletes_on_pop else 0
+            self._window.rebase(q.anchor.counted_at, max(0, q.anchor.ready - less))
+
+    def _view(self, snapshot: Snapshot, q: QueueSamples, ready: Figure, held: tuple[int, int] | None) -> QueueView:
+        at = snapshot.sampled_at
+        rates = self._window.rates()
+        missing = Figure.unknown(_FIRST if self._prev is None else _BROKEN)
+        if q.ring is None and q.counters is None:
+            missing = Figure.unknown(q.unknown.get("rates", "counters were not read in this poll"))
+        in_progress = figures.in_progress(q, held)
+        stuck = figures.stuck(q, held, self._progress, at)
+        oldest = figures.oldest(q, self._ids, at)
+        gap, gap_kind = figures.gap(q)
+        fill = figures.fill(q)
+        push = Figure(rates.pushed) if rates else missing
+        pop = Figure(rates.popped) if rates else missing
+        failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
+        verdict, self._signs = judge(
+            Signs(
+                ready, in_progress, stuck, oldest, push, pop, rates.net if rates else None, fill, q.layout.timeout_s,
+                len(snapshot.blocked or ()), failures,
+            ),
+            at, self._signs,
+        )  # fmt: skip
+        self._remember(at, ready, in_progress, oldest)
+        return QueueView(
+            layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
+            scheduled=self._extra(q, "scheduled"), dead=self._extra(q, "dead"), oldest=oldest,
+            push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
+            gap=gap, fill=fill, verdict=verdict, forecast=self._forecast(ready, rates),
+            history=tuple(self._points), messages=q.messages, failures=failures, gap_kind=gap_kind,
+        )  # fmt: skip
+
+    def _extra(self, q: QueueSamples, figure: str) -> Figure:
+        if figure == "scheduled":
+            return figures.counted(q, q.scheduled, figure, q.anchor.scheduled if q.anchor else None)
+        return figures.counted(q, q.dead, figure, q.anchor.dead if q.anchor else None)
+
+    def _forecast(self, ready: Figure, rates: Rates | None) -> Forecast:
+        if rates is None or ready.at_least:
+            return Forecast(Trend.UNKNOWN)
+        recent = self._window.rates(_FORECAST_S) or rates
+        return forecast(ready.value, self._window.nets(_FORECAST_S), recent.pushed, recent.popped)
+
+    def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure) -> None:
+        now = self._window.rates(_SMOOTH_S)
+        self._points.append(
+            Point(
+                at, None if ready.at_least else ready.value, now.pushed if now else None, now.popped if now else None,
+                now.completed if now else None, in_progress.value, oldest.value,
+            )
+        )  # fmt: skip
+
+
+def _completes(q: QueueSamples, rates: Rates | None, missing: Figure) -> Figure:
+    if not q.layout.traits.completes or q.layout.state is None or q.layout.state.in_progress is None:
+        return Figure.unknown("this design has no completion: a pop is final")
+    if rates is None:
+        return missing
+    return Figure(rates.completed) if rates.completed is not None else Figure.unknown("cannot be told from pops")

@@ -1,0 +1,45 @@
+"""What qmon learns by watching where the table has no column for it: since when a message is ready or in progress."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Final
+
+_KEPT: Final = 4000
+
+
+class WatchedProgress:
+    """Since when each message in progress has been seen so. Its true age is at least that."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, float] = {}
+
+    def see(self, ids: Iterable[str], at: float) -> None:
+        """Take in the ids in progress at ``at`` (server clock, seconds); ids that are gone are forgotten."""
+        self._since = {i: self._since.get(i, at) for i in ids}
+
+    def beyond(self, timeout_s: float, at: float) -> int:
+        """How many have been seen in progress for more than ``timeout_s`` seconds."""
+        return sum(1 for since in self._since.values() if at - since > timeout_s)
+
+
+class WatchedIds:
+    """When ids were issued, from the last issued id at each poll: gives the age of a head without a time column."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque(maxlen=_KEPT)
+
+    def see(self, last_id: int, at: float) -> None:
+        """Take in the last issued id at ``at`` (server clock, seconds)."""
+        if not self._seen or last_id > self._seen[-1][1]:
+            self._seen.append((at, last_id))
+        elif last_id < self._seen[-1][1]:
+            self._seen.clear()
+
+    def age(self, head_id: int, at: float) -> tuple[float, bool] | None:
+        """Age of the message in seconds, and whether that is only a lower bound; ``None`` before anything was seen."""
+        for position, (seen_at, last_id) in enumerate(self._seen):
+            if last_id >= head_id:
+                return max(0.0, at - seen_at), position == 0
+        return None

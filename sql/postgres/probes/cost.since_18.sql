@@ -1,0 +1,4 @@
+-- What our own session has cost: pages it has read or found in the buffer pool since it began.
+-- > buffers pages touched so far
+SELECT CAST(sum(coalesce(b.hits, 0) + coalesce(b.reads, 0)) AS bigint) AS buffers
+FROM pg_stat_get_backend_io(pg_backend_pid()) AS b

@@ -1,0 +1,21 @@
+-- The oldest message of a queue that deletes on pop, sought from the last known head on, and a bounded count.
+-- Rows that a popper has deleted without committing are still seen: they are told apart by the probe "held".
+-- {table}        the queue's table
+-- {id}           column: the id, in the order of pops
+-- {enqueued_at?} column: when it was pushed
+-- :head          last known head id, NULL at first
+-- :limit         look at so many rows at most
+-- > head_id      id of the oldest message
+-- > oldest_s     its age in seconds
+-- > counted      rows seen, at most :limit
+WITH seen AS MATERIALIZED (
+    SELECT {id} AS id, CAST({enqueued_at?} AS timestamptz) AS enqueued_at
+    FROM {table}
+    WHERE {id} >= coalesce(:head, (SELECT {id} FROM {table} ORDER BY {id} LIMIT 1))
+    ORDER BY {id}
+    LIMIT :limit
+)
+SELECT
+    (SELECT CAST(s.id AS text) FROM seen AS s LIMIT 1) AS head_id,
+    (SELECT CAST(extract(epoch FROM clock_timestamp() - s.enqueued_at) AS float8) FROM seen AS s LIMIT 1) AS oldest_s,
+    (SELECT CAST(count(*) AS int) FROM seen) AS counted

@@ -1,0 +1,19 @@
+-- The message that has been due longest, of a queue that deletes on pop, and a bounded count of what is due.
+-- {table}        the queue's table
+-- {id?}          column: the id
+-- {due_at}       column: when it is due
+-- :limit         look at so many rows at most
+-- > head_id      id of the message that has been due longest
+-- > oldest_s     seconds since it was due
+-- > counted      due rows seen, at most :limit
+WITH seen AS MATERIALIZED (
+    SELECT CAST({id?} AS text) AS id, CAST({due_at} AS timestamptz) AS due_at
+    FROM {table}
+    WHERE {due_at} <= clock_timestamp()
+    ORDER BY {due_at}
+    LIMIT :limit
+)
+SELECT
+    (SELECT s.id FROM seen AS s LIMIT 1) AS head_id,
+    (SELECT CAST(extract(epoch FROM clock_timestamp() - s.due_at) AS float8) FROM seen AS s LIMIT 1) AS oldest_s,
+    (SELECT CAST(count(*) AS int) FROM seen) AS counted

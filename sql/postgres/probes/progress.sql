@@ -1,0 +1,23 @@
+-- Messages in progress, counted up to a limit. For tables where no index gives the longest-running first.
+-- {table}       the queue's table
+-- {state}       column: the state
+-- {started_at?} column: when it was popped
+-- :in_progress  the state value of a message in progress
+-- :timeout      seconds after which it is stuck
+-- :limit        look at so many rows at most
+-- > in_progress rows seen, at most :limit
+-- > stuck       how many of them are beyond the timeout; NULL where no column says when they were popped
+-- > longest_s   seconds since the longest-running of them was popped
+WITH seen AS MATERIALIZED (
+    SELECT CAST({started_at?} AS timestamptz) AS started_at
+    FROM {table}
+    WHERE {state} = :in_progress
+    LIMIT :limit
+)
+SELECT
+    CAST(count(*) AS int) AS in_progress,
+    CASE WHEN count(*) = 0 OR count(s.started_at) > 0 THEN CAST(
+        count(*) FILTER (WHERE s.started_at < clock_timestamp() - make_interval(secs => CAST(:timeout AS float8)))
+    AS int) END AS stuck,
+    CAST(extract(epoch FROM clock_timestamp() - min(s.started_at)) AS float8) AS longest_s
+FROM seen AS s

@@ -1,0 +1,24 @@
+-- Messages in progress, the longest-running first, counted up to a limit. Served by an index on the start time.
+-- {table}      the queue's table
+-- {state}      column: the state
+-- {started_at} column: when it was popped
+-- :in_progress the state value of a message in progress
+-- :timeout     seconds after which it is stuck
+-- :limit       look at so many rows at most
+-- > in_progress rows seen, at most :limit
+-- > stuck       how many of them are beyond the timeout
+-- > longest_s   seconds since the longest-running of them was popped
+WITH seen AS MATERIALIZED (
+    SELECT CAST({started_at} AS timestamptz) AS started_at
+    FROM {table}
+    WHERE {state} = :in_progress
+    ORDER BY {started_at}
+    LIMIT :limit
+)
+SELECT
+    CAST(count(*) AS int) AS in_progress,
+    CAST(
+        count(*) FILTER (WHERE s.started_at < clock_timestamp() - make_interval(secs => CAST(:timeout AS float8)))
+    AS int) AS stuck,
+    CAST(extract(epoch FROM clock_timestamp() - min(s.started_at)) AS float8) AS longest_s
+FROM seen AS s

@@ -1,0 +1,9 @@
+-- Messages not due yet, counted up to a limit, of a queue with a state column.
+-- {table}   the queue's table
+-- {state}   column: the state
+-- {due_at}  column: when it is due
+-- :ready    the state value of a ready message
+-- :limit    count at most so many
+-- > counted rows seen, at most :limit
+SELECT CAST(count(*) AS int) AS counted
+FROM (SELECT 1 FROM {table} WHERE {state} = :ready AND {due_at} > clock_timestamp() LIMIT :limit) AS s

@@ -1,0 +1,10 @@
+-- The last number each sequence has issued.
+-- :sequences sequence ids as an array, {1,2}
+-- > sequence_id as asked
+-- > last_value  last number issued; NULL where none was yet, or where our role may not see it
+-- > visible     false where our role may not see it
+SELECT
+    CAST(s.id AS bigint) AS sequence_id,
+    CASE WHEN has_sequence_privilege(s.id, 'USAGE, SELECT') THEN pg_sequence_last_value(s.id) END AS last_value,
+    coalesce(has_sequence_privilege(s.id, 'USAGE, SELECT'), false) AS visible
+FROM unnest(CAST(:sequences AS oid[])) AS s(id)

@@ -1,0 +1,16 @@
+-- What the sessions that are at work wait for at this moment; qmon's own sessions are left out.
+-- > kind     class of the wait (Lock, LWLock, IO, Client …); CPU where the session runs
+-- > event    name of the wait; empty where the session runs
+-- > sessions how many sessions
+SELECT
+    coalesce(a.wait_event_type, 'CPU') AS kind,
+    coalesce(a.wait_event, '') AS event,
+    CAST(count(*) AS int) AS sessions
+FROM pg_stat_get_activity(NULL) AS a
+WHERE a.state = 'active'
+    AND a.backend_type = 'client backend'
+    AND a.application_name NOT LIKE 'qmon %'
+    AND a.pid <> pg_backend_pid()
+GROUP BY 1, 2
+ORDER BY 3 DESC, 1, 2
+LIMIT 50
