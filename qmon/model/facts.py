@@ -1,0 +1,70 @@
+"""Facts about a queue's tables, read from the catalogue once at connect: what the probes may ask without a scan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as the catalogue has it. ``type`` is the base type's name in lower case (``bigint``, ``nvarchar``)."""
+
+    name: str
+    type: str
+    not_null: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """What the catalogue says about the tables of one layout.
+
+    Identifiers are the server's: oids on PostgreSQL, object ids on SQL Server; ``None`` where the layout has no such
+    thing, or it is not there. ``…_seek`` is true where an index leads a statement straight to its rows, so that it costs
+    no more on a deep queue; where it is false the tick must not ask, and ``slow`` says why.
+
+    Attributes:
+        table_id: the table that holds the messages (of split tables the one with the state).
+        data_table_id: the second half of split tables.
+        sequence_id: the sequence that issues ids.
+        push_sequence_id: a ring's push position.
+        pop_sequence_id: a ring's pop position.
+        estimated_rows: rows of the table as the catalogue last counted them; ``None`` where it never did.
+        order_by: the column that the head is sought along: the id, or a time where there is no id (or only a random
+            one, such as a uuid, and an index on the time).
+        order_by_number: ``order_by`` is a whole number, so that differences of it mean something.
+        head_seek: an index gives rows in the order of ``order_by``, from a last known head on.
+        ready_seek: such an index that holds the ready rows apart (partial, or led by the state), or every row is
+            ready: the head may be sought without a last known head, however many finished rows lie before it.
+        progress_seek: an index leads to the rows in progress.
+        stuck_seek: an index leads to the rows in progress in the order of their start time.
+        dead_seek: an index leads to the dead rows.
+        due_seek: an index leads to the rows that are not due yet.
+        columns: the columns of ``table_id``, in order.
+        unknown: figure → why this layout cannot have it at all, one line.
+        slow: figure → why no probe of the tick may ask for it, one line; the slow exact count still has it.
+        indexes: seek (``head``, ``ready``, ``progress``, ``stuck``, ``dead``, ``due``) → the index that serves it.
+    """
+
+    table_id: int
+    data_table_id: int | None = None
+    sequence_id: int | None = None
+    push_sequence_id: int | None = None
+    pop_sequence_id: int | None = None
+    estimated_rows: int | None = None
+    order_by: str | None = None
+    order_by_number: bool = False
+    head_seek: bool = False
+    ready_seek: bool = False
+    progress_seek: bool = False
+    stuck_seek: bool = False
+    dead_seek: bool = False
+    due_seek: bool = False
+    columns: tuple[Column, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    slow: Mapping[str, str] = field(default_factory=dict)
+    indexes: Mapping[str, str] = field(default_factory=dict)
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name, if the table has it."""
+        return next((column for column in self.columns if column.name == name), None)

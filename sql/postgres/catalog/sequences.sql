@@ -1,0 +1,17 @@
+-- Every sequence of the users, and whether our role may see where it stands.
+-- > sequence_id      its oid
+-- > sequence_schema  its schema
+-- > sequence_name    its name
+-- > readable         our role may read its last value
+SELECT CAST(c.oid AS bigint)                                                AS sequence_id,
+       CAST(n.nspname AS text)                                              AS sequence_schema,
+       CAST(c.relname AS text)                                              AS sequence_name,
+       pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+           AND pg_catalog.has_sequence_privilege(c.oid, 'USAGE, SELECT')    AS readable
+FROM pg_catalog.pg_class AS c
+JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind = 'S'
+  AND c.relpersistence <> 't'
+  AND n.nspname NOT LIKE 'pg\_%'
+  AND n.nspname NOT IN ('information_schema', 'qmon')
+ORDER BY n.nspname, c.relname

@@ -1,0 +1,32 @@
+-- Which values some columns take, as far as the catalogue knows without reading a row: the labels of an enum, a check
+-- on the column, and the most common values of the last ANALYZE (those only where our role may read the column).
+-- :tables        oids, separated by commas
+-- > table_id     the table's oid
+-- > column_name  the column
+-- > origin       enum, check or statistics
+-- > known        a JSON array of values; of a check its expression
+WITH wanted AS (
+    SELECT c.oid, c.relname, n.nspname
+    FROM pg_catalog.pg_class AS c
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE c.oid = ANY (CAST(string_to_array(:tables, ',') AS oid[]))
+)
+SELECT CAST(w.oid AS bigint) AS table_id, CAST(a.attname AS text) AS column_name, 'enum' AS origin,
+       CAST(json_agg(l.enumlabel ORDER BY l.enumsortorder) AS text) AS known
+FROM wanted AS w
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = w.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_catalog.pg_enum AS l ON l.enumtypid = a.atttypid
+GROUP BY w.oid, a.attname
+UNION ALL
+SELECT CAST(w.oid AS bigint), CAST(a.attname AS text), 'check', pg_catalog.pg_get_expr(k.conbin, k.conrelid)
+FROM wanted AS w
+JOIN pg_catalog.pg_constraint AS k ON k.conrelid = w.oid AND k.contype = 'c' AND cardinality(k.conkey) = 1
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = w.oid AND a.attnum = k.conkey[1]
+UNION ALL
+SELECT CAST(w.oid AS bigint), CAST(s.attname AS text), 'statistics',
+       CAST(to_json(CAST(CAST(s.most_common_vals AS text) AS text[])) AS text)
+FROM wanted AS w
+JOIN pg_catalog.pg_stats AS s ON s.schemaname = w.nspname AND s.tablename = w.relname AND NOT s.inherited
+WHERE cardinality(CAST(CAST(s.most_common_vals AS text) AS text[])) BETWEEN 1 AND 12
+  AND s.avg_width <= 40
+ORDER BY 1, 2, 3
