@@ -1,0 +1,118 @@
+"""Rows of a result set as records, strict both ways: every column a field, every field a column, every type right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from decimal import Decimal
+from functools import cache
+from operator import itemgetter
+from types import NoneType, UnionType
+from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from qmon.engines.base import Rows
+from qmon.errors import QueryFailed
+
+Record = TypeVar("Record")
+Cast = Callable[[Any], object]
+
+
+class _NotThatError(Exception):
+    """A value that is not what the field holds."""
+
+
+def records(kind: type[Record], rows: Rows) -> list[Record]:
+    """One ``kind``, a dataclass, for each row.
+
+    A whole number becomes a float where the field is one, and a decimal a float or, where it is whole, an integer;
+    nothing else is converted. Raises ``QueryFailed`` naming the column that is missing, superfluous or of another
+    type than its field.
+    """
+    plan = _plan(cast(Any, kind), rows.columns)
+    known, arrange = plan.known, plan.arrange
+    out: list[Record] = []
+    for row in rows.rows:
+        values = arrange(row)
+        signature = tuple(map(type, values))
+        if signature in known:
+            casts = known[signature]
+        else:
+            casts = known[signature] = plan.casts(signature, values)
+        out.append(kind(*values) if casts is None else kind(*plan.converted(casts, values)))
+    return out
+
+
+class _Plan:
+    """How the rows of one statement become records; ``known`` remembers what each combination of types needs."""
+
+    def __init__(self, kind: type[Any], columns: tuple[str, ...]) -> None:
+        self.kind = kind.__name__
+        self.names = tuple(field.name for field in fields(kind))
+        hints = get_type_hints(kind)
+        self.types = tuple(_types(hints[name]) for name in self.names)
+        if missing := [name for name in self.names if name not in columns]:
+            raise QueryFailed(f"{self.kind}: the result lacks the column {', '.join(missing)}")
+        if extra := [name for name in columns if name not in self.names]:
+            raise QueryFailed(f"{self.kind}: the result has a column too many: {', '.join(extra)}")
+        if len(set(columns)) < len(columns):
+            raise QueryFailed(f"{self.kind}: the result has a column twice: {', '.join(columns)}")
+        self.known: dict[tuple[type, ...], tuple[Cast | None, ...] | None] = {}
+        order = [columns.index(name) for name in self.names]
+        pick = itemgetter(*order)
+        self.arrange: Callable[[Sequence[object]], tuple[object, ...]]
+        if order == list(range(len(order))):
+            self.arrange = tuple
+        else:
+            self.arrange = pick
+
+    def casts(self, signature: tuple[type, ...], values: tuple[object, ...]) -> tuple[Cast | None, ...] | None:
+        """What to do with each value of a row of these types; ``None``: nothing at all."""
+        found: list[Cast | None] = []
+        for name, allowed, given, value in zip(self.names, self.types, signature, values, strict=True):
+            if given in allowed:
+                found.append(None)
+                continue
+            cast = next((_CASTS[given, wanted] for wanted in allowed if (given, wanted) in _CASTS), None)
+            if cast is None:
+                raise QueryFailed(self._refusal(name, allowed, value))
+            found.append(cast)
+        return tuple(found) if any(found) else None
+
+    def converted(self, casts: tuple[Cast | None, ...], values: tuple[object, ...]) -> list[object]:
+        """The values of one row as the fields want them."""
+        out: list[object] = []
+        for index, (cast, value) in enumerate(zip(casts, values, strict=True)):
+            try:
+                out.append(value if cast is None else cast(value))
+            except _NotThatError:
+                raise QueryFailed(self._refusal(self.names[index], self.types[index], value)) from None
+        return out
+
+    def _refusal(self, name: str, allowed: tuple[type, ...], value: object) -> str:
+        wanted = " or ".join("NULL" if kind is NoneType else kind.__name__ for kind in allowed)
+        given = "NULL" if value is None else f"{type(value).__name__} {value!r:.40}"
+        return f"{self.kind}: the column {name} is {given}, not {wanted}"
+
+
+@cache
+def _plan(kind: type[Any], columns: tuple[str, ...]) -> _Plan:
+    return _Plan(kind, columns)
+
+
+def _types(hint: Any) -> tuple[type, ...]:
+    """The types a field takes, from its annotation: ``int`` or ``float | None``."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _whole(value: Decimal) -> int:
+    if value != value.to_integral_value():
+        raise _NotThatError
+    return int(value)
+
+
+_CASTS: Final[dict[tuple[type, type], Cast]] = {
+    (int, float): float,
+    (Decimal, float): float,
+    (Decimal, int): _whole,
+    (bytearray, bytes): bytes,
+}

@@ -1,0 +1,99 @@
+"""Rows become records only where columns and types are those of the fields."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.engines.base import Rows
+from qmon.engines.rows import records
+from qmon.errors import QueryFailed
+from qmon.model import samples
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    id: str
+    rows: int
+    age_s: float | None
+    on: bool
+
+
+COLUMNS = ("id", "rows", "age_s", "on")
+
+
+def test_rows_become_records() -> None:
+    rows = Rows(COLUMNS, (("a", 1, 0.5, True), ("b", 2**60, None, False)))
+    assert records(Reading, rows) == [Reading("a", 1, 0.5, True), Reading("b", 2**60, None, False)]
+
+
+def test_no_rows_are_no_records_but_columns_are_still_checked() -> None:
+    assert records(Reading, Rows(COLUMNS, ())) == []
+    with pytest.raises(QueryFailed, match=r"lacks the column id$"):
+        records(Reading, Rows(COLUMNS[1:], ()))
+
+
+def test_the_order_of_columns_does_not_matter() -> None:
+    assert records(Reading, Rows(("on", "age_s", "id", "rows"), ((True, 1.0, "a", 3),))) == [Reading("a", 3, 1.0, True)]
+
+
+def test_what_is_safe_is_converted_and_types_may_differ_from_row_to_row() -> None:
+    rows = Rows(COLUMNS, (("a", 1, 2, True), ("b", Decimal(3), Decimal("0.25"), True), ("c", 4, 5.5, True)))
+    assert records(Reading, rows) == [
+        Reading("a", 1, 2.0, True),
+        Reading("b", 3, 0.25, True),
+        Reading("c", 4, 5.5, True),
+    ]
+    assert [type(record.age_s) for record in records(Reading, rows)] == [float] * 3
+
+
+@pytest.mark.parametrize(
+    ("row", "part"),
+    [
+        (("a", "1", None, True), "column rows is str '1', not int"),
+        (("a", 1.0, None, True), "column rows is float 1.0, not int"),
+        (("a", True, None, True), "column rows is bool True, not int"),
+        (("a", Decimal("1.5"), None, True), r"column rows is Decimal Decimal\('1.5'\), not int"),
+        (("a", None, None, True), "column rows is NULL, not int"),
+        ((1, 1, None, True), "column id is int 1, not str"),
+        (("a", 1, "2", True), "column age_s is str '2', not float or NULL"),
+        (("a", 1, None, 1), "column on is int 1, not bool"),
+        (("a", 1, None, "1"), "column on is str '1', not bool"),
+        (("a", 1, None, None), "column on is NULL, not bool"),
+    ],
+)
+def test_another_type_is_refused_by_column(row: tuple[object, ...], part: str) -> None:
+    for _ in range(2):  # what was refused once is not remembered as good
+        with pytest.raises(QueryFailed, match="Reading: the " + part):
+            records(Reading, Rows(COLUMNS, (("a", 1, 1.0, True), row)))
+
+
+def test_a_whole_decimal_does_not_vouch_for_the_next() -> None:
+    with pytest.raises(QueryFailed, match="column rows"):
+        records(Reading, Rows(COLUMNS, (("a", Decimal(1), None, True), ("a", Decimal("1.5"), None, True))))
+
+
+def test_a_superfluous_or_doubled_column_is_refused() -> None:
+    with pytest.raises(QueryFailed, match=r"column too many: colour$"):
+        records(Reading, Rows((*COLUMNS, "colour"), ()))
+    with pytest.raises(QueryFailed, match="column twice"):
+        records(Reading, Rows((*COLUMNS, "on"), ()))
+
+
+@given(st.lists(st.builds(samples.BlockedSample)), st.randoms())
+def test_any_record_comes_back(expected: list[samples.BlockedSample], random: object) -> None:
+    columns = [field.name for field in dataclasses.fields(samples.BlockedSample)]
+    random.shuffle(columns)  # type: ignore[attr-defined]
+    rows = Rows(tuple(columns), tuple(tuple(getattr(record, name) for name in columns) for record in expected))
+    assert records(samples.BlockedSample, rows) == expected
+
+
+@pytest.mark.parametrize("kind", [kind for kind in vars(samples).values() if dataclasses.is_dataclass(kind)])
+def test_every_sample_can_be_read_from_a_row_of_one_column_order(kind: type[object]) -> None:
+    with pytest.raises(QueryFailed, match="lacks the column"):
+        records(kind, Rows((), ()))
