@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cache
 from operator import itemgetter
 from types import NoneType, UnionType
-from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from qmon.engines.base import Rows
 from qmon.errors import QueryFailed
@@ -28,7 +28,8 @@ def records(kind: type[Record], rows: Rows) -> list[Record]:
     nothing else is converted. Raises ``QueryFailed`` naming the column that is missing, superfluous or of another
     type than its field.
     """
-    plan = _plan(cast(Any, kind), rows.columns)
+    key: Any = kind
+    plan = _plan(key, rows.columns)
     known, arrange = plan.known, plan.arrange
     out: list[Record] = []
     for row in rows.rows:

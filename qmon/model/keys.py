@@ -1,0 +1,117 @@
+"""Reads a dictionary from outside key by key: what is missing, unknown or of the wrong type is named with its path."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+
+from qmon.errors import BadInput
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The end of an error message: ``; did you mean …?``, or else the words there are."""
+    words = {candidate.lower(): candidate for candidate in sorted(known)}
+    close = difflib.get_close_matches(word.lower(), words, 1, 0.6)
+    close += [candidate for candidate in words if len(word) > 1 and candidate.startswith(word.lower())]
+    if close:
+        return f"; did you mean {words[close[0]]}?"
+    return f"; there is: {', '.join(words.values())}" if words else ""
+
+
+class Keys:
+    """The keys of one table of a configuration. Every method raises ``BadInput`` beginning with the key's path."""
+
+    def __init__(self, raw: Mapping[str, object], where: str) -> None:
+        if not isinstance(raw, Mapping):
+            raise BadInput(f"{where}: must be a table of keys, not {_kind(raw)}")
+        self.raw = raw
+        self.where = where
+        self._asked: set[str] = set()
+
+    def path(self, name: str) -> str:
+        """How messages call a key."""
+        return f"{self.where}.{name}"
+
+    def text(self, name: str) -> str | None:
+        """A text that is not empty; ``None`` where the key is missing."""
+        value = self._get(name)
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            raise BadInput(f"{self.path(name)}: must be a text in quotes, not {_kind(value)}")
+        if not value:
+            raise BadInput(f"{self.path(name)}: is empty; leave the key out instead")
+        return value
+
+    def need_text(self, name: str) -> str:
+        """A text that must be there."""
+        value = self.text(name)
+        if value is None:
+            raise BadInput(f"{self.where}: needs {name}")
+        return value
+
+    def choice(self, name: str, known: Sequence[str]) -> str | None:
+        """One of the known words."""
+        value = self.text(name)
+        if value is not None and value not in known:
+            raise BadInput(f"{self.path(name)}: {value!r} is unknown{nearest(value, known)}")
+        return value
+
+    def scalar(self, name: str) -> str | int | None:
+        """A value of a column: text or whole number; true and false become the texts that databases read as such."""
+        value = self._get(name)
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if value is None or isinstance(value, int | str):
+            return value
+        raise BadInput(f"{self.path(name)}: must be a text or a whole number, not {_kind(value)}")
+
+    def number(self, name: str) -> float | None:
+        """A number."""
+        value = self._get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise BadInput(f"{self.path(name)}: must be a number, not {_kind(value)}")
+        return float(value)
+
+    def whole(self, name: str) -> int | None:
+        """A whole number."""
+        value = self._get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise BadInput(f"{self.path(name)}: must be a whole number, not {_kind(value)}")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """True or false; false where the key is missing."""
+        value = self._get(name)
+        if value is not None and not isinstance(value, bool):
+            raise BadInput(f"{self.path(name)}: must be true or false, not {_kind(value)}")
+        return bool(value)
+
+    def inner(self, name: str, alone: str | None = None) -> Keys | None:
+        """A table within; a text in its place stands for that one key, where ``alone`` names it."""
+        value = self._get(name)
+        if value is None:
+            return None
+        if isinstance(value, str) and alone is not None:
+            value = {alone: value}
+        if not isinstance(value, Mapping):
+            raise BadInput(f"{self.path(name)}: must be a table of keys, not {_kind(value)}")
+        return Keys(value, self.path(name))
+
+    def finish(self, also: Iterable[str] = ()) -> None:
+        """Refuse the keys that nobody asked for."""
+        known = self._asked | set(also)
+        for name in self.raw:
+            if name not in known:
+                raise BadInput(f"{self.path(name)}: unknown key{nearest(name, known)}")
+
+    def _get(self, name: str) -> object:
+        self._asked.add(name)
+        return self.raw.get(name)
+
+
+def _kind(value: object) -> str:
+    names = {str: "a text", bool: "true or false", int: "a whole number", float: "a number", list: "a list"}
+    return names.get(type(value), "a table of keys" if isinstance(value, Mapping) else type(value).__name__)

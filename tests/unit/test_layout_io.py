@@ -1,0 +1,171 @@
+"""Layouts as dictionaries come back as they were; what cannot be one is named with its path."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.errors import BadInput
+from qmon.model.designs import TRAITS
+from qmon.model.duration import format_duration, parse_duration
+from qmon.model.layout import Clients, Layout, OwnerColumn, Ring, Source, StateColumn, TableName
+from qmon.model.layout_io import layout_from_dict, layout_to_dict, table_from_text, table_to_text
+
+names = st.text(min_size=1, max_size=20)
+tables = st.builds(TableName, names | st.just(""), names)
+maybe = st.none() | names
+values = st.integers() | st.text(max_size=8)
+clients = st.builds(Clients, maybe, maybe, maybe)
+layouts = st.builds(
+    Layout,
+    queue=names,
+    design=st.sampled_from(sorted(TRAITS)),
+    table=tables,
+    id=maybe,
+    state=st.none() | st.builds(StateColumn, names, values, *[st.none() | values] * 3),
+    started_at=maybe,
+    enqueued_at=maybe,
+    due_at=maybe,
+    owner=st.none()
+    | st.builds(OwnerColumn, names, st.sampled_from(["session", "lease", "heartbeat", "name"]), st.booleans()),
+    attempts=maybe,
+    priority=maybe,
+    payload=maybe,
+    sequence=st.none() | tables,
+    data_table=st.none() | tables,
+    data_id=maybe,
+    ring=st.none() | st.builds(Ring, st.integers(1, 2**40), tables, tables, names, st.none() | names, names, names),
+    timeout_s=st.floats(1e-6, 1e8) | st.integers(1, 10**7).map(float),
+    pushers=clients,
+    poppers=clients,
+    routines=st.dictionaries(names, tables, max_size=3).map(lambda found: tuple(found.items())),
+    source=st.just(Source.CONFIGURATION),
+)
+
+
+@given(layouts)
+def test_a_layout_comes_back_as_it_was_even_through_json(layout: Layout) -> None:
+    assert layout_from_dict(json.loads(json.dumps(layout_to_dict(layout)))) == layout
+
+
+@given(tables)
+def test_a_table_comes_back_as_it_was(table: TableName) -> None:
+    assert table_from_text(table_to_text(table)) == table
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("t", ("t",)),
+        ("dbo.OrderQueue", ("dbo", "OrderQueue")),
+        (" dbo . t ", ("dbo", "t")),
+        ("two words.t", ("two words", "t")),
+        ("[a]]b].[c d]", ("a]b", "c d")),
+        ('"a""b"."c.d"', ('a"b', "c.d")),
+        ("dbo.[; drop table x; --]", ("dbo", "; drop table x; --")),
+        ("😀.'", ("😀", "'")),
+    ],
+)
+def test_tables_are_read_as_people_write_them(text: str, parts: tuple[str, ...]) -> None:
+    assert table_from_text(text).parts == parts
+
+
+@pytest.mark.parametrize("text", ["", " ", ".", "a.", ".a", "a..b", "a.b.c", "[a", '"a', "[a]b", "[].x", "a]"])
+def test_what_is_no_table_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="is not a table"):
+        table_from_text(text)
+
+
+def from_toml(text: str) -> Layout:
+    return layout_from_dict(tomllib.loads(text), where="q")
+
+
+def test_three_lines_are_enough() -> None:
+    assert from_toml('name = "mails"\ntable = "dbo.Mail"\nid = "Id"') == Layout(
+        "mails", "fifo", TableName("dbo", "Mail"), id="Id"
+    )
+    assert from_toml('name = "mails"\ntable = "Mail"\ndesign = "heap"') == Layout(
+        "mails", "heap", TableName("", "Mail")
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "design", "state"),
+    [
+        ('state = "S"', "status", StateColumn("S", 1, 2)),
+        ('state = "S"\ndesign = "batch_fast"', "batch_fast", StateColumn("S", 0, 1)),
+        ('state = "S"\ndesign = "flag"', "flag", StateColumn("S", 0, None, 1)),
+        ('state = {column = "S", ready = "new", done = "old"}', "flag", StateColumn("S", "new", None, "old")),
+        ('state = {column = "S", ready = false, done = true}', "flag", StateColumn("S", "false", None, "true")),
+        ('state = {column = "S", ready = 0, in_progress = 1}', "status", StateColumn("S", 0, 1)),
+        ('due_at = "D"', "pending", None),
+        ('data_table = "D"', "batch_fast", None),
+        ('ring = {size = 8, push_sequence = "a", pop_sequence = "b"}', "ring", None),
+    ],
+)
+def test_what_is_not_said_follows_from_the_rest(more: str, design: str, state: StateColumn | None) -> None:
+    layout = from_toml(f'name = "a"\ntable = "b"\nid = "c"\n{more}')
+    assert (layout.design, layout.state) == (design, state)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('table = "b"\nid = "c"', "q: needs name"),
+        ('name = "a"\nid = "c"', "q: needs table"),
+        ('name = "a"\ntable = "b"', "q: needs an id, the column that numbers the messages, or a design"),
+        ('name = "a"\ntable = "b"\nid = 5', "q.id: must be a text in quotes, not a whole number"),
+        ('name = ""\ntable = "b"\nid = "c"', "q.name: is empty; leave the key out instead"),
+        ('name = "a"\ntable = "b"\nid = "c"\npaylod = "d"', "q.paylod: unknown key; did you mean payload?"),
+        ('name = "a"\ntable = "b"\ndesign = "batchfast"', "q.design: 'batchfast' is unknown; did you mean batch_fast?"),
+        ('name = "a"\ntable = "a.b.c"\nid = "c"', "q.table: 'a.b.c' is not a table: "),
+        ('name = "a"\ntable = "b"\nid = "c"\ntimeout = "5 min"', "q.timeout: '5 min' is not a duration: "),
+        ('name = "a"\ntable = "b"\nid = "c"\ntimeout = 0', "q.timeout: '0' is not a duration: "),
+        ('name = "a"\ntable = "b"\nid = "c"\nstate = {ready = 1}', "q.state: needs column"),
+        ('name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", done = 1}', "q.state: needs ready, "),
+        ('name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", redy = 1}', "q.state.redy: unknown key; did you "),
+        ('name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", ready = 1.5}', "q.state.ready: must be a text or "),
+        ('name = "a"\ntable = "b"\ndesign = "naive"\nstate = "S"', "q.state: needs ready, "),
+        ('name = "a"\ntable = "b"\nid = "c"\nowner = {column = "d", kind = "sesion"}', "q.owner.kind: 'sesion' is unk"),
+        (
+            'name = "a"\ntable = "b"\nid = "c"\nowner = {column = "d", held_while_working = 1}',
+            "q.owner.held_wh",
+        ),
+        ('name = "a"\ntable = "b"\nring = {size = 0}', "q.ring.size: a ring needs its number of slots, 1 or more"),
+        ('name = "a"\ntable = "b"\nring = {size = 8, push_sequence = "s"}', "q.ring: needs pop_sequence"),
+        ('name = "a"\ntable = "b"\nid = "c"\npushers = "x"', "q.pushers: must be a table of keys, not a text"),
+        ('name = "a"\ntable = "b"\nid = "c"\npushers = {app = "x"}', "q.pushers.app: unknown key; did you mean applic"),
+    ],
+)
+def test_each_fault_is_named_with_its_path(text: str, message: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        from_toml(text)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("5m", 300), ("90s", 90), ("1h30m", 5400), ("500ms", 0.5), ("2", 2), ("1.5s", 1.5), (" 1D 2H ", 93600)],
+)
+def test_durations_are_read(text: str, seconds: float) -> None:
+    assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "0", "0s", "-5m", "5 min", "m", "5mm", "1e3", "nan", "inf", "5m!"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="is not a duration"):
+        parse_duration(text)
+
+
+@given(st.floats(1e-9, 1e12) | st.integers(1, 10**9).map(float))
+def test_a_duration_comes_back_as_it_was(seconds: float) -> None:
+    assert parse_duration(format_duration(seconds)) == seconds
+
+
+def test_durations_are_written_short() -> None:
+    assert [format_duration(s) for s in (300.0, 90.0, 5400.0, 0.5, 86400.0)] == ["5m", "1m30s", "1h30m", "500ms", "1d"]
