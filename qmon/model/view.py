@@ -91,7 +91,7 @@ class QueueView:
     """The figures of one queue. Rates are messages per second over the last window; ``oldest`` is in seconds.
 
     ``gap``: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
-    ``fill``: share of a ring's slots in use, 0 to 1.
+    ``fill``: share of a ring's slots in use, 0 to 1. ``window_s``: seconds that the rates were measured over.
     """
 
     layout: Layout
@@ -112,11 +112,16 @@ class QueueView:
     messages: tuple[MessageSample, ...] | None = None
     failures: tuple[ProbeFailure, ...] = ()
     gap_kind: str = ""
+    window_s: float | None = None
 
     @property
     def name(self) -> str:
         """The queue's name."""
         return self.layout.queue
+
+    def is_stuck(self, message: MessageSample) -> bool:
+        """Whether a message is in progress for longer than the queue's timeout."""
+        return message.state == "in_progress" and message.age_s is not None and message.age_s > self.layout.timeout_s
 
 
 @dataclass(frozen=True, slots=True)
