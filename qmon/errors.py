@@ -42,7 +42,11 @@ class QueryFailed(QmonError):
 
 
 class PermissionMissing(QueryFailed):
-    """Our role may not do that; the message carries the GRANT that helps."""
+    """Our role may not do that. ``grant`` is the statement that would help, empty where the engine cannot tell."""
+
+    def __init__(self, message: str, *, sqlstate: str = "", query: str = "", grant: str = "") -> None:
+        super().__init__(message, sqlstate=sqlstate, query=query)
+        self.grant = grant
 
 
 class DeadlineExceeded(QueryFailed):

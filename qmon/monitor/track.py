@@ -114,6 +114,7 @@ class QueueTrack:
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
             gap=gap, fill=fill, verdict=verdict, forecast=self._forecast(ready, rates),
             history=tuple(self._points), messages=q.messages, failures=failures, gap_kind=gap_kind,
+            window_s=rates.seconds if rates else None,
         )  # fmt: skip
 
     def _extra(self, q: QueueSamples, figure: str) -> Figure:

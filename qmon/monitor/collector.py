@@ -1,0 +1,159 @@
+"""Collects one snapshot: decides what to ask, runs it, and files the answers by queue."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from qmon.engines.base import Connection, Engine
+from qmon.errors import QueryFailed
+from qmon.model.samples import (
+    BlockedSample,
+    ClockSample,
+    CostSample,
+    CounterSample,
+    SequenceSample,
+    ServerSample,
+    WaitSample,
+    WriterSample,
+)
+from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.monitor.jobs import Book, Job
+from qmon.monitor.queue_probes import QueueProbes
+from qmon.monitor.resolve import ResolvedQueue
+from qmon.monitor.run import Results, Runner
+from qmon.monitor.slow import Slow
+from qmon.monitor.source import Focus
+
+_COUNTED_SLOWLY: Final = "counted by the slow exact count, which has not run yet"
+
+
+class Collector:
+    """Polls one target over one connection. Belongs to the thread that owns the connection."""
+
+    def __init__(
+        self, target: str, engine: Engine, connection: Connection, slow: Slow, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._target = target
+        self._engine = engine
+        self._connection = connection
+        self._slow = slow
+        self._clock = clock
+        self._book = Book(engine, connection.version)
+        self._runner = Runner(connection)
+        self._queues: dict[str, QueueProbes] = {}
+        self._resolved: tuple[ResolvedQueue, ...] = ()
+        self._sessions = 0
+        self._buffers: int | None = None
+
+    def use(self, resolved: Sequence[ResolvedQueue]) -> None:
+        """Watch these queues from the next poll on; what is remembered of queues that stay as they are is kept."""
+        kept = {name: probes for name, probes in self._queues.items()}
+        self._queues = {}
+        for found in resolved:
+            old = kept.get(found.layout.queue)
+            same = old is not None and old.layout == found.layout and old.facts == found.facts
+            if old is not None and same:
+                self._queues[found.layout.queue] = old
+            else:
+                book = Book(self._engine, self._connection.version)
+                self._queues[found.layout.queue] = QueueProbes(book, found.layout, found.facts)
+        self._resolved = tuple(resolved)
+
+    def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
+        """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
+        started = self._clock()
+        self._slow.apply({name: probes.memo for name, probes in self._queues.items()})
+        jobs = self._jobs(started, focus)
+        results, failures = self._runner.run(jobs)
+        server = self._one(results, "server")
+        if server is None:
+            reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
+            raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
+        clock = self._one(results, "clock")
+        self._sessions = server.sessions
+        queues = tuple(self._samples(probes, results) for probes in self._queues.values())
+        self._slow.want({q.layout.queue: self._needs_anchor(q) for q in queues})
+        ended = self._clock()
+        one_trip = self._runner.one_trip and clock is not None
+        return Snapshot(
+            target=self._target, engine=self._engine.name, server_version=".".join(map(str, self._connection.version)),
+            sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=(ended - started) * 1000,
+            server_ms=(clock.now_at - server.now_at) * 1000 if one_trip else None, buffers=self._spent(results),
+            interval_s=interval_s, server=server, queues=queues, waits=results.get(("", "waits")),
+            blocked=results.get(("", "blocked")), writers=results.get(("", "writers")), cost=self._one(results, "cost"),
+            failures=(*failures, *self._slow.failures()),
+        )  # fmt: skip
+
+    def _jobs(self, now: float, focus: Focus) -> list[Job]:
+        jobs = [self._book.job("server", ServerSample)]
+        tables = [i for r in self._resolved for i in (r.facts.table_id, r.facts.data_table_id) if i is not None]
+        if tables:
+            jobs.append(self._book.job("counters", CounterSample, {"tables": _array(tables)}))
+        sequences = [r.facts.sequence_id for r in self._resolved if r.facts.sequence_id is not None]
+        if sequences:
+            jobs.append(self._book.job("sequences", SequenceSample, {"sequences": _array(sequences)}))
+        for name, probes in self._queues.items():
+            jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
+        if any(r.layout.traits.deletes_on_pop for r in self._resolved):
+            jobs.append(self._book.job("writers", WriterSample))
+        jobs.append(self._book.job("waits", WaitSample))
+        jobs.append(self._book.job("blocked", BlockedSample))
+        jobs.append(self._book.job("cost", CostSample))
+        jobs.append(self._book.job("clock", ClockSample))
+        return [job for job in jobs if self._book.has(job.probe)]
+
+    def _samples(self, probes: QueueProbes, results: Results) -> QueueSamples:
+        layout, facts, memo = probes.layout, probes.facts, probes.memo
+        counters = {c.table_id: c for c in results.get(("", "counters"), ())}
+        sequences = {s.sequence_id: s for s in results.get(("", "sequences"), ())}
+        issued = sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
+        found = {probe: records for (queue, probe), records in results.items() if queue == layout.queue}
+        head = _first(found.get(probes.head_probe or ""))
+        memo.learn(head, issued.last_value if issued else None)
+        for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
+            if probe in found:
+                setattr(memo, figure, found[probe][0].counted)
+        ids = found.get("progress_ids")
+        unknown = {**dict.fromkeys(facts.slow, _COUNTED_SLOWLY), **facts.slow, **facts.unknown}
+        return QueueSamples(
+            layout=layout, counters=counters.get(facts.table_id),
+            data_counters=counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
+            last_id=issued.last_value if issued else None, head=head, head_limit=memo.head_limit,
+            held=found.get("held", ()), progress=_first(found.get("progress_oldest") or found.get("progress")),
+            longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
+            scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get("ring")),
+            anchor=self._slow.anchor(layout.queue), messages=found.get("messages_state"), unknown=unknown,
+        )  # fmt: skip
+
+    def _needs_anchor(self, q: QueueSamples) -> bool:
+        if q.ring is not None:
+            return False
+        if q.head is None:
+            return True
+        return q.head.counted >= q.head_limit or (q.progress is not None and q.progress.in_progress >= q.head_limit > 1)
+
+    def _spent(self, results: Results) -> int | None:
+        cost = self._one(results, "cost")
+        if cost is None or cost.buffers is None:
+            return None
+        before, self._buffers = self._buffers, cost.buffers
+        return cost.buffers - before if before is not None and cost.buffers >= before else None
+
+    @staticmethod
+    def _one(results: Mapping[tuple[str, str], tuple[Any, ...]], probe: str) -> Any:
+        return _first(results.get(("", probe)))
+
+
+def _first(records: tuple[Any, ...] | None) -> Any:
+    return records[0] if records else None
+
+
+def _array(ids: Sequence[int]) -> str:
+    return "{" + ",".join(map(str, ids)) + "}"
+
+
+def failures_of(resolved: Sequence[tuple[str, str]]) -> tuple[ProbeFailure, ...]:
+    """Queues that could not be resolved, as failures: pairs of queue and reason."""
+    return tuple(ProbeFailure("layout", reason, queue) for queue, reason in resolved)

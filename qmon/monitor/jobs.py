@@ -1,0 +1,55 @@
+"""Jobs: the statements of one poll, each with the record that its rows become."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, Engine, Statement, Value
+from qmon.engines.queries import Name
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One statement of a poll. ``queue`` is empty for the target as a whole; ``record`` is the type of its rows."""
+
+    probe: str
+    record: type
+    bound: Bound
+    queue: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the result is filed under."""
+        return self.queue, self.probe
+
+
+@dataclass(slots=True)
+class Book:
+    """Renders each statement once per queue and connection."""
+
+    engine: Engine
+    version: tuple[int, int]
+    _rendered: dict[tuple[str, str], Statement] = field(default_factory=dict)
+
+    def has(self, probe: str) -> bool:
+        """Whether this engine, at this version, has the probe."""
+        return queries.exists(self.engine.name, f"probe/{probe}", self.version)
+
+    def job(
+        self,
+        probe: str,
+        record: type,
+        values: Mapping[str, Value] | None = None,
+        names: Mapping[str, Name] | None = None,
+        queue: str = "",
+    ) -> Job:
+        """The job for one probe of one queue; ``names`` may hold more than the statement uses."""
+        statement = self._rendered.get((queue, probe))
+        if statement is None:
+            query = queries.load(self.engine.name, f"probe/{probe}", self.version)
+            wanted = {name: (names or {}).get(name) for name in query.names}
+            statement = self._rendered[queue, probe] = queries.render(query, wanted, self.engine)
+        bound = {name: value for name, value in (values or {}).items() if name in statement.parameters}
+        return Job(probe, record, Bound(statement, bound), queue)

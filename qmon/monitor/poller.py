@@ -1,0 +1,251 @@
+"""The poller: one thread, one connection, one target. A watchdog sees to it that a hung server never freezes anything.
+
+A poll that overruns its deadline makes the source ``late`` and is cancelled; if that does not help either, thread and
+connection are abandoned (at most three at a time) and a new thread connects anew, with back-off.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from qmon.engines.base import Connection, Engine, Session
+from qmon.errors import BadInput, QmonError
+from qmon.monitor.collector import Collector
+from qmon.monitor.resolve import Resolved
+from qmon.monitor.slow import Slow
+from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
+
+MIN_INTERVAL_S: Final = 0.5
+MAX_INTERVAL_S: Final = 60.0
+BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
+_RESOLVE_EVERY_S: Final = 60.0
+_GRACE_S: Final = 2.0
+_WATCH_EVERY_S: Final = 0.25
+_MOST_ABANDONED: Final = 3
+_LOGIN_S: Final = 5.0
+
+Connect = Callable[[Session], Connection]
+Resolve = Callable[[Connection], Resolved]
+
+
+class _Turn:
+    """One worker thread's time at the target, from its connection to the loss of it. Left behind once ``abandoned``."""
+
+    def __init__(self) -> None:
+        self.abandoned = False
+        self.busy_since: float | None = None
+        self.allowed_s = 0.0
+        self.connection: Connection | None = None
+        self.live = False
+        self.late = False
+        self.thread: threading.Thread | None = None
+
+
+class Poller:
+    """Polls one target until closed. Implements ``SnapshotSource``.
+
+    Args:
+        target: the target's name, free of secrets.
+        engine: its engine.
+        connect: opens a connection for a session.
+        resolve: finds the queues to watch; asked at each connect and every 60 seconds.
+        interval_s: seconds between polls.
+    """
+
+    def __init__(
+        self, target: str, engine: Engine, connect: Connect, resolve: Resolve, interval_s: float = 2.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self._target = target
+        self._engine = engine
+        self._connect = connect
+        self._resolve = resolve
+        self._clock = clock
+        self._interval_s = _checked(interval_s)
+        self._focus = Focus()
+        self._sink: Sink | None = None
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._turn = _Turn()
+        self._abandoned: list[_Turn] = []
+        self._tries = 0
+        self._sequence = 0
+        self._slow = Slow(engine, connect, clock)
+        self._watchdog: threading.Thread | None = None
+
+    @property
+    def target(self) -> str:
+        """The target's name, free of secrets."""
+        return self._target
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between polls, as asked for."""
+        return self._interval_s
+
+    @property
+    def slow(self) -> Slow:
+        """The slow readings, with what they have cost."""
+        return self._slow
+
+    def start(self, sink: Sink) -> None:
+        """Begin; ``sink`` gets every snapshot and every change of phase."""
+        self._sink = sink
+        self._slow.start()
+        self._begin(_Turn())
+        self._watchdog = threading.Thread(target=self._watch, name="qmon-watchdog", daemon=True)
+        self._watchdog.start()
+
+    def poll_now(self) -> None:
+        """Poll as soon as the poll under way has ended; while the target is lost, try to connect at once."""
+        self._wake.set()
+
+    def set_interval(self, seconds: float) -> None:
+        """Poll every ``seconds`` from now on; raises ``BadInput`` outside 0.5 to 60."""
+        self._interval_s = _checked(seconds)
+        self._wake.set()
+
+    def set_focus(self, focus: Focus) -> None:
+        """Say what is on the screens; a newly opened queue is polled at once."""
+        changed = focus != self._focus
+        self._focus = focus
+        if changed and focus.rows_of is not None:
+            self._wake.set()
+
+    def count_exactly(self, queue: str) -> None:
+        """Ask for an exact count of one queue, on the slow connection."""
+        self._slow.count_exactly(queue)
+
+    def close(self) -> None:
+        """End; waits at most two seconds for the poll under way, then leaves it behind."""
+        self._closed.set()
+        self._wake.set()
+        turn = self._turn
+        if turn.busy_since is not None and turn.connection is not None:
+            _in_background(turn.connection.cancel)
+        self._slow.close()
+        if turn.thread is not None:
+            turn.thread.join(timeout=_GRACE_S)
+
+    def _begin(self, turn: _Turn) -> None:
+        self._turn = turn
+        turn.thread = threading.Thread(target=self._run, args=(turn,), name="qmon-poll", daemon=True)
+        turn.thread.start()
+
+    def _emit(self, turn: _Turn, event: Event) -> None:
+        with self._lock:
+            if turn.abandoned or turn is not self._turn or self._closed.is_set() or self._sink is None:
+                return
+            self._sink(event)
+
+    def _state(self, turn: _Turn, phase: Phase, reason: str = "", retry_at: float | None = None) -> None:
+        self._emit(turn, SourceState(self._target, phase, reason, retry_at, self._clock()))
+
+    def _run(self, turn: _Turn) -> None:
+        while not self._closed.is_set() and not turn.abandoned:
+            try:
+                self._state(turn, Phase.CONNECTING)
+                self._stay(turn)
+            except QmonError as problem:
+                self._lost(turn, str(problem))
+            finally:
+                connection, turn.connection, turn.busy_since = turn.connection, None, None
+                if connection is not None:
+                    connection.close()
+
+    def _lost(self, turn: _Turn, reason: str) -> None:
+        turn.live = False
+        if turn.abandoned or self._closed.is_set():
+            return
+        pause = BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
+        self._tries += 1
+        turn.busy_since = None
+        self._wake.clear()
+        self._state(turn, Phase.LOST, reason, self._clock() + pause)
+        self._wake.wait(pause)
+
+    def _stay(self, turn: _Turn) -> None:
+        """Connect and poll until the connection is lost, the poller closed, or this turn abandoned."""
+        self._busy(turn, _LOGIN_S + 1.0)
+        session = Session("poll", _LOGIN_S, statement_timeout_s=self._deadline(), lock_timeout_s=0.1, read_only=True)
+        connection = turn.connection = self._connect(session)
+        collector = Collector(self._target, self._engine, connection, self._slow, self._clock)
+        resolved_at = self._use(turn, collector, connection)
+        while not self._closed.is_set() and not turn.abandoned:
+            self._wake.clear()
+            if self._clock() - resolved_at >= _RESOLVE_EVERY_S:
+                resolved_at = self._use(turn, collector, connection)
+            began = self._busy(turn, self._deadline())
+            snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)
+            turn.busy_since = None
+            if turn.abandoned:
+                return
+            self._sequence, self._tries = snapshot.sequence, 0
+            if not turn.live or turn.late:
+                turn.live, turn.late = True, False
+                self._state(turn, Phase.LIVE)
+            self._emit(turn, snapshot)
+            took = self._clock() - began
+            self._wake.wait(max(self._interval_s - took, 0.1 * self._interval_s))
+
+    def _use(self, turn: _Turn, collector: Collector, connection: Connection) -> float:
+        self._busy(turn, self._deadline() + 5.0)
+        resolved = self._resolve(connection)
+        collector.use(resolved)
+        self._slow.use(resolved.queues)
+        turn.busy_since = None
+        return self._clock()
+
+    def _busy(self, turn: _Turn, allowed_s: float) -> float:
+        turn.allowed_s = allowed_s
+        turn.busy_since = now = self._clock()
+        return now
+
+    def _deadline(self) -> float:
+        return min(max(self._interval_s, 1.0), 5.0)
+
+    def _watch(self) -> None:
+        while not self._closed.wait(_WATCH_EVERY_S):
+            turn, since = self._turn, self._turn.busy_since
+            if since is None:
+                continue
+            over = self._clock() - since - turn.allowed_s
+            if over > 0 and not turn.late:
+                turn.late = True
+                self._state(turn, Phase.LATE, f"no answer for {turn.allowed_s + over:.1f} s")
+                if turn.connection is not None:
+                    _in_background(turn.connection.cancel)
+            elif over > _GRACE_S:
+                self._abandon(turn)
+
+    def _abandon(self, turn: _Turn) -> None:
+        self._abandoned = [t for t in self._abandoned if t.thread is not None and t.thread.is_alive()]
+        if len(self._abandoned) >= _MOST_ABANDONED:
+            return
+        self._state(turn, Phase.LATE, "the server does not answer; connecting anew")
+        with self._lock:
+            turn.abandoned = True
+        self._abandoned.append(turn)
+        self._begin(_Turn())
+
+
+def _checked(seconds: float) -> float:
+    if not MIN_INTERVAL_S <= seconds <= MAX_INTERVAL_S:
+        raise BadInput(f"the poll interval is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {seconds:g}")
+    return seconds
+
+
+def _in_background(call: Callable[[], None]) -> None:
+    """Cancelling may itself wait for the network, so nobody waits for it."""
+
+    def quietly() -> None:
+        try:
+            call()
+        except QmonError:
+            return
+
+    threading.Thread(target=quietly, name="qmon-cancel", daemon=True).start()

@@ -1,0 +1,216 @@
+"""Slow readings on a connection of their own: exact counts (anchors) and a full look for each queue's head.
+
+Each costs what it costs, so each is timed, and not repeated before 200 times that time has passed (half a per cent of
+one processor), nor before 10 seconds (head) or 60 seconds (count).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.base import Connection, Engine, Session
+from qmon.engines.rows import records
+from qmon.errors import ConnectionLost, QmonError, QueryFailed
+from qmon.model.samples import AnchorSample, HeadSample
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.jobs import Book
+from qmon.monitor.queue_probes import Memo, QueueProbes, names_of, state_values
+from qmon.monitor.resolve import ResolvedQueue
+
+_COST_FACTOR: Final = 200.0
+_HEAD_EVERY_S: Final = 10.0
+_COUNT_EVERY_S: Final = 60.0
+_DEAR_HEAD_S: Final = 0.002
+_DEADLINE_S: Final = 120.0
+_BACK_OFF_S: Final = 5.0
+_IDLE_S: Final = 1.0
+
+
+@dataclass(slots=True)
+class _Task:
+    """One slow reading: what it is of, and when it is due on our monotonic clock."""
+
+    queue: str
+    kind: str
+    due_at: float = 0.0
+    wanted: bool = True
+
+
+class Slow:
+    """Runs the slow readings in a thread of its own; the poll takes what is there and never waits for it."""
+
+    def __init__(
+        self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._engine = engine
+        self._connect = connect
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._closed = False
+        self._queues: dict[str, ResolvedQueue] = {}
+        self._tasks: dict[tuple[str, str], _Task] = {}
+        self._anchors: dict[str, AnchorSample] = {}
+        self._heads: dict[str, tuple[bool, str | None]] = {}
+        self._failures: dict[tuple[str, str], ProbeFailure] = {}
+        self._connection: Connection | None = None
+        self._thread: threading.Thread | None = None
+        self.spent_s = 0.0
+        """Seconds of server time that counts have taken so far, as seen from here."""
+        self.counts = 0
+        """Exact counts made so far."""
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread = threading.Thread(target=self._run, name="qmon-slow", daemon=True)
+        self._thread.start()
+
+    def use(self, resolved: Sequence[ResolvedQueue]) -> None:
+        """Read these queues from now on."""
+        with self._lock:
+            self._queues = {r.layout.queue: r for r in resolved}
+            self._anchors = {name: a for name, a in self._anchors.items() if name in self._queues}
+            self._failures = {key: f for key, f in self._failures.items() if key[0] in self._queues}
+            self._tasks = {
+                (name, kind): self._tasks.get((name, kind), _Task(name, kind, wanted=kind == "head"))
+                for name in self._queues
+                for kind in ("head", "count")
+            }
+        self._wake.set()
+
+    def want(self, needs: Mapping[str, bool]) -> None:
+        """Say which queues need an exact count."""
+        with self._lock:
+            for queue, needed in needs.items():
+                if (task := self._tasks.get((queue, "count"))) is not None:
+                    if needed and not task.wanted:
+                        self._wake.set()
+                    task.wanted = needed
+
+    def count_exactly(self, queue: str) -> None:
+        """Count this queue as soon as the count under way has ended, whatever it costs."""
+        with self._lock:
+            task = self._tasks.get((queue, "count"))
+            if task is not None:
+                task.wanted, task.due_at = True, 0.0
+        self._wake.set()
+
+    def anchor(self, queue: str) -> AnchorSample | None:
+        """The newest exact count of a queue."""
+        with self._lock:
+            return self._anchors.get(queue)
+
+    def failures(self) -> tuple[ProbeFailure, ...]:
+        """What the slow readings could not do."""
+        with self._lock:
+            return tuple(self._failures.values())
+
+    def apply(self, memos: Mapping[str, Memo]) -> None:
+        """Hand what the full looks for the head have found to the polls: where it is dear, they seek from a known id."""
+        with self._lock:
+            heads, self._heads = self._heads, {}
+        for queue, (dear, head_id) in heads.items():
+            memo = memos.get(queue)
+            if memo is not None:
+                memo.bounded = dear
+                if dear and head_id is not None:
+                    memo.found_below(head_id)
+
+    def close(self) -> None:
+        """Stop; a count under way is cancelled."""
+        self._closed = True
+        self._wake.set()
+        connection = self._connection
+        if connection is not None:
+            connection.cancel()
+        if self._thread is not None:
+            self._thread.join(timeout=2.0)
+
+    def _run(self) -> None:
+        while not self._closed:
+            task = self._next()
+            if task is None:
+                self._wake.wait(_IDLE_S)
+                self._wake.clear()
+                continue
+            try:
+                connection = self._connection or self._open()
+                self._do(connection, task)
+            except ConnectionLost:
+                self._drop()
+                self._wake.wait(_BACK_OFF_S)
+            except QmonError as problem:
+                self._fail(task, problem)
+                if self._connection is None:
+                    self._wake.wait(_BACK_OFF_S)
+        self._drop()
+
+    def _open(self) -> Connection:
+        session = Session(purpose="count", statement_timeout_s=_DEADLINE_S, lock_timeout_s=1.0, read_only=True)
+        self._connection = self._connect(session)
+        return self._connection
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _next(self) -> _Task | None:
+        now = self._clock()
+        with self._lock:
+            due = [t for t in self._tasks.values() if t.wanted and t.due_at <= now]
+        return min(due, key=lambda t: t.due_at, default=None)
+
+    def _do(self, connection: Connection, task: _Task) -> None:
+        with self._lock:
+            found = self._queues.get(task.queue)
+        if found is None:
+            return
+        started = self._clock()
+        try:
+            if task.kind == "head":
+                self._look(connection, found, task)
+            else:
+                self._count(connection, found)
+        finally:
+            took = self._clock() - started
+            every = _HEAD_EVERY_S if task.kind == "head" else _COUNT_EVERY_S
+            task.due_at = self._clock() + max(every, took * _COST_FACTOR)
+        with self._lock:
+            self._failures.pop((task.queue, task.kind), None)
+
+    def _look(self, connection: Connection, found: ResolvedQueue, task: _Task) -> None:
+        probes = QueueProbes(Book(self._engine, connection.version), found.layout, found.facts)
+        probe = probes.head_probe
+        if probe not in ("head", "head_state"):
+            task.wanted = False
+            return
+        names, values = names_of(found.layout, found.facts), state_values(found.layout)
+        job = Book(self._engine, connection.version).job(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
+        started = self._clock()
+        head = records(HeadSample, connection.fetch(job.bound))[0]
+        dear = self._clock() - started > _DEAR_HEAD_S
+        with self._lock:
+            self._heads[task.queue] = (dear, head.head_id)
+
+    def _count(self, connection: Connection, found: ResolvedQueue) -> None:
+        book = Book(self._engine, connection.version)
+        probe = "anchor_state" if found.layout.state is not None else "anchor"
+        if found.layout.ring is not None or not book.has(probe):
+            raise QueryFailed("a ring's depth is exact as it is; there is nothing to count", query=f"probe/{probe}")
+        job = book.job(probe, AnchorSample, state_values(found.layout), names_of(found.layout, found.facts))
+        started = self._clock()
+        sample = records(AnchorSample, connection.fetch(job.bound))[0]
+        self.spent_s += self._clock() - started
+        self.counts += 1
+        with self._lock:
+            self._anchors[found.layout.queue] = sample
+
+    def _fail(self, task: _Task, problem: QmonError) -> None:
+        task.due_at = self._clock() + _COUNT_EVERY_S
+        with self._lock:
+            self._failures[task.queue, task.kind] = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)

@@ -1,0 +1,109 @@
+"""Committed flow from counters: the identities of qmon.model.flow, checked against transactions that are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.model.flow import Shares, committed, ring_flow, ring_ready, shares_of, table_flow
+from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.samples import CounterSample, RingSample
+
+T = TableName("public", "t")
+FIFO = Layout("q", "fifo", T, id="id")
+STATUS = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
+FAST = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
+ZERO = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
+counts = st.integers(0, 10_000)
+
+
+def after(start: CounterSample, *, ins: int, upd: int, dele: int, ins_lost: int, upd_lost: int, del_lost: int) -> CounterSample:
+    """The counters as PostgreSQL keeps them after this much committed and rolled-back work."""
+    return replace(
+        start,
+        inserted=start.inserted + ins + ins_lost,
+        updated=start.updated + upd + upd_lost,
+        deleted=start.deleted + dele + del_lost,
+        live=start.live + ins - dele,
+        dead=start.dead + upd + dele + ins_lost + upd_lost,
+        modified_since_analyze=start.modified_since_analyze + ins + upd + dele,
+    )
+
+
+@given(ins=counts, dele=counts, ins_lost=counts, del_lost=counts)
+def test_delete_on_pop_tells_commits_from_rollbacks_on_both_sides(ins: int, dele: int, ins_lost: int, del_lost: int) -> None:
+    now = after(ZERO, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
+    work = committed(ZERO, now, FIFO, Shares())
+    assert work is not None
+    assert (work.inserted, work.deleted, work.exact) == (ins, dele, True)
+
+
+@given(pushed=counts, popped=counts, completed=counts, failed=counts, push_lost=counts, pop_lost=counts)
+def test_state_column_tells_pushes_pops_and_completes(
+    pushed: int, popped: int, completed: int, failed: int, push_lost: int, pop_lost: int
+) -> None:
+    now = after(ZERO, ins=pushed, upd=popped + failed, dele=completed, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0)
+    work = committed(ZERO, now, STATUS, Shares())
+    assert work is not None
+    flow = table_flow(work, STATUS, popped - completed - failed, now.live - ZERO.live)
+    assert (flow.pushed, flow.popped, flow.completed) == (pushed, popped, completed)
+    assert flow.net == pushed - popped + failed
+
+
+@given(pushed=counts, popped=counts, outs=counts, archived=counts, push_lost=counts, pop_lost=counts)
+def test_done_state_splits_updates_by_the_change_in_progress(
+    pushed: int, popped: int, outs: int, archived: int, push_lost: int, pop_lost: int
+) -> None:
+    now = after(ZERO, ins=pushed, upd=popped + outs, dele=archived, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0)
+    work = committed(ZERO, now, FAST, Shares())
+    assert work is not None
+    flow = table_flow(work, FAST, popped - outs, None)
+    assert (flow.pushed, flow.popped, flow.completed) == (pushed, popped, outs)
+
+
+@given(ins=counts, dele=counts, ins_lost=counts, del_lost=counts, fact=st.sampled_from(["vacuums", "analyzes"]))
+def test_vacuum_or_analyze_in_between_never_gives_absurd_figures(
+    ins: int, dele: int, ins_lost: int, del_lost: int, fact: str
+) -> None:
+    now = after(ZERO, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
+    now = replace(now, live=0, dead=0, modified_since_analyze=0, **{fact: 1})
+    work = committed(ZERO, now, FIFO, Shares(0.5, 1.0, 1.0))
+    assert work is not None
+    assert work.inserted == (ins + ins_lost) * 0.5
+    assert work.deleted == dele + del_lost
+
+
+def test_counters_that_fall_are_a_reset_not_a_negative_rate() -> None:
+    high = replace(ZERO, inserted=500)
+    assert committed(high, ZERO, FIFO, Shares()) is None
+    assert committed(replace(ZERO, vacuums=3), ZERO, FIFO, Shares()) is None
+
+
+def test_shares_follow_what_was_rolled_back_and_stay_when_nothing_was_tried() -> None:
+    now = after(ZERO, ins=50, upd=0, dele=0, ins_lost=50, upd_lost=0, del_lost=0)
+    work = committed(ZERO, now, FIFO, Shares())
+    assert work is not None
+    shares = shares_of(ZERO, now, work, Shares())
+    assert shares.inserted == pytest.approx(0.75)
+    assert shares.deleted == 1.0
+
+
+def test_ring_flow_counts_what_is_committed_around_both_positions() -> None:
+    before = RingSample(100, 90, 2, 2, 0, 1, 0.1)
+    now = RingSample(160, 150, 5, 5, 0, 3, 0.1)
+    flow = ring_flow(before, now)
+    assert flow is not None
+    assert (flow.pushed, flow.popped) == (155 - 98, 147 - 89)
+    assert ring_ready(now) == 5
+    assert flow.net == ring_ready(now) - ring_ready(before)
+
+
+def test_ring_with_poppers_ahead_is_empty_not_negative() -> None:
+    assert ring_ready(RingSample(100, 108, 0, 0, 8, 0, None)) == 0
+
+
+def test_a_sequence_set_back_gives_no_flow() -> None:
+    assert ring_flow(RingSample(100, 90, 0, 0, 0, 0, None), RingSample(5, 3, 0, 0, 0, 0, None)) is None

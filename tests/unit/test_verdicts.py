@@ -1,0 +1,73 @@
+"""Verdicts: each sign, its hold time, and that healthy queues stay healthy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.verdicts import Signs, judge
+from qmon.model.view import Figure, Severity
+
+FINE = Signs(
+    ready=Figure(10), in_progress=Figure(2), stuck=Figure(0), oldest=Figure(0.1), push_rate=Figure(50.0),
+    pop_rate=Figure(50.0), net_rate=0.0, fill=Figure.unknown("not a ring"), timeout_s=300, blocked=0, failures=(),
+)  # fmt: skip
+
+
+def after(signs: Signs, seconds: float) -> tuple[str, str]:
+    """The verdict once the sign has lasted for so long."""
+    _, since = judge(signs, 1000.0, {})
+    verdict, _ = judge(signs, 1000.0 + seconds, since)
+    return verdict.code, verdict.proof
+
+
+def test_healthy_and_empty() -> None:
+    assert after(FINE, 60)[0] == "healthy"
+    assert after(replace(FINE, ready=Figure(0), in_progress=Figure(0)), 60)[0] == "empty"
+
+
+def test_stuck_is_said_at_once_with_its_number() -> None:
+    code, proof = after(replace(FINE, stuck=Figure(7)), 0)
+    assert code == "stuck in progress"
+    assert proof == "7 in progress for more than 5 m"
+
+
+def test_outrun_needs_thirty_seconds() -> None:
+    signs = replace(FINE, ready=Figure(5000), push_rate=Figure(100.0), pop_rate=Figure(60.0), net_rate=40.0)
+    assert after(signs, 29)[0] == "healthy"
+    code, proof = after(signs, 30)
+    assert code == "pushers outrun poppers"
+    assert "growing 40.0/s" in proof
+
+
+def test_no_pops_is_worse_than_outrun_and_needs_ten_seconds() -> None:
+    signs = replace(FINE, pop_rate=Figure(0.0), net_rate=50.0)
+    assert after(signs, 9)[0] == "healthy"
+    assert after(signs, 10)[0] == "no pops"
+
+
+def test_a_sign_that_goes_away_starts_its_hold_time_anew() -> None:
+    signs = replace(FINE, pop_rate=Figure(0.0))
+    _, since = judge(signs, 0.0, {})
+    _, since = judge(FINE, 6.0, since)
+    verdict, since = judge(signs, 8.0, since)
+    assert verdict.code == "healthy"
+    assert since == {"no pops": 8.0}
+
+
+def test_full_ring() -> None:
+    code, proof = after(replace(FINE, fill=Figure(1.0)), 5)
+    assert (code, proof) == ("ring full", "100% of the slots hold messages, pushers wait")
+
+
+def test_cannot_see_names_the_grant() -> None:
+    failure = ProbeFailure("head", "permission denied for table q", "q", "GRANT SELECT ON q TO monitor")
+    verdict, _ = judge(replace(FINE, ready=Figure.unknown("not read"), failures=(failure,)), 0.0, {})
+    assert verdict.code == "cannot see"
+    assert verdict.proof == "permission denied for table q; GRANT SELECT ON q TO monitor"
+    assert verdict.severity is Severity.WARNING
+
+
+def test_unknown_depth_is_not_called_healthy() -> None:
+    verdict, _ = judge(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
+    assert (verdict.code, verdict.proof) == ("unknown", "a count is under way")
