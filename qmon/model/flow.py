@@ -21,7 +21,7 @@ from qmon.model.samples import CounterSample, RingSample
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Rows that committed transactions inserted, updated and deleted. ``exact`` is false where rollbacks were guessed."""
+    """Rows that commits inserted, updated and deleted. ``exact`` is false where rollbacks were guessed."""
 
     inserted: float
     updated: float

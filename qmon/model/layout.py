@@ -39,7 +39,7 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class StateColumn:
-    """The column that says which state a row is in, and the values it takes. ``None``: the state is not used."""
+    """The column that says which state a row is in, and its values. ``None``: the state is not used."""
 
     column: str
     ready: StateValue
@@ -53,7 +53,7 @@ class OwnerColumn:
     """Who took a message, and what that name proves.
 
     ``session``: a server session id, dead when that session has vanished *and* ``held_while_working`` is true;
-    ``lease``: a time until which the message is taken; ``heartbeat``: a time the owner renews; ``name``: proves nothing.
+    ``lease``: a time until which the message is taken; ``heartbeat``: a time the owner renews; ``name``: no proof.
     """
 
     column: str
@@ -76,7 +76,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """Who pushes or pops: patterns (``*`` and ``?``) for the application name, the login, or the procedure they call."""
+    """Who pushes or pops: patterns (``*``, ``?``) for the application name, the login, or the procedure they call."""
 
     application: str | None = None
     login: str | None = None
@@ -85,7 +85,7 @@ class Clients:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How one table acts as a queue. Columns that the table lacks are ``None``; what depends on them is switched off.
+    """How one table acts as a queue. Columns the table lacks are ``None``; what depends on them is switched off.
 
     ``sequence`` is the sequence that issues ids, where one is known. ``data_table`` is the second half of a split
     design, ``data_id`` its key. ``timeout_s``: seconds in progress after which a message is stuck.

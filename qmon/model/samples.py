@@ -134,7 +134,8 @@ class RingSample:
 
     ``push_last`` and ``pop_last``: last numbers drawn; ``push_open``: numbers near ``push_last`` whose slot does not
     hold the message yet, ``push_open_ahead`` those of them beyond ``pop_last``; ``pop_waiting``: numbers up to
-    ``pop_last`` whose message is not there yet; ``pop_held``: those whose message is there and not popped yet; ``oldest_s``: age in seconds
+    ``pop_last`` whose message is not there yet; ``pop_held``: those whose message is there and not popped yet;
+    ``oldest_s``: age in seconds
     of the oldest message that is ready.
     """
 

@@ -40,7 +40,8 @@ class QueueSamples:
     """The samples of one queue in one poll; ``None`` or empty where the probe does not apply, is not due, or failed.
 
     ``last_id``: last id issued. ``head_limit``: how many rows the head probe looked at most at. ``longest_first``: the
-    progress probe saw the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start time. ``anchor`` is the newest exact count there
+    progress probe saw the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start
+    time. ``anchor`` is the newest exact count there
     is, however old. ``unknown`` maps a figure to the reason why this layout cannot have it.
     """
 

@@ -13,7 +13,7 @@ from qmon.model.snapshot import ProbeFailure
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure. ``value`` ``None``: unknown, and ``reason`` says why. ``estimated`` is shown as ``~``, ``at_least`` as ``≥``.
+    """One figure. ``value`` ``None``: unknown (``reason``); ``estimated`` shows as ``~``, ``at_least`` as ``≥``.
 
     ``age_s``: how much older than the poll the figure is, in seconds (an exact count taken earlier), else 0.
     """
@@ -64,7 +64,7 @@ class Trend(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When the queue drains. ``seconds`` ± ``band_s`` while draining; ``growth`` in messages per second while growing."""
+    """When it drains: ``seconds`` ± ``band_s`` while draining, ``growth`` in messages/s while growing."""
 
     trend: Trend
     seconds: float | None = None
@@ -146,7 +146,7 @@ class TargetView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All figures of one target after one poll. ``sampled_at`` is the server's clock, ``taken_at`` our monotonic one."""
+    """All figures of a target after one poll. ``sampled_at`` is the server's clock, ``taken_at`` our monotonic one."""
 
     target: str
     engine: str

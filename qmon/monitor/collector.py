@@ -33,7 +33,12 @@ class Collector:
     """Polls one target over one connection. Belongs to the thread that owns the connection."""
 
     def __init__(
-        self, target: str, engine: Engine, connection: Connection, slow: Slow, clock: Callable[[], float] = time.monotonic
+        self,
+        target: str,
+        engine: Engine,
+        connection: Connection,
+        slow: Slow,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._target = target
         self._engine = engine

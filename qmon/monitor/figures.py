@@ -32,7 +32,9 @@ def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | N
         value, age = carried
         return Figure(round(value), estimated=True, age_s=age)
     if q.head is not None and q.head.counted:
-        return Figure(float(q.head.counted), at_least=True, reason="more than are counted each poll; a count is under way")
+        return Figure(
+            float(q.head.counted), at_least=True, reason="more than are counted each poll; a count is under way"
+        )
     return Figure.unknown(q.unknown.get("ready", "not read in this poll"))
 
 
@@ -84,7 +86,9 @@ def oldest(q: QueueSamples, ids: WatchedIds, at: float) -> Figure:
     if q.ring is not None:
         if q.ring.oldest_s is not None:
             return Figure(max(0.0, q.ring.oldest_s))
-        return Figure.unknown("no message is ready" if ring_ready(q.ring) == 0 else "the next slot waits for its message")
+        return Figure.unknown(
+            "no message is ready" if ring_ready(q.ring) == 0 else "the next slot waits for its message"
+        )
     if q.head is None:
         return _unknown(q, "oldest")
     if q.head.counted == 0:

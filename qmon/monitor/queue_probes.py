@@ -107,10 +107,15 @@ class QueueProbes:
         if now - self.memo.counted_at >= _COUNTING_S:
             jobs += self._counts()
             self.memo.counted_at = now
-        if rows and self.layout.state is not None and self.layout.state.in_progress is not None and self.layout.id:
-            if self.facts.progress_seek:
-                jobs.append(self._job("messages_state", MessageSample, {"limit": rows}))
+        if rows:
+            jobs += self._messages(rows)
         return jobs
+
+    def _messages(self, rows: int) -> list[Job]:
+        state = self.layout.state
+        if state is None or state.in_progress is None or self.layout.id is None or not self.facts.progress_seek:
+            return []
+        return [self._job("messages_state", MessageSample, {"limit": rows})]
 
     def _head(self, now: float) -> list[Job]:
         probe = self.head_probe

@@ -110,7 +110,7 @@ class Slow:
             return tuple(self._failures.values())
 
     def apply(self, memos: Mapping[str, Memo]) -> None:
-        """Hand what the full looks for the head have found to the polls: where it is dear, they seek from a known id."""
+        """Hand the polls what the full looks for the head found: where one was dear, they seek from a known id."""
         with self._lock:
             heads, self._heads = self._heads, {}
         for queue, (dear, head_id) in heads.items():

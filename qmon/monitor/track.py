@@ -75,7 +75,11 @@ class QueueTrack:
             counts = (before.progress.in_progress, q.progress.in_progress)
             change = counts[1] - counts[0] if max(counts) <= figures.COUNT_LIMIT else None
         table = None
-        if work.exact and q.counters.vacuums == before.counters.vacuums and q.counters.analyzes == before.counters.analyzes:
+        if (
+            work.exact
+            and q.counters.vacuums == before.counters.vacuums
+            and q.counters.analyzes == before.counters.analyzes
+        ):
             table = q.counters.live - before.counters.live
         return table_flow(work, q.layout, change, table)
 

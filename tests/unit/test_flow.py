@@ -20,7 +20,9 @@ ZERO = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
 counts = st.integers(0, 10_000)
 
 
-def after(start: CounterSample, *, ins: int, upd: int, dele: int, ins_lost: int, upd_lost: int, del_lost: int) -> CounterSample:
+def after(
+    start: CounterSample, *, ins: int, upd: int, dele: int, ins_lost: int, upd_lost: int, del_lost: int
+) -> CounterSample:
     """The counters as PostgreSQL keeps them after this much committed and rolled-back work."""
     return replace(
         start,
@@ -34,7 +36,9 @@ def after(start: CounterSample, *, ins: int, upd: int, dele: int, ins_lost: int,
 
 
 @given(ins=counts, dele=counts, ins_lost=counts, del_lost=counts)
-def test_delete_on_pop_tells_commits_from_rollbacks_on_both_sides(ins: int, dele: int, ins_lost: int, del_lost: int) -> None:
+def test_delete_on_pop_tells_commits_from_rollbacks_on_both_sides(
+    ins: int, dele: int, ins_lost: int, del_lost: int
+) -> None:
     now = after(ZERO, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
     work = committed(ZERO, now, FIFO, Shares())
     assert work is not None
@@ -45,7 +49,9 @@ def test_delete_on_pop_tells_commits_from_rollbacks_on_both_sides(ins: int, dele
 def test_state_column_tells_pushes_pops_and_completes(
     pushed: int, popped: int, completed: int, failed: int, push_lost: int, pop_lost: int
 ) -> None:
-    now = after(ZERO, ins=pushed, upd=popped + failed, dele=completed, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0)
+    now = after(
+        ZERO, ins=pushed, upd=popped + failed, dele=completed, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0
+    )
     work = committed(ZERO, now, STATUS, Shares())
     assert work is not None
     flow = table_flow(work, STATUS, popped - completed - failed, now.live - ZERO.live)

@@ -1,0 +1,152 @@
+"""History: snapshots folded into figures, across gaps, restarts and resets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.report import status_object
+from qmon.model.samples import (
+    AnchorSample,
+    CounterSample,
+    HeadSample,
+    HeldSample,
+    ProgressSample,
+    RingSample,
+    ServerSample,
+    WriterSample,
+)
+from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.monitor.history import History
+
+T = TableName("public", "t")
+FIFO = Layout("f", "fifo", T, id="id")
+STATUS = Layout(
+    "s",
+    "status",
+    T,
+    id="id",
+    state=StateColumn("st", 1, 2, None, 3),
+    started_at="at",
+    owner=OwnerColumn("o", "session"),
+)
+RING = Layout("r", "ring", T, ring=Ring(100, TableName("p", "a"), TableName("p", "b")))
+SERVER = ServerSample(1000.0, 500.0, None, False, 5, 100, 0, 0)
+COUNTERS = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
+
+
+def poll(n: int, at: float, *queues: QueueSamples, started_at: float = 500.0) -> Snapshot:
+    server = replace(SERVER, now_at=at, commits=100 * n, started_at=started_at)
+    return Snapshot("t", "postgres", "18.6", n, at, at, 3.0, 1.5, 10, 2.0, server, queues)
+
+
+def moved(base: CounterSample, pushed: int, popped: int) -> CounterSample:
+    return replace(
+        base,
+        inserted=base.inserted + pushed,
+        deleted=base.deleted + popped,
+        live=base.live + pushed - popped,
+        modified_since_analyze=base.modified_since_analyze + pushed + popped,
+    )
+
+
+def fifo(counters: CounterSample, counted: int = 5, limit: int = 1001, **more: object) -> QueueSamples:
+    return replace(
+        QueueSamples(FIFO, counters=counters, head=HeadSample("7", 1.5, counted), head_limit=limit, last_id=20),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def test_first_poll_shows_depth_and_no_rate() -> None:
+    view = History().add(poll(1, 1000.0, fifo(COUNTERS)))
+    queue = view.queues[0]
+    assert (queue.ready.value, queue.push_rate.value) == (5, None)
+    assert queue.push_rate.reason == "rates follow with the second poll"
+    assert view.server.commits.value is None
+    assert (queue.gap.value, queue.gap_kind) == (14, "id span")
+
+
+def test_second_poll_gives_rates_of_committed_messages() -> None:
+    history = History()
+    history.add(poll(1, 1000.0, fifo(COUNTERS)))
+    queue = history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 20, 10)))).queues[0]
+    assert (queue.push_rate.value, queue.pop_rate.value, queue.window_s) == (10, 5, 2)
+
+
+def test_a_restart_begins_anew_and_never_shows_an_absurd_rate() -> None:
+    history = History()
+    history.add(poll(1, 1000.0, fifo(moved(COUNTERS, 10_000, 9_000))))
+    history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 10_100, 9_100))))
+    queue = history.add(poll(3, 1004.0, fifo(COUNTERS), started_at=1003.0)).queues[0]
+    assert queue.push_rate.value is None
+    queue = history.add(poll(4, 1006.0, fifo(moved(COUNTERS, 4, 2)), started_at=1003.0)).queues[0]
+    assert (queue.push_rate.value, queue.pop_rate.value) == (2, 1)
+
+
+def test_a_gap_breaks_the_rates() -> None:
+    history = History()
+    history.add(poll(1, 1000.0, fifo(COUNTERS)))
+    queue = history.add(poll(2, 1030.0, fifo(moved(COUNTERS, 300, 300)))).queues[0]
+    assert queue.push_rate.value is None
+
+
+def test_beyond_the_limit_the_depth_is_a_lower_bound_until_a_count_arrives() -> None:
+    history = History()
+    queue = history.add(poll(1, 1000.0, fifo(COUNTERS, counted=1001))).queues[0]
+    assert (queue.ready.value, queue.ready.at_least) == (1001, True)
+    anchor = AnchorSample(1001.0, 5000, None, None, None, None)
+    queue = history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 100, 40), 1, 1, anchor=anchor))).queues[0]
+    assert (queue.ready.estimated, queue.ready.at_least) == (True, False)
+    assert queue.ready.value == 5030
+
+
+def test_rows_held_by_an_open_transaction_are_in_progress_and_not_ready() -> None:
+    held = (HeldSample("900", 3), HeldSample("901", 2))
+    snapshot = replace(
+        poll(1, 1000.0, fifo(COUNTERS, counted=10, held=held)),
+        writers=(WriterSample("900", 55, 400.0, "idle in transaction", "app"),),
+    )
+    queue = History().add(snapshot).queues[0]
+    assert (queue.ready.value, queue.in_progress.value, queue.stuck.value) == (7, 3, 3)
+    assert queue.verdict.code == "stuck in progress"
+
+
+def test_status_queue_counts_in_progress_and_stuck() -> None:
+    samples = QueueSamples(
+        STATUS, counters=COUNTERS, head=HeadSample("1", 9.0, 31), head_limit=1001, progress=ProgressSample(12, 7, 840.0)
+    )
+    queue = History().add(poll(1, 1000.0, samples)).queues[0]
+    assert (queue.ready.value, queue.in_progress.value, queue.stuck.value, queue.oldest.value) == (31, 12, 7, 9.0)
+
+
+def test_ring_figures() -> None:
+    ring = RingSample(150, 70, 4, 4, 0, 2, 3.0)
+    queue = History().add(poll(1, 1000.0, QueueSamples(RING, ring=ring))).queues[0]
+    assert (queue.ready.value, queue.in_progress.value, queue.gap.value) == (76, 2, 80)
+    assert queue.fill.value == 0.78
+    assert queue.gap_kind == "gap"
+
+
+def test_what_is_unknown_is_null_with_its_reason_in_the_report() -> None:
+    samples = QueueSamples(FIFO, unknown={"ready": "no index leads to the oldest message", "rates": "no permission"})
+    failure = ProbeFailure("head", "permission denied", "f", "GRANT SELECT ON t TO m")
+    snapshot = replace(poll(1, 1000.0, samples), failures=(failure, ProbeFailure("waits", "not allowed")))
+    report = status_object(History().add(snapshot))
+    queue = report["queues"][0]
+    assert queue["ready"] is None
+    assert queue["unknown"]["ready"] == "no index leads to the oldest message"
+    assert queue["push_rate"] is None
+    assert queue["unknown"]["push_rate"] == "no permission"
+    assert report["failures"] == [
+        {"probe": "waits", "reason": "not allowed"},
+        {"probe": "head", "reason": "permission denied", "queue": "f", "grant": "GRANT SELECT ON t TO m"},
+    ]
+    assert report["sampled_at"] == "1970-01-01T00:16:40.000Z"
+
+
+def test_a_queue_that_goes_away_is_forgotten() -> None:
+    history = History()
+    history.add(poll(1, 1000.0, fifo(COUNTERS)))
+    assert history.add(poll(2, 1002.0)).queues == ()
+    queue = history.add(poll(3, 1004.0, fifo(moved(COUNTERS, 50, 0)))).queues[0]
+    assert queue.push_rate.value is None
