@@ -1,0 +1,49 @@
+-- Pop up to p_limit messages, earliest first: they are now processing. The article's DequeueFast: one UPDATE … OUTPUT.
+--
+-- FOR UPDATE SKIP LOCKED is UPDLOCK with READPAST: poppers pass over each other's rows and neither wait nor deadlock. A row that
+-- another popper has taken and committed since our statement began is looked at again and passed over.
+-- The article's statement has no ORDER BY, and a reader noticed that it misses the index: here it is ordered, by that index.
+-- Payloads are fetched for the popped rows alone, one by key each, whatever the planner believes about the tables.
+-- attempts is counted here and not on failure: the crash of a popper counts too.
+-- {table}     QueueMeta
+-- {data}      QueueData
+-- {pop_batch} the function
+-- {owner}     function: who pops in this session
+CREATE FUNCTION {pop_batch}(p_limit integer DEFAULT 100) RETURNS TABLE (
+    id bigint, payload text, attempt integer, title text, queue_date_time timestamptz
+)
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_owner text := coalesce(nullif(current_setting('qmon.owner', true), ''), {owner}());
+    v_ids   bigint[];
+BEGIN
+    -- An array first: it is ordered by the index on ready rows, and the UPDATE goes through it by key at any size.
+    v_ids := ARRAY(
+        SELECT r.queue_id
+        FROM {table} AS r
+        WHERE r.status = 0::smallint
+        ORDER BY r.queue_date_time, r.queue_id
+        LIMIT p_limit
+        FOR UPDATE SKIP LOCKED
+    );
+    RETURN QUERY
+    WITH popped AS (
+        UPDATE {table} AS q
+        SET status = 1, started_at = clock_timestamp(), owner = v_owner, attempts = q.attempts + 1
+        WHERE q.queue_id = ANY (v_ids)
+        RETURNING q.queue_id, q.queue_date_time, q.title, q.attempts
+    )
+    SELECT
+        p.queue_id,
+        (SELECT d.text_data FROM {data} AS d WHERE d.queue_id = p.queue_id),
+        p.attempts,
+        p.title,
+        p.queue_date_time
+    FROM popped AS p
+    ORDER BY p.queue_date_time, p.queue_id;
+END
+$qmon_body$;

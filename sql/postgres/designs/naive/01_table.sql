@@ -1,0 +1,41 @@
+-- The naive queue (Thomas Kejser, "Implementing Message Queues in Relational Databases"): a table ordered by a sequence
+-- number, pushed by INSERT and popped by DELETE. The design that the ring is compared with.
+--
+-- Classic columns: message_id, time, message (char(300) in the article, text here). Additions: none; "time" is when the
+-- message was pushed. A popped row is deleted in the popper's own transaction: in progress means an open transaction.
+--
+-- The sequence has CACHE 1: PostgreSQL caches numbers per session, and the numbers of sessions would then mix.
+-- The primary key is the article's clustered index: it gives pop its order, and it answers every question of a
+-- dashboard without reading the queue: oldest message from a known id on, and a bounded count from there.
+--
+-- Settings of the table, as for every queue that lives by INSERT and DELETE:
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: dead rows before the head are what every pop wades through;
+--   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
+--   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
+--   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.
+-- {table} the queue
+-- {key}   its primary key
+-- {seq}   the sequence that numbers messages
+CREATE SEQUENCE {seq} AS bigint CACHE 1;
+
+CREATE TABLE {table} (
+    message_id bigint      NOT NULL,
+    time       timestamptz NULL,
+    message    text        NULL,
+    CONSTRAINT {key} PRIMARY KEY (message_id)
+) WITH (
+    autovacuum_vacuum_scale_factor = 0,
+    autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0,
+    autovacuum_vacuum_insert_threshold = -1,
+    autovacuum_analyze_scale_factor = 0,
+    autovacuum_analyze_threshold = 100000,
+    vacuum_truncate = off,
+    toast.autovacuum_vacuum_scale_factor = 0,
+    toast.autovacuum_vacuum_threshold = 1000,
+    toast.autovacuum_vacuum_cost_delay = 0,
+    toast.vacuum_truncate = off
+);
+
+-- Owned by the table, so that neither outlives the other.
+ALTER SEQUENCE {seq} OWNED BY {table}.message_id;

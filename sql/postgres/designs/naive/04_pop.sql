@@ -1,0 +1,31 @@
+-- Pop the message with the smallest number that nobody else is popping; no row where there is none.
+--
+-- FOR UPDATE SKIP LOCKED stands for the article's lock hints (ROWLOCK, READPAST): a popper neither waits for another one
+-- nor gets its row. Without SKIP LOCKED it would wait, wake up to a row that is gone and report an empty queue.
+-- Rollback puts the message back, at its old place. So the order is lax: by number, but for what was locked or put back.
+-- No deadlock: a pop never waits for a lock, and a push locks nothing that exists.
+--
+-- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE.
+-- enable_seqscan and enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the
+-- session would keep it after a burst has filled the queue. The primary key gives the order at any size.
+-- {table} the queue
+-- {pop}   the function
+CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload text)
+LANGUAGE plpgsql ROWS 1
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+BEGIN
+    RETURN QUERY
+    DELETE FROM {table} AS q
+    WHERE q.message_id = (
+        SELECT r.message_id
+        FROM {table} AS r
+        ORDER BY r.message_id
+        LIMIT 1
+        FOR UPDATE SKIP LOCKED
+    )
+    RETURNING q.message_id, q.message;
+END
+$qmon_body$;

@@ -1,0 +1,31 @@
+-- Pop up to p_limit messages, smallest numbers first. An addition: the article groups messages before it pushes them.
+-- {table}     the queue
+-- {pop_batch} the function
+CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload text)
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_ids bigint[];
+BEGIN
+    -- An array first: it is ordered by the primary key, and the DELETE goes through it by index at any size.
+    v_ids := ARRAY(
+        SELECT r.message_id
+        FROM {table} AS r
+        ORDER BY r.message_id
+        LIMIT p_limit
+        FOR UPDATE SKIP LOCKED
+    );
+    RETURN QUERY
+    WITH popped AS (
+        DELETE FROM {table} AS q
+        WHERE q.message_id = ANY (v_ids)
+        RETURNING q.message_id, q.message
+    )
+    SELECT p.message_id, p.message
+    FROM popped AS p
+    ORDER BY p.message_id;
+END
+$qmon_body$;

@@ -1,0 +1,35 @@
+-- Pop the oldest ready message that nobody else is popping: it is now in progress. No row where there is none.
+-- The article's DequeueMessage: select, mark and return in one statement, so that two poppers cannot get the same row.
+--
+-- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. A row that another
+-- popper has taken and committed since our statement began is looked at again and passed over, so "no row" is true.
+-- No deadlock: a pop never waits for a lock.
+-- attempts is counted here and not on failure: the crash of a popper counts too.
+-- enable_seqscan and enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the
+-- session would keep it after a burst has filled the queue. The index on ready rows gives the order at any size.
+-- {table} the queue
+-- {pop}   the function
+-- {owner} function: who pops in this session
+CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea, attempt integer)
+LANGUAGE plpgsql ROWS 1
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_owner text := coalesce(nullif(current_setting('qmon.owner', true), ''), {owner}());
+BEGIN
+    RETURN QUERY
+    UPDATE {table} AS q
+    SET status = 2, started_at = clock_timestamp(), owner = v_owner, attempts = q.attempts + 1
+    WHERE q.id = (
+        SELECT r.id
+        FROM {table} AS r
+        WHERE r.status = 1::smallint
+        ORDER BY r.id
+        LIMIT 1
+        FOR UPDATE SKIP LOCKED
+    )
+    RETURNING q.id, q.message, q.attempts;
+END
+$qmon_body$;

@@ -1,0 +1,35 @@
+-- Pop up to p_limit messages, oldest first. An addition: the article pops one at a time.
+-- {table}     the queue
+-- {pop_batch} the function
+-- {owner}     function: who pops in this session
+CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea, attempt integer)
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_owner text := coalesce(nullif(current_setting('qmon.owner', true), ''), {owner}());
+    v_ids   bigint[];
+BEGIN
+    -- An array first: it is ordered by the index on ready rows, and the UPDATE goes through it by key at any size.
+    v_ids := ARRAY(
+        SELECT r.id
+        FROM {table} AS r
+        WHERE r.status = 1::smallint
+        ORDER BY r.id
+        LIMIT p_limit
+        FOR UPDATE SKIP LOCKED
+    );
+    RETURN QUERY
+    WITH popped AS (
+        UPDATE {table} AS q
+        SET status = 2, started_at = clock_timestamp(), owner = v_owner, attempts = q.attempts + 1
+        WHERE q.id = ANY (v_ids)
+        RETURNING q.id, q.message, q.attempts
+    )
+    SELECT p.id, p.message, p.attempts
+    FROM popped AS p
+    ORDER BY p.id;
+END
+$qmon_body$;

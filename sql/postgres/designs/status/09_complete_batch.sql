@@ -1,0 +1,28 @@
+-- Complete many messages; returns how many still were in progress. Locked in the order of ids, so that two calls with the same
+-- ids wait for each other and do not deadlock.
+-- {table}          the queue
+-- {complete_batch} the function
+CREATE FUNCTION {complete_batch}(p_ids bigint[]) RETURNS integer
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_ids   bigint[];
+    v_count integer;
+BEGIN
+    v_ids := ARRAY(
+        SELECT r.id
+        FROM {table} AS r
+        WHERE r.id = ANY (p_ids)
+            AND r.status = 2::smallint
+        ORDER BY r.id
+        FOR UPDATE
+    );
+    DELETE FROM {table} AS q
+    WHERE q.id = ANY (v_ids);
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$qmon_body$;
