@@ -12,7 +12,10 @@ from qmon.demo.server import EmbeddedServer
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[EmbeddedServer]:
-    """One server for the whole run, pg_stat_statements preloaded, shared: who kills, freezes or reconfigures a server starts one of its own."""
+    """One server for the whole run, with pg_stat_statements preloaded.
+
+    It is shared: a test that kills, freezes or reconfigures a server starts one of its own.
+    """
     settings = {"shared_preload_libraries": "pg_stat_statements", "max_connections": "200"}
     with EmbeddedServer(settings=settings) as running:
         yield running

@@ -7,7 +7,6 @@ import ctypes
 import os
 import shutil
 import signal
-import stat
 from pathlib import Path
 
 from qmon.demo import processes
@@ -68,10 +67,9 @@ def _belongs(segment: int, owner: int) -> bool:
     return any(int(row["shmid"]) == segment and int(row["uid"]) == owner for row in rows)
 
 
-def remove_folder(folder: Path) -> None:
-    """Remove a folder and all in it; what is missing already is no error. A link is removed, never followed."""
-    with contextlib.suppress(FileNotFoundError):
-        if stat.S_ISLNK(folder.lstat().st_mode):
-            folder.unlink()
-            return
-    shutil.rmtree(folder, ignore_errors=True)
+def remove(path: Path) -> None:
+    """Remove a folder and all in it, or a file; what is missing already is no error. Links are never followed."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -14,7 +14,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -24,7 +23,7 @@ from qmon.demo import cleanup, processes
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from qmon.demo.guardian import main; main()"
 _PACKAGES = Path(__file__).parents[2]
 _LOOK_EVERY_S = 0.5  # how soon the end of the parent is noticed where a forked child still holds the pipe
-_GROUPS_GONE_S = 2.0
+_GROUP_GONE_S = 2.0
 
 
 class Guardian:
@@ -58,7 +57,12 @@ class Guardian:
         self._tell("server", mark, str(data))
 
     def keep_group(self, group: int) -> None:
-        """Have a process group killed at our end. Forget it before its leader is waited for."""
+        """Have a process group killed at our end. Forget it before its leader is waited for.
+
+        Raises ``ValueError`` for 0 (our own), 1 and negative numbers (everybody).
+        """
+        if group <= 1:
+            raise ValueError(f"{group} is no process group of a helper")
         self._tell("group", str(group))
 
     def forget_group(self, group: int) -> None:
@@ -119,26 +123,11 @@ class _Wards:
 
     def clean(self) -> None:
         for group in self.groups:
-            processes.kill_group(group)
-        _wait_groups_gone(self.groups)
+            processes.kill_group(group, _GROUP_GONE_S)
         for mark, data in self.servers:
             cleanup.end_server(mark, data)
         for folder in self.folders:
-            cleanup.remove_folder(folder)
-
-
-def _wait_groups_gone(groups: set[int]) -> None:
-    deadline = time.monotonic() + _GROUPS_GONE_S
-    while any(map(_alive, groups)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-
-
-def _alive(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
+            cleanup.remove(folder)
 
 
 def _listen(wards: _Wards, parent: int) -> None:

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -69,17 +70,35 @@ def kill(mark: str) -> None:
     send(marked(mark), signal.SIGKILL)
 
 
-def kill_group(group: int) -> None:
-    """Kill a process group (SIGKILL); one already gone, or not ours, is passed over."""
+def kill_group(group: int, seconds: float) -> None:
+    """Kill a process group (SIGKILL) and wait for its end, at most so many seconds.
+
+    One already gone, or not ours, is passed over.
+    """
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
+        _wait_not(lambda: _group_lives(group), seconds)
+
+
+def _group_lives(group: int) -> bool:
+    """Whether a process of the group lives; those that ended and wait for their parent do not."""
+    for stat in _PROC.glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, number = stat.read_text().rpartition(")")[2].split()[:3]
+            if int(number) == group and state not in "ZX":
+                return True
+    return False
 
 
 def wait_gone(mark: str, seconds: float) -> bool:
     """Wait until no marked process is left; False where some are after that many seconds."""
+    return _wait_not(lambda: marked(mark), seconds)
+
+
+def _wait_not(ask: Callable[[], object], seconds: float) -> bool:
     deadline = time.monotonic() + seconds
     pause = 0.005
-    while marked(mark):
+    while ask():
         if time.monotonic() > deadline:
             return False
         time.sleep(pause)

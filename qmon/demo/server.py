@@ -110,6 +110,11 @@ class EmbeddedServer:
         return self._process.pid
 
     @property
+    def mark(self) -> str:
+        """What every process of the server carries on its command line, for ``qmon.demo.processes``."""
+        return self._mark
+
+    @property
     def running(self) -> bool:
         """Whether the postmaster lives, frozen or not."""
         return self._process is not None and self._process.poll() is None
@@ -135,18 +140,24 @@ class EmbeddedServer:
     def start(self) -> None:
         """Make the server at the first call, start it, and return when it takes connections.
 
+        Where the first start fails, what it made is removed again.
+
         Raises:
             BadInput: there are no programs, no account to run as, or the folder cannot be used.
             Unreachable: it did not come up within 120 s; the message ends with its last words.
         """
         if self.running:
             return
-        new = self._place is None
-        if new:
+        if self._place is not None:
+            self._launch()
+            return
+        try:
             self._make()
-        self._launch()
-        if new:
+            self._launch()
             self.create_database("qmon")
+        except BaseException:
+            self.destroy()
+            raise
 
     def stop(self, mode: Literal["smart", "fast", "immediate"] = "fast") -> None:
         """Stop it and wait for its end, at most 60 s; then it is killed. A frozen server is thawed. Idempotent."""
@@ -185,16 +196,12 @@ class EmbeddedServer:
             cleanup.end_server(self._mark, self._place.data)
             self._reap()
             for folder in self._place.folders:
-                cleanup.remove_folder(folder)
+                cleanup.remove(folder)
         if self._guardian is not None:
             self._guardian.close()
 
     def __enter__(self) -> Self:
-        try:
-            self.start()
-        except BaseException:
-            self.destroy()
-            raise
+        self.start()
         return self
 
     def __exit__(
@@ -293,7 +300,7 @@ class EmbeddedServer:
             if process.poll() is not None:
                 raise Unreachable(f"the embedded server did not start: {_last_words(place.log.read_bytes())}")
             if time.monotonic() > deadline:
-                raise Unreachable(f"the embedded server is not ready after {_START_S:.0f} s; see {place.log}")
+                raise Unreachable(f"the embedded server is not ready after {_START_S:.0f} s")
             time.sleep(0.01)
 
     def _reap(self) -> None:

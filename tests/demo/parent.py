@@ -1,0 +1,42 @@
+"""A process for the tests to kill: it starts a server and a helper, says so in one line of JSON, and waits.
+
+Arguments: ``start`` says all when the server runs; ``early`` says so before it is made; ``leave`` ends without tidying.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+
+from qmon.demo.server import EmbeddedServer
+from tests.demo.leftovers import segment_of
+
+
+def main() -> None:
+    how = sys.argv[1]
+    server = EmbeddedServer()
+    if how == "early":
+        print(json.dumps({"mark": server.mark}), flush=True)
+    server.start()
+    helper = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    server.guardian.keep_group(helper.pid)
+    told = {
+        "mark": server.mark,
+        "folder": str(server.folder),
+        "segment": segment_of(server.folder / "data"),
+        "guardian": server.guardian.pid,
+        "helper": helper.pid,
+    }
+    if how == "frozen":
+        server.freeze()
+    if how != "early":
+        print(json.dumps(told), flush=True)
+    if how == "leave":
+        sys.exit(0)
+    signal.pause()
+
+
+if __name__ == "__main__":
+    main()
