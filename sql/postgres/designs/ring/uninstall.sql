@@ -1,4 +1,5 @@
--- Takes a ring away, with its messages. Refused (RESTRICT) where something else depends on one of its objects.
+-- Takes a ring away, with its messages. Refused (RESTRICT) where something else depends on one of its objects;
+-- what somebody has dropped already is passed over.
 -- {table}          the ring; its sequences and its key go with it
 -- {push}           function
 -- {pop}            function
@@ -7,11 +8,11 @@
 -- {fill_hole}      function
 -- {requeue_orphan} function
 -- {repair}         function
-DROP FUNCTION {push}(text, integer);
-DROP FUNCTION {pop}(integer);
-DROP FUNCTION {repair}(double precision, integer, integer);
-DROP FUNCTION {requeue_orphan}(bigint, integer);
-DROP FUNCTION {fill_hole}(bigint, integer);
-DROP FUNCTION {skip_hole}(bigint);
-DROP FUNCTION {drawing}(regclass);
-DROP TABLE {table};
+DROP FUNCTION IF EXISTS {push}(text, integer);
+DROP FUNCTION IF EXISTS {pop}(integer);
+DROP FUNCTION IF EXISTS {repair}(double precision, integer, integer);
+DROP FUNCTION IF EXISTS {requeue_orphan}(bigint, integer);
+DROP FUNCTION IF EXISTS {fill_hole}(bigint, integer);
+DROP FUNCTION IF EXISTS {skip_hole}(bigint);
+DROP FUNCTION IF EXISTS {drawing}(regclass);
+DROP TABLE IF EXISTS {table};

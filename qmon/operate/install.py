@@ -1,0 +1,194 @@
+"""Installs queue designs and takes them away: all or nothing, and never over something that is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, Connection, Engine, Query, Value
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.layout import DEFAULT_TIMEOUT_S, Layout, TableName
+from qmon.model.layout_json import from_json, to_json
+from qmon.operate import naming
+from qmon.operate.shapes import SHAPES, layout_of
+
+DEFAULT_RING_SIZE: Final = 10_000
+MAX_RING_SIZE: Final = 10_000_000
+
+_TAKEN: Final = frozenset({"42P07", "42710", "42723"})
+"""SQLSTATEs of PostgreSQL: a table, an object or a function of that name exists."""
+_DEPENDED_ON: Final = "2BP01"
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """Something in the database: its kind (``table``, ``index``, ``sequence``, ``function`` …) and its name."""
+
+    kind: str
+    name: TableName
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What ``install`` has made, and how it acts as a queue."""
+
+    layout: Layout
+    created: tuple[Object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uninstalled:
+    """What ``uninstall`` has taken away."""
+
+    layout: Layout
+    removed: tuple[Object, ...]
+
+
+def available(engine: Engine) -> tuple[str, ...]:
+    """The designs that can be installed on this engine, by name."""
+    return tuple(design for design in queries.designs(engine.name) if design in SHAPES)
+
+
+def install(
+    connection: Connection,
+    engine: Engine,
+    design: str,
+    *,
+    schema: str,
+    queue: str,
+    ring_size: int = DEFAULT_RING_SIZE,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    owner_held_while_working: bool = False,
+) -> Installed:
+    """Install a queue of a design and write it into the registry, in one transaction.
+
+    ``ring_size`` is in slots. ``timeout_s``: seconds in progress after which a message is stuck.
+    ``owner_held_while_working``: poppers keep their session while they work, so that a vanished one proves them dead.
+    Raises ``BadInput``, with nothing changed, where the design or a name is not possible, or one of the objects, or a
+    queue of that name, is there already; ``PermissionMissing`` or ``QueryFailed`` where the server refuses.
+    """
+    if design not in available(engine):
+        raise BadInput(f"there is no design {design!r} to install on {engine.name}; there are: {_listed(engine)}")
+    if not 2 <= ring_size <= MAX_RING_SIZE:
+        raise BadInput(f"a ring has 2 to {MAX_RING_SIZE:,} slots, not {ring_size:,}")
+    files = queries.design_files(engine.name, design, connection.version)
+    objects = naming.slots(files)
+    naming.check(engine.name, design, schema, queue, objects)
+    layout = layout_of(
+        design,
+        schema,
+        queue,
+        objects=objects,
+        size=ring_size,
+        timeout_s=timeout_s,
+        owner_held_while_working=owner_held_while_working,
+    )
+    try:
+        with connection.transaction():
+            _control(connection, engine)
+            _refuse_taken(_objects(connection, engine, schema, queue, objects), schema, queue)
+            for file in files:
+                _run(connection, engine, file, naming.names(file, schema, queue, ring_size))
+            _register(connection, engine, layout)
+            created = _objects(connection, engine, schema, queue, objects)
+    except QueryFailed as problem:
+        if problem.sqlstate in _TAKEN:
+            raise BadInput(f"cannot install {queue!r}: {problem}; nothing was changed") from problem
+        raise
+    return Installed(layout, tuple(each for each in created if each.kind != "schema"))
+
+
+def uninstall(connection: Connection, engine: Engine, queue: str) -> Uninstalled:
+    """Take an installed queue away, with its messages, and strike it from the registry, in one transaction.
+
+    Raises ``BadInput``, with nothing changed, where the registry does not know the queue or something else (a view, a
+    foreign key) depends on one of its objects.
+    """
+    layout = registered(connection, engine).get(queue)
+    if layout is None:
+        raise BadInput(f"qmon has not installed a queue {queue!r} here; nothing was changed")
+    version = connection.version
+    file = queries.load(engine.name, f"design/{layout.design}/uninstall", version)
+    objects = naming.slots((*queries.design_files(engine.name, layout.design, version), file))
+    schema, name = layout.table.schema, layout.table.name
+    try:
+        with connection.transaction():
+            removed = _objects(connection, engine, schema, name, objects)
+            _run(connection, engine, file, naming.names(file, schema, name, None))
+            _run(connection, engine, _load(connection, engine, "control/unregister"), {}, {"queue": queue})
+    except QueryFailed as problem:
+        if problem.sqlstate == _DEPENDED_ON:
+            raise BadInput(f"cannot uninstall {queue!r}: {problem}; drop what depends on it first") from problem
+        raise
+    return Uninstalled(layout, tuple(each for each in removed if each.kind != "schema"))
+
+
+def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
+    """The layouts of all queues that qmon has installed here, by queue; empty where there is no registry."""
+    present = _taken(connection, engine, "qmon", ["queues"])
+    if not any(each.kind == "table" for each in present):
+        return {}
+    statement = queries.render(_load(connection, engine, "control/registry"), {}, engine)
+    rows = connection.fetch(Bound(statement))
+    queue, layout = rows.columns.index("queue"), rows.columns.index("layout")
+    return {str(row[queue]): from_json(str(row[layout])) for row in rows.rows}
+
+
+def _listed(engine: Engine) -> str:
+    return ", ".join(available(engine)) or "none"
+
+
+def _load(connection: Connection, engine: Engine, name: str) -> Query:
+    return queries.load(engine.name, name, connection.version)
+
+
+def _run(
+    connection: Connection,
+    engine: Engine,
+    query: Query,
+    names: dict[str, queries.Name],
+    values: dict[str, Value] | None = None,
+) -> int:
+    return connection.execute(Bound(queries.render(query, names, engine), values or {}))
+
+
+def _control(connection: Connection, engine: Engine) -> None:
+    """Make qmon's own schema and registry where they are missing; also keeps two installs apart until they commit."""
+    for name in ("control/01_schema", "control/02_queues"):
+        _run(connection, engine, _load(connection, engine, name), {})
+
+
+def _objects(
+    connection: Connection, engine: Engine, schema: str, queue: str, slots: Iterable[str]
+) -> tuple[Object, ...]:
+    return _taken(connection, engine, schema, [naming.object_name(queue, slot) for slot in slots])
+
+
+def _taken(connection: Connection, engine: Engine, schema: str, names: list[str]) -> tuple[Object, ...]:
+    """Which of these names are taken in the schema; the schema itself is among them where it exists."""
+    statement = queries.render(_load(connection, engine, "action/objects"), {}, engine)
+    rows = connection.fetch(Bound(statement, {"schema": schema, "names": json.dumps(names, ensure_ascii=False)}))
+    return tuple(Object(str(kind), TableName(schema, str(name))) for kind, name in rows.rows)
+
+
+def _refuse_taken(taken: tuple[Object, ...], schema: str, queue: str) -> None:
+    there = [each for each in taken if each.kind != "schema"]
+    if len(there) == len(taken):
+        raise BadInput(f"there is no schema {schema!r}; create it first, or name another one")
+    if there:
+        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
+        raise BadInput(f"cannot install {queue!r}: {there[0]}{more} is there already; nothing was changed")
+
+
+def _register(connection: Connection, engine: Engine, layout: Layout) -> None:
+    values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": to_json(layout)}
+    if _run(connection, engine, _load(connection, engine, "control/register"), {}, values) == 0:
+        raise BadInput(
+            f"a queue {layout.queue!r} on another table is installed already; choose another name or uninstall that one"
+        )
