@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
+from qmon.model.facts import TableFacts
+from qmon.model.layout import Layout
 from qmon.model.samples import (
     BlockedSample,
     ClockSample,
     CostSample,
     CounterSample,
+    MessageSample,
     SequenceSample,
     ServerSample,
     WaitSample,
@@ -77,19 +81,36 @@ class Collector:
             reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
             raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
         clock = self._one(results, "clock")
+        blocked, extra_ms = self._blocked(results, failures)
         self._sessions = server.sessions
+        one_trip = self._runner.one_trip and clock is not None
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
         self._slow.want({q.layout.queue: self._needs_anchor(q) for q in queues})
         ended = self._clock()
-        one_trip = self._runner.one_trip and clock is not None
         return Snapshot(
             target=self._target, engine=self._engine.name, server_version=".".join(map(str, self._connection.version)),
             sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=(ended - started) * 1000,
-            server_ms=(clock.now_at - server.now_at) * 1000 if one_trip else None, buffers=self._spent(results),
+            server_ms=(clock.now_at - server.now_at) * 1000 + extra_ms if one_trip else None,
+            buffers=self._spent(results),
             interval_s=interval_s, server=server, queues=queues, waits=results.get(("", "waits")),
-            blocked=results.get(("", "blocked")), writers=results.get(("", "writers")), cost=self._one(results, "cost"),
+            blocked=blocked, writers=results.get(("", "writers")), cost=self._one(results, "cost"),
             failures=(*failures, *self._slow.failures()),
         )  # fmt: skip
+
+    def _blocked(
+        self, results: Results, failures: list[ProbeFailure]
+    ) -> tuple[tuple[BlockedSample, ...] | None, float]:
+        """Who blocks whom, asked only where somebody waits for a lock; and the milliseconds it took, seen from here."""
+        waits = results.get(("", "waits"))
+        if waits is None or not self._book.has("blocked"):
+            return None, 0.0
+        if not any(wait.kind == "Lock" for wait in waits):
+            return (), 0.0
+        began, trip = self._clock(), self._runner.one_trip
+        found, failed = self._runner.run([self._book.job("blocked", BlockedSample)])
+        self._runner.one_trip = trip
+        failures += failed
+        return found.get(("", "blocked")), (self._clock() - began) * 1000
 
     def _jobs(self, now: float, focus: Focus) -> list[Job]:
         jobs = [self._book.job("server", ServerSample)]
@@ -104,7 +125,6 @@ class Collector:
         if any(r.layout.traits.deletes_on_pop for r in self._resolved):
             jobs.append(self._book.job("writers", WriterSample))
         jobs.append(self._book.job("waits", WaitSample))
-        jobs.append(self._book.job("blocked", BlockedSample))
         jobs.append(self._book.job("cost", CostSample))
         jobs.append(self._book.job("clock", ClockSample))
         return [job for job in jobs if self._book.has(job.probe)]
@@ -129,7 +149,7 @@ class Collector:
             held=found.get("held", ()), progress=_first(found.get("progress_oldest") or found.get("progress")),
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get("ring")),
-            anchor=self._slow.anchor(layout.queue), messages=found.get("messages_state"), unknown=unknown,
+            anchor=self._slow.anchor(layout.queue), messages=messages_of(layout, facts, found), unknown=unknown,
         )  # fmt: skip
 
     def _needs_anchor(self, q: QueueSamples) -> bool:
@@ -157,6 +177,27 @@ def _first(records: tuple[Any, ...] | None) -> Any:
 
 def _array(ids: Sequence[int]) -> str:
     return "{" + ",".join(map(str, ids)) + "}"
+
+
+def messages_of(
+    layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
+) -> tuple[MessageSample, ...] | None:
+    """The rows for the queue screen, if they were asked for; binary payloads as text where they are text."""
+    for probe in ("messages_state", "messages", "messages_ring"):
+        if probe in found:
+            column = facts.column(layout.payload) if layout.payload is not None else None
+            if column is None or column.type != "bytea":
+                return found[probe]
+            return tuple(replace(m, payload=_decoded(m.payload)) for m in found[probe])
+    return None
+
+
+def _decoded(payload: str | None) -> str | None:
+    """PostgreSQL writes bytes as ``\\x`` and hex digits; half a byte at the cut is left out."""
+    if payload is None or not payload.startswith("\\x"):
+        return payload
+    digits = payload[2 : len(payload) // 2 * 2]
+    return bytes.fromhex(digits).decode("utf-8", "replace")
 
 
 def failures_of(resolved: Sequence[tuple[str, str]]) -> tuple[ProbeFailure, ...]:

@@ -152,6 +152,8 @@ class Poller:
                 self._stay(turn)
             except QmonError as problem:
                 self._lost(turn, str(problem))
+            except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
+                self._lost(turn, f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
             finally:
                 connection, turn.connection, turn.busy_since = turn.connection, None, None
                 if connection is not None:
@@ -195,7 +197,7 @@ class Poller:
     def _use(self, turn: _Turn, collector: Collector, connection: Connection) -> float:
         self._busy(turn, self._deadline() + 5.0)
         resolved = self._resolve(connection)
-        collector.use(resolved)
+        collector.use(resolved.queues)
         self._slow.use(resolved.queues)
         turn.busy_since = None
         return self._clock()

@@ -27,7 +27,7 @@ _FULL: Final = COUNT_LIMIT + 1
 _RECOUNT_EVERY: Final = 5
 _HELD_AT_LEAST: Final = 200
 _COUNTING_S: Final = 10.0
-_RING_WINDOW: Final = 128
+_RING_WINDOW: Final = 32
 _BOUND_LAG: Final = 2
 
 
@@ -95,14 +95,8 @@ class QueueProbes:
 
     def jobs(self, now: float, sessions: int, rows: int | None) -> list[Job]:
         """The statements of this poll. ``now``: our clock, seconds. ``rows``: how many messages the screen shows."""
-        jobs: list[Job] = []
-        if self.layout.ring is not None:
-            window = min(max(_RING_WINDOW, 2 * sessions), 1000, self.layout.ring.size)
-            sequences = (self.facts.push_sequence_id, self.facts.pop_sequence_id)
-            if None not in sequences:
-                values = {"push_sequence": str(sequences[0]), "pop_sequence": str(sequences[1]), "window": window}
-                jobs.append(self._job("ring", RingSample, values))
-        jobs += self._head(now)
+        jobs = self._ring(sessions)
+        jobs += self._head()
         jobs += self._in_progress()
         if now - self.memo.counted_at >= _COUNTING_S:
             jobs += self._counts()
@@ -112,12 +106,31 @@ class QueueProbes:
         return jobs
 
     def _messages(self, rows: int) -> list[Job]:
-        state = self.layout.state
-        if state is None or state.in_progress is None or self.layout.id is None or not self.facts.progress_seek:
+        layout, state = self.layout, self.layout.state
+        if layout.ring is not None:
+            if self.facts.pop_sequence_id is None:
+                return []
+            return [self._job("messages_ring", MessageSample, {"limit": rows, "pop_sequence": self._pop_sequence})]
+        if state is None:
+            values: dict[str, Value] = {"limit": rows, "head": self.memo.bound()}
+            return [self._job("messages", MessageSample, values)] if self.head_probe == "head" else []
+        if state.in_progress is None or layout.id is None or not self.facts.progress_seek:
             return []
         return [self._job("messages_state", MessageSample, {"limit": rows})]
 
-    def _head(self, now: float) -> list[Job]:
+    @property
+    def _pop_sequence(self) -> str:
+        return str(self.facts.pop_sequence_id)
+
+    def _ring(self, sessions: int) -> list[Job]:
+        ring, facts = self.layout.ring, self.facts
+        if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None or ring.turn is None:
+            return []
+        window = min(max(_RING_WINDOW, 2 * sessions), 1000, ring.size)
+        values: dict[str, Value] = {"push_sequence": str(facts.push_sequence_id), "pop_sequence": self._pop_sequence}
+        return [self._job("ring", RingSample, {**values, "window": window})]
+
+    def _head(self) -> list[Job]:
         probe = self.head_probe
         if probe is None:
             return []

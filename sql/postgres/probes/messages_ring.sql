@@ -1,0 +1,34 @@
+-- The next messages of a ring, for the queue screen: those a popper has drawn a number for, then those that are ready.
+-- {table}        the ring's table
+-- {slot}         column: the slot
+-- {turn}         column: whose turn it is
+-- {enqueued_at?} column: when the message was pushed
+-- {payload?}     column: the message
+-- {size!int}     slots in the ring
+-- :pop_sequence  id of the pop sequence
+-- :limit         so many at most
+-- > id           the message's number
+-- > state        in_progress or ready
+-- > age_s        seconds since it was pushed
+-- > owner        NULL: a ring does not say who drew a number
+-- > attempts     NULL: a pop is final
+-- > payload      its first characters; its size alone where it is large
+SELECT
+    CAST(w.n AS text) AS id,
+    CASE WHEN w.n <= p.pop_last THEN 'in_progress' ELSE 'ready' END AS state,
+    CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8) AS age_s,
+    CAST(NULL AS text) AS owner,
+    CAST(NULL AS int) AS attempts,
+    CASE
+        WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+        ELSE left(CAST({payload?} AS text), 200)
+    END AS payload
+FROM (
+    SELECT coalesce(pg_sequence_last_value(o.seqrelid), o.seqstart - 1) AS pop_last
+    FROM pg_sequence AS o
+    WHERE o.seqrelid = CAST(:pop_sequence AS oid)
+) AS p
+CROSS JOIN LATERAL generate_series(greatest(p.pop_last - 32, 0), p.pop_last + least(:limit, {size!int})) AS w(n)
+JOIN {table} AS t ON t.{slot} = w.n % {size!int} AND t.{turn} = w.n + 1
+ORDER BY w.n
+LIMIT :limit
