@@ -1,0 +1,40 @@
+# Everything a developer or a curious user needs. The environment is .venv; .ci/setup makes it and what it needs.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+PYTHON := .venv/bin/python
+# Handed on: make demo ARGS="--headless --for 20 --json"
+ARGS ?=
+
+.PHONY: help demo test check bench soak screenshots clean setup
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+
+demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--headless --for 20 --json" and the like
+	@.ci/setup demo
+	@.venv/bin/qmon demo $(ARGS)
+
+test: setup ## all tests; ARGS="-k poller" and the like go to pytest
+	@$(PYTHON) -m pytest $(ARGS)
+
+check: setup ## format, lint, types, import contracts
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy
+	.venv/bin/lint-imports
+
+bench: setup ## what qmon costs, as ratios measured here (long); ARGS names a part
+	@$(PYTHON) -m tests.benchmarks $(ARGS)
+
+soak: setup ## the dashboard for hours under load and faults; ARGS are handed on
+	@$(PYTHON) -m tests.soak $(ARGS)
+
+screenshots: setup ## screenshots/*.svg from a live demo
+	@$(PYTHON) -m tests.screenshots $(ARGS)
+
+clean: ## remove the environment, caches and what was built
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache snapshot_report.html
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup:
+	@.ci/setup test
