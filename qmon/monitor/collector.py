@@ -24,12 +24,23 @@ from qmon.model.samples import (
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.jobs import Book, Job
-from qmon.monitor.queue_probes import QueueProbes
-from qmon.monitor.resolve import ResolvedQueue
+from qmon.monitor.queue_probes import QueueProbes, Spec
+from qmon.monitor.resolve import Resolved
 from qmon.monitor.run import Results, Runner
 from qmon.monitor.slow import Slow
 from qmon.monitor.source import Focus
 
+FIGURES: Final = (
+    "ready",
+    "in_progress",
+    "stuck",
+    "scheduled",
+    "dead",
+    "oldest",
+    "rates",
+    "gap",
+)
+"""The figures that the facts about a table may rule out, by the names used in ``unknown``."""
 _COUNTED_SLOWLY: Final = "counted by the slow exact count, which has not run yet"
 
 
@@ -52,23 +63,32 @@ class Collector:
         self._book = Book(engine, connection.version)
         self._runner = Runner(connection)
         self._queues: dict[str, QueueProbes] = {}
-        self._resolved: tuple[ResolvedQueue, ...] = ()
+        self._problems: tuple[ProbeFailure, ...] = ()
+        self._lost: tuple[QueueSamples, ...] = ()
         self._sessions = 0
         self._buffers: int | None = None
 
-    def use(self, resolved: Sequence[ResolvedQueue]) -> None:
-        """Watch these queues from the next poll on; what is remembered of queues that stay as they are is kept."""
-        kept = {name: probes for name, probes in self._queues.items()}
-        self._queues = {}
-        for found in resolved:
-            old = kept.get(found.layout.queue)
-            same = old is not None and old.layout == found.layout and old.facts == found.facts
-            if old is not None and same:
-                self._queues[found.layout.queue] = old
-            else:
-                book = Book(self._engine, self._connection.version)
-                self._queues[found.layout.queue] = QueueProbes(book, found.layout, found.facts)
-        self._resolved = tuple(resolved)
+    def use(self, resolved: Resolved, configured: Sequence[Layout] = ()) -> tuple[Spec, ...]:
+        """Watch these queues from the next poll on; returns them with their facts.
+
+        What is remembered of a queue that stays as it is is kept. A configured queue that could not be resolved stays
+        on the screen, with the reason in place of its figures.
+        """
+        kept, self._queues = self._queues, {}
+        specs = tuple(Spec(layout, resolved.facts[layout.queue]) for layout in resolved.layouts)
+        for spec in specs:
+            old = kept.get(spec.layout.queue)
+            if old is None or old.layout != spec.layout or old.facts != spec.facts:
+                old = QueueProbes(Book(self._engine, self._connection.version), spec.layout, spec.facts)
+            self._queues[spec.layout.queue] = old
+        self._problems = resolved.problems
+        reasons = {problem.queue: problem.reason for problem in resolved.problems}
+        self._lost = tuple(
+            QueueSamples(layout, unknown=dict.fromkeys(FIGURES, reasons[layout.queue]))
+            for layout in configured
+            if layout.queue in reasons and layout.queue not in self._queues
+        )
+        return specs
 
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
         """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
@@ -92,9 +112,9 @@ class Collector:
             sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=(ended - started) * 1000,
             server_ms=(clock.now_at - server.now_at) * 1000 + extra_ms if one_trip else None,
             buffers=self._spent(results),
-            interval_s=interval_s, server=server, queues=queues, waits=results.get(("", "waits")),
+            interval_s=interval_s, server=server, queues=(*queues, *self._lost), waits=results.get(("", "waits")),
             blocked=blocked, writers=results.get(("", "writers")), cost=self._one(results, "cost"),
-            failures=(*failures, *self._slow.failures()),
+            failures=(*failures, *self._problems, *self._slow.failures()),
         )  # fmt: skip
 
     def _blocked(
@@ -114,15 +134,16 @@ class Collector:
 
     def _jobs(self, now: float, focus: Focus) -> list[Job]:
         jobs = [self._book.job("server", ServerSample)]
-        tables = [i for r in self._resolved for i in (r.facts.table_id, r.facts.data_table_id) if i is not None]
+        facts = [probes.facts for probes in self._queues.values()]
+        tables = [i for f in facts for i in (f.table_id, f.data_table_id) if i is not None]
         if tables:
             jobs.append(self._book.job("counters", CounterSample, {"tables": _array(tables)}))
-        sequences = [r.facts.sequence_id for r in self._resolved if r.facts.sequence_id is not None]
+        sequences = [f.sequence_id for f in facts if f.sequence_id is not None]
         if sequences:
             jobs.append(self._book.job("sequences", SequenceSample, {"sequences": _array(sequences)}))
         for name, probes in self._queues.items():
             jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
-        if any(r.layout.traits.deletes_on_pop for r in self._resolved):
+        if any(probes.layout.traits.deletes_on_pop for probes in self._queues.values()):
             jobs.append(self._book.job("writers", WriterSample))
         jobs.append(self._book.job("waits", WaitSample))
         jobs.append(self._book.job("cost", CostSample))
@@ -198,8 +219,3 @@ def _decoded(payload: str | None) -> str | None:
         return payload
     digits = payload[2 : len(payload) // 2 * 2]
     return bytes.fromhex(digits).decode("utf-8", "replace")
-
-
-def failures_of(resolved: Sequence[tuple[str, str]]) -> tuple[ProbeFailure, ...]:
-    """Queues that could not be resolved, as failures: pairs of queue and reason."""
-    return tuple(ProbeFailure("layout", reason, queue) for queue, reason in resolved)

@@ -119,7 +119,7 @@ def gap(q: QueueSamples) -> tuple[Figure, str]:
 def fill(q: QueueSamples) -> Figure:
     """Share of a ring's slots that hold a message, 0 to 1."""
     if q.ring is None or q.layout.ring is None:
-        return Figure.unknown("not a ring")
+        return Figure.unknown(q.unknown.get("fill", "only a ring has slots to fill"))
     used = pushed_up_to(q.ring) - popped_up_to(q.ring)
     return Figure(min(1.0, max(0.0, used / q.layout.ring.size)))
 

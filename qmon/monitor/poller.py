@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Session
 from qmon.errors import BadInput, QmonError
+from qmon.model.layout import Layout
 from qmon.monitor.collector import Collector
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.slow import Slow
@@ -35,7 +36,7 @@ class _Turn:
     """One worker thread's time at the target, from its connection to the loss of it. Left behind once ``abandoned``."""
 
     def __init__(self) -> None:
-        self.abandoned = False
+        self.abandoned = threading.Event()
         self.busy_since: float | None = None
         self.allowed_s = 0.0
         self.connection: Connection | None = None
@@ -53,16 +54,19 @@ class Poller:
         connect: opens a connection for a session.
         resolve: finds the queues to watch; asked at each connect and every 60 seconds.
         interval_s: seconds between polls.
+        configured: the queues of the user's configuration, shown even where they cannot be resolved.
+        clock: our monotonic clock, seconds.
     """
 
     def __init__(
         self, target: str, engine: Engine, connect: Connect, resolve: Resolve, interval_s: float = 2.0,
-        clock: Callable[[], float] = time.monotonic,
+        configured: Sequence[Layout] = (), clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self._target = target
         self._engine = engine
         self._connect = connect
         self._resolve = resolve
+        self._configured = tuple(configured)
         self._clock = clock
         self._interval_s = _checked(interval_s)
         self._focus = Focus()
@@ -138,7 +142,7 @@ class Poller:
 
     def _emit(self, turn: _Turn, event: Event) -> None:
         with self._lock:
-            if turn.abandoned or turn is not self._turn or self._closed.is_set() or self._sink is None:
+            if turn.abandoned.is_set() or turn is not self._turn or self._closed.is_set() or self._sink is None:
                 return
             self._sink(event)
 
@@ -146,7 +150,7 @@ class Poller:
         self._emit(turn, SourceState(self._target, phase, reason, retry_at, self._clock()))
 
     def _run(self, turn: _Turn) -> None:
-        while not self._closed.is_set() and not turn.abandoned:
+        while not self._closed.is_set() and not turn.abandoned.is_set():
             try:
                 self._state(turn, Phase.CONNECTING)
                 self._stay(turn)
@@ -161,7 +165,7 @@ class Poller:
 
     def _lost(self, turn: _Turn, reason: str) -> None:
         turn.live = False
-        if turn.abandoned or self._closed.is_set():
+        if turn.abandoned.is_set() or self._closed.is_set():
             return
         pause = BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
         self._tries += 1
@@ -177,14 +181,14 @@ class Poller:
         connection = turn.connection = self._connect(session)
         collector = Collector(self._target, self._engine, connection, self._slow, self._clock)
         resolved_at = self._use(turn, collector, connection)
-        while not self._closed.is_set() and not turn.abandoned:
+        while not self._closed.is_set() and not turn.abandoned.is_set():
             self._wake.clear()
             if self._clock() - resolved_at >= _RESOLVE_EVERY_S:
                 resolved_at = self._use(turn, collector, connection)
             began = self._busy(turn, self._deadline())
             snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)
             turn.busy_since = None
-            if turn.abandoned:
+            if turn.abandoned.is_set():
                 return
             self._sequence, self._tries = snapshot.sequence, 0
             if not turn.live or turn.late:
@@ -196,9 +200,7 @@ class Poller:
 
     def _use(self, turn: _Turn, collector: Collector, connection: Connection) -> float:
         self._busy(turn, self._deadline() + 5.0)
-        resolved = self._resolve(connection)
-        collector.use(resolved.queues)
-        self._slow.use(resolved.queues)
+        self._slow.use(collector.use(self._resolve(connection), self._configured))
         turn.busy_since = None
         return self._clock()
 
@@ -230,7 +232,7 @@ class Poller:
             return
         self._state(turn, Phase.LATE, "the server does not answer; connecting anew")
         with self._lock:
-            turn.abandoned = True
+            turn.abandoned.set()
         self._abandoned.append(turn)
         self._begin(_Turn())
 

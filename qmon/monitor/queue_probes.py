@@ -31,6 +31,14 @@ _RING_WINDOW: Final = 32
 _BOUND_LAG: Final = 2
 
 
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A queue to watch: its layout, and the facts about its tables."""
+
+    layout: Layout
+    facts: TableFacts
+
+
 @dataclass(slots=True)
 class Memo:
     """What is remembered of one queue between polls, to ask cheaply.

@@ -18,8 +18,7 @@ from qmon.errors import ConnectionLost, QmonError, QueryFailed
 from qmon.model.samples import AnchorSample, HeadSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.jobs import Book
-from qmon.monitor.queue_probes import Memo, QueueProbes, names_of, state_values
-from qmon.monitor.resolve import ResolvedQueue
+from qmon.monitor.queue_probes import Memo, QueueProbes, Spec, names_of, state_values
 
 _COST_FACTOR: Final = 200.0
 _HEAD_EVERY_S: Final = 10.0
@@ -52,7 +51,7 @@ class Slow:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._closed = False
-        self._queues: dict[str, ResolvedQueue] = {}
+        self._queues: dict[str, Spec] = {}
         self._tasks: dict[tuple[str, str], _Task] = {}
         self._anchors: dict[str, AnchorSample] = {}
         self._heads: dict[str, tuple[bool, str | None]] = {}
@@ -69,10 +68,10 @@ class Slow:
         self._thread = threading.Thread(target=self._run, name="qmon-slow", daemon=True)
         self._thread.start()
 
-    def use(self, resolved: Sequence[ResolvedQueue]) -> None:
+    def use(self, specs: Sequence[Spec]) -> None:
         """Read these queues from now on."""
         with self._lock:
-            self._queues = {r.layout.queue: r for r in resolved}
+            self._queues = {spec.layout.queue: spec for spec in specs}
             self._anchors = {name: a for name, a in self._anchors.items() if name in self._queues}
             self._failures = {key: f for key, f in self._failures.items() if key[0] in self._queues}
             self._tasks = {
@@ -183,7 +182,7 @@ class Slow:
         with self._lock:
             self._failures.pop((task.queue, task.kind), None)
 
-    def _look(self, connection: Connection, found: ResolvedQueue, task: _Task) -> None:
+    def _look(self, connection: Connection, found: Spec, task: _Task) -> None:
         probes = QueueProbes(Book(self._engine, connection.version), found.layout, found.facts)
         probe = probes.head_probe
         if probe not in ("head", "head_state"):
@@ -197,7 +196,7 @@ class Slow:
         with self._lock:
             self._heads[task.queue] = (dear, head.head_id)
 
-    def _count(self, connection: Connection, found: ResolvedQueue) -> None:
+    def _count(self, connection: Connection, found: Spec) -> None:
         book = Book(self._engine, connection.version)
         probe = "anchor_state" if found.layout.state is not None else "anchor"
         if found.layout.ring is not None or not book.has(probe):

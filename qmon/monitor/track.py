@@ -144,7 +144,7 @@ class QueueTrack:
 
 def _completes(q: QueueSamples, rates: Rates | None, missing: Figure) -> Figure:
     if not q.layout.traits.completes or q.layout.state is None or q.layout.state.in_progress is None:
-        return Figure.unknown("this design has no completion: a pop is final")
+        return Figure.unknown(q.unknown.get("complete_rate", "a pop of this design completes its message"))
     if rates is None:
         return missing
     return Figure(rates.completed) if rates.completed is not None else Figure.unknown("cannot be told from pops")
