@@ -33,9 +33,9 @@ class TableFacts:
         order_by: the column that the head is sought along: the id, or a time where there is no id (or only a random
             one, such as a uuid, and an index on the time).
         order_by_number: ``order_by`` is a whole number, so that differences of it mean something.
-        head_seek: an index gives rows in the order of ``order_by``, from a last known head on.
-        ready_seek: such an index that holds the ready rows apart (partial, or led by the state), or every row is
-            ready: the head may be sought without a last known head, however many finished rows lie before it.
+        head_seek: an index gives the ready rows in the order of ``order_by`` without a walk over finished ones.
+        ready_seek: that index holds the ready rows apart (partial, or led by the state), or every row is ready; where
+            it does not, rows in progress and dead ones that lie before the head are walked over.
         progress_seek: an index leads to the rows in progress.
         stuck_seek: an index leads to the rows in progress in the order of their start time.
         dead_seek: an index leads to the dead rows.

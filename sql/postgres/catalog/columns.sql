@@ -7,6 +7,7 @@
 -- > sequence_id     oid of the sequence that fills it; NULL where none does
 -- > sequence_schema that sequence's schema
 -- > sequence_name   that sequence's name
+-- > is_identity     it is an identity column
 SELECT CAST(a.attrelid AS bigint)                                           AS table_id,
        CAST(a.attname AS text)                                              AS column_name,
        CASE WHEN e.typcategory = 'A' THEN 'array'
@@ -15,7 +16,8 @@ SELECT CAST(a.attrelid AS bigint)                                           AS t
        a.attnotnull                                                         AS not_null,
        CAST(s.oid AS bigint)                                                AS sequence_id,
        CAST(sn.nspname AS text)                                             AS sequence_schema,
-       CAST(s.relname AS text)                                              AS sequence_name
+       CAST(s.relname AS text)                                              AS sequence_name,
+       a.attidentity <> ''                                                  AS is_identity
 FROM pg_catalog.pg_attribute AS a
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 JOIN pg_catalog.pg_type AS e ON e.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END

@@ -1,11 +1,18 @@
 -- Which values some columns take, as far as the catalogue knows without reading a row: the labels of an enum, a check
--- on the column, and the most common values of the last ANALYZE (those only where our role may read the column).
+-- on the column, its default, and the most common values of the last ANALYZE (those only where our role may read the
+-- column). The server locks a table in order to print an expression: none of a table that somebody holds or wants for
+-- themselves.
 -- :tables        oids, separated by commas
 -- > table_id     the table's oid
 -- > column_name  the column
--- > origin       enum, check or statistics
--- > known        a JSON array of values; of a check its expression
-WITH wanted AS (
+-- > origin       enum, check, default or statistics
+-- > known        a JSON array of values; of a check or a default its expression
+WITH locked AS MATERIALIZED (
+    SELECT l.relation
+    FROM pg_catalog.pg_locks AS l
+    WHERE l.mode = 'AccessExclusiveLock' AND l.relation IS NOT NULL
+),
+wanted AS (
     SELECT c.oid, c.relname, n.nspname
     FROM pg_catalog.pg_class AS c
     JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -22,6 +29,13 @@ SELECT CAST(w.oid AS bigint), CAST(a.attname AS text), 'check', pg_catalog.pg_ge
 FROM wanted AS w
 JOIN pg_catalog.pg_constraint AS k ON k.conrelid = w.oid AND k.contype = 'c' AND cardinality(k.conkey) = 1
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = w.oid AND a.attnum = k.conkey[1]
+WHERE NOT EXISTS (SELECT FROM locked AS l WHERE l.relation = w.oid)
+UNION ALL
+SELECT CAST(w.oid AS bigint), CAST(a.attname AS text), 'default', pg_catalog.pg_get_expr(f.adbin, f.adrelid)
+FROM wanted AS w
+JOIN pg_catalog.pg_attrdef AS f ON f.adrelid = w.oid
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = w.oid AND a.attnum = f.adnum AND a.attgenerated = ''
+WHERE NOT EXISTS (SELECT FROM locked AS l WHERE l.relation = w.oid)
 UNION ALL
 SELECT CAST(w.oid AS bigint), CAST(s.attname AS text), 'statistics',
        CAST(to_json(CAST(CAST(s.most_common_vals AS text) AS text[])) AS text)

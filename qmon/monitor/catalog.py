@@ -1,0 +1,238 @@
+"""The server's catalogue as records: tables, columns, indexes, foreign keys, statistics. No user's row is read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final, TypeVar
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, Connection, Engine, Value
+from qmon.engines.rows import records
+from qmon.errors import QueryFailed
+from qmon.model.facts import Column
+from qmon.model.layout import TableName
+from qmon.monitor.predicate import Condition, condition
+
+Record = TypeVar("Record")
+
+_CHUNK: Final = 500
+"""Tables asked about in one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A table. ``visible``: found without naming the schema; ``pages`` are of 8 kB."""
+
+    table_id: int
+    table_schema: str
+    table_name: str
+    visible: bool
+    readable: bool
+    estimated_rows: int | None
+    pages: int
+
+    @property
+    def name(self) -> TableName:
+        """Schema and name."""
+        return TableName(self.table_schema, self.table_name)
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceRow:
+    """A sequence, whether our role may see where it stands, and whether it belongs to a column."""
+
+    sequence_id: int
+    sequence_schema: str
+    sequence_name: str
+    readable: bool
+    owned: bool
+
+    @property
+    def name(self) -> TableName:
+        """Schema and name."""
+        return TableName(self.sequence_schema, self.sequence_name)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRow:
+    """A column, and the sequence that fills it where one does."""
+
+    table_id: int
+    column_name: str
+    type_name: str
+    not_null: bool
+    sequence_id: int | None
+    sequence_schema: str | None
+    sequence_name: str | None
+    is_identity: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """One key column of one index."""
+
+    table_id: int
+    index_name: str
+    is_unique: bool
+    is_primary: bool
+    is_partial: bool
+    position: int
+    column_name: str | None
+    predicate: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesRow:
+    """Values that a column is known to take. ``known``: a JSON array (of ``enum`` and ``statistics``), or an expression
+    (of ``check`` and ``default``)."""
+
+    table_id: int
+    column_name: str
+    origin: str
+    known: str
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Rows inserted, updated and deleted since the server's counters were reset, and rows there are, estimated."""
+
+    table_id: int
+    inserted: int
+    updated: int
+    deleted: int
+    live: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceRow:
+    """A foreign key."""
+
+    table_id: int
+    referred_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An ordered index. ``keys``: its columns, ``None`` for an expression; ``where``: the rows it holds, if not all."""
+
+    name: str
+    unique: bool
+    primary: bool
+    keys: tuple[str | None, ...]
+    where: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """A table with all that the catalogue says about it. ``referring`` and ``referred``: ids of tables."""
+
+    table: TableRow
+    columns: tuple[ColumnRow, ...]
+    indexes: tuple[Index, ...] = ()
+    values: tuple[ValuesRow, ...] = ()
+    activity: Activity | None = None
+    referring: frozenset[int] = field(default_factory=frozenset)
+    referred: frozenset[int] = field(default_factory=frozenset)
+
+    @property
+    def facts_columns(self) -> tuple[Column, ...]:
+        """The columns as ``TableFacts`` has them."""
+        return tuple(Column(c.column_name, c.type_name, c.not_null) for c in self.columns)
+
+    @property
+    def primary(self) -> Index | None:
+        """The primary key."""
+        return next((index for index in self.indexes if index.primary), None)
+
+    def column(self, name: str | None) -> ColumnRow | None:
+        """The column of exactly that name."""
+        return next((c for c in self.columns if c.column_name == name), None)
+
+
+class Catalog:
+    """Reads the catalogue over one connection. Every method raises what ``Connection.fetch`` raises."""
+
+    def __init__(self, connection: Connection, engine: Engine) -> None:
+        self.connection = connection
+        self.engine = engine
+
+    def ask(
+        self, kind: type[Record], name: str, names: Mapping[str, queries.Name] | None = None, **values: Value
+    ) -> list[Record]:
+        """Run one statement of ``sql/<engine>/catalog`` or ``control``; one record a row."""
+        query = queries.load(self.engine.name, name, self.connection.version)
+        statement = queries.render(query, names or {}, self.engine)
+        return records(kind, self.connection.fetch(Bound(statement, values)))
+
+    def tables(self) -> list[TableRow]:
+        """Every table of the users."""
+        return self.ask(TableRow, "catalog/tables")
+
+    def sequences(self) -> list[SequenceRow]:
+        """Every sequence of the users that is an object of its own."""
+        return self.ask(SequenceRow, "catalog/sequences")
+
+    def columns(self, tables: Sequence[TableRow]) -> dict[int, tuple[ColumnRow, ...]]:
+        """The columns of these tables, by table id."""
+        out: dict[int, tuple[ColumnRow, ...]] = {}
+        for some in _chunks(tables):
+            found = _by_table(self.ask(ColumnRow, "catalog/columns", tables=_ids(some)))
+            out.update({table_id: tuple(rows) for table_id, rows in found.items()})
+        return out
+
+    def details(self, tables: Sequence[TableRow]) -> dict[int, Details]:
+        """What the catalogue says about these tables, by table id. A statement that our role may not run, or that runs
+        into a lock, leaves its part empty; without the columns there is nothing."""
+        out: dict[int, Details] = {}
+        for some in _chunks(tables):
+            ids = _ids(some)
+            columns = _by_table(self.ask(ColumnRow, "catalog/columns", tables=ids))
+            indexes = _by_table(self._optional(IndexRow, "catalog/indexes", ids))
+            values = _by_table(self._optional(ValuesRow, "catalog/values", ids))
+            activity = {row.table_id: row for row in self._optional(Activity, "catalog/activity", ids)}
+            keys = self._optional(ReferenceRow, "catalog/references", ids)
+            for table in some:
+                here = table.table_id
+                out[here] = Details(
+                    table,
+                    tuple(columns[here]),
+                    tuple(_indexes(indexes[here], self.engine.name == "sqlserver")),
+                    tuple(values[here]),
+                    activity.get(here),
+                    frozenset(k.table_id for k in keys if k.referred_id == here and k.table_id != here),
+                    frozenset(k.referred_id for k in keys if k.table_id == here and k.referred_id != here),
+                )
+        return out
+
+    def _optional(self, kind: type[Record], name: str, ids: str) -> list[Record]:
+        try:
+            return self.ask(kind, name, tables=ids)
+        except QueryFailed:
+            return []
+
+
+def _chunks(tables: Sequence[TableRow]) -> Iterator[Sequence[TableRow]]:
+    for start in range(0, len(tables), _CHUNK):
+        yield tables[start : start + _CHUNK]
+
+
+def _ids(tables: Sequence[TableRow]) -> str:
+    return ",".join(str(table.table_id) for table in tables)
+
+
+def _by_table(rows: Sequence[Record]) -> defaultdict[int, list[Record]]:
+    out: defaultdict[int, list[Record]] = defaultdict(list)
+    for row in rows:
+        out[row.table_id].append(row)  # type: ignore[attr-defined]
+    return out
+
+
+def _indexes(rows: Sequence[IndexRow], brackets: bool) -> Iterator[Index]:
+    for name, group in groupby(rows, key=lambda row: row.index_name):
+        keys = sorted(group, key=lambda row: row.position)
+        first = keys[0]
+        where = condition(first.predicate, brackets=brackets) if first.is_partial else None
+        yield Index(name, first.is_unique, first.is_primary, tuple(key.column_name for key in keys), where)

@@ -1,0 +1,242 @@
+"""Discovery by shape: which tables look like queues, and why.
+
+Guesses, marked as such; the user confirms them by writing them into the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.layout import Layout, Ring, Source, TableName
+from qmon.monitor.catalog import Catalog, ColumnRow, Details, SequenceRow, TableRow
+from qmon.monitor.complete import complete
+from qmon.monitor.shape import glance, measure, pairs_of
+from qmon.monitor.values import Known, known_values, state_column
+from qmon.monitor.wellknown import TIMES, pick, plain, words
+
+LIKELY: Final = 0.6
+POSSIBLE: Final = 0.4
+_GLANCE: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A table that looks like a queue.
+
+    ``score``: from ``LIKELY`` on it is said with confidence, from ``POSSIBLE`` on as a question. ``why``: the signs,
+    and how the layout was found, one phrase each. ``missing``: what the user must say before it can be watched.
+    """
+
+    layout: Layout
+    score: float
+    why: tuple[str, ...] = ()
+    missing: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The signs in one line."""
+        return "; ".join(self.why)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsRow:
+    """The number of slots of a ring."""
+
+    slots: int | None
+
+
+@dataclass(slots=True)
+class _Candidates:
+    """The tables after the first look."""
+
+    catalog: Catalog
+    sequences: Sequence[SequenceRow]
+    details: dict[int, Details]
+    taken: set[int] = field(default_factory=set)
+
+
+def likely(finding: Finding) -> bool:
+    """Whether this is said with confidence, and complete enough to be watched."""
+    return finding.score >= LIKELY and not finding.missing
+
+
+def discover(
+    catalog: Catalog, tables: Sequence[TableRow] | None = None, sequences: Sequence[SequenceRow] | None = None
+) -> list[Finding]:
+    """The tables that look like queues, the most certain first.
+
+    Reads the catalogue; of the tables themselves only the values of a state column, by an index or where the table is
+    small, and the last slot of a ring. Raises what ``Connection.fetch`` raises.
+    """
+    tables = catalog.tables() if tables is None else tables
+    sequences = catalog.sequences() if sequences is None else sequences
+    columns = catalog.columns(tables)
+    near = [t for t in tables if glance(t.table_name, columns.get(t.table_id, ())) >= _GLANCE]
+    near += [t for t in _partners(tables, near, columns) if t not in near]
+    work = _Candidates(catalog, sequences, catalog.details(near))
+    found = [*_rings(work), *_splits(work), *_singles(work)]
+    names = [finding.layout.queue for finding in found]
+    return sorted(
+        (_named_apart(finding, names) for finding in found if finding.score >= POSSIBLE),
+        key=lambda finding: (-finding.score, finding.layout.queue),
+    )
+
+
+def _named_apart(finding: Finding, names: list[str]) -> Finding:
+    if names.count(finding.layout.queue) < 2:
+        return finding
+    return replace(finding, layout=replace(finding.layout, queue=str(finding.layout.table)))
+
+
+def _partners(
+    tables: Sequence[TableRow], near: Sequence[TableRow], columns: dict[int, tuple[ColumnRow, ...]]
+) -> Iterator[TableRow]:
+    """Tables that may be the second half of one of ``near``."""
+    families = {(t.table_schema, _family(t)) for t in near}
+    for table in tables:
+        if (table.table_schema, _family(table)) in families and len(columns.get(table.table_id, ())) <= 4:
+            yield table
+
+
+def _family(table: TableRow) -> str:
+    found = words(table.table_name)
+    return "queue" if found and found[0].startswith("queue") else found[0] if found else ""
+
+
+def _base(details: Details, design: str) -> Layout:
+    name = details.table.name
+    return Layout(queue=name.name, design=design, table=name, source=Source.DISCOVERY)
+
+
+def _rings(work: _Candidates) -> Iterator[Finding]:
+    """Tables of preallocated slots, with their two sequences."""
+    for details in work.details.values():
+        pairs = pairs_of(details.columns)
+        slot, number, count = pick("slot", pairs), pick("message_id", pairs), pick("reference_count", pairs)
+        if slot is None or number is None or count is None:
+            continue
+        turn = pick("turn", pairs)
+        work.taken.add(details.table.table_id)
+        layout = _base(details, "ring" if turn else "ring_classic")
+        why = [f"has slots (`{slot}`), a message number (`{number}`) and a reference count (`{count}`)"]
+        push, pop = _position(work, details, "push"), _position(work, details, "pop")
+        if push is None or pop is None:
+            missing = "the sequences of its push and pop positions were not found: name them in ring = { … }"
+            yield Finding(layout, 0.5, tuple(why), missing)
+            continue
+        why.append(f"the sequences {push} and {pop} are its positions")
+        size = _slots(work.catalog, details, slot)
+        if size is None:
+            yield Finding(layout, 0.8, tuple(why), "its number of slots could not be read: write ring = { size = … }")
+            continue
+        ring = Ring(size, push, pop, slot, turn, number, count)
+        time, payload = pick("enqueued_at", pairs), pick("payload", pairs)
+        why.append(f"{size:,} slots")
+        yield Finding(replace(layout, ring=ring, enqueued_at=time, payload=payload), 1.0, tuple(why))
+
+
+def _position(work: _Candidates, details: Details, verb: str) -> TableName | None:
+    """The sequence of a ring's position: of its schema, called after the verb, and if several are, the table."""
+    near = [s for s in work.sequences if s.sequence_schema == details.table.table_schema]
+    found = [s for s in near if verb in words(s.sequence_name) or plain(s.sequence_name).startswith(verb)]
+    if len(found) > 1:
+        found = [s for s in found if plain(details.table.table_name) in plain(s.sequence_name)]
+    return found[0].name if len(found) == 1 else None
+
+
+def _slots(catalog: Catalog, details: Details, slot: str) -> int | None:
+    if not details.table.readable or not any(index.keys[:1] == (slot,) for index in details.indexes):
+        return details.table.estimated_rows or None
+    try:
+        return catalog.ask(SlotsRow, "catalog/ring_slots", {"table": details.table.name.parts, "slot": slot})[0].slots
+    except QueryFailed:
+        return details.table.estimated_rows or None
+
+
+def _splits(work: _Candidates) -> Iterator[Finding]:
+    """Two tables that share an id: small rows with a state, payloads apart."""
+    for meta in list(work.details.values()):
+        state = state_column(meta, "batch_split")
+        if meta.table.table_id in work.taken or state is None or state[1]:
+            continue
+        for data in work.details.values():
+            shared = _shared_id(meta, data)
+            if shared is None or data.table.table_id in work.taken | {meta.table.table_id}:
+                continue
+            finding = _single(work, meta, "batch_split")
+            if finding is None or finding.score < POSSIBLE:
+                continue
+            layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_payload(data))
+            work.taken |= {meta.table.table_id, data.table.table_id}
+            why = (*finding.why, f"`{data.table.table_name}` has the payloads, by the same `{shared}`")
+            yield replace(finding, layout=layout, score=round(finding.score + 0.2, 2), why=why)
+            break
+
+
+def _payload(data: Details) -> str | None:
+    return pick("payload", pairs_of(data.columns))
+
+
+def _shared_id(meta: Details, data: Details) -> str | None:
+    """The column by which ``data`` holds the payloads of ``meta``: the key of both, by the same name."""
+    if meta.table.table_schema != data.table.table_schema or _family(meta.table) != _family(data.table):
+        return None
+    if state_column(data, "batch_split") is not None or _payload(data) is None or _payload(meta) is not None:
+        return None
+    keys = {index.keys[0] for index in meta.indexes if index.unique and len(index.keys) == 1}
+    keys |= {column.column_name for column in meta.columns if column.is_identity or column.sequence_id is not None}
+    for index in data.indexes:
+        if len(index.keys) == 1 and (key := index.keys[0]) is not None and key in keys and index.unique:
+            return key
+    return None
+
+
+def _singles(work: _Candidates) -> Iterator[Finding]:
+    for details in work.details.values():
+        if details.table.table_id not in work.taken and (finding := _single(work, details)) is not None:
+            yield finding
+
+
+def _single(work: _Candidates, details: Details, design: str = "") -> Finding | None:
+    """One table by itself."""
+    state = state_column(details, "status")
+    # Without a peek at first: most tables fall through by then.
+    known = known_values(details, state[0].column_name) if state else Known()
+    shape = measure(details, state, known)
+    if shape.score < POSSIBLE - 0.2:
+        return None
+    if state is not None and not known.values:
+        known = known_values(details, state[0].column_name, work.catalog)
+        shape = measure(details, state, known)
+    if shape.score < POSSIBLE:
+        return None
+    layout = _base(details, design or _design(details, state, work.sequences))
+    try:
+        layout, how = complete(layout, details, work.sequences, lambda _: known)
+    except BadInput as problem:
+        return Finding(layout, shape.score, tuple(shape.why), str(problem))
+    if layout.design == "naive" and layout.sequence is not None:
+        shape.add(0.15)
+    return Finding(layout, round(shape.score, 2), (*shape.why, *how))
+
+
+def _design(details: Details, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]) -> str:
+    """The design that the table fits; designs whose tables are the same are not told apart."""
+    pairs = pairs_of(details.columns)
+    if state is not None:
+        if state[1]:
+            return "flag"
+        times = {name for name, kind in pairs if kind in TIMES}
+        by_time = any(index.keys[0] in times and state[0].column_name in index.keys for index in details.indexes)
+        return "batch_single" if by_time and pick("started_at", pairs) is None else "status"
+    if pick("due_at", pairs) is not None:
+        return "pending"
+    if pick("id", pairs) is None and not any(c.sequence_id or c.is_identity for c in details.columns):
+        return "heap"
+    if {"lifo", "stack"}.intersection(words(details.table.table_name)) or "lifo" in plain(details.table.table_name):
+        return "lifo"
+    numbered = any(c.sequence_id is not None or c.is_identity for c in details.columns)
+    return "fifo" if numbered or not sequences else "naive"

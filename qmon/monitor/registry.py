@@ -1,0 +1,65 @@
+"""The registry that ``qmon install`` keeps in the database: its queues, or why it cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.engines import queries
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.model.layout_json import FORMAT, from_json
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryState:
+    """Whether the registry is there, and whether our role may read it."""
+
+    installed: bool
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryRow:
+    """A queue of the registry. ``installed_at``: seconds since the epoch."""
+
+    queue: str
+    design: str
+    layout: str
+    version: int
+    installed_by: str
+    installed_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRow:
+    """Who we are and where."""
+
+    role: str
+    database: str
+
+
+def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure]]:
+    """The layouts of the registry, and a line for each that cannot be used. A database without a registry has none."""
+    engine, version = catalog.engine.name, catalog.connection.version
+    if not queries.exists(engine, "catalog/registry", version):
+        return [], []
+    state = catalog.ask(RegistryState, "catalog/registry")[0]
+    if not state.installed:
+        return [], []
+    if not state.readable:
+        role = catalog.engine.quote((catalog.ask(RoleRow, "catalog/role")[0].role,))
+        grant = f"GRANT USAGE ON SCHEMA qmon TO {role}; GRANT SELECT ON qmon.queues TO {role}"
+        return [], [ProbeFailure("registry", "our role may not read the registry of installed queues", grant=grant)]
+    layouts: list[Layout] = []
+    problems: list[ProbeFailure] = []
+    for row in catalog.ask(RegistryRow, "control/registry"):
+        if row.version > FORMAT:
+            problems.append(ProbeFailure("registry", "written by a newer qmon: upgrade this one", row.queue))
+            continue
+        try:
+            layouts.append(from_json(row.layout, where=f"registry of {row.queue}"))
+        except BadInput as problem:
+            problems.append(ProbeFailure("registry", f"{problem}; qmon install writes it anew", row.queue))
+    return layouts, problems

@@ -1,0 +1,212 @@
+"""The queues of a target: from the user's configuration, the registry, and where neither names any, by their shape."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from qmon.engines.base import Connection, Engine
+from qmon.errors import BadInput
+from qmon.model.facts import TableFacts
+from qmon.model.keys import nearest
+from qmon.model.layout import Layout, Source, TableName
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.catalog import Catalog, Details, SequenceRow, TableRow
+from qmon.monitor.complete import complete
+from qmon.monitor.discovery import Finding, discover, likely
+from qmon.monitor.registry import RoleRow, registered
+from qmon.monitor.seeks import table_facts
+from qmon.monitor.values import Known, known_values
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The queues of a target.
+
+    Attributes:
+        layouts: what can be watched, in the order of the configuration, then of the registry; names are unique.
+        facts: queue → what the catalogue says about its tables.
+        reasons: queue → one line for each thing that was found and not given.
+        problems: one line for each queue that cannot be watched, with the statement that would help where one would.
+    """
+
+    layouts: tuple[Layout, ...] = ()
+    facts: Mapping[str, TableFacts] = field(default_factory=dict)
+    reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problems: tuple[ProbeFailure, ...] = ()
+
+
+def resolve(connection: Connection, engine: Engine, configured: Sequence[Layout], *, by_shape: bool = True) -> Resolved:
+    """The queues of a target, completed from its catalogue.
+
+    ``by_shape``: where neither the configuration nor the registry names a queue, take what looks like one with
+    confidence; such layouts say so in their ``source``. A queue that cannot be had is a problem and leaves the others
+    alone. Raises what ``Connection.fetch`` raises where the catalogue itself cannot be read.
+    """
+    catalog = Catalog(connection, engine)
+    installed, problems = registered(catalog)
+    tables = catalog.tables()
+    sequences = catalog.sequences()
+    work = _Resolver(catalog, tables, sequences, problems)
+    work.prefetch([*configured, *installed])
+    for layout in configured:
+        work.configured(layout, installed)
+    for layout in installed:
+        work.registered(layout)
+    if by_shape and not configured and not installed:
+        for finding in discover(catalog, tables, sequences):
+            if likely(finding):
+                work.found(finding)
+    return work.result()
+
+
+class _Resolver:
+    """Gathers the layouts one by one."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        tables: Sequence[TableRow],
+        sequences: Sequence[SequenceRow],
+        problems: Sequence[ProbeFailure],
+    ) -> None:
+        self.catalog = catalog
+        self.tables = tables
+        self.sequences = sequences
+        self.problems = list(problems)
+        self.layouts: list[Layout] = []
+        self.facts: dict[str, TableFacts] = {}
+        self.reasons: dict[str, tuple[str, ...]] = {}
+        self._role = ""
+        self._known: dict[int, Details] = {}
+
+    def result(self) -> Resolved:
+        """What was gathered."""
+        return Resolved(tuple(self.layouts), self.facts, self.reasons, tuple(self.problems))
+
+    def prefetch(self, layouts: Sequence[Layout]) -> None:
+        """Read what the catalogue says about all their tables at once."""
+        wanted: dict[int, TableRow] = {}
+        for layout in layouts:
+            for name in (layout.table, layout.data_table):
+                with contextlib.suppress(_RefusedError):
+                    if name is not None and (table := self._table(name)).readable:
+                        wanted[table.table_id] = table
+        self._known = self.catalog.details(list(wanted.values()))
+
+    def configured(self, layout: Layout, installed: Sequence[Layout]) -> None:
+        """A queue of the configuration: what it leaves open comes from the registry where that knows the table."""
+        with self._problems("layout", layout.queue):
+            details = self._details(self._table(layout.table))
+            known = next((other for other in installed if other.table == details.table.name), None)
+            reasons: tuple[str, ...] = ()
+            if known is not None and known.design == layout.design:
+                layout, reasons = _merged(layout, known), ("what was left open comes from the registry",)
+            layout, why = complete(layout, details, self.sequences, _Values(details, self.catalog))
+            self._add(layout, details, (*reasons, *why))
+
+    def registered(self, layout: Layout) -> None:
+        """A queue of the registry, unless the configuration has its table already."""
+        if any(other.table == layout.table for other in self.layouts):
+            return
+        with self._problems("registry", layout.queue):
+            self._add(layout, self._details(self._table(layout.table)), ("installed by qmon",))
+
+    def found(self, finding: Finding) -> None:
+        """A table that looks like a queue."""
+        with self._problems("discovery", finding.layout.queue):
+            self._add(finding.layout, self._details(self._table(finding.layout.table)), finding.why)
+
+    @contextlib.contextmanager
+    def _problems(self, probe: str, queue: str) -> Iterator[None]:
+        """What goes wrong with one queue becomes a line, and the others go on."""
+        try:
+            yield
+        except _RefusedError as problem:
+            self.problems.append(replace(problem.failure, probe=probe, queue=queue))
+        except BadInput as problem:
+            self.problems.append(ProbeFailure(probe, str(problem), queue))
+
+    def _add(self, layout: Layout, details: Details, reasons: tuple[str, ...]) -> None:
+        if (other := next((o for o in self.layouts if o.queue == layout.queue), None)) is not None:
+            raise BadInput(f"{other.table} has the name {layout.queue} already: give {layout.table} another one")
+        data = None
+        if layout.data_table is not None:
+            data = self._details(self._table(layout.data_table))
+            layout = replace(layout, data_table=data.table.name)
+            if layout.data_id is None and any(c.column_name == layout.id for c in data.columns):
+                layout = replace(layout, data_id=layout.id)
+            if data.column(layout.data_id) is None:
+                raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
+        self.layouts.append(layout)
+        self.facts[layout.queue] = table_facts(layout, details, data, self.sequences)
+        self.reasons[layout.queue] = reasons
+
+    def _details(self, table: TableRow) -> Details:
+        if not table.readable:
+            raise _RefusedError(
+                ProbeFailure("layout", f"our role may not read {table.name}", grant=self._grant(table.name))
+            )
+        if table.table_id not in self._known:
+            self._known.update(self.catalog.details([table]))
+        return self._known[table.table_id]
+
+    def _grant(self, table: TableName) -> str:
+        quote = self.catalog.engine.quote
+        self._role = self._role or quote((self.catalog.ask(RoleRow, "catalog/role")[0].role,))
+        grant = f"GRANT SELECT ON {quote(table.parts)} TO {self._role}"
+        if self.catalog.engine.name == "sqlserver":
+            return grant
+        return f"GRANT USAGE ON SCHEMA {quote((table.schema,))} TO {self._role}; {grant}"
+
+    def _table(self, name: TableName) -> TableRow:
+        """The table of that name; raises ``_RefusedError`` with what is wrong where there is none or more than one."""
+        known = [t for t in self.tables if name.schema in ("", t.table_schema)]
+        found = [t for t in known if t.table_name == name.name]
+        if not found:
+            lower = str(name.name).lower(), name.schema.lower()
+            found = [
+                t for t in self.tables if t.table_name.lower() == lower[0] and lower[1] in ("", t.table_schema.lower())
+            ]
+        if len(found) > 1 and len(visible := [t for t in found if t.visible]) == 1:
+            found = visible
+        if len(found) > 1:
+            places = ", ".join(str(t.name) for t in found[:4])
+            raise _RefusedError(ProbeFailure("layout", f"several tables are called {name}: {places}; name the schema"))
+        if not found:
+            near = nearest(name.name, [t.table_name for t in known]) if len(known) < 20 else ""
+            near = near or nearest(name.name, [t.table_name for t in self.tables if t.table_name[:1] == name.name[:1]])
+            hint = near if "did you mean" in near else "; qmon queues lists what there is"
+            raise _RefusedError(ProbeFailure("layout", f"there is no table {name}, or our role may not see it{hint}"))
+        return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What is known of a column's values, asked for only when it matters."""
+
+    details: Details
+    catalog: Catalog
+
+    def __call__(self, column: str) -> Known:
+        return known_values(self.details, column, self.catalog)
+
+
+class _RefusedError(Exception):
+    """A queue that cannot be had."""
+
+    def __init__(self, failure: ProbeFailure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
+def _merged(layout: Layout, known: Layout) -> Layout:
+    """The user's layout with what it leaves open taken from the registry's."""
+    open_ones = {
+        name: getattr(known, name)
+        for name in Layout.__dataclass_fields__
+        if name not in ("queue", "design", "table", "timeout_s", "source", "pushers", "poppers")
+        and getattr(layout, name) in (None, ())
+    }
+    return replace(layout, source=Source.CONFIGURATION, **open_ones)

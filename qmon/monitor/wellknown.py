@@ -1,0 +1,152 @@
+"""Names by which people call the columns and states of a queue, and what their types must be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, Literal
+
+Role = Literal[
+    "id", "state", "flag", "started_at", "enqueued_at", "due_at", "lease", "heartbeat", "session", "owner_name",
+    "attempts", "priority", "payload", "slot", "message_id", "reference_count", "turn",
+]  # fmt: skip
+
+WHOLE: Final = frozenset({"bigint", "integer", "int", "smallint", "tinyint", "numeric", "decimal"})
+TIMES: Final = frozenset(
+    {
+        "timestamp with time zone", "timestamp without time zone",
+        "datetime", "datetime2", "datetimeoffset", "smalldatetime",
+    }
+)  # fmt: skip
+ZONELESS: Final = TIMES - {"timestamp with time zone", "datetimeoffset"}
+TEXTS: Final = frozenset(
+    {
+        "text", "character varying", "character", "citext", "enum", "name",
+        "varchar", "nvarchar", "char", "nchar", "ntext",
+    }
+)  # fmt: skip
+TRUTHS: Final = frozenset({"boolean", "bit"})
+BLOBS: Final = frozenset({"bytea", "json", "jsonb", "xml", "varbinary", "image", "hstore"})
+RANDOM_IDS: Final = frozenset({"uuid", "uniqueidentifier"})
+
+_NAMES: Final[dict[Role, str]] = {
+    "id": "id queueid messageid msgid jobid taskid itemid eventid workid rowid queuemessageid seq sequence"
+    " sequenceno sequencenumber seqno position pk",
+    "state": "status state queuestatus queuestate jobstatus jobstate taskstatus taskstate messagestatus messagestate"
+    " itemstatus itemstate statusid stateid statuscode processingstatus processingstate",
+    "flag": "processed isprocessed dequeued isdequeued handled ishandled consumed isconsumed done isdone published"
+    " ispublished sent issent delivered isdelivered dispatched isdispatched completed iscompleted",
+    "started_at": "startedat starttime startedtime started lockedat lockedon locktime lockedtime pickedat pickedupat"
+    " dequeuedat claimedat attemptedat processingstarted processingstartedat processingsince processstart"
+    " inprogresssince reservedat takenat acquiredat runningsince fetchedat leasedat pickedup poppedat",
+    "enqueued_at": "enqueuedat queuedatetime enqueuetime enqueued queuedat queuetime createdat createdon created"
+    " createtime createddate createddatetime createdatetime datecreated insertedat insertedon inserted addedat addedon"
+    " submittedat receivedat occurredat occurredon pushedat time timestamp ts",
+    "due_at": "dueat duetime due duedate runat runafter scheduledat scheduledfor scheduledtime availableat"
+    " availablefrom visibleat visibletime vt notbefore nextattemptat nextattempt nextretryat nextrunat retryat"
+    " processafter executeat executeafter startafter deliverat deliverafter sendat sendafter eta",
+    "lease": "leaseuntil leaseexpiresat leaseexpiry leasedeadline lockeduntil lockexpiresat lockexpiry reserveduntil"
+    " claimeduntil visibilitydeadline visibilitytimeout visibleafter",
+    "heartbeat": "heartbeat heartbeatat lastheartbeat lastheartbeatat lastseen lastseenat",
+    "session": "spid sessionid pid backendpid ownerpid ownersession ownersessionid lockedbypid",
+    "owner_name": "owner lockedby worker workerid workername claimedby takenby reservedby pickedby consumer consumerid"
+    " lockowner leaseowner lockedbyworker processor processorid attemptedby",
+    "attempts": "attempts attempt attemptcount attemptno tries trycount retries retrycount retry numattempts numretries"
+    " deliverycount receivecount readct failures failurecount failcount errorcount",
+    "priority": "priority prio",
+    "payload": "payload message body data textdata content args arguments msg event job command params parameters"
+    " document messagebody jobdata eventdata",
+    "slot": "slot slotid slotno",
+    "message_id": "messageid msgid",
+    "reference_count": "referencecount refcount",
+    "turn": "turn",
+}
+_TYPES: Final[dict[Role, frozenset[str]]] = {
+    "id": WHOLE | RANDOM_IDS | {"text", "character varying", "varchar", "nvarchar", "char", "character", "binary"},
+    "state": WHOLE | TEXTS | TRUTHS,
+    "flag": WHOLE | TRUTHS,
+    "started_at": TIMES,
+    "enqueued_at": TIMES,
+    "due_at": TIMES,
+    "lease": TIMES,
+    "heartbeat": TIMES,
+    "session": WHOLE,
+    "owner_name": TEXTS | WHOLE | RANDOM_IDS,
+    "attempts": WHOLE,
+    "priority": WHOLE,
+    "payload": TEXTS - {"enum", "name"} | BLOBS,
+    "slot": WHOLE,
+    "message_id": WHOLE,
+    "reference_count": WHOLE,
+    "turn": WHOLE,
+}
+_ORDERED: Final = {role: tuple(names.split()) for role, names in _NAMES.items()}
+
+_STATES: Final = {
+    "ready": "ready new pending queued waiting wait available enqueued open todo created unprocessed idle submitted"
+    " init initial r q n p",
+    "in_progress": "inprogress processing running working executing started locked active claimed taken reserved busy"
+    " assigned dequeued leased inflight doing i",
+    "done": "done completed complete finished processed succeeded success successful sent closed handled delivered"
+    " archived ok d",
+    "dead": "dead failed failure error errored poison poisoned discarded deadletter deadlettered rejected"
+    " abandoned f e",
+}
+_STATE_WORDS: Final = {word: state for state, words in _STATES.items() for word in words.split()}
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_STRONG: Final = _set("queue queues mq fifo lifo outbox inbox jobs job backlog workqueue enqueued deadletter dlq")
+_WEAK: Final = _set(
+    "task tasks message messages msg msgs event events pending work workitems delivery deliveries mail mails email"
+    " emails notification notifications webhook webhooks request requests command commands stack"
+)
+_ENDING_IN_Q: Final = _set("faq seq freq req uniq")
+_AGAINST: Final = _set(
+    "log logs logging history histories audit audits archive archives archived user users account accounts setting"
+    " settings config configuration customer customers session sessions migration migrations version versions lookup"
+    " type types statistics stats metric metrics report reports snapshot snapshots"
+)
+
+
+def plain(name: str) -> str:
+    """A name in lower case without separators: ``QueueDateTime`` and ``queue_date_time`` are ``queuedatetime``."""
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case: ``dbo.MyQ2_Items`` is ``dbo my q items``."""
+    spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", re.sub(r"([a-z\d])([A-Z])", r"\1 \2", name))
+    return tuple(re.findall(r"[^\W\d_]+", spaced.lower()))
+
+
+def pick(role: Role, columns: Iterable[tuple[str, str]]) -> str | None:
+    """The column that plays ``role`` by its name and type, from pairs of name and type; the best-known name first."""
+    fitting = [(plain(name), name) for name, kind in columns if kind in _TYPES[role]]
+    for wanted in _ORDERED[role]:
+        for short, name in fitting:
+            if short == wanted:
+                return name
+    return None
+
+
+def state_of(value: str) -> str | None:
+    """What a state value says in plain words: ``ready``, ``in_progress``, ``done`` or ``dead``."""
+    return _STATE_WORDS.get(plain(value))
+
+
+def sounds_like_a_queue(name: str) -> float:
+    """How much a table's name says that it is a queue: 0.45 in so many words, 0.3 or 0.15 perhaps, -0.4 rather
+    not, else 0."""
+    found = words(name)
+    last = found[-1] if found else ""
+    if _AGAINST.intersection(found):
+        return -0.4
+    if _STRONG.intersection(found) or "queue" in plain(name):
+        return 0.45
+    if last.endswith("q") and last not in _ENDING_IN_Q:
+        return 0.3
+    return 0.15 if _WEAK.intersection(found) else 0.0
