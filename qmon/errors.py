@@ -16,7 +16,23 @@ class BadInput(QmonError):
 
 
 class Unreachable(QmonError):
-    """The target cannot be reached or refuses us. The command line exits with 1."""
+    """The target cannot be reached or refuses us. The command line exits with 1.
+
+    Attributes:
+        retryable: whether waiting may help: a server that starts or is full, a network that fails. A wrong password,
+            an unknown database or a missing right stay as they are until somebody acts.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = True) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class PasswordNeeded(Unreachable):
+    """The server asks for a password and we gave none; ``qmon.config.secrets`` knows where to get one."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=False)
 
 
 class MissingDriver(BadInput):

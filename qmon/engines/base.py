@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from qmon.engines.secret import Secret
+
 EngineName = Literal["postgres", "sqlserver"]
 Value = str | int | float | bool | bytes | None
 
@@ -15,13 +17,15 @@ Value = str | int | float | bool | bytes | None
 class Target:
     """A database one can connect to.
 
-    ``name`` is free of secrets and fit for a screen. ``parameters`` are ODBC keywords without the password.
+    ``name`` is free of secrets and fit for a screen. ``engine`` is ``None`` where only the server can tell (a DSN).
+    ``parameters`` are ODBC keywords without the password, which is in ``password`` where it is known already.
     ``prod``: acting asks for the queue's name and a reason. ``read_only``: acting is refused.
     """
 
     name: str
     engine: EngineName | None
-    parameters: Mapping[str, str]
+    parameters: Mapping[str, str] = field(repr=False)
+    password: Secret | None = field(default=None, repr=False, compare=False, kw_only=True)
     environment: str = ""
     prod: bool = False
     read_only: bool = False
@@ -31,7 +35,9 @@ class Target:
 class Session:
     """How a connection behaves. Times in seconds; ``None``: the server's own setting.
 
-    ``read_only``: the server itself refuses writes. ``purpose`` ends up in the application name (``qmon poll``).
+    ``read_only``: the server itself refuses writes (PostgreSQL), or reads wait for nobody (SQL Server).
+    ``purpose`` ends up in the application name (``qmon poll``). ``idle_transaction_timeout_s``: the server ends a
+    session of ours that sits in an open transaction for longer (PostgreSQL), so that a hung qmon holds no locks.
     """
 
     purpose: str = ""
@@ -39,6 +45,7 @@ class Session:
     statement_timeout_s: float | None = None
     lock_timeout_s: float | None = None
     read_only: bool = False
+    idle_transaction_timeout_s: float | None = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,5 +147,8 @@ class Engine(Protocol):
         ...
 
     def connect(self, target: Target, session: Session) -> Connection:
-        """Connect; raises ``Unreachable``, ``MissingDriver`` or ``BadInput`` with one clear line."""
+        """Connect; raises ``Unreachable``, ``MissingDriver`` or ``BadInput`` with one clear line.
+
+        Never asks anybody for a password: where the server wants one and ``target`` has none, ``PasswordNeeded``.
+        """
         ...

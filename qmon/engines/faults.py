@@ -1,0 +1,60 @@
+"""What a driver says when something fails, as one clean line without secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.secret import Secret, scrub
+from qmon.errors import QmonError
+
+_PREFIX: Final = re.compile(r"^(?:\s*\[[^\]]*\])+\s*")
+_RECORD: Final = re.compile(r"\s*\((-?\d+)\)\s*(?:\(SQL\w+\)\s*)?(?:;\s*(?=\[\w{5}\])|$)")
+_NOISE: Final = re.compile(
+    r";?\s*Error while executing the query|;?\s*The connection has been lost$|\s*Is the server running[^?]*\?"
+    r"|\s*This probably means the server terminated abnormally\s*before or while processing the request\.\s*",
+    re.I,
+)
+LOST_STATES: Final = ("08", "57P01", "57P02", "57P03", "57P05", "25P03")
+"""SQLSTATEs, or their first characters, after which a connection is of no more use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """An error of the driver: SQLSTATE, the native numbers of its records, and its words on one line."""
+
+    sqlstate: str
+    numbers: tuple[int, ...]
+    text: str
+
+    @property
+    def lost(self) -> bool:
+        """Whether the connection is gone."""
+        return self.sqlstate.startswith(LOST_STATES) or self.text.startswith("FATAL:")
+
+
+Explain = Callable[[Fault], QmonError]
+"""Turns a fault into the error that says what is wrong and what to do."""
+
+
+def read_fault(arguments: tuple[object, ...], secrets: Iterable[Secret | None] = ()) -> Fault:
+    """The fault in the arguments of a driver's exception: SQLSTATE and text, or a text alone."""
+    words = [str(argument) for argument in arguments]
+    sqlstate, message = (words[0], words[1]) if len(words) > 1 else ("", words[0] if words else "")
+    if (inner := re.match(r"\[(\w{5})\]", message)) and len(words) < 2:
+        sqlstate = inner[1]
+    numbers: list[int] = []
+    texts: list[str] = []
+    rest = message
+    while rest:
+        end = _RECORD.search(rest)
+        record = rest[: end.start()] if end else rest
+        if end:
+            numbers.append(int(end[1]))
+        text = " ".join(_NOISE.sub("", _PREFIX.sub("", record)).split()).rstrip("; ")
+        if text and text not in texts:
+            texts.append(text)
+        rest = rest[end.end() :] if end else ""
+    return Fault(sqlstate, tuple(numbers), scrub("; ".join(texts), secrets))

@@ -1,0 +1,229 @@
+"""The one door to the driver: connecting, running statements, cancelling, and turning faults into errors."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from qmon.engines.base import Bound, Rows, Statement, Value
+from qmon.engines.faults import Explain, Fault, read_fault
+from qmon.engines.keywords import format_connection_string
+from qmon.engines.secret import Secret
+from qmon.errors import BadInput, ConnectionLost, MissingDriver, QmonError, QueryFailed
+
+try:
+    import pyodbc
+except ImportError as _problem:
+    if "libodbc" not in str(_problem):
+        raise
+    raise MissingDriver(
+        "the ODBC driver manager is not installed: apt install unixodbc (or unixODBC, elsewhere)"
+    ) from None
+
+pyodbc.pooling = False  # a pooled connection would keep our session settings, or another purpose's
+
+T = TypeVar("T")
+
+ExplainStatement = Callable[[Fault, str], QmonError]
+"""Turns a fault of a running statement, and the statement's name, into the error to raise."""
+
+
+def connect(
+    keywords: Mapping[str, str], password: Secret | None, login_timeout_s: float, explain: Explain
+) -> pyodbc.Connection:
+    """A driver's connection that commits each statement; raises what ``explain`` makes of the driver's fault.
+
+    ``login_timeout_s``: seconds, rounded up to whole ones. The password is in no variable that a traceback could show.
+    """
+    try:
+        return pyodbc.connect(
+            format_connection_string({**keywords, **({} if password is None else {"PWD": password.reveal()})}),
+            autocommit=True,
+            timeout=max(1, math.ceil(login_timeout_s)),
+        )
+    except pyodbc.Error as error:
+        fault = read_fault(error.args, (password,))
+    except UnicodeError:
+        fault = Fault("HY000", (), "the connection string holds characters that the driver cannot take")
+    raise explain(fault)
+
+
+def installed_drivers() -> tuple[str, ...]:
+    """The drivers that the driver manager knows by name."""
+    return tuple(pyodbc.drivers())
+
+
+def dsn_driver(dsn: str) -> str | None:
+    """The driver of a DSN, as its section of odbc.ini names it; ``None``: there is no such DSN."""
+    known = {name.lower(): driver for name, driver in pyodbc.dataSources().items()}
+    return known.get(dsn.lower())
+
+
+def server_kind(raw: pyodbc.Connection) -> str:
+    """What the server calls itself: ``PostgreSQL``, ``Microsoft SQL Server``."""
+    return str(raw.getinfo(pyodbc.SQL_DBMS_NAME))
+
+
+def server_version(raw: pyodbc.Connection) -> str:
+    """The server's version as its driver writes it, such as ``18.0.6`` or ``16.00.4135``."""
+    return str(raw.getinfo(pyodbc.SQL_DBMS_VER))
+
+
+class OdbcConnection:
+    """A connection over ODBC; see ``qmon.engines.base.Connection`` for what each method promises.
+
+    One thread uses it; ``cancel`` may come from any. One cursor serves every statement, so that a statement repeated
+    poll after poll is prepared once.
+    """
+
+    def __init__(self, raw: pyodbc.Connection, explain: ExplainStatement, *, nul_allowed: bool) -> None:
+        self._raw = raw
+        self._explain = explain
+        self._nul_allowed = nul_allowed
+        self._cursor = raw.cursor()
+        self._guard = threading.Lock()
+        self._running = False
+        self._open = False
+        self._failed = False
+        self._lost = ""
+        self._version = (0, 0)
+        self._session_id = 0
+
+    def introduce(self, version: tuple[int, int], session_id: int) -> None:
+        """Say which server and session this is, once that is known."""
+        self._version, self._session_id = version, session_id
+
+    def set_query_timeout(self, seconds: float) -> None:
+        """Let the driver itself end statements after so many seconds, rounded up to whole ones."""
+        self._raw.timeout = max(1, math.ceil(seconds))
+
+    @property
+    def version(self) -> tuple[int, int]:
+        return self._version
+
+    @property
+    def session_id(self) -> int:
+        return self._session_id
+
+    def fetch(self, bound: Bound) -> Rows:
+        return self._read(bound.statement.name, bound.statement.text, (bound,))[0]
+
+    def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
+        # On lines of their own, since a statement may end in a comment.
+        return self._read("batch", "\n;\n".join(bound.statement.text for bound in bounds), bounds) if bounds else []
+
+    def execute(self, bound: Bound) -> int:
+        values = self._values(bound)
+
+        def work() -> int:
+            self._start(bound.statement.text, values)
+            count = int(self._cursor.rowcount)
+            while self._cursor.nextset():  # an error may hide behind the first result
+                pass
+            return count
+
+        return self._guarded(bound.statement.name, work)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        if self._open:
+            raise RuntimeError("a transaction is open already; they do not nest")
+
+        def begin() -> None:
+            self._raw.autocommit = False
+            self._open, self._failed = True, False
+
+        self._guarded("begin", begin)
+        try:
+            yield
+            if self._failed:
+                raise QueryFailed("nothing was committed, since a statement of the transaction had failed")
+            self._guarded("commit", self._raw.commit)
+        except BaseException:
+            # What failed says more than a rollback that fails too: the server rolls back by itself.
+            with contextlib.suppress(pyodbc.Error):
+                self._raw.rollback()
+            raise
+        finally:
+            self._open = False
+            with contextlib.suppress(pyodbc.Error):
+                self._raw.autocommit = True
+
+    def cancel(self) -> None:
+        with self._guard, contextlib.suppress(pyodbc.Error):
+            if self._running:
+                self._cursor.cancel()
+
+    def close(self) -> None:
+        self._lost = self._lost or "the connection is closed"
+        with contextlib.suppress(pyodbc.Error):
+            self._raw.close()
+
+    def _values(self, bound: Bound) -> list[Value]:
+        wanted, given = bound.statement.parameters, bound.values
+        if missing := [name for name in wanted if name not in given]:
+            raise BadInput(f"{bound.statement.name} needs a value for {missing[0]}")
+        if extra := given.keys() - set(wanted):
+            raise BadInput(f"{bound.statement.name} has no use for the value {min(extra)}")
+        values = [given[name] for name in wanted]
+        if not self._nul_allowed and any(isinstance(value, str) and "\0" in value for value in values):
+            raise BadInput(f"{bound.statement.name}: a value holds a NUL character, which this server cannot store")
+        return values
+
+    def _start(self, text: str, values: Sequence[Value]) -> None:
+        if values:
+            self._cursor.execute(text, values)
+        else:
+            self._cursor.execute(text)
+
+    def _read(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
+        """Run the text of these statements in one round trip; one result, of the declared columns, from each."""
+        values = [value for bound in bounds for value in self._values(bound)]
+
+        def work() -> list[Rows]:
+            self._start(text, values)
+            out: list[Rows] = []
+            while True:
+                if description := self._cursor.description:  # else a count of rows, which nobody asked for
+                    columns = tuple(column[0].lower() for column in description)
+                    out.append(Rows(columns, tuple(map(tuple, self._cursor.fetchall()))))
+                if not self._cursor.nextset():
+                    return out
+
+        found = self._guarded(name, work)
+        if len(found) != len(bounds):
+            raise QueryFailed(f"{name} returned {len(found)} results instead of {len(bounds)}", query=name)
+        for rows, bound in zip(found, bounds, strict=True):
+            _check_columns(rows, bound.statement)
+        return found
+
+    def _guarded(self, name: str, work: Callable[[], T]) -> T:
+        """Do ``work`` as the statement that ``cancel`` would end; raises the driver's faults as our errors."""
+        if self._lost:
+            raise ConnectionLost(self._lost)
+        with self._guard:
+            self._running = True
+        problem: QmonError
+        try:
+            return work()
+        except pyodbc.Error as error:
+            problem = self._explain(read_fault(error.args), name)
+        except (UnicodeError, OverflowError, ValueError) as error:
+            problem = QueryFailed(f"{name}: a value cannot be sent: {error}", query=name)
+        finally:
+            with self._guard:
+                self._running = False
+        self._failed = True
+        if isinstance(problem, ConnectionLost):
+            self._lost = str(problem)
+        raise problem
+
+
+def _check_columns(rows: Rows, statement: Statement) -> None:
+    """Raise ``QueryFailed`` unless the columns are those the statement declares, where it declares some."""
+    if statement.columns and rows.columns != statement.columns:
+        given, declared = ", ".join(rows.columns), ", ".join(statement.columns)
+        raise QueryFailed(f"{statement.name} returned {given} instead of {declared}", query=statement.name)

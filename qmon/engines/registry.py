@@ -1,0 +1,72 @@
+"""The engines by name, and which of them a target needs. Nothing here loads the driver before it must."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from qmon.engines.base import Engine, EngineName, Target
+from qmon.engines.keywords import lookup
+from qmon.errors import BadInput
+
+_MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
+    ("postgres", "postgres"),
+    ("psqlodbc", "postgres"),
+    ("sql server", "sqlserver"),
+    ("msodbcsql", "sqlserver"),
+    ("freetds", "sqlserver"),
+    ("tdsodbc", "sqlserver"),
+)
+"""What the names of drivers and servers hold, in small letters."""
+
+
+@cache
+def engine(name: EngineName) -> Engine:
+    """The engine of this name."""
+    if name == "postgres":
+        from qmon.engines.postgres import Postgres
+
+        return Postgres()
+    from qmon.engines.sqlserver import SqlServer
+
+    return SqlServer()
+
+
+def engine_for(target: Target) -> Engine:
+    """The engine of a target: as its URL says, or its driver's name, or else what the server says it is.
+
+    Only the last connects. Raises ``BadInput`` for a server qmon does not know or a DSN there is none of, and what
+    connecting raises.
+    """
+    if target.engine is not None:
+        return engine(target.engine)
+    driver = lookup(target.parameters, "Driver")
+    if driver is None and (dsn := lookup(target.parameters, "DSN")) is not None:
+        from qmon.engines import odbc
+
+        driver = odbc.dsn_driver(dsn)
+    name = engine_by_words(driver or "")
+    return engine(name) if name is not None else engine(_ask(target))
+
+
+def engine_by_words(words: str) -> EngineName | None:
+    """The engine of a driver or server that is called so; ``None`` where the words do not tell."""
+    lowered = words.lower()
+    return next((name for mark, name in _MARKS if mark in lowered), None)
+
+
+def _ask(target: Target) -> EngineName:
+    """Connect and let the server say what it is."""
+    from qmon.engines import odbc, postgres_errors
+
+    raw = odbc.connect(
+        dict(target.parameters), target.password, 5.0, lambda fault: postgres_errors.connecting(fault, target)
+    )
+    try:
+        kind = odbc.server_kind(raw)
+    finally:
+        raw.close()
+    name = engine_by_words(kind)
+    if name is None:
+        raise BadInput(f"{target.name}: qmon knows PostgreSQL and SQL Server, not {kind or 'this server'}")
+    return name

@@ -1,0 +1,41 @@
+"""A password that shows itself to nobody by accident."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+_HIDDEN: Final = "***"
+
+
+class Secret:
+    """A password and where it came from. Printing, formatting and comparing it tell nothing."""
+
+    __slots__ = ("_text", "origin")
+
+    def __init__(self, text: str, origin: str = "") -> None:
+        self._text = text
+        self.origin = origin
+        """Where it came from, for messages: ``the environment variable QMON_PASSWORD``."""
+
+    def reveal(self) -> str:
+        """The password itself, for the driver alone."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return _HIDDEN
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format(_HIDDEN, spec)
+
+
+def scrub(text: str, secrets: Iterable[Secret | None]) -> str:
+    """The text with every password in it replaced by ``***``; a short one only where it stands as a word."""
+    for secret in secrets:
+        if secret is not None and (word := secret.reveal()):
+            pattern = re.escape(word) if len(word) > 3 else rf"(?<!\w){re.escape(word)}(?!\w)"
+            text = re.sub(pattern, _HIDDEN, text)
+    return text

@@ -1,0 +1,154 @@
+"""SQL Server over Microsoft's driver or FreeTDS: quoting, connecting, and what a session of qmon is set to."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from qmon.engines import sqlserver_errors as errors
+from qmon.engines.base import Bound, EngineName, Session, Target
+from qmon.engines.faults import Fault
+from qmon.engines.keywords import lookup
+from qmon.engines.queries import load, render
+from qmon.engines.rows import records
+from qmon.errors import BadInput, MissingDriver, QmonError
+
+if TYPE_CHECKING:
+    from qmon.engines.odbc import OdbcConnection
+
+DRIVER_NAMES: Final = ("ODBC Driver 18 for SQL Server", "ODBC Driver 17 for SQL Server", "FreeTDS")
+"""The drivers that are used where the user names none, best first; Microsoft's wheel comes before FreeTDS."""
+
+WHEEL: Final = "mssql_python_odbc"
+_MAX_NAME: Final = 128
+_FIRST: Final = (11, 0)
+"""Only to find the file that sets up a session, before the version is known; it is the same for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Introduction:
+    version: str
+    session_id: int
+    login: str
+
+
+class SqlServer:
+    """The engine of SQL Server 2012 and later."""
+
+    @property
+    def name(self) -> EngineName:
+        """``sqlserver``."""
+        return "sqlserver"
+
+    def quote(self, parts: Sequence[str]) -> str:
+        """Parts in brackets. Raises ``BadInput`` for what SQL Server would refuse."""
+        if not parts:
+            raise BadInput("a name without any part cannot be an identifier")
+        for part in parts:
+            if not part or "\0" in part:
+                raise BadInput(f"{part!r} cannot be an identifier: it is empty or holds a NUL character")
+            if len(part.encode("utf-16-le", "surrogatepass")) > 2 * _MAX_NAME:
+                raise BadInput(f"{part!r} cannot be an identifier: SQL Server takes {_MAX_NAME} characters at most")
+        return ".".join("[" + part.replace("]", "]]") + "]" for part in parts)
+
+    def literal(self, text: str) -> str:
+        """A string of any characters."""
+        return "N'" + text.replace("'", "''") + "'"
+
+    def connect(self, target: Target, session: Session) -> OdbcConnection:
+        """Connect and set up the session, each in one round trip of ours."""
+        from qmon.engines import odbc
+
+        def explain(fault: Fault) -> QmonError:
+            return errors.connecting(fault, target)
+
+        raw = odbc.connect(self.keywords(target, session), target.password, session.login_timeout_s, explain)
+        login = lookup(target.parameters, "UID") or ""
+        connection = odbc.OdbcConnection(raw, lambda fault, name: errors.running(fault, name, login), nul_allowed=True)
+        try:
+            if session.statement_timeout_s is not None:
+                connection.set_query_timeout(session.statement_timeout_s)
+            wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
+            name = "catalog/session_watch" if session.read_only else "catalog/session_act"
+            statement = render(load("sqlserver", name, _FIRST), {"lock_timeout": wait}, self)
+            (found,) = records(_Introduction, connection.fetch(Bound(statement)))
+            connection.introduce(_version(found.version), found.session_id)
+        except BaseException:
+            connection.close()
+            raise
+        login = found.login
+        return connection
+
+    def keywords(self, target: Target, session: Session) -> dict[str, str]:
+        """The ODBC keywords to connect with, without the password.
+
+        Encrypted unless the user says otherwise; the server's certificate is trusted unchecked only where the user
+        says so. Raises ``MissingDriver``.
+        """
+        given = dict(target.parameters)
+        out = {"APP": f"qmon {session.purpose}".strip(), "Encrypt": "yes"}
+        if lookup(given, "DSN", "FILEDSN") is not None:
+            del out["Encrypt"]  # the DSN decides
+        elif lookup(given, "Driver") is None:
+            out["DRIVER"] = find_driver()
+        taken = {name.lower() for name in given}
+        return {name: value for name, value in out.items() if name.lower() not in taken} | given
+
+
+def find_driver() -> str:
+    """The driver's name, or the path of its library; raises ``MissingDriver`` naming what to install."""
+    from qmon.engines import odbc
+
+    installed = odbc.installed_drivers()
+    microsoft = next((name for name in DRIVER_NAMES[:-1] if name in installed), None)
+    found = microsoft or wheel_driver() or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
+    if found is None:
+        raise MissingDriver(
+            "no ODBC driver for SQL Server is installed: pip install 'qmon[sqlserver]', or Microsoft's msodbcsql18, "
+            "or apt install tdsodbc"
+        )
+    return found
+
+
+def wheel_driver() -> str | None:
+    """The driver's library inside the wheel of Microsoft, found without importing that package; ``None``: not there.
+
+    Of the libraries for several distributions in the wheel, the one for this machine.
+    """
+    spec = importlib.util.find_spec(WHEEL)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    machine = {"amd64": "x86_64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine().lower())
+    found: list[Path] = []
+    for place in spec.submodule_search_locations:
+        found.extend(sorted(Path(place).rglob("libmsodbcsql*")))
+    fitting = [path for path in found if machine in path.parts and path.is_file()]
+    family = _family()
+    best = [path for path in fitting if family in path.parts] or fitting
+    return str(best[-1]) if best else None
+
+
+def _family() -> str:
+    """What the wheel calls this kind of system."""
+    if platform.system() == "Darwin":
+        return "macos"
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return "debian_ubuntu"
+    kinds = {release.get("ID", ""), *release.get("ID_LIKE", "").split()}
+    if "alpine" in kinds:
+        return "alpine"
+    if kinds & {"rhel", "fedora", "centos"}:
+        return "rhel"
+    return "suse" if kinds & {"suse", "sles", "opensuse"} else "debian_ubuntu"
+
+
+def _version(text: str) -> tuple[int, int]:
+    """(16, 0) of ``16.0.4135.4``."""
+    major, _, rest = text.partition(".")
+    return int(major), int(rest.partition(".")[0] or 0)

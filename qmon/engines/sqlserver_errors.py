@@ -1,0 +1,148 @@
+"""What SQL Server and its drivers say, as one line that says what is wrong and what to do, told by error number.
+
+Numbers: Microsoft's list of database engine errors; negative and small ones come from the drivers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from qmon.engines.base import Target
+from qmon.engines.faults import Fault
+from qmon.engines.keywords import lookup
+from qmon.errors import (
+    BadInput,
+    ConnectionLost,
+    DeadlineExceeded,
+    MissingDriver,
+    PasswordNeeded,
+    PermissionMissing,
+    QmonError,
+    QueryFailed,
+    Unreachable,
+)
+
+_LOGIN_FAILED: Final = (18456, 18452, 18470, 18486, 18487, 18488)
+_NO_DATABASE: Final = (4060, 911)
+_CLOSED_DATABASE: Final = (916, 4064)
+_NOT_READY: Final = (904, 921, 922, 927, 942, 976, 983, 6005, 17142, 40197, 40501, 40613, 49918, 49919, 49920)
+_FULL: Final = (10928, 10929, 17809, 17300)
+_PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
+_LOCK_TIMEOUT: Final = (1222, 33557097)
+_TIMEOUT_STATES: Final = ("HYT00", "HYT01")
+_LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
+_TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
+_OBJECT_DENIED: Final = re.compile(
+    r"The (\w[\w ]*?) permission was denied on the object '([^']*)', database '[^']*', schema '([^']*)'"
+)
+_STATE_DENIED: Final = re.compile(r"(VIEW (?:ANY )?(?:SERVER|DATABASE)[\w ]*?) permission was denied")
+
+
+def connecting(fault: Fault, target: Target) -> QmonError:
+    """The error for a fault while connecting."""
+    return _with_name(_connecting(fault, target, frozenset(fault.numbers)), target)
+
+
+def _connecting(fault: Fault, target: Target, numbers: frozenset[int]) -> QmonError:
+    user = lookup(target.parameters, "UID")
+    where = lookup(target.parameters, "Server", "Address") or "the server"
+    database = lookup(target.parameters, "Database")
+    missing = _missing_driver(fault, target)
+    if missing is not None:
+        return missing
+    if numbers.intersection(_NO_DATABASE):
+        return Unreachable(f"there is no database {database!r} on the server, or we may not open it", retryable=False)
+    if numbers.intersection(_LOGIN_FAILED):
+        return _login_failed(fault, target, user)
+    if numbers.intersection(_CLOSED_DATABASE):
+        return Unreachable(f"the login may not open database {database!r}; CREATE USER in it helps", retryable=False)
+    if numbers.intersection(_NOT_READY):
+        return Unreachable(f"not ready yet: {fault.text}")
+    if numbers.intersection(_FULL):
+        return Unreachable(f"the server has no connection left: {fault.text}")
+    if re.search(
+        r"certificate verify failed|certificate chain|self.signed|unable to get local issuer", fault.text, re.I
+    ):
+        return Unreachable(
+            "TLS failed: the server's certificate is not one this machine trusts; install its authority here, or trust "
+            "it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
+            retryable=False,
+        )
+    if _TLS.search(fault.text):
+        return Unreachable(f"TLS failed: {fault.text}", retryable=False)
+    if re.search(r"Name or service not known|11001|0x2AF9|host name", fault.text):
+        return Unreachable(f"the host name of {where} is unknown")
+    if fault.sqlstate in _TIMEOUT_STATES or "timeout expired" in fault.text.lower():
+        return Unreachable(f"no answer from {where} in time; is a firewall in between?")
+    if fault.sqlstate.startswith("08") or "0x274D" in fault.text:
+        return Unreachable(f"nothing takes connections on {where}: refused or unreachable; is the server running?")
+    return Unreachable(f"cannot connect: {fault.text}")
+
+
+def _missing_driver(fault: Fault, target: Target) -> QmonError | None:
+    if fault.sqlstate == "IM002":
+        dsn = lookup(target.parameters, "DSN")
+        if dsn is not None:
+            return BadInput(f"there is no DSN {dsn!r}; odbcinst -q -s lists those there are")
+        return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
+    if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
+        return MissingDriver(
+            f"the ODBC driver cannot be loaded: {fault.text}; apt install libkrb5-3 libgssapi-krb5-2 libltdl7, or the "
+            "driver itself: pip install 'qmon[sqlserver]'"
+        )
+    return None
+
+
+def _login_failed(fault: Fault, target: Target, user: str | None) -> QmonError:
+    if target.password is None and user is not None and not _other_login(target):
+        return PasswordNeeded(f"the server asks for the password of login {user!r}, and there is none")
+    if 18486 in fault.numbers:
+        return Unreachable(f"login {user!r} is locked out; a DBA unlocks it", retryable=False)
+    if 18470 in fault.numbers:
+        return Unreachable(f"login {user!r} is disabled; a DBA enables it", retryable=False)
+    if {18487, 18488}.intersection(fault.numbers):
+        return Unreachable(f"the password of login {user!r} has expired; change it first", retryable=False)
+    origin = target.password.origin if target.password is not None else ""
+    return Unreachable(
+        f"login failed: wrong password{f' (from {origin})' if origin else ''} for {user or 'this account'}, no such "
+        "login, or it may not connect",
+        retryable=False,
+    )
+
+
+def _other_login(target: Target) -> bool:
+    return lookup(target.parameters, "Trusted_Connection", "Authentication") is not None
+
+
+def _with_name(problem: QmonError, target: Target) -> QmonError:
+    problem.args = (f"{target.name}: {problem}",)
+    return problem
+
+
+def running(fault: Fault, name: str, login: str) -> QmonError:
+    """The error for a fault of the statement ``name``, run as ``login``."""
+    numbers, state = frozenset(fault.numbers), fault.sqlstate
+    if state in _LOST_STATES or "connection is broken" in fault.text or "connection has been closed" in fault.text:
+        return ConnectionLost(f"the connection was lost: {fault.text}")
+    line = f"{name}: {fault.text}"
+    if numbers.intersection(_LOCK_TIMEOUT):
+        return DeadlineExceeded(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
+    if state in _TIMEOUT_STATES or state == "HY008":
+        return DeadlineExceeded(f"{name}: no result within its deadline, or cancelled", sqlstate=state, query=name)
+    if 1205 in numbers:
+        return QueryFailed(f"{name}: chosen as the victim of a deadlock; try again", sqlstate=state, query=name)
+    if numbers.intersection(_PERMISSION):
+        grant = _grant(fault.text, login)
+        line = f"{line}; this helps: {grant}" if grant else line
+        return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
+    return QueryFailed(line, sqlstate=state, query=name)
+
+
+def _grant(text: str, login: str) -> str:
+    to = "[" + (login or "the_login").replace("]", "]]") + "]"
+    if found := _OBJECT_DENIED.search(text):
+        return " ".join(("GRANT", found[1], "ON", f"[{found[3]}].[{found[2].replace(']', ']]')}]", "TO", to))
+    if found := _STATE_DENIED.search(text):
+        return " ".join(("GRANT", found[1], "TO", to))
+    return ""

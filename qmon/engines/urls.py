@@ -1,0 +1,171 @@
+"""``postgresql://`` and ``mssql://`` URLs as ODBC keywords."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from qmon.engines.base import EngineName
+from qmon.engines.keywords import format_conninfo
+from qmon.engines.secret import Secret
+from qmon.errors import BadInput
+from qmon.model.keys import nearest
+
+SCHEMES: Final[dict[str, EngineName]] = {"postgresql": "postgres", "postgres": "postgres", "mssql": "sqlserver"}
+
+_LIBPQ: Final = [
+    "application_name",
+    "channel_binding",
+    "connect_timeout",
+    "gssencmode",
+    "hostaddr",
+    "keepalives",
+    "keepalives_count",
+    "keepalives_idle",
+    "keepalives_interval",
+    "krbsrvname",
+    "load_balance_hosts",
+    "options",
+    "require_auth",
+    "service",
+    "sslcert",
+    "sslcrl",
+    "sslkey",
+    "ssl_max_protocol_version",
+    "ssl_min_protocol_version",
+    "sslnegotiation",
+    "sslrootcert",
+    "sslsni",
+    "target_session_attrs",
+    "tcp_user_timeout",
+]
+"""Settings of libpq that psqlODBC hands on through its keyword pqopt."""
+
+_MSSQL: Final = {
+    "driver": "DRIVER",
+    "trust": "TrustServerCertificate",
+    "encrypt": "Encrypt",
+    **{
+        name.lower(): name
+        for name in [
+            "TrustServerCertificate",
+            "ApplicationIntent",
+            "Authentication",
+            "Failover_Partner",
+            "HostNameInCertificate",
+            "IpAddressPreference",
+            "MultiSubnetFailover",
+            "ServerCertificate",
+            "ServerSPN",
+            "TDS_Version",
+            "Trusted_Connection",
+            "WSID",
+        ]
+    },
+}
+"""What may follow the ? of an mssql:// URL, and the ODBC keyword it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What a URL says. ``place`` is host and database, fit for a screen."""
+
+    engine: EngineName
+    keywords: dict[str, str]
+    password: Secret | None
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    user: str
+    password: str
+    host: str
+    port: str
+    database: str
+    options: dict[str, str]
+
+
+def read_url(text: str, origin: str) -> Address:
+    """What a URL says; ``origin`` says where a password in it came from.
+
+    Raises ``BadInput`` that never repeats the URL, since it may hold a password.
+    """
+    scheme = text.partition("://")[0].lower()
+    if scheme not in SCHEMES:
+        raise BadInput(f"{scheme}:// is not a kind of URL that qmon knows; there is: {', '.join(SCHEMES)}")
+    parts = _split(text, scheme)
+    password = parts.options.pop("password", "") or parts.password
+    reader = _postgres if SCHEMES[scheme] == "postgres" else _mssql
+    keywords, place = reader(parts)
+    return Address(SCHEMES[scheme], keywords, Secret(password, origin) if password else None, place)
+
+
+def _split(text: str, scheme: str) -> _Parts:
+    try:
+        url = urlsplit(text)
+        options = {name.lower(): value for name, value in parse_qsl(url.query, strict_parsing=bool(url.query))}
+    except ValueError:
+        raise BadInput(f"the {scheme}:// URL cannot be read; write odd characters as %40 and the like") from None
+    credentials, _, hosts = url.netloc.rpartition("@")
+    user, _, password = credentials.partition(":")
+    host, port = _hosts(hosts, scheme)
+    if url.fragment or "/" in url.path[1:]:
+        raise BadInput(
+            f"the {scheme}:// URL has more than a database after the host; write # and / in names as %23, %2F"
+        )
+    return _Parts(unquote(user), unquote(password), host, port, unquote(url.path[1:]), options)
+
+
+def _hosts(text: str, scheme: str) -> tuple[str, str]:
+    """Hosts and ports, each joined by commas: libpq tries several one after the other."""
+    hosts: list[str] = []
+    ports: list[str] = []
+    for one in text.split(","):
+        if one.startswith("["):
+            host, _, rest = one[1:].partition("]")
+            port = rest.removeprefix(":")
+        else:
+            host, _, port = one.partition(":")
+        if port and not (port.isdigit() and 0 < int(port) < 65536):
+            raise BadInput(f"the {scheme}:// URL has no valid port after the host; write host:5432")
+        hosts.append(unquote(host))
+        ports.append(port)
+    return ",".join(hosts), ",".join(ports) if any(ports) else ""
+
+
+def _postgres(parts: _Parts) -> tuple[dict[str, str], str]:
+    options = dict(parts.options)
+    keywords = {
+        "Server": options.pop("host", parts.host),
+        "Port": options.pop("port", parts.port),
+        "Database": options.pop("dbname", parts.database),
+        "UID": options.pop("user", parts.user),
+        "SSLmode": options.pop("sslmode", ""),
+    }
+    for name in options:
+        if name not in _LIBPQ:
+            known = (*_LIBPQ, "host", "port", "dbname", "user", "sslmode")
+            raise BadInput(f"the postgresql:// URL has the unknown setting {name}{nearest(name, known)}")
+    keywords["pqopt"] = format_conninfo(options)
+    host = keywords["Server"]
+    place = f"{'localhost' if not host or host.startswith('/') else host}/{keywords['Database'] or keywords['UID']}"
+    return {name: value for name, value in keywords.items() if value}, place.rstrip("/")
+
+
+def _mssql(parts: _Parts) -> tuple[dict[str, str], str]:
+    if not parts.host or "," in parts.host:
+        raise BadInput("an mssql:// URL names one host: mssql://user@host:1433/database")
+    keywords = {
+        "Server": f"{parts.host},{parts.port}" if parts.port else parts.host,
+        "Database": parts.database,
+        "UID": parts.user,
+    }
+    for name, value in parts.options.items():
+        if name not in _MSSQL:
+            raise BadInput(f"the mssql:// URL has the unknown setting {name}{nearest(name, _MSSQL)}")
+        keywords[_MSSQL[name]] = value
+    if not parts.user and "Authentication" not in keywords:
+        keywords.setdefault("Trusted_Connection", "yes")
+    return {name: value for name, value in keywords.items() if value}, f"{parts.host}/{parts.database}".rstrip("/")
