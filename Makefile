@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 # Handed on: make demo ARGS="--headless --for 20 --json"
 ARGS ?=
 
-.PHONY: help demo test check bench soak screenshots clean setup
+.PHONY: help demo test check check-format check-lint check-types check-imports bench soak screenshots clean setup
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -17,10 +17,16 @@ demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--headles
 test: setup ## all tests; ARGS="-k poller" and the like go to pytest
 	@$(PYTHON) -m pytest $(ARGS)
 
-check: setup ## format, lint, types, import contracts
+check: setup ## format, lint, types, import contracts; all of them, even when one fails
+	@$(MAKE) --keep-going check-format check-lint check-types check-imports
+
+check-format:
 	$(PYTHON) -m ruff format --check .
+check-lint:
 	$(PYTHON) -m ruff check .
+check-types:
 	$(PYTHON) -m mypy
+check-imports:
 	.venv/bin/lint-imports
 
 bench: setup ## what qmon costs, as ratios measured here (long); ARGS names a part
