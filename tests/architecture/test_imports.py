@@ -1,0 +1,69 @@
+"""The import contracts, as the linter reads them and as they turn out at run time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+HEAVY = ("textual", "pyspark", "pyodbc")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The top-level packages that a fresh interpreter has loaded after a statement."""
+    script = f"{statement}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_the_contracts_hold(tmp_path: Path) -> None:
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run(
+        [sys.executable, linter, "--no-cache"], cwd=CHECKOUT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
+    """The same contracts over a small qmon of which every package does what it must not."""
+    forbidden = {
+        "model": ("import rich", "import qmon.engines"),
+        "monitor": ("import pyodbc", "import qmon.operate"),
+        "engines": ("import qmon.monitor",),
+        "operate": ("import textual",),
+        "recording": ("import qmon.tui", "import pyspark"),
+        "pipeline": ("import qmon.tui",),
+        "tui": (),
+        "unheard_of": (),
+    }
+    for name, imports in forbidden.items():
+        package = tmp_path / "qmon" / name
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("\n".join(imports))
+    (tmp_path / "qmon" / "__init__.py").touch()
+    (tmp_path / "qmon" / "errors.py").touch()
+    (tmp_path / "pyproject.toml").write_text((CHECKOUT / "pyproject.toml").read_text())
+    linter = Path(sys.executable).with_name("lint-imports")
+    script = f"import sys, runpy; sys.path.insert(0, {str(tmp_path)!r}); sys.argv = ['lint-imports', '--no-cache']; "
+    script += f"runpy.run_path({str(linter)!r}, run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 1, said
+    assert "Contracts: 0 kept, 5 broken." in said
+    for name, imports in forbidden.items():
+        for statement in imports:
+            assert f"qmon.{name} -> {statement.removeprefix('import ')} (l." in said
+    assert "unheard_of" in said
+
+
+@pytest.mark.parametrize("module", ["qmon.cli", "qmon.config", "qmon.demo.guardian"])
+def test_what_starts_first_loads_nothing_heavy(module: str) -> None:
+    assert loaded_by(f"import {module}").isdisjoint(HEAVY)
+
+
+def test_the_guardian_lives_on_the_standard_library() -> None:
+    assert loaded_by("import qmon.demo.guardian") - set(sys.stdlib_module_names) <= {"qmon", *loaded_by("pass")}

@@ -1,0 +1,78 @@
+"""What users install: the source archive, and the wheel made from it, alone in a new environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import qmon
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Run a program outside the checkout's reach; its standard output. Fails with all it said."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the source archive, and the wheel built from it; no network is needed."""
+    folder = tmp_path_factory.mktemp("built")
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, CHECKOUT, cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def alone(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a new environment with the wheel in it; its dependencies are lent by ours, qmon is not."""
+    folder = tmp_path_factory.mktemp("alone") / "new environment"
+    run(sys.executable, "-m", "venv", "--without-pip", folder, cwd=built)
+    python = folder / "bin" / "python"
+    (wheel,) = built.glob("*.whl")
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=built)
+    (place,) = folder.glob("lib/python*/site-packages")
+    (place / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return python
+
+
+def listing() -> set[str]:
+    """The files below ``sql/`` in the checkout."""
+    sql = CHECKOUT / "sql"
+    return {path.relative_to(sql).as_posix() for path in sql.rglob("*") if path.is_file()}
+
+
+def test_the_wheel_holds_the_same_sql(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if not name.endswith("/")}
+    assert {name.removeprefix("qmon/_sql/") for name in names if name.startswith("qmon/_sql/")} == listing()
+    assert {name.split("/")[0] for name in names} == {"qmon", f"qmon-{qmon.__version__}.dist-info"}
+    assert {"qmon/tui/qmon.tcss", f"qmon-{qmon.__version__}.dist-info/licenses/LICENSE"} <= names
+
+
+def test_the_source_archive_holds_what_building_needs(built: Path) -> None:
+    (source,) = built.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"sql/{name}" for name in listing()} <= names
+    assert {"pyproject.toml", "LICENSE", "constraints.txt", "tests/conftest.py"} <= names
+
+
+def test_installed_alone_it_runs_and_finds_its_sql(alone: Path, tmp_path: Path) -> None:
+    assert qmon.__version__ in run(alone.with_name("qmon"), "--version", cwd=tmp_path)
+    where = run(alone, "-c", "import qmon; print(qmon.__file__)", cwd=tmp_path)
+    assert where.startswith(str(alone.parents[1]))
+    script = "from qmon.engines import queries; print(*queries.all_paths(), sep='\\n')"
+    found = set(run(alone, "-c", script, cwd=tmp_path).splitlines())
+    assert found == {f"sql/{name}" for name in listing() if name.endswith(".sql")}
