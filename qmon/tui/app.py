@@ -1,0 +1,201 @@
+"""The app: takes what the source gives, shows it on the screens of the catalogue, and does what the keys say."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Final
+
+from textual.app import App
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.timer import Timer
+
+from qmon.monitor.source import Focus, SnapshotSource
+from qmon.tui import keys
+from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
+from qmon.tui.screens.base import DashboardScreen
+from qmon.tui.screens.catalogue import ENTRIES
+from qmon.tui.status import Shown
+from qmon.tui.text import interval
+from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES
+
+INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""What ``+`` and ``-`` step through, in seconds."""
+
+_TICK_S: Final = 1.0
+
+
+class QmonApp(App[None], inherit_bindings=False):
+    """The dashboard over one source.
+
+    Args:
+        source: where snapshots come from; it is started here and closed by whoever runs the app.
+        fold: makes the view of each snapshot; called on the source's thread, once for every snapshot, in order.
+        prod, read_only, environment: the badges of the target.
+        dark: which theme to begin with.
+        plain: no colours; by default as ``NO_COLOR`` says.
+        clock: our monotonic clock, in seconds.
+    """
+
+    CSS_PATH = "qmon.tcss"
+    BINDINGS = keys.APP
+    ENABLE_COMMAND_PALETTE = False
+    ALLOW_SELECT = False
+    AUTO_FOCUS = "Grid"
+    TITLE = "qmon"
+    DEFAULT_MODE: ClassVar[str] = ENTRIES[0].name
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make for e in ENTRIES}
+
+    shown: reactive[Shown] = reactive(lambda: Shown(""), init=False)
+
+    def __init__(
+        self,
+        source: SnapshotSource,
+        fold: Fold,
+        *,
+        prod: bool = False,
+        read_only: bool = False,
+        environment: str = "",
+        dark: bool = True,
+        plain: bool | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        no_colour = _no_color() if plain is None else plain
+        super().__init__(ansi_color=True if no_colour else None)
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = PLAIN if no_colour else DARK if dark else LIGHT
+        self.animation_level = "none"
+        self.clock = clock
+        self.selected: str | None = None
+        self.source = source
+        self._feed = Feed(self, fold)
+        self._ticker: Timer | None = None
+        self._focus: Focus | None = None
+        self._held: ViewReady | None = None
+        self.set_reactive(
+            QmonApp.shown,
+            Shown(
+                source.target,
+                interval_s=source.interval_s,
+                prod=prod,
+                read_only=read_only,
+                environment=environment,
+            ),
+        )
+
+    def on_mount(self) -> None:
+        """Start the source once there is a screen to show it on."""
+        self._ticker = self.set_interval(_TICK_S, self.tick)
+        self.source.start(self._feed)
+
+    # ------------------------------------------------------------------------------------ what the source says
+
+    def on_view_ready(self, message: ViewReady) -> None:
+        """New figures: shown at once, or kept while the display is frozen."""
+        newest_at = message.view.taken_at
+        if self.shown.frozen:
+            self._held = message
+            self.shown = replace(self.shown, newest_at=newest_at)
+            return
+        self.shown = replace(self.shown, view=message.view, newest_at=newest_at)
+        if self._ticker is not None:
+            self._ticker.reset()
+
+    def on_state_changed(self, message: StateChanged) -> None:
+        """The source is connecting, live, late, lost or closed."""
+        self.shown = replace(self.shown, state=message.state)
+
+    def on_fold_failed(self, message: FoldFailed) -> None:
+        """A fault of qmon's own: end with its traceback instead of showing figures that are not there."""
+        raise message.error
+
+    def tick(self) -> None:
+        """A second has passed without new figures."""
+        if isinstance(base := self.screen_stack[0], DashboardScreen):
+            base.tick()
+
+    # ----------------------------------------------------------------------------------------- what the keys do
+
+    def refocus(self) -> None:
+        """Tell the source what is on screen now, where that has changed, and ask for its rows at once."""
+        base = self.screen_stack[0]
+        wanted = base.focus_wanted() if isinstance(base, DashboardScreen) else Focus()
+        if wanted != self._focus:
+            self._focus = wanted
+            self.source.set_focus(wanted)
+            if wanted.rows_of is not None:
+                self.source.poll_now()
+
+    async def action_screen(self, name: str) -> None:
+        """Go to a screen; it tells the source what it needs as it appears."""
+        await self.switch_mode(name)
+
+    def action_faster(self) -> None:
+        """Poll more often."""
+        self._set_interval(max((i for i in INTERVALS_S if i < self.shown.interval_s), default=INTERVALS_S[0]))
+
+    def action_slower(self) -> None:
+        """Poll less often."""
+        self._set_interval(min((i for i in INTERVALS_S if i > self.shown.interval_s), default=INTERVALS_S[-1]))
+
+    def _set_interval(self, seconds: float) -> None:
+        self.source.set_interval(seconds)
+        self.shown = replace(self.shown, interval_s=seconds)
+        self.say(f"polls every {interval(seconds)}")
+
+    def action_poll_now(self) -> None:
+        """Poll now."""
+        self.source.poll_now()
+
+    def action_freeze(self) -> None:
+        """Freeze the display, or go on with the newest figures."""
+        held, self._held = self._held, None
+        view = held.view if held is not None and self.shown.frozen else self.shown.view
+        self.shown = replace(self.shown, frozen=not self.shown.frozen, view=view)
+
+    def action_next_theme(self) -> None:
+        """Dark or light."""
+        if self.theme == PLAIN:
+            self.say("no colours: NO_COLOR is set")
+        else:
+            self.theme = LIGHT if self.theme == DARK else DARK
+
+    def count_exactly(self, queue: str | None) -> None:
+        """Ask for an exact count of one queue; it arrives with a later poll."""
+        if queue is not None:
+            self.source.count_exactly(queue)
+            self.say("counting exactly; the count arrives with a later poll")
+
+    def say(self, words: str) -> None:
+        """One short line in a corner, gone after a while."""
+        self.notify(words, timeout=3, markup=False)
+
+    def action_help(self) -> None:
+        """Open the help."""
+        from qmon.tui.modals.help import Help
+
+        self.push_screen(Help())
+
+    def action_palette(self) -> None:
+        """Open the list of all actions that work here, and do what is chosen there."""
+        from qmon.tui.modals.palette import Choice, Palette, offered
+
+        async def do(choice: Choice | None) -> None:
+            if choice is not None:
+                node, binding = choice
+                await self.run_action(binding.action, node)
+
+        self.push_screen(Palette(offered(self.screen.active_bindings.values())), do)
+
+    async def action_quit(self) -> None:
+        """Leave at once; the source is closed afterwards, since it may be stuck in a poll."""
+        self.exit()
+
+
+def _no_color() -> bool:
+    """Whether the environment asks for no colours (https://no-color.org; textual takes an empty value for one too)."""
+    return "NO_COLOR" in os.environ

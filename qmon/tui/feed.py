@@ -1,0 +1,62 @@
+"""From a source to the screens: folds every snapshot on the source's own thread and posts the result to the app."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.monitor.source import Event, SourceState
+
+Fold = Callable[[Snapshot], View]
+
+
+class ViewReady(Message):
+    """New figures. A newer one replaces one that the screen had no time for."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self.view = view
+
+    def can_replace(self, message: Message) -> bool:
+        """Only figures of the same target replace each other."""
+        return isinstance(message, ViewReady) and message.view.target == self.view.target
+
+
+class StateChanged(Message):
+    """The source says what it is doing about its target."""
+
+    def __init__(self, state: SourceState) -> None:
+        super().__init__()
+        self.state = state
+
+
+class FoldFailed(Message):
+    """A snapshot could not be folded: a fault of qmon's own, which must not pass for a quiet queue."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
+class Feed:
+    """The sink of one source. Called on the source's thread; every snapshot is folded, the screen may skip some."""
+
+    def __init__(self, to: MessagePump, fold: Fold) -> None:
+        self._to = to
+        self._fold = fold
+
+    def __call__(self, event: Event) -> None:
+        """Take one event; never raises, since the source's thread must go on."""
+        if isinstance(event, SourceState):
+            self._to.post_message(StateChanged(event))
+            return
+        try:
+            view = self._fold(event)
+        except Exception as error:
+            self._to.post_message(FoldFailed(error))
+        else:
+            self._to.post_message(ViewReady(view))

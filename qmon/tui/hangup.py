@@ -1,0 +1,76 @@
+"""The process ends when its terminal goes: on SIGHUP and SIGTERM, and where no signal came, on a dead terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from threading import Event, Thread
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+_EXIT_CODES: Final = {signal.SIGHUP: 129, signal.SIGTERM: 143}
+_LOOK_EVERY_S: Final = 1.0
+_PATIENCE_S: Final = 3.0
+
+
+class Hangup:
+    """While in use, a terminal that goes ends the app, and if that hangs, the process.
+
+    Attributes:
+        code: the exit code that goes with it, 0 as long as nothing has happened.
+    """
+
+    def __init__(self, app: App[None]) -> None:
+        self.code = 0
+        self._app = app
+        self._over = Event()
+        self._gone = Event()
+        self._before: dict[signal.Signals, signal._HANDLER] = {}
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGHUP, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._signalled)
+        Thread(target=self._watch, name="qmon-terminal", daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _signalled(self, number: int, frame: FrameType | None) -> None:
+        self.code = _EXIT_CODES[signal.Signals(number)]
+        self._gone.set()
+
+    def _watch(self) -> None:
+        """On a thread of its own, since the app's may be stuck writing to what is not there any more."""
+        while not self._gone.wait(_LOOK_EVERY_S):
+            if self._over.is_set():
+                return
+            if not _terminal_lives():
+                self.code = _EXIT_CODES[signal.SIGHUP]
+                break
+        if not _terminal_lives():
+            _let_go()
+        self._app.exit(return_code=self.code)
+        if not self._over.wait(_PATIENCE_S):
+            os._exit(self.code)
+
+
+def _terminal_lives() -> bool:
+    """Asks the terminal itself: a closed one answers with an error."""
+    return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
+
+
+def _let_go() -> None:
+    """Replace the dead terminal by nothing, so that neither reading nor writing fails or blocks on it."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    os.close(nothing)

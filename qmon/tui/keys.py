@@ -1,0 +1,103 @@
+"""Every key, in one place. The palette, the help and the line at the bottom read these; no key has two meanings.
+
+Reserved for acting on queues: r, x, p, u and space; digits 3 to 6 for the screens to come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from textual.binding import Binding, BindingType
+
+from qmon.tui.screens.catalogue import ENTRIES
+
+SCREENS: Final = Binding.Group("Screens")
+QUEUE: Final = Binding.Group("Queue")
+TABLE: Final = Binding.Group("Table")
+READINGS: Final = Binding.Group("Readings")
+DISPLAY: Final = Binding.Group("Display")
+
+GROUPS: Final = (SCREENS, QUEUE, TABLE, READINGS, DISPLAY)
+"""In the order in which they are listed."""
+
+
+def _key(
+    key: str, action: str, name: str, tooltip: str, group: Binding.Group, *, id: str, shown: str = "", bar: bool = True
+) -> Binding:
+    """``bar``: also on the line at the bottom."""
+    return Binding(key, action, name, show=bar, key_display=shown or None, tooltip=tooltip, id=id, group=group)
+
+
+def _screen_keys() -> list[Binding]:
+    return [
+        _key(entry.digit, f"screen('{entry.name}')", entry.title, entry.about, SCREENS, id=entry.name, bar=False)
+        for entry in ENTRIES
+    ]
+
+
+def plain(bindings: Iterable[BindingType]) -> list[Binding]:
+    """The bindings of a list, as what they are."""
+    return [binding for binding in bindings if isinstance(binding, Binding)]
+
+
+APP: Final[list[BindingType]] = [
+    *_screen_keys(),
+    _key("plus,equals_sign", "faster", "faster", "Poll more often", READINGS, id="faster", shown="+", bar=False),
+    _key("minus", "slower", "slower", "Poll less often", READINGS, id="slower", shown="-", bar=False),
+    _key("n", "poll_now", "now", "Poll now", READINGS, id="poll-now"),
+    _key("z", "freeze", "freeze", "Freeze the display; sampling goes on", READINGS, id="freeze"),
+    _key("t", "next_theme", "theme", "Dark or light", DISPLAY, id="theme", bar=False),
+    _key("h,f1", "help", "help", "What the signs mean, and the keys", DISPLAY, id="help", shown="h", bar=False),
+    _key("question_mark", "palette", "all keys", "Every action with its key", DISPLAY, id="palette", shown="?"),
+    _key("q,ctrl+c,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
+]
+
+TABLES: Final[list[BindingType]] = [
+    _key("slash", "filter", "filter", "Rows that hold a text; !text: those that do not", TABLE, id="filter", shown="/"),
+    _key("s", "sort", "sort", "Sort by the next column", TABLE, id="sort"),
+    _key("S", "reverse", "reverse", "Turn the order around", TABLE, id="reverse", shown="S", bar=False),
+    _key("escape", "back", "back", "Drop the filter, or go back", SCREENS, id="back", shown="esc", bar=False),
+]
+
+OVERVIEW: Final[list[BindingType]] = [
+    *TABLES,
+    _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count", bar=False),
+]
+
+QUEUE_SCREEN: Final[list[BindingType]] = [
+    *TABLES,
+    _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count"),
+    _key("o", "only_stuck", "only stuck", "List stuck messages only, or all", QUEUE, id="only-stuck"),
+    _key(
+        "left_square_bracket",
+        "neighbour(-1)",
+        "previous",
+        "The queue before",
+        QUEUE,
+        id="previous",
+        shown="[",
+        bar=False,
+    ),
+    _key("right_square_bracket", "neighbour(1)", "next", "The next queue", QUEUE, id="next", shown="]", bar=False),
+]
+
+GRID: Final[list[BindingType]] = [
+    _key("enter", "open", "open", "Go deeper", SCREENS, id="open", shown="enter"),
+    _key("up,k", "move(-1)", "up", "One row up", TABLE, id="up", shown="↑ k", bar=False),
+    _key("down,j", "move(1)", "down", "One row down", TABLE, id="down", shown="↓ j", bar=False),
+    _key("pageup,ctrl+b", "page(-1)", "page up", "One screenful up", TABLE, id="page-up", shown="PgUp", bar=False),
+    _key(
+        "pagedown,ctrl+f", "page(1)", "page down", "One screenful down", TABLE, id="page-down", shown="PgDn", bar=False
+    ),
+    _key("home,g", "end(-1)", "first", "The first row", TABLE, id="first", shown="g", bar=False),
+    _key("end,G", "end(1)", "last", "The last row", TABLE, id="last", shown="G", bar=False),
+]
+
+PALETTE: Final[list[BindingType]] = [
+    Binding("escape,question_mark", "close", "close", id="palette.close"),
+    Binding("up", "move(-1)", "up", id="palette.up"),
+    Binding("down", "move(1)", "down", id="palette.down"),
+]
+
+HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close", "close", id="help.close")]

@@ -1,0 +1,76 @@
+"""One figure as a cell or a span: its text, and the tone that fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from qmon.model.view import Figure, QueueView, Severity, Trend
+from qmon.tui import text
+from qmon.tui.clean import clean
+
+Cell = tuple[str, str]
+
+SIGNS: Final[Mapping[Severity, str]] = {
+    Severity.FINE: "·",
+    Severity.NOTICE: "◦",
+    Severity.WARNING: "▲",
+    Severity.CRITICAL: "■",
+}
+TONES: Final[Mapping[Severity, str]] = {
+    Severity.FINE: "muted",
+    Severity.NOTICE: "text",
+    Severity.WARNING: "accent",
+    Severity.CRITICAL: "alarm",
+}
+
+FIGURES: Final = (
+    "ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "push_rate", "pop_rate", "complete_rate", "gap",
+    "fill",
+)  # fmt: skip
+"""The figures of a queue, by their names in ``QueueView``."""
+
+NAMES: Final[Mapping[str, str]] = {
+    "ready": "ready", "in_progress": "in progress", "stuck": "stuck", "scheduled": "scheduled", "dead": "dead",
+    "oldest": "oldest", "push_rate": "push rate", "pop_rate": "pop rate", "complete_rate": "complete rate",
+    "gap": "gap", "fill": "ring fill",
+}  # fmt: skip
+
+
+def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text") -> Cell:
+    """A figure with its sign; zero and unknown are grey."""
+    if figure.value is None:
+        return (text.UNKNOWN, "faint")
+    return (text.figure(figure, write), "muted" if figure.value == 0 else tone)
+
+
+def unknown(queue: QueueView) -> list[tuple[str, str]]:
+    """The figures of a queue that are not known, each with the reason."""
+    out = []
+    for name in FIGURES:
+        figure: Figure = getattr(queue, name)
+        if figure.value is None and figure.reason:
+            out.append((NAMES[name], clean(figure.reason)))
+    return out
+
+
+def verdict(queue: QueueView) -> Cell:
+    """The verdict with the sign of its severity."""
+    severity = queue.verdict.severity
+    return (f"{SIGNS[severity]} {clean(queue.verdict.code.replace('_', ' '))}", TONES[severity])
+
+
+_ARROWS: Final = {Trend.DRAINING: ("drains in ", "↓ "), Trend.GROWING: ("growing ", "↑ ")}
+
+
+def short_forecast(queue: QueueView) -> Cell:
+    """The forecast with an arrow for its verb: ``↓ 35 m ± 4``, ``↑ 216/s``."""
+    words, tone = forecast(queue)
+    verb, arrow = _ARROWS.get(queue.forecast.trend, ("", ""))
+    return (arrow + words.removeprefix(verb) if verb and words.startswith(verb) else words, tone)
+
+
+def forecast(queue: QueueView) -> Cell:
+    """The forecast in words, or that there is none yet."""
+    words = clean(queue.forecast.text)
+    return (words, "text") if words else (text.UNKNOWN, "faint")

@@ -1,0 +1,79 @@
+"""The rows of the queue screen: messages in progress, the stuck ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from qmon.model.samples import MessageSample
+from qmon.model.view import QueueView
+from qmon.tui import text
+from qmon.tui.clean import clean
+from qmon.tui.widgets.columns import Column, Row
+
+COLUMNS: Final = (
+    Column("id", "ID", least=6, most=36, about="the message's id"),
+    Column("state", "STATE", rank=5, least=11, most=14, about="▲ stuck: in progress for longer than the timeout"),
+    Column("age", "AGE", True, 1, least=9, most=10, about="since it was started, or else since it was pushed"),
+    Column("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="who took it"),
+    Column("attempts", "ATTEMPTS", True, 4, most=9, about="how often it was taken"),
+    Column("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="how the message begins"),
+)  # fmt: skip
+
+SORTS: Final = ("age", "id", "state", "owner", "attempts")
+DEFAULT_SORT: Final = ("age", True)
+
+
+_NO_AGE: Final = "this table has no start time: the age of one row is not known"
+
+
+def rows(queue: QueueView, messages: Sequence[MessageSample]) -> tuple[Row, ...]:
+    """One row a message, in the order given."""
+    return tuple(_row(queue, message) for message in messages)
+
+
+def _row(queue: QueueView, message: MessageSample) -> Row:
+    stuck = queue.is_stuck(message)
+    state = "▲ stuck" if stuck else f"{clean(message.state.replace('_', ' '))}"
+    return Row(
+        message.id,
+        (
+            (clean(message.id), "text"),
+            (state, "alarm" if stuck else "muted"),
+            (text.UNKNOWN, "faint") if message.age_s is None else (text.long_age(message.age_s), "text"),
+            (text.UNKNOWN, "faint") if message.owner is None else (clean(message.owner), "text"),
+            (text.UNKNOWN, "faint") if message.attempts is None else (text.count(message.attempts), "text"),
+            (text.UNKNOWN, "faint") if message.payload is None else (clean(message.payload), "muted"),
+        ),
+        {} if message.age_s is not None else {"age": _NO_AGE},
+    )
+
+
+_VALUES: Final[dict[str, Callable[[MessageSample], float | str | None]]] = {
+    "state": lambda m: m.state,
+    "age": lambda m: m.age_s,
+    "owner": lambda m: m.owner,
+    "attempts": lambda m: m.attempts,
+}
+
+
+def natural(id: str) -> tuple[int, int, str]:
+    """Numbers in their order, before words in theirs."""
+    return (0, int(id), id) if id.isdecimal() else (1, 0, id)
+
+
+def ordered(queue: QueueView, messages: Sequence[MessageSample], by: str, descending: bool) -> list[MessageSample]:
+    """Sorted by one column, equal ones by id; without a value last. By age, the stuck ones are always first."""
+    if by == "id":
+        return sorted(messages, key=lambda m: natural(m.id), reverse=descending)
+    value = _VALUES[by]
+    known = sorted((m for m in messages if value(m) is not None), key=lambda m: natural(m.id))
+    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
+    if by == "age":
+        known.sort(key=lambda m: not queue.is_stuck(m))
+    return known + sorted((m for m in messages if value(m) is None), key=lambda m: natural(m.id))
+
+
+def words(message: MessageSample) -> str:
+    """What the filter looks at."""
+    return f"{message.id} {message.state.replace('_', ' ')} {message.owner or ''} {message.payload or ''}"

@@ -1,0 +1,117 @@
+"""What the queue screen says about one queue: its title, its figures, and what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from qmon.model.view import Figure, QueueView, View
+from qmon.tui import text
+from qmon.tui.clean import clean, shorten, width
+from qmon.tui.panels import figures
+from qmon.tui.panels.why import why
+from qmon.tui.plots.blocks import sparkline
+from qmon.tui.plots.series import Reading, highest, sample, window
+from qmon.tui.spans import Line, Part, Span, fit, spread, wrap
+
+_SPARK_CELLS = 12
+
+
+def title(queue: QueueView, cells: int) -> list[Line]:
+    """Name, design and tables, and at the right end the verdict."""
+    tables = clean(str(queue.layout.table))
+    if queue.layout.data_table is not None:
+        tables += f" + {clean(str(queue.layout.data_table))}"
+    said, tone = figures.verdict(queue)
+    left = [
+        Part.of(f" {shorten(clean(queue.name), 40)}", "strong"),
+        Part.of(queue.layout.design, "muted", 1),
+        Part.of(tables, "muted", 2),
+    ]
+    return [spread(left, [Part.of(f"{said} ", tone)], cells)]
+
+
+def readings(queue: QueueView, cells: int) -> list[Line]:
+    """Two lines of figures: what moves, with its trend, and what lies there."""
+    moving = [
+        _moving(queue, "depth", "ready", queue.ready, "depth", cells),
+        _moving(queue, "push", "push_rate", queue.push_rate, "push", cells),
+        _moving(queue, "pop", "pop_rate", queue.pop_rate, "pop", cells),
+        Part((("complete ", "muted"), *_rate(queue.complete_rate)), 5),
+        Part((("forecast ", "muted"), figures.forecast(queue)), 3),
+    ]
+    lying = [
+        _lying("oldest", queue.oldest, 0, write=text.long_age),
+        _lying("in progress", queue.in_progress, 1),
+        _lying("stuck", queue.stuck, 0, hot=True),
+        _lying("scheduled", queue.scheduled, 4),
+        _lying("dead", queue.dead, 3, hot=True),
+        _lying(queue.gap_kind or "gap", queue.gap, 2),
+    ]
+    if queue.layout.ring is not None:
+        lying.append(_lying("fill", queue.fill, 2, write=text.percent))
+    if queue.ready.age_s >= 1.0:
+        lying.append(Part.of(f"depth counted {text.long_age(queue.ready.age_s)} ago", "muted", 5))
+    return [_indented(moving, cells), _indented(lying, cells)]
+
+
+def _indented(parts: list[Part], cells: int) -> Line:
+    return ((" ", "text"), *fit(parts, cells - 1))
+
+
+def _rate(figure: Figure) -> tuple[Span, ...]:
+    value, tone = figures.cell(figure, text.rate)
+    return ((value, tone),) if figure.value is None else ((value, tone), ("/s", "muted"))
+
+
+def _moving(queue: QueueView, name: str, reading: Reading, figure: Figure, tone: str, cells: int) -> Part:
+    """A figure with its sparkline, where the line is long enough to hold all of them."""
+    value: tuple[Span, ...] = _rate(figure) if reading != "ready" else (figures.cell(figure, tone="strong"),)
+    spans: tuple[Span, ...] = ((f"{name} ", "muted"), *value)
+    if cells >= 100:
+        values = sample(queue.history, reading, _SPARK_CELLS, window(queue.history))
+        spans = (*spans, (f" {sparkline(values, highest(values))}", f"{tone} fill"))
+    return Part(spans, 0)
+
+
+def _lying(
+    name: str, figure: Figure, rank: int, *, write: Callable[[float], str] = text.count, hot: bool = False
+) -> Part:
+    value, tone = figures.cell(figure, write, "alarm" if hot else "text")
+    return Part(((f"{name} ", "muted"), (value, tone)), rank)
+
+
+def because(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
+    """The proof of this queue's verdict."""
+    return why(view, [queue], queue, cells, rows)
+
+
+def unknowns(queue: QueueView) -> list[tuple[str, str]]:
+    """What is not known of this queue and why: figures its layout cannot have, and probes that failed."""
+    failed = [(clean(f.probe), clean(f"{f.reason}{'; ' + f.grant if f.grant else ''}")) for f in queue.failures]
+    return [*figures.unknown(queue), *failed]
+
+
+def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
+    """The list of what is not known as running text, for narrow screens."""
+    found = unknowns(queue)
+    if not found:
+        return []
+    told = " · ".join(f"{name}: {reason}" for name, reason in found)
+    pieces = wrap(told, cells - 13, cells - 13, rows)
+    return [((" not known  " if i == 0 else " " * 12, "muted"), (piece, "muted")) for i, piece in enumerate(pieces)]
+
+
+def unknown_list(queue: QueueView, cells: int, rows: int) -> list[Line]:
+    """The list of what is not known as a column beside the plot: the name above its reason."""
+    found = unknowns(queue)
+    if not found:
+        return [(("every figure is known", "muted"),)]
+    lines: list[Line] = []
+    names = max(width(name) for name, _ in found)
+    for name, reason in found:
+        room = max(12, cells - names - 2)
+        for index, piece in enumerate(wrap(reason, room, room, 3)):
+            lines.append(((f"{name if index == 0 else '':<{names}}  ", "text"), (piece, "muted")))
+    if len(lines) > rows:
+        lines = [*lines[: rows - 1], ((f"… {len(lines) - rows + 1} lines more", "muted"),)]
+    return lines

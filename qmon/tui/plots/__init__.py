@@ -1,0 +1,1 @@
+"""Plots made of characters: pure functions from points to lines of spans."""

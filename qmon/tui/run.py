@@ -1,0 +1,51 @@
+"""Runs the dashboard in this terminal, and ends it when the terminal goes."""
+
+from __future__ import annotations
+
+import sys
+from threading import Thread
+from typing import TYPE_CHECKING, Final
+
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.monitor.source import SnapshotSource
+    from qmon.tui.feed import Fold
+
+_PATIENCE_S: Final = 0.5
+
+
+def run(
+    source: SnapshotSource,
+    fold: Fold,
+    *,
+    prod: bool = False,
+    read_only: bool = False,
+    environment: str = "",
+    dark: bool = True,
+) -> int:
+    """Show what ``source`` gives until the user leaves; returns the exit code. Starts the source and closes it.
+
+    ``fold`` is called on the source's thread, once for each snapshot. A source that is stuck in a poll is given half a
+    second to close and then left to end with the process: leaving is at once. Raises ``BadInput`` without a terminal.
+    """
+    _need_terminal()
+    from qmon.tui.app import QmonApp
+    from qmon.tui.hangup import Hangup
+
+    app = QmonApp(source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark)
+    with Hangup(app) as hangup:
+        app.run()
+    closing = Thread(target=source.close, name="qmon-close", daemon=True)
+    closing.start()
+    closing.join(_PATIENCE_S)
+    return hangup.code or app.return_code or 0
+
+
+def _need_terminal() -> None:
+    streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
+    for name, stream in streams.items():
+        if stream is None or not stream.isatty():
+            raise BadInput(
+                f"the dashboard needs a terminal, and standard {name} is none; `qmon status` prints the same figures"
+            )

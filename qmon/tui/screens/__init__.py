@@ -1,0 +1,1 @@
+"""The screens. To add one: a module with a ``DashboardScreen``, and an entry in ``catalogue.ENTRIES``."""

@@ -1,0 +1,33 @@
+"""Which screens there are: digit, name and where the class is; it is imported when the screen is first shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from qmon.tui.screens.base import DashboardScreen
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One screen. ``place`` is ``module:class``; ``about`` is said by the palette and the help."""
+
+    name: str
+    digit: str
+    title: str
+    about: str
+    place: str
+
+    def make(self) -> DashboardScreen:
+        """A new screen of this kind."""
+        module, _, name = self.place.partition(":")
+        made: DashboardScreen = getattr(import_module(module), name)()
+        return made
+
+
+ENTRIES: Final = (
+    Entry("overview", "1", "overview", "All queues, the worst first", "qmon.tui.screens.overview:OverviewScreen"),
+    Entry("queue", "2", "queue", "The queue under the cursor", "qmon.tui.screens.queue:QueueScreen"),
+)

@@ -1,0 +1,112 @@
+"""Screen 1: all queues, what is wrong with the worst, and the trends of the one under the cursor."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+
+from qmon.model.view import QueueView, View
+from qmon.tui import keys
+from qmon.tui.clean import clean, shorten
+from qmon.tui.panels import overview
+from qmon.tui.panels.filtering import keep
+from qmon.tui.panels.header import heading
+from qmon.tui.panels.target import target_line
+from qmon.tui.panels.trends import span_words, trends
+from qmon.tui.panels.waiting import waiting
+from qmon.tui.panels.why import why
+from qmon.tui.screens.base import DashboardScreen
+from qmon.tui.status import Freshness, Shown
+from qmon.tui.themes import is_plain
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+
+class OverviewScreen(DashboardScreen):
+    """All queues of the target."""
+
+    NAME = "overview"
+    BINDINGS = keys.OVERVIEW
+    SORTS = overview.SORTS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = overview.DEFAULT_SORT
+
+    def body(self) -> ComposeResult:
+        """The target line, the table, the trends, and why."""
+        yield Lines(id="target")
+        yield Lines(id="queues-heading")
+        yield Grid(overview.COLUMNS, id="queues")
+        yield Lines(id="trends-heading")
+        yield Lines(id="trends")
+        yield Lines(id="why", most=3)
+        yield Lines(id="waiting")
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw what the view says; before the first one, say what is waited for."""
+        self.set_class(shown.view is None, "-waiting")
+        view = shown.view
+        if view is None:
+            self.query_one("#waiting", Lines).show(lambda cells, rows: waiting(shown, now, cells, rows))
+            return
+        self.query_one("#target", Lines).show(lambda cells, _: target_line(view, cells), stale=stale)
+        kept = overview.ordered(keep(view.queues, self.filter_text, overview.words), *self.sorted_by)
+        empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
+        self.grid.show(overview.rows(kept, self.size.width), sorted_by=self.sorted_by, stale=stale, empty=empty)
+        self._draw_selected(view, stale=stale)
+
+    def _selected(self, view: View) -> QueueView | None:
+        return view.queue(self.grid.cursor) if self.grid.cursor is not None else None
+
+    def _draw_selected(self, view: View, *, stale: bool) -> None:
+        """What depends on the cursor: the trends, and the lines that say why."""
+        queue = self._selected(view)
+        worst = overview.ordered(view.queues, *overview.DEFAULT_SORT)
+        plain = is_plain(self.app.theme)
+        self.query_one("#why", Lines).show(
+            lambda cells, rows: why(view, worst, queue, cells, min(rows, 3)), stale=stale
+        )
+        self.query_one("#trends", Lines).show(
+            lambda cells, rows: trends(queue, cells, rows, plain=plain) if queue is not None else [], stale=stale
+        )
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """The titles of the table and of the trends."""
+        view = shown.view
+        if view is None:
+            return
+        count = len(self.grid.keys)
+        of = f"{count} of {len(view.queues)}" if self.filter_text else f"{count}"
+        self.query_one("#queues-heading", Lines).show(
+            lambda cells, _: [heading("queues", cells, extra=of, shown=shown, now=now)]
+        )
+        queue = self._selected(view)
+        name = shorten(clean(queue.name), 30) if queue is not None else "trends"
+        extra = span_words(queue) if queue is not None else ""
+        self.query_one("#trends-heading", Lines).show(
+            lambda cells, _: [heading(name, cells, extra=extra, shown=shown, now=now)]
+        )
+
+    @on(Grid.Selected)
+    def _chosen(self, message: Grid.Selected) -> None:
+        self.board.selected = message.key
+        shown, now = self.board.shown, self.board.clock()
+        if shown.view is not None:
+            self._draw_selected(shown.view, stale=shown.freshness(now) is Freshness.STALE)
+            self.draw_ages(shown, now)
+
+    @on(Grid.Opened)
+    def _opened(self, message: Grid.Opened) -> None:
+        self.board.selected = message.key
+        self.app.switch_mode("queue")
+
+    def action_count_exactly(self) -> None:
+        """Ask for an exact count of the queue under the cursor."""
+        self.board.count_exactly(self.grid.cursor)
+
+    def on_screen_resume(self) -> None:
+        """Put the cursor on the queue that was looked at meanwhile."""
+        if self.board.selected is not None:
+            self.grid.select(self.board.selected)
+        super().on_screen_resume()

@@ -1,0 +1,156 @@
+"""Screen 2: one queue: its figures, its throughput and depth over time, its messages in progress, what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+
+from qmon.model.view import QueueView, View
+from qmon.monitor.source import Focus
+from qmon.tui import keys, text
+from qmon.tui.clean import clean, shorten
+from qmon.tui.panels import messages, queue
+from qmon.tui.panels.filtering import keep
+from qmon.tui.panels.header import heading
+from qmon.tui.panels.trends import span_words
+from qmon.tui.panels.waiting import waiting
+from qmon.tui.plots.series import highest
+from qmon.tui.plots.throughput import throughput
+from qmon.tui.screens.base import DashboardScreen
+from qmon.tui.spans import Line
+from qmon.tui.status import Shown
+from qmon.tui.themes import is_plain
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+ROW_LIMIT = 200
+
+
+class QueueScreen(DashboardScreen):
+    """The queue that was under the cursor of the overview."""
+
+    NAME = "queue"
+    BINDINGS = keys.QUEUE_SCREEN
+    SORTS = messages.SORTS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = messages.DEFAULT_SORT
+        self.stuck_only = False
+
+    def body(self) -> ComposeResult:
+        """Title and figures, the plot with what is not known beside it, and the rows."""
+        yield Lines(id="title")
+        yield Lines(id="readings")
+        yield Lines(id="because", most=2)
+        with Horizontal(id="middle"):
+            with Vertical(id="plot-side"):
+                yield Lines(id="plot-heading")
+                yield Lines(id="plot")
+            with Vertical(id="unknown-side"):
+                yield Lines(id="unknown-heading")
+                yield Lines(id="unknown-list")
+        yield Lines(id="rows-heading")
+        yield Grid(messages.COLUMNS, opens=False, id="rows")
+        yield Lines(id="unknown-lines", most=2)
+        yield Lines(id="waiting")
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw the queue; without figures or without the queue, say so."""
+        view = shown.view
+        found = view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
+        self.set_class(found is None, "-waiting")
+        if view is None or found is None:
+            missing = _missing(view, self.board.selected)
+            self.query_one("#waiting", Lines).show(lambda cells, rows: missing or waiting(shown, now, cells, rows))
+            return
+        self._draw_queue(found, view, stale=stale)
+        self._draw_rows(found, stale=stale)
+
+    def _draw_queue(self, found: QueueView, view: View, *, stale: bool) -> None:
+        plain = is_plain(self.app.theme)
+        writers: dict[str, Callable[[int, int], list[Line]]] = {
+            "#title": lambda cells, _: queue.title(found, cells),
+            "#readings": lambda cells, _: queue.readings(found, cells),
+            "#because": lambda cells, rows: queue.because(found, view, cells, min(rows, 2)),
+            "#plot": lambda cells, rows: throughput(found.history, cells, rows, plain=plain),
+            "#unknown-list": lambda cells, rows: queue.unknown_list(found, cells, rows),
+            "#unknown-lines": lambda cells, rows: queue.unknown_lines(found, cells, min(rows, 2)),
+        }
+        for id, writer in writers.items():
+            self.query_one(id, Lines).show(writer, stale=stale)
+
+    def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
+        listed = [m for m in found.messages or () if not self.stuck_only or found.is_stuck(m)]
+        kept = messages.ordered(found, keep(listed, self.filter_text, messages.words), *self.sorted_by)
+        self.grid.show(
+            messages.rows(found, kept), sorted_by=self.sorted_by, stale=stale, empty=self._nothing(found, bool(listed))
+        )
+
+    def _nothing(self, found: QueueView, any_listed: bool) -> str:
+        """Why the table is empty."""
+        if found.messages is None:
+            return found.in_progress.reason or "the rows come with the next poll"
+        if any_listed:
+            return f"no message matches {clean(self.filter_text)}"
+        return "nothing is stuck" if self.stuck_only else "nothing is in progress"
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """The titles of the panels."""
+        view = shown.view
+        found = view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
+        if found is None:
+            return
+        top = text.count(highest([p.ready for p in found.history]))
+        extra = f"{span_words(found)}, depth up to {top}"
+        title = "stuck messages" if self.stuck_only else "messages in progress"
+        listed = found.messages or ()
+        count = f"{len(self.grid.keys)} of {len(listed)}" if self.filter_text else f"{len(self.grid.keys)}"
+        if len(listed) >= ROW_LIMIT:
+            count = f"the first {count}"
+        for id, name, more in (
+            ("#plot-heading", "throughput and depth", extra),
+            ("#unknown-heading", "not known", ""),
+            ("#rows-heading", title, count),
+        ):
+            self.query_one(id, Lines).show(
+                lambda cells, _, name=name, more=more: [  # type: ignore[misc]  # defaults bind the loop's values
+                    heading(name, cells, extra=more, shown=shown if name != "not known" else None, now=now)
+                ]
+            )
+
+    def focus_wanted(self) -> Focus:
+        """The rows of this queue; no waits, which are not on this screen."""
+        return Focus(rows_of=self.board.selected, row_limit=ROW_LIMIT, only_stuck=self.stuck_only, waits=False)
+
+    def action_only_stuck(self) -> None:
+        """List stuck messages only, or all in progress."""
+        self.stuck_only = not self.stuck_only
+        self.board.refocus()
+        self.redraw()
+
+    def action_neighbour(self, by: int) -> None:
+        """Go to the queue before or after this one, in the order of the overview's default."""
+        view = self.board.shown.view
+        if view is None or not view.queues:
+            return
+        names = sorted((q.name for q in view.queues), key=str.casefold)
+        at = names.index(self.board.selected) if self.board.selected in names else 0
+        self.board.selected = names[(at + by) % len(names)]
+        self.filter_text = ""
+        self.board.refocus()
+        self.redraw()
+
+    def action_count_exactly(self) -> None:
+        """Ask for an exact count of this queue."""
+        self.board.count_exactly(self.board.selected)
+
+
+def _missing(view: View | None, name: str | None) -> list[Line]:
+    """What to say where there are figures, but not of this queue."""
+    if view is None:
+        return []
+    told = "no queue is chosen" if name is None else f"{shorten(clean(name), 40)} is not among the queues any more"
+    return [(), ((f"  {told}; esc goes back to the overview", "text"),)]

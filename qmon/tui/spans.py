@@ -1,0 +1,88 @@
+"""Lines made of spans: what the panels write and the widgets draw. A span is a text and the name of its tone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from qmon.tui.clean import shorten, width
+
+Span = tuple[str, str]
+Line = tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a line that may be left out where room is short: those with the greatest ``rank`` go first."""
+
+    spans: Line
+    rank: int = 0
+
+    @classmethod
+    def of(cls, text: str, tone: str = "text", rank: int = 0) -> Part:
+        """A part of one span."""
+        return cls(((text, tone),), rank)
+
+
+def line_width(line: Iterable[Span]) -> int:
+    """How many cells a line takes."""
+    return sum(width(text) for text, _ in line)
+
+
+def cut(line: Iterable[Span], cells: int) -> Line:
+    """At most ``cells`` cells of a line, with an ellipsis where it had to be cut."""
+    line = tuple(line)
+    if line_width(line) <= cells:
+        return line
+    kept: list[Span] = []
+    left = cells
+    for text, tone in line:
+        taken = width(text)
+        if taken >= left:  # more follows, or it does not fit: two cells more make sure of the ellipsis
+            kept.append((shorten(f"{text}  ", left), tone))
+            break
+        kept.append((text, tone))
+        left -= taken
+    return tuple(kept)
+
+
+def fit(parts: Sequence[Part], cells: int, gap: str = "   ") -> Line:
+    """The parts on one line with ``gap`` between them; those of the greatest rank are left out until all fits."""
+    kept = [part for part in parts if part.spans]
+    room = len(gap)
+    while len(kept) > 1 and sum(line_width(p.spans) for p in kept) + room * (len(kept) - 1) > cells:
+        worst = max(p.rank for p in kept)
+        last = max(i for i, p in enumerate(kept) if p.rank == worst)
+        del kept[last]
+    joined: list[Span] = []
+    for part in kept:
+        if joined:
+            joined.append((gap, "text"))
+        joined.extend(part.spans)
+    return cut(joined, cells)
+
+
+def spread(left: Sequence[Part], right: Sequence[Part], cells: int, gap: str = "   ") -> Line:
+    """One line with parts at both ends; the right end keeps its room, the left end is fitted into the rest."""
+    end = fit(right, cells, "  ")
+    room = cells - line_width(end) - (2 if end else 0)
+    start = fit(left, max(0, room), gap)
+    if not end:
+        return start
+    return (*start, (" " * (cells - line_width(start) - line_width(end)), "text"), *end)
+
+
+def wrap(text: str, first: int, rest: int, lines: int) -> list[str]:
+    """``text`` broken at spaces: ``first`` cells on the first line, ``rest`` on the others, at most ``lines`` lines."""
+    words, out, room = text.split(" "), [""], first
+    for index, word in enumerate(words):
+        candidate = f"{out[-1]} {word}" if out[-1] else word
+        if width(candidate) <= room or not out[-1]:
+            out[-1] = candidate
+        elif len(out) < lines:
+            out.append(word)
+            room = rest
+        else:
+            out[-1] = f"{out[-1]} {' '.join(words[index:])}"
+            break
+    return [shorten(line, first if i == 0 else rest) for i, line in enumerate(out)]

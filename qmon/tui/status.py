@@ -1,0 +1,67 @@
+"""What the screens show at one moment, and how fresh it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from qmon.model.view import View
+from qmon.monitor.source import Phase, SourceState
+
+
+class Freshness(StrEnum):
+    """How far the figures on screen may be trusted to be now's."""
+
+    WAITING = "waiting"
+    LIVE = "live"
+    FROZEN = "frozen"
+    STALE = "stale"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What every screen draws: the newest figures, what the source is doing, and whether the display is frozen.
+
+    ``newest_at``: when the newest figures were taken, also where a frozen display does not show them.
+    ``interval_s``: seconds between polls, as asked for. Times are our monotonic clock in seconds.
+    """
+
+    target: str
+    view: View | None = None
+    state: SourceState | None = None
+    newest_at: float = 0.0
+    frozen: bool = False
+    interval_s: float = 1.0
+    prod: bool = False
+    read_only: bool = False
+    environment: str = ""
+
+    @property
+    def phase(self) -> Phase:
+        """What the source is doing; figures newer than its last word prove that it is live again."""
+        if self.state is None:
+            return Phase.CONNECTING if self.view is None else Phase.LIVE
+        phase = self.state.phase
+        if phase in (Phase.CONNECTING, Phase.LATE, Phase.LOST) and self.view is not None:
+            return Phase.LIVE if self.newest_at > self.state.changed_at else phase
+        return phase
+
+    def age_s(self, now: float) -> float:
+        """Seconds since the poll that these figures come from began; 0 without figures."""
+        if self.view is None:
+            return 0.0
+        return max(0.0, now - self.view.taken_at + self.view.server.client_ms / 1000.0)
+
+    def overdue(self, now: float) -> bool:
+        """Whether figures should have come long ago, whatever the source says."""
+        return self.view is not None and now - self.newest_at > 2 * self.interval_s + 2.0
+
+    def freshness(self, now: float) -> Freshness:
+        """How fresh the figures are at ``now``."""
+        if self.view is None:
+            return Freshness.WAITING
+        if self.phase in (Phase.CONNECTING, Phase.LATE, Phase.LOST, Phase.CLOSED):
+            return Freshness.STALE
+        if self.frozen:
+            return Freshness.FROZEN
+        return Freshness.STALE if self.overdue(now) and self.phase is not Phase.PAUSED else Freshness.LIVE

@@ -1,0 +1,159 @@
+"""The looks: a dark and a light theme, and one without colour for ``NO_COLOR``. Tones give spans their style.
+
+Grey is fine, one accent is what needs a hand; push, pop and depth have a colour each, in plots only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from rich.style import Style
+from textual.theme import Theme
+
+DARK: Final = "qmon-dark"
+LIGHT: Final = "qmon-light"
+PLAIN: Final = "qmon-plain"
+
+Tones = Mapping[str, Style]
+
+_COLOURS: Final[dict[str, dict[str, str]]] = {
+    DARK: {
+        "background": "#15181d",
+        "surface": "#1b1f26",
+        "cursor": "#2a313c",
+        "text": "#cdd2da",
+        "strong": "#f0f2f5",
+        "muted": "#8a929e",
+        "faint": "#454d59",
+        "accent": "#f0a83c",
+        "on_accent": "#17130a",
+        "push": "#76a9f5",
+        "pop": "#6fc2a4",
+        "area": "#262d38",
+        "push_fill": "#426391",
+        "pop_fill": "#3c705d",
+        "depth_fill": "#535d6b",
+        "stale": "#68707c",
+    },
+    LIGHT: {
+        "background": "#fbfaf7",
+        "surface": "#f1efe9",
+        "cursor": "#e3e0d7",
+        "text": "#2b2f36",
+        "strong": "#0c0e12",
+        "muted": "#686e78",
+        "faint": "#c4c3bc",
+        "accent": "#ad4b00",
+        "on_accent": "#fffaf2",
+        "push": "#2a66c8",
+        "pop": "#14795a",
+        "area": "#e4e3dd",
+        "push_fill": "#8fb0e6",
+        "pop_fill": "#86c2ab",
+        "depth_fill": "#b5b7b8",
+        "stale": "#94979c",
+    },
+}
+
+
+def _theme(name: str, dark: bool) -> Theme:
+    c = _COLOURS[name]
+    return Theme(
+        name=name,
+        dark=dark,
+        primary=c["accent"],
+        secondary=c["muted"],
+        accent=c["accent"],
+        warning=c["accent"],
+        error=c["accent"],
+        success=c["pop"],
+        foreground=c["text"],
+        background=c["background"],
+        surface=c["surface"],
+        panel=c["cursor"],
+    )
+
+
+def _plain_theme() -> Theme:
+    names = ("primary", "secondary", "accent", "warning", "error", "success", "foreground", "background", "surface")
+    colours = dict.fromkeys((*names, "panel", "boost"), "ansi_default")
+    return Theme(name=PLAIN, ansi=True, **colours)  # type: ignore[arg-type]  # all of these are colours
+
+
+THEMES: Final = (_theme(DARK, True), _theme(LIGHT, False), _plain_theme())
+"""What the app registers."""
+
+
+def _coloured(c: Mapping[str, str]) -> Tones:
+    return {
+        "text": Style(color=c["text"]),
+        "strong": Style(color=c["strong"], bold=True),
+        "muted": Style(color=c["muted"]),
+        "faint": Style(color=c["faint"]),
+        "title": Style(color=c["muted"], bold=True),
+        "key": Style(color=c["strong"]),
+        "accent": Style(color=c["accent"]),
+        "alarm": Style(color=c["accent"], bold=True),
+        "badge": Style(color=c["on_accent"], bgcolor=c["accent"], bold=True),
+        "tag": Style(color=c["text"], bgcolor=c["cursor"]),
+        "push": Style(color=c["push"]),
+        "pop": Style(color=c["pop"]),
+        "area": Style(color=c["area"]),
+        "push fill": Style(color=c["push_fill"]),
+        "pop fill": Style(color=c["pop_fill"]),
+        "depth fill": Style(color=c["depth_fill"]),
+        "push on area": Style(color=c["push"], bgcolor=c["area"]),
+        "pop on area": Style(color=c["pop"], bgcolor=c["area"]),
+        "cursor": Style(bgcolor=c["cursor"]),
+    }
+
+
+def _plain() -> Tones:
+    """Bold, dim, reverse and underline carry what colours carry elsewhere."""
+    normal, bold, dim = Style(), Style(bold=True), Style(dim=True)
+    return {
+        "text": normal,
+        "strong": bold,
+        "muted": normal,
+        "faint": dim,
+        "title": bold,
+        "key": bold,
+        "accent": bold,
+        "alarm": bold,
+        "badge": Style(bold=True, reverse=True),
+        "tag": Style(underline=True),
+        "push": bold,
+        "pop": normal,
+        "area": dim,
+        "push fill": normal,
+        "pop fill": normal,
+        "depth fill": dim,
+        "push on area": bold,
+        "pop on area": normal,
+        "cursor": Style(reverse=True),
+    }
+
+
+def _greyed(fresh: Tones, grey: Style) -> Tones:
+    """The same tones for figures that are too old: everything in one grey, whatever it says."""
+    kept = ("cursor", "faint", "area")
+    fills = {name: fresh["faint"] for name in fresh if name.endswith(" fill")}
+    lines = {name: grey + Style(bgcolor=fresh[name].bgcolor) for name in fresh if name.endswith(" on area")}
+    return {**dict.fromkeys(fresh, grey), **{name: fresh[name] for name in kept}, **fills, **lines}
+
+
+_FRESH: Final[dict[str, Tones]] = {name: _coloured(c) for name, c in _COLOURS.items()} | {PLAIN: _plain()}
+_STALE: Final[dict[str, Tones]] = {
+    name: _greyed(_FRESH[name], Style(color=c["stale"])) for name, c in _COLOURS.items()
+} | {PLAIN: _greyed(_FRESH[PLAIN], Style(dim=True))}
+
+
+def tones(theme: str, *, stale: bool = False) -> Tones:
+    """The styles of one theme by tone; ``stale`` greys all of them."""
+    return (_STALE if stale else _FRESH).get(theme, _FRESH[DARK])
+
+
+def is_plain(theme: str) -> bool:
+    """Whether shapes alone must tell what colours tell elsewhere."""
+    return theme == PLAIN

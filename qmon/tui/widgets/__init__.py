@@ -1,0 +1,1 @@
+"""What draws lines and tables; nothing here knows what a queue is."""

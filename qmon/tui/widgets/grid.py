@@ -1,0 +1,287 @@
+"""A table of keyed rows that paints only what has changed; the cursor stays on its row, wherever that moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import Binding
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from qmon.tui.clean import pad
+from qmon.tui.keys import GRID, plain
+from qmon.tui.themes import Tones, tones
+from qmon.tui.widgets.columns import Column, Placed, Row, natural_widths, place
+
+_ARROWS = {True: "▾", False: "▴"}
+
+
+class Grid(Widget, can_focus=True):
+    """A header line and rows below it. Rows come sorted and filtered; the grid knows no values, only cells."""
+
+    BINDINGS = GRID
+
+    class Selected(Message):
+        """The cursor is on another row; ``key`` is ``None`` where there is no row."""
+
+        def __init__(self, key: str | None) -> None:
+            super().__init__()
+            self.key = key
+
+    class Opened(Message):
+        """A row was opened with enter or a double click."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    class SortAsked(Message):
+        """A header was clicked."""
+
+        def __init__(self, column: str) -> None:
+            super().__init__()
+            self.column = column
+
+    def __init__(self, columns: Sequence[Column], *, opens: bool = True, id: str | None = None) -> None:
+        """``opens``: whether there is something deeper that a row leads to."""
+        super().__init__(id=id)
+        self.columns = tuple(columns)
+        self.opens = opens
+        self.cursor: str | None = None
+        self._empty = ""
+        self._rows: tuple[Row, ...] = ()
+        self._widths: tuple[int, ...] = ()
+        self._placed: tuple[Placed, ...] = ()
+        self._sorted: tuple[str, bool] = ("", True)
+        self._top = 0
+        self._stale = False
+        self._note = ""
+
+    @property
+    def offered(self) -> list[Binding]:
+        """The keys that do something here."""
+        return [b for b in plain(GRID) if self.check_action(b.action, ())]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the rows, from the top."""
+        return tuple(row.key for row in self._rows)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The titles of the columns that there is room for."""
+        return tuple(p.column.title for p in self._placed)
+
+    def show(
+        self, rows: Sequence[Row], *, sorted_by: tuple[str, bool] = ("", True), stale: bool = False, empty: str = ""
+    ) -> None:
+        """Show these rows in this order. ``sorted_by``: column and whether descending. ``empty``: said without rows."""
+        old, old_top, height = self._rows, self._top, len(self._rows)
+        look = (self._placed, self._sorted, self._stale, self._empty)
+        self._rows, self._sorted, self._stale = tuple(rows), sorted_by, stale
+        self._empty = empty or self._empty
+        self._place()
+        cursor = self.cursor
+        if self.cursor is None or self.cursor not in self.keys:
+            self._choose(self._nearest(old))
+        self._follow()
+        if len(self._rows) != height and self.styles.is_auto_height:
+            self.refresh(layout=True)
+        elif look != (self._placed, self._sorted, self._stale, self._empty) or old_top != self._top:
+            self.refresh()
+        else:
+            self._paint_changes(old, cursor)
+
+    def _nearest(self, old: Sequence[Row]) -> str | None:
+        """Where the cursor goes when its row is gone: the row now at the same place."""
+        if not self._rows:
+            return None
+        at = next((i for i, row in enumerate(old) if row.key == self.cursor), 0)
+        return self._rows[min(at, len(self._rows) - 1)].key
+
+    def _paint_changes(self, old: Sequence[Row], old_cursor: str | None) -> None:
+        """Ask for a repaint of the cells that differ, and of nothing else."""
+        cells, rows = self.size
+        for line in range(rows - 1):
+            index = self._top + line
+            before = old[index] if index < len(old) else None
+            after = self._rows[index] if index < len(self._rows) else None
+            if before is None and after is None:
+                break
+            if before is None or after is None or (before.key == old_cursor) != (after.key == self.cursor):
+                self.refresh(Region(0, line + 1, cells, 1))
+            elif before.cells != after.cells:
+                for p in self._placed:
+                    if before.cells[p.index] != after.cells[p.index]:
+                        self.refresh(Region(p.x, line + 1, min(p.width, cells - p.x), 1))
+
+    def _place(self) -> None:
+        self._widths = natural_widths(self.columns, self._rows, self._widths)
+        self._placed = place(self.columns, self._widths, self.size.width)
+
+    def _follow(self) -> None:
+        """Scroll so far that the cursor is on screen and no line is wasted."""
+        visible = max(1, self.size.height - 1)
+        at = self._index()
+        self._top = min(max(self._top, at - visible + 1), at)
+        self._top = max(0, min(self._top, len(self._rows) - visible))
+
+    def _index(self) -> int:
+        return next((i for i, row in enumerate(self._rows) if row.key == self.cursor), 0)
+
+    def _choose(self, key: str | None) -> None:
+        if key != self.cursor:
+            self.cursor = key
+            self.post_message(self.Selected(key))
+
+    def select(self, key: str) -> None:
+        """Put the cursor on the row of that key, if it is there."""
+        if key in self.keys:
+            self._choose(key)
+            self._follow()
+            self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The header and all rows; without rows, one line to say so."""
+        return 1 + max(1, len(self._rows))
+
+    # ------------------------------------------------------------------------------------------------- painting
+
+    def render_line(self, y: int) -> Strip:
+        """The header, a row, or what is said without rows."""
+        return self._line(y).apply_style(self.rich_style)
+
+    def _line(self, y: int) -> Strip:
+        cells = self.size.width
+        styles = tones(self.app.theme, stale=self._stale)
+        if y == 0:
+            return self._header(styles, cells)
+        index = self._top + y - 1
+        if not self._rows and y == 1:
+            return Strip([Segment(pad(f" {self._empty}", cells), styles["muted"])], cells)
+        if index >= len(self._rows):
+            return Strip.blank(cells)
+        row = self._rows[index]
+        under = styles["cursor"] if row.key == self.cursor else Style.null()
+        segments, x = [], 0
+        for p in self._placed:
+            text, tone = row.cells[p.index]
+            segments.append(Segment(" " * (p.x - x), under))
+            segments.append(Segment(pad(text, p.width, right=p.column.right), styles[tone] + under))
+            x = p.x + p.width
+        segments.append(Segment(" " * max(0, cells - x - 1), under))
+        segments.append(self._thumb(y, styles, under))
+        return Strip(segments).adjust_cell_length(cells)
+
+    def _header(self, styles: Tones, cells: int) -> Strip:
+        segments, x = [], 0
+        for p in self._placed:
+            by, descending = self._sorted
+            is_sorted = by == p.column.key
+            segments.append(Segment(" " * (p.x - x)))
+            tone = "strong" if is_sorted else "title"
+            # The arrow of a right-aligned title stands in the gap, so that titles do not move.
+            title, x = pad(p.column.title, p.width, right=p.column.right), p.x + p.width
+            if is_sorted and p.column.right:
+                title, x = title + _ARROWS[descending], x + 1
+            elif is_sorted:
+                title = pad(p.column.title + _ARROWS[descending], p.width)
+            segments.append(Segment(title, styles[tone]))
+        return Strip(segments).adjust_cell_length(cells)
+
+    def _thumb(self, y: int, styles: Tones, under: Style) -> Segment:
+        """The last cell of a line: part of the scroll bar, where there are more rows than lines."""
+        visible, total = self.size.height - 1, len(self._rows)
+        if total <= visible or visible <= 0:
+            return Segment(" ", under)
+        length = max(1, visible * visible // total)
+        start = round(self._top * (visible - length) / max(1, total - visible))
+        on = start <= y - 1 < start + length
+        return Segment("┃" if on else "│", styles["muted" if on else "faint"])
+
+    # --------------------------------------------------------------------------------------- keys and the mouse
+
+    def _move(self, to: int) -> None:
+        if not self._rows:
+            return
+        before, top = self._index(), self._top
+        now = min(max(0, to), len(self._rows) - 1)
+        self._choose(self._rows[now].key)
+        self._follow()
+        if top != self._top:
+            self.refresh()
+        elif before != now:
+            for line in (before, now):
+                self.refresh(Region(0, line - self._top + 1, self.size.width, 1))
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor by so many rows."""
+        self._move(self._index() + by)
+
+    def action_page(self, direction: int) -> None:
+        """Move the cursor by a screenful."""
+        self._move(self._index() + direction * max(1, self.size.height - 2))
+
+    def action_end(self, direction: int) -> None:
+        """Move the cursor to the first or the last row."""
+        self._move(0 if direction < 0 else len(self._rows) - 1)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """No key for what this table does not do."""
+        return self.opens or action != "open"
+
+    def action_open(self) -> None:
+        """Open the row under the cursor."""
+        if self.opens and self.cursor is not None and self._rows:
+            self.post_message(self.Opened(self.cursor))
+
+    def _on_resize(self, event: events.Resize) -> None:
+        self._widths = ()
+        self._place()
+        self._follow()
+        self.refresh()
+
+    def _column_at(self, x: int) -> Placed | None:
+        return next((p for p in self._placed if p.x - 1 <= x < p.x + p.width + 1), None)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click chooses a row, a second one opens it; on the header it sorts."""
+        if event.y == 0:
+            placed = self._column_at(event.x)
+            if placed is not None and placed.column.sortable:
+                self.post_message(self.SortAsked(placed.column.key))
+            return
+        index = self._top + event.y - 1
+        if index < len(self._rows):
+            self._move(index)
+            if event.chain == 2:
+                self.action_open()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel moves the cursor."""
+        event.stop()
+        self.action_move(1)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel moves the cursor."""
+        event.stop()
+        self.action_move(-1)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """The tooltip says what a column is, or why a figure is unknown."""
+        placed = self._column_at(event.x)
+        index = self._top + event.y - 1
+        note = ""
+        if placed is not None and event.y == 0:
+            note = placed.column.about
+        elif placed is not None and 0 <= index < len(self._rows):
+            note = self._rows[index].notes.get(placed.column.key, "")
+        if note != self._note:
+            self._note = note
+            self.tooltip = Text(note) if note else None

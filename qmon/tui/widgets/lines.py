@@ -1,0 +1,79 @@
+"""A panel of lines, written anew with each new view and painted only where a line has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from qmon.tui.spans import Line, cut
+from qmon.tui.themes import tones
+
+Writer = Callable[[int, int], Sequence[Line]]
+"""(cells, rows) -> lines. ``rows`` is what there is room for."""
+
+
+class Lines(Widget, can_focus=False):
+    """Lines of spans. ``height: auto`` makes it as high as its writer's lines, up to ``most`` rows."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None, most: int = 100) -> None:
+        super().__init__(id=id, classes=classes)
+        self._writer: Writer | None = None
+        self._lines: list[Line] = []
+        self._stale = False
+        self._most = most
+
+    def show(self, writer: Writer, *, stale: bool = False) -> None:
+        """Draw what ``writer`` writes for the size there is; ``stale`` greys it."""
+        self._writer = writer
+        if stale != self._stale:
+            self._stale = stale
+            self.refresh()
+        self._write()
+
+    @property
+    def written(self) -> list[str]:
+        """The lines on screen, as plain text."""
+        return ["".join(text for text, _ in line) for line in self._lines]
+
+    def _write(self) -> None:
+        cells, rows = self.size
+        if self._writer is None or not cells:
+            return
+        old = self._lines
+        if self.styles.is_auto_height:
+            self._lines = list(self._writer(cells, self._most))[: self._most]
+            if len(old) != len(self._lines):
+                self.refresh(layout=True)
+                return
+        else:
+            self._lines = list(self._writer(cells, rows))[:rows]
+        for y in range(max(len(old), len(self._lines))):
+            before = old[y] if y < len(old) else ()
+            after = self._lines[y] if y < len(self._lines) else ()
+            if before != after:
+                self.refresh(Region(0, y, cells, 1))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many rows as the writer has lines for this width."""
+        if self._writer is None:
+            return 1
+        return max(1, min(self._most, len(self._writer(width, self._most))))
+
+    def _on_resize(self, event: events.Resize) -> None:
+        self._write()
+
+    def render_line(self, y: int) -> Strip:
+        """One line as a strip, as wide as the widget."""
+        cells = self.size.width
+        styles = tones(self.app.theme, stale=self._stale)
+        line = cut(self._lines[y], cells) if y < len(self._lines) else ()
+        return (
+            Strip([Segment(text, styles[tone]) for text, tone in line])
+            .extend_cell_length(cells)
+            .apply_style(self.rich_style)
+        )
