@@ -9,7 +9,7 @@ from typing import Final
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
 
-_PAIR: Final = re.compile(r"\s*([^=;{}]+?)\s*=\s*(?:(\{(?:[^}]|\}\})*\})\s*|([^;]*))(?:;|$)")
+_PAIR: Final = re.compile(r"\s*([^=;{}]+?)\s*=\s*(?:(\{(?:[^}]|\}\})*\})\s*|((?!\{)[^;]*))(?:;|$)")
 _PASSWORDS: Final = ("pwd", "password")
 _CONNINFO: Final = re.compile(r"\s*([A-Za-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^'\\\s]|\\.)*))\s*", re.DOTALL)
 

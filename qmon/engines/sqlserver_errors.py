@@ -33,6 +33,7 @@ _LOCK_TIMEOUT: Final = (1222, 33557097)
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 _TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
+_UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|self.signed|local issuer", re.I)
 _OBJECT_DENIED: Final = re.compile(
     r"The (\w[\w ]*?) permission was denied on the object '([^']*)', database '[^']*', schema '([^']*)'"
 )

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 
 from qmon.errors import BadInput
+from qmon.model.duration import parse_duration
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -30,7 +31,7 @@ class Keys:
 
     def path(self, name: str) -> str:
         """How messages call a key."""
-        return f"{self.where}.{name}"
+        return f"{self.where}{name}" if self.where.endswith(": ") else f"{self.where}.{name}"
 
     def text(self, name: str) -> str | None:
         """A text that is not empty; ``None`` where the key is missing."""
@@ -75,6 +76,18 @@ class Keys:
             raise BadInput(f"{self.path(name)}: must be a number, not {_kind(value)}")
         return float(value)
 
+    def seconds(self, name: str) -> float | None:
+        """A duration in seconds, written as ``"5m"`` or as a number of seconds."""
+        value = self._get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise BadInput(f'{self.path(name)}: must be a duration such as "5m", not {_kind(value)}')
+        try:
+            return parse_duration(str(value))
+        except BadInput as problem:
+            raise BadInput(f"{self.path(name)}: {problem}") from None
+
     def whole(self, name: str) -> int | None:
         """A whole number."""
         value = self._get(name)
@@ -99,6 +112,15 @@ class Keys:
         if not isinstance(value, Mapping):
             raise BadInput(f"{self.path(name)}: must be a table of keys, not {_kind(value)}")
         return Keys(value, self.path(name))
+
+    def tables(self, name: str) -> list[Mapping[str, object]]:
+        """A list of tables, as ``[[name]]`` writes one; empty where the key is missing."""
+        value = self._get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+            raise BadInput(f"{self.path(name)}: must be written as [[{name}]], not as {_kind(value)}")
+        return value
 
     def finish(self, also: Iterable[str] = ()) -> None:
         """Refuse the keys that nobody asked for."""

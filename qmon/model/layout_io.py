@@ -9,7 +9,7 @@ from typing import Final, Literal, cast
 
 from qmon.errors import BadInput
 from qmon.model.designs import TRAITS
-from qmon.model.duration import format_duration, parse_duration
+from qmon.model.duration import format_duration
 from qmon.model.keys import Keys
 from qmon.model.layout import (
     DEFAULT_TIMEOUT_S,
@@ -100,7 +100,7 @@ def layout_from_dict(
         sequence=_table(keys, "sequence"),
         data_table=_table(keys, "data_table"),
         ring=_ring(keys),
-        timeout_s=_timeout(keys),
+        timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
         pushers=_clients(keys, "pushers"),
         poppers=_clients(keys, "poppers"),
         routines=_routines(keys),
@@ -220,16 +220,6 @@ def _clients(keys: Keys, name: str) -> Clients:
 def _routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
     inner = keys.inner("routines")
     return () if inner is None else tuple((verb, _need_table(inner, verb)) for verb in inner.raw)
-
-
-def _timeout(keys: Keys) -> float:
-    value = keys.scalar("timeout")
-    if value is None:
-        return DEFAULT_TIMEOUT_S
-    try:
-        return parse_duration(str(value))
-    except BadInput as problem:
-        raise BadInput(f"{keys.where}.timeout: {problem}") from None
 
 
 def _table(keys: Keys, name: str) -> TableName | None:

@@ -1,0 +1,137 @@
+"""Reads ``qmon.toml``; every fault is one line with the file and the path of the key."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+import platformdirs
+
+from qmon.engines.base import EngineName
+from qmon.errors import BadInput
+from qmon.model.keys import Keys
+from qmon.model.layout import Layout
+from qmon.model.layout_io import layout_from_dict
+
+MIN_INTERVAL_S: Final = 0.5
+MAX_INTERVAL_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How qmon behaves.
+
+    ``interval_s``: seconds between polls. ``budget_percent``: how much of one processor of the server qmon may use.
+    ``theme``: the name of a theme of the dashboard, empty for its own choice.
+    """
+
+    interval_s: float = 2.0
+    budget_percent: float = 1.0
+    theme: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetConfig:
+    """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password."""
+
+    name: str
+    connect: str
+    engine: EngineName | None = None
+    environment: str = ""
+    prod: bool = False
+    read_only: bool = False
+    queues: tuple[Layout, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The whole file. ``path`` is where it was read, or would have been."""
+
+    path: Path
+    targets: Mapping[str, TargetConfig] = field(default_factory=dict)
+    settings: Settings = field(default_factory=Settings)
+
+
+def default_path() -> Path:
+    """Where ``qmon.toml`` is when nobody says otherwise: the user's configuration folder of this platform."""
+    return platformdirs.user_config_path("qmon") / "qmon.toml"
+
+
+def read_config(path: Path | None = None) -> Config:
+    """Read the file; without ``path`` the one at its usual place, which need not be there.
+
+    Raises ``BadInput`` naming file and key.
+    """
+    place = path or default_path()
+    try:
+        text = place.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if path is None:
+            return Config(place)
+        raise BadInput(f"{place}: there is no such file") from None
+    except (OSError, UnicodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
+        raise BadInput(f"{place}: cannot be read: {reason}") from None
+    return parse_config(text, place)
+
+
+def parse_config(text: str, path: Path) -> Config:
+    """The configuration in the text of a file; raises ``BadInput`` naming file and key."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise BadInput(f"{path}: {problem}") from None
+    keys = Keys(raw, f"{path}: ")
+    targets = keys.inner("target")
+    settings = _settings(keys.inner("settings"))
+    keys.finish()
+    found = {} if targets is None else {name: _target(targets, name) for name in targets.raw}
+    return Config(path, found, settings)
+
+
+def _target(targets: Keys, name: str) -> TargetConfig:
+    if not name.strip():
+        raise BadInput(f"{targets.where}: a target needs a name")
+    keys = targets.inner(name)
+    if keys is None:
+        raise BadInput(f"{targets.where}: a target needs keys")
+    target = TargetConfig(
+        name,
+        keys.need_text("connect"),
+        engine=cast("EngineName | None", keys.choice("engine", ("postgres", "sqlserver"))),
+        environment=keys.text("environment") or "",
+        prod=keys.flag("prod"),
+        read_only=keys.flag("read_only"),
+        queues=_queues(keys),
+    )
+    keys.finish()
+    return target
+
+
+def _queues(keys: Keys) -> tuple[Layout, ...]:
+    out: dict[str, Layout] = {}
+    for number, raw in enumerate(keys.tables("queue"), 1):
+        where = f"{keys.path('queue')}[{number}]"
+        layout = layout_from_dict(raw, where=where)
+        if layout.queue in out:
+            raise BadInput(f"{where}.name: there is a queue {layout.queue!r} above already")
+        out[layout.queue] = layout
+    return tuple(out.values())
+
+
+def _settings(keys: Keys | None) -> Settings:
+    if keys is None:
+        return Settings()
+    usual = Settings()
+    interval, budget = keys.seconds("interval"), keys.number("budget_percent")
+    interval_s = usual.interval_s if interval is None else interval
+    if not MIN_INTERVAL_S <= interval_s <= MAX_INTERVAL_S:
+        raise BadInput(f"{keys.path('interval')}: must be from 500ms to 1m")
+    if budget is not None and not 0 < budget <= 100:
+        raise BadInput(f"{keys.path('budget_percent')}: must be more than 0 and at most 100")
+    settings = Settings(interval_s, usual.budget_percent if budget is None else budget, keys.text("theme") or "")
+    keys.finish()
+    return settings

@@ -1,0 +1,112 @@
+"""From what the user types to a target: a name of ``qmon.toml``, a URL, a connection string, or a DSN."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.config.file import Config, TargetConfig
+from qmon.config.secrets import from_environment, variable
+from qmon.engines.base import Target
+from qmon.engines.keywords import lookup, parse_connection_string, split_password
+from qmon.engines.registry import engine_by_words
+from qmon.engines.urls import read_url
+from qmon.errors import BadInput
+from qmon.model.keys import nearest
+from qmon.model.layout import Layout
+
+COMMAND_LINE: Final = "the command line"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The target, the queues that the configuration names for it, and what the user should be told about it."""
+
+    target: Target
+    queues: tuple[Layout, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def choose(text: str, config: Config, environment: Mapping[str, str] | None = None) -> Chosen:
+    """The target that the user means; nothing is connected yet.
+
+    Raises ``BadInput`` for what cannot be one, with the nearest name, and ``MissingDriver`` where a DSN is meant and
+    there is no driver manager. No message repeats a URL or connection string, which may hold a password.
+    """
+    named = config.targets.get(text)
+    if named is not None:
+        return _finished(_from_file(named, config), named.queues, (), environment)
+    target = _read(text.strip(), COMMAND_LINE)
+    if target is None:
+        target = _dsn(text.strip(), config)
+    warnings: tuple[str, ...] = ()
+    if target.password is not None:
+        warnings = (
+            "a password on the command line stays in the shell's history and in the list of processes; "
+            f"{variable(target.name)} or the keyring keeps it to itself",
+        )
+    return _finished(target, (), warnings, environment)
+
+
+def _finished(
+    target: Target, queues: tuple[Layout, ...], warnings: tuple[str, ...], environment: Mapping[str, str] | None
+) -> Chosen:
+    if target.password is None:
+        target = replace(target, password=from_environment(target, environment))
+    return Chosen(target, queues, warnings)
+
+
+def _from_file(named: TargetConfig, config: Config) -> Target:
+    where = f"{config.path}: target.{named.name}.connect"
+    try:
+        target = _read(named.connect, where)
+    except BadInput as problem:
+        raise BadInput(f"{where}: {problem}") from None
+    if target is None:
+        target = Target(named.name, None, {"DSN": named.connect})
+    if target.password is not None:
+        raise BadInput(
+            f"{where}: holds a password, and this file is no place for one; take it out and set "
+            f"{variable(named.name)}, or store it with 'keyring set qmon {named.name}'"
+        )
+    return replace(
+        target,
+        name=named.name,
+        engine=named.engine or target.engine,
+        environment=named.environment,
+        prod=named.prod,
+        read_only=named.read_only,
+    )
+
+
+def _read(text: str, origin: str) -> Target | None:
+    """The target of a URL or connection string; ``None``: it is neither."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
+        address = read_url(text, origin)
+        return Target(address.place, address.engine, address.keywords, password=address.password)
+    if "=" not in text:
+        return None
+    keywords, password = split_password(parse_connection_string(text), origin)
+    driver, dsn = lookup(keywords, "Driver"), lookup(keywords, "DSN")
+    if not (driver or dsn or lookup(keywords, "FILEDSN")):
+        raise BadInput("the connection string names neither a DRIVER nor a DSN")
+    server, database = lookup(keywords, "Server", "Servername") or "", lookup(keywords, "Database") or ""
+    server = "localhost" if server.startswith("/") else server.removeprefix("tcp:")
+    name = dsn or "/".join(part for part in (server, database) if part) or "localhost"
+    return Target(name, engine_by_words(driver or ""), keywords, password=password)
+
+
+def _dsn(name: str, config: Config) -> Target:
+    from qmon.engines import odbc
+
+    if not name:
+        raise BadInput("the target is empty: give a DSN, a URL, a connection string, or a name from qmon.toml")
+    driver = odbc.dsn_driver(name)
+    if driver is None:
+        known = (*config.targets, *odbc.dsns())
+        if "@" in name:  # a URL without its beginning, and maybe with a password
+            raise BadInput("this is no target; a URL begins with postgresql:// or mssql://")
+        raise BadInput(f"{name!r} is neither a target of {config.path} nor a DSN{nearest(name, known)}")
+    return Target(name, engine_by_words(driver), {"DSN": name})

@@ -1,0 +1,49 @@
+"""Writes targets and queues as ``qmon.toml`` has them, for people to read and change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from qmon.model.layout import Layout
+from qmon.model.layout_io import layout_to_dict
+
+
+def target_to_toml(name: str, connect: str) -> str:
+    """The lines of one target; ``connect`` holds no password."""
+    return f"[target.{_key(name)}]\nconnect = {_value(connect)}\n"
+
+
+def queues_to_toml(target: str, layouts: Iterable[Layout]) -> str:
+    """The lines of the queues of a target, one table each, in the order given."""
+    return "\n".join(_queue(target, layout) for layout in layouts)
+
+
+def _queue(target: str, layout: Layout) -> str:
+    lines = [f"{_key(name)} = {_value(value)}" for name, value in layout_to_dict(layout).items()]
+    return "\n".join([f"[[target.{_key(target)}.queue]]", *lines]) + "\n"
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(name)} = {_value(inner)}" for name, inner in value.items()) + " }"
+    return str(value) if isinstance(value, int) else _text(str(value))
+
+
+def _text(text: str) -> str:
+    escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
+    return '"' + "".join(escapes.get(sign) or (sign if _plain(sign) else _escaped(sign)) for sign in text) + '"'
+
+
+def _plain(sign: str) -> bool:
+    return sign.isprintable()
+
+
+def _escaped(sign: str) -> str:
+    return f"\\U{ord(sign):08x}"

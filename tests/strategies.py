@@ -1,0 +1,39 @@
+"""What hypothesis makes up for several tests: layouts with any text in their names."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from qmon.model.designs import TRAITS
+from qmon.model.layout import Clients, Layout, OwnerColumn, Ring, Source, StateColumn, TableName
+
+names = st.text(min_size=1, max_size=20)
+tables = st.builds(TableName, names | st.just(""), names)
+maybe = st.none() | names
+values = st.integers() | st.text(max_size=8)
+clients = st.builds(Clients, maybe, maybe, maybe)
+layouts = st.builds(
+    Layout,
+    queue=names,
+    design=st.sampled_from(sorted(TRAITS)),
+    table=tables,
+    id=maybe,
+    state=st.none() | st.builds(StateColumn, names, values, *[st.none() | values] * 3),
+    started_at=maybe,
+    enqueued_at=maybe,
+    due_at=maybe,
+    owner=st.none()
+    | st.builds(OwnerColumn, names, st.sampled_from(["session", "lease", "heartbeat", "name"]), st.booleans()),
+    attempts=maybe,
+    priority=maybe,
+    payload=maybe,
+    sequence=st.none() | tables,
+    data_table=st.none() | tables,
+    data_id=maybe,
+    ring=st.none() | st.builds(Ring, st.integers(1, 2**40), tables, tables, names, st.none() | names, names, names),
+    timeout_s=st.floats(1e-6, 1e8) | st.integers(1, 10**7).map(float),
+    pushers=clients,
+    poppers=clients,
+    routines=st.dictionaries(names, tables, max_size=3).map(lambda found: tuple(found.items())),
+    source=st.just(Source.CONFIGURATION),
+)
