@@ -183,6 +183,11 @@ class Catalog:
             out.update({table_id: tuple(rows) for table_id, rows in found.items()})
         return out
 
+    def activity(self, tables: Sequence[TableRow]) -> dict[int, Activity]:
+        """What the counters say about these tables, by table id; nothing where our role may not see them."""
+        rows = [row for some in _chunks(tables) for row in self._optional(Activity, "catalog/activity", _ids(some))]
+        return {row.table_id: row for row in rows}
+
     def details(self, tables: Sequence[TableRow]) -> dict[int, Details]:
         """What the catalogue says about these tables, by table id. A statement that our role may not run, or that runs
         into a lock, leaves its part empty; without the columns there is nothing."""

@@ -134,7 +134,7 @@ def _with_id(layout: Layout, details: Details, sequences: Sequence[SequenceRow],
         sequence = TableName(column.sequence_schema or "", column.sequence_name)
         reasons.append(f"`{name}` is filled by the sequence {sequence}")
     elif column.type_name in WHOLE and not column.is_identity:
-        sequence = _loose_sequence(layout, column.column_name, sequences)
+        sequence = loose_sequence(layout.table, column.column_name, sequences)
         if sequence is not None:
             reasons.append(f"the sequence {sequence} is taken to issue `{name}`, by its name")
     return replace(layout, id=name, sequence=sequence)
@@ -155,10 +155,10 @@ def _id(layout: Layout, details: Details, reasons: list[str]) -> str | None:
     return name
 
 
-def _loose_sequence(layout: Layout, column: str, sequences: Sequence[SequenceRow]) -> TableName | None:
+def loose_sequence(table: TableName, column: str, sequences: Sequence[SequenceRow]) -> TableName | None:
     """A sequence that no column owns, called after the table or the id: ``MessageSequence``, ``message_id``."""
-    stems = {plain(layout.table.name), plain(column), plain(column).removesuffix("id")} - {""}
-    near = [s for s in sequences if not s.owned and s.sequence_schema == layout.table.schema]
+    stems = {plain(table.name), plain(column), plain(column).removesuffix("id")} - {""}
+    near = [s for s in sequences if not s.owned and s.sequence_schema == table.schema]
     found = [s for s in near if any(plain(s.sequence_name).startswith(stem) for stem in stems)]
     return found[0].name if len(found) == 1 else None
 

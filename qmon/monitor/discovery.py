@@ -12,14 +12,13 @@ from typing import Final
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout import Layout, Ring, Source, TableName
 from qmon.monitor.catalog import Catalog, ColumnRow, Details, SequenceRow, TableRow
-from qmon.monitor.complete import complete
+from qmon.monitor.complete import complete, loose_sequence
 from qmon.monitor.shape import glance, measure, pairs_of
 from qmon.monitor.values import Known, known_values, state_column
 from qmon.monitor.wellknown import TIMES, pick, plain, words
 
 LIKELY: Final = 0.6
 POSSIBLE: Final = 0.4
-_GLANCE: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,8 @@ def discover(
     tables = catalog.tables() if tables is None else tables
     sequences = catalog.sequences() if sequences is None else sequences
     columns = catalog.columns(tables)
-    near = [t for t in tables if glance(t.table_name, columns.get(t.table_id, ())) >= _GLANCE]
+    activity = catalog.activity(tables)
+    near = [t for t in tables if glance(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
     near += [t for t in _partners(tables, near, columns) if t not in near]
     work = _Candidates(catalog, sequences, catalog.details(near))
     found = [*_rings(work), *_splits(work), *_singles(work)]
@@ -205,12 +205,14 @@ def _single(work: _Candidates, details: Details, design: str = "") -> Finding | 
     state = state_column(details, "status")
     # Without a peek at first: most tables fall through by then.
     known = known_values(details, state[0].column_name) if state else Known()
-    shape = measure(details, state, known)
+    number = pick("id", pairs_of(details.columns))
+    sequence = loose_sequence(details.table.name, number, work.sequences) if number else None
+    shape = measure(details, state, known, sequence)
     if shape.score < POSSIBLE - 0.2:
         return None
     if state is not None and not known.values:
         known = known_values(details, state[0].column_name, work.catalog)
-        shape = measure(details, state, known)
+        shape = measure(details, state, known, sequence)
     if shape.score < POSSIBLE:
         return None
     layout = _base(details, design or _design(details, state, work.sequences))
@@ -218,8 +220,6 @@ def _single(work: _Candidates, details: Details, design: str = "") -> Finding | 
         layout, how = complete(layout, details, work.sequences, lambda _: known)
     except BadInput as problem:
         return Finding(layout, shape.score, tuple(shape.why), str(problem))
-    if layout.design == "naive" and layout.sequence is not None:
-        shape.add(0.15)
     return Finding(layout, round(shape.score, 2), (*shape.why, *how))
 
 

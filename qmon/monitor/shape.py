@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from qmon.model.layout import TableName
 from qmon.monitor.catalog import Activity, ColumnRow, Details
 from qmon.monitor.values import Known, shown
 from qmon.monitor.wellknown import BLOBS, Role, pick, sounds_like_a_queue, state_of, words
@@ -14,6 +15,7 @@ _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_n
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
 _ENOUGH_ROWS: Final = 50
 """Rows inserted before the counters say anything."""
+_WORTH_A_LOOK: Final = 0.2
 _UNPROVEN: Final = 0.35
 """The most that a table can score whose rows are never claimed, marked, due or removed, whatever it is called."""
 
@@ -39,19 +41,29 @@ def pairs_of(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
     return [(column.column_name, column.type_name) for column in columns]
 
 
-def glance(name: str, columns: Sequence[ColumnRow]) -> float:
-    """A first score from the names alone, to leave most tables of a large database out of the closer look."""
+def glance(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
+    """A first look at names and counters, to leave most tables of a large database out of the closer one."""
+    if activity is not None and activity.inserted >= _ENOUGH_ROWS and activity.deleted >= 0.3 * activity.inserted:
+        return True
     pairs = pairs_of(columns)
     roles: tuple[Role, ...] = (*_CLAIMS, "state", "flag", "attempts", "due_at", "reference_count")
-    return sounds_like_a_queue(name) + 0.2 * sum(1 for role in roles if pick(role, pairs))
+    return sounds_like_a_queue(name) + 0.2 * sum(1 for role in roles if pick(role, pairs)) >= _WORTH_A_LOOK
 
 
-def measure(details: Details, state: tuple[ColumnRow, bool] | None, known: Known) -> Shape:
-    """Weigh one table. ``state``: its state column and whether that is a mere flag; ``known``: the column's values."""
+def measure(
+    details: Details, state: tuple[ColumnRow, bool] | None, known: Known, sequence: TableName | None = None
+) -> Shape:
+    """Weigh one table.
+
+    ``state``: its state column and whether that is a mere flag; ``known``: that column's values; ``sequence``: one of
+    nobody's that is called after the table or its id.
+    """
     shape = Shape()
     pairs = pairs_of(details.columns)
     sounds = sounds_like_a_queue(details.table.table_name)
     shape.add(sounds, "is called like a queue" if sounds >= 0.3 else "", behaves=sounds >= 0.45)
+    if sequence is not None and sounds >= 0.3:
+        shape.add(0.15, f"the sequence {sequence} is called after it", behaves=True)
     _state(shape, details, state, known)
     claims = [name for role in _CLAIMS if (name := pick(role, pairs))]
     if claims:
@@ -117,7 +129,7 @@ def _activity(shape: Shape, activity: Activity, has_state: bool) -> None:
         return
     deleted, updated = activity.deleted / inserted, activity.updated / inserted
     if deleted >= 0.3:
-        shape.add(0.3, f"{_percent(deleted)} of the rows inserted were deleted again", behaves=True)
+        shape.add(0.25, f"{_percent(deleted)} of the rows inserted were deleted again", behaves=True)
     if updated >= 0.3 and has_state:
         shape.add(0.1, f"{_percent(updated)} of its rows were updated", behaves=True)
     if deleted < 0.01 and updated < 0.01 and inserted >= 20 * _ENOUGH_ROWS:

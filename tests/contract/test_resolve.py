@@ -1,0 +1,241 @@
+"""Queues of a target on a real server: three lines are enough, one that cannot be had leaves the others alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import Session, Target
+from qmon.engines.urls import read_url
+from qmon.model.layout import Layout, Source, StateColumn, TableName
+from qmon.model.layout_io import layout_from_dict
+from qmon.monitor.resolve import Resolved, resolve
+from qmon.operate.install import available, install
+from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
+from tests.facts import connected, query
+
+
+def resolved(url: str, *configured: dict[str, object]) -> Resolved:
+    with qmon_connection(url) as connection:
+        return resolve(connection, ENGINE, [layout_from_dict(raw) for raw in configured])
+
+
+def one(url: str, raw: dict[str, object]) -> Layout:
+    found = resolved(url, raw)
+    assert not found.problems, found.problems
+    (layout,) = found.layouts
+    return layout
+
+
+def installed(url: str, design: str, queue: str, schema: str = "public") -> Layout:
+    address = read_url(url, "the URL")
+    connection = ENGINE.connect(Target("test", "postgres", address.keywords), Session("install"))
+    try:
+        return install(connection, ENGINE, design, schema=schema, queue=queue, ring_size=64).layout
+    finally:
+        connection.close()
+
+
+def test_three_lines_are_enough_for_a_job_table(database: str) -> None:
+    make(database, JOBS)
+    layout = one(database, {"name": "jobs", "table": "background_jobs", "design": "status"})
+    assert layout.table == TableName("public", "background_jobs")
+    assert layout.id == "id"
+    assert layout.sequence == TableName("public", "background_jobs_id_seq")
+    assert layout.state == StateColumn("status", "queued", "running", "succeeded", "failed")
+    assert (layout.started_at, layout.due_at, layout.payload) == ("locked_at", "run_at", "args")
+    assert layout.source is Source.CONFIGURATION
+
+
+@pytest.mark.parametrize("design", sorted(set(ARTICLES) - {"ring_classic"}))
+def test_three_lines_are_enough_for_each_article(database: str, design: str) -> None:
+    make(database, ARTICLES[design])
+    table = ARTICLES[design].split("TABLE ", 1)[1].split(" (")[0]
+    found = resolved(database, {"name": "q", "table": table, "design": design})
+    assert not found.problems
+    assert found.facts["q"].table_id == query(database, f"SELECT CAST('{table}'::regclass::oid AS bigint)")[0][0]
+
+
+def test_what_the_user_says_wins_and_letters_may_differ_in_case(database: str) -> None:
+    make(database, ARTICLES["status"])
+    state = {"column": "status", "ready": 7, "in_progress": 8}
+    layout = one(database, {"name": "q", "table": "PUBLIC.queue", "design": "status", "id": "ID", "state": state})
+    assert layout.table == TableName("public", "Queue")
+    assert layout.id == "Id"
+    assert layout.state == StateColumn("Status", 7, 8)
+
+
+def test_a_table_with_none_of_the_optional_columns(database: str) -> None:
+    make(database, "CREATE TABLE bare (id bigint, status int)")
+    found = resolved(database, {"name": "bare", "table": "bare", "design": "status"})
+    (layout,) = found.layouts
+    assert layout.state == StateColumn("status", 1, 2)
+    facts = found.facts["bare"]
+    assert not (facts.head_seek or facts.progress_seek or facts.stuck_seek or facts.dead_seek or facts.due_seek)
+    assert facts.sequence_id is None
+    assert set(facts.slow) == {"ready", "oldest", "in_progress", "stuck"}
+    assert all("counted every 60 s instead" in reason for reason in facts.slow.values())
+    assert set(facts.unknown) == {"scheduled", "dead", "gap", "fill"}
+    assert all(reason and "\n" not in reason for reason in facts.unknown.values())
+
+
+def test_a_heap_has_no_head_and_says_so(database: str) -> None:
+    make(database, ARTICLES["heap"])
+    found = resolved(database, {"name": "q", "table": "heapqueue", "design": "heap"})
+    facts = found.facts["q"]
+    assert facts.order_by is None
+    assert facts.unknown["oldest"] == "the table has no column that orders its messages"
+    assert "in_progress" in facts.unknown
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({"table": "nowhere", "design": "fifo"}, ["there is no table nowhere"]),
+        ({"table": "background_job", "design": "fifo"}, ["did you mean background_jobs?"]),
+        ({"table": "background_jobs", "design": "status", "id": "jid"}, ["no column 'jid'"]),
+        ({"table": "background_jobs", "design": "status", "started_at": "locked"}, ["did you mean locked_"]),
+        ({"table": "orders", "design": "flag"}, ["orders"]),
+        ({"table": "twice", "design": "fifo"}, ["several tables", "a.twice", "b.twice"]),
+        ({"table": "customers", "design": "pending"}, ["due_at"]),
+        ({"table": "events", "design": "status"}, ["needs the column that says which state"]),
+        ({"table": "background_jobs", "design": "ring"}, ["needs its size and its sequences"]),
+        ({"table": "events", "design": "fifo", "sequence": "events_id_sec"}, ["did you mean public.events_id_seq?"]),
+    ],
+)
+def test_each_fault_is_one_line_and_the_other_queues_go_on(
+    database: str, raw: dict[str, object], words: Sequence[str]
+) -> None:
+    make(database, JOBS + ";" + ORDINARY)
+    make(database, "CREATE SCHEMA a; CREATE SCHEMA b; CREATE TABLE a.twice (id int); CREATE TABLE b.twice (id int)")
+    good: dict[str, object] = {"name": "good", "table": "background_jobs", "design": "status"}
+    if raw["table"] == "orders":
+        raw = {**raw, "state": {"column": "statuss", "ready": "new"}}
+    found = resolved(database, {"name": "bad", **raw}, good)
+    assert [layout.queue for layout in found.layouts] == ["good"]
+    (problem,) = found.problems
+    assert problem.queue == "bad"
+    assert "\n" not in problem.reason
+    for word in words:
+        assert word in problem.reason
+
+
+def test_without_permission_the_grant_is_named_and_helps(database: str) -> None:
+    make(database, f"CREATE SCHEMA app; SET search_path = app; {ARTICLES['fifo']}")
+    make(database, 'DROP ROLE IF EXISTS "read""er"; CREATE ROLE "read""er" LOGIN')
+    url = database.replace("postgres@", "read%22er@", 1)
+    raw: dict[str, object] = {"name": "q", "table": "app.fifoqueue", "design": "fifo"}
+    try:
+        (problem,) = resolved(url, raw).problems
+        assert problem.reason == "our role may not read app.fifoqueue"
+        make(database, problem.grant)
+        found = resolved(url, raw)
+        assert not found.problems
+        assert "may not read app.fifoqueue_id_seq" in found.facts["q"].unknown["gap"]
+    finally:
+        make(database, 'DROP OWNED BY "read""er"; DROP ROLE "read""er"')
+
+
+def test_the_registry_is_read_and_the_configuration_wins(database: str) -> None:
+    first, second = installed(database, "status", "orders"), installed(database, "fifo", "mails")
+    found = resolved(database)
+    assert [layout.table for layout in found.layouts] == [second.table, first.table]
+    assert {layout.source for layout in found.layouts} == {Source.REGISTRY}
+    raw: dict[str, object] = {"name": "mine", "table": "orders", "design": "status", "timeout": "9m"}
+    found = resolved(database, raw)
+    assert [layout.queue for layout in found.layouts] == ["mine", "mails"]
+    mine = found.layouts[0]
+    assert (mine.timeout_s, dict(mine.routines), mine.state) == (540.0, dict(first.routines), first.state)
+
+
+def test_a_registry_that_may_not_be_read_or_holds_nonsense_is_a_problem(database: str) -> None:
+    installed(database, "fifo", "mails")
+    make(database, "DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN; GRANT SELECT ON mails TO stranger")
+    url = database.replace("postgres@", "stranger@", 1)
+    try:
+        (problem,) = resolved(url).problems
+        assert problem.probe == "registry"
+        make(database, problem.grant)
+        assert [layout.queue for layout in resolved(url).layouts] == ["mails"]
+    finally:
+        make(database, "DROP OWNED BY stranger; DROP ROLE stranger")
+    make(database, "INSERT INTO qmon.queues (queue, design, layout) VALUES ('odd', 'fifo', '{\"x\": 1}')")
+    make(database, "INSERT INTO qmon.queues (queue, design, layout, version) VALUES ('new', 'fifo', '{}', 99)")
+    make(database, "DROP TABLE mails")
+    found = resolved(database)
+    assert not found.layouts
+    assert {problem.queue for problem in found.problems} == {"odd", "new", "mails"}
+    assert "newer qmon" in next(p.reason for p in found.problems if p.queue == "new")
+
+
+def test_nothing_configured_and_nothing_installed_shows_what_looks_like_a_queue(database: str) -> None:
+    make(database, JOBS + ";" + ORDINARY)
+    found = resolved(database)
+    assert [(layout.queue, layout.source) for layout in found.layouts] == [("background_jobs", Source.DISCOVERY)]
+    assert found.facts["background_jobs"].due_seek
+    with qmon_connection(database) as connection:
+        assert resolve(connection, ENGINE, [], by_shape=False).layouts == ()
+
+
+@pytest.mark.parametrize("design", available(ENGINE))
+def test_installed_designs_are_served_by_their_indexes(database: str, design: str) -> None:
+    layout = installed(database, design, "it's [a] queue")
+    found = resolved(database)
+    assert not found.problems
+    facts = found.facts[layout.queue]
+    assert facts.slow == {}
+    assert facts.head_seek
+    if layout.state is not None:
+        assert facts.progress_seek
+        assert facts.stuck_seek
+        assert facts.dead_seek
+    if layout.ring is not None:
+        assert None not in (facts.push_sequence_id, facts.pop_sequence_id)
+    elif layout.sequence is not None:
+        assert facts.sequence_id is not None
+
+
+SEEKS = {
+    "head": ("probe/head_state", {"table", "id", "state", "enqueued_at"}),
+    "progress": ("probe/progress", {"table", "state", "started_at"}),
+    "stuck": ("probe/progress_oldest", {"table", "state", "started_at"}),
+    "dead": ("probe/in_state", {"table", "state"}),
+    "due": ("probe/head_state_due", {"table", "id", "state", "due_at"}),
+}
+VALUES = {"ready": "queued", "in_progress": "running", "value": "failed", "head": None, "limit": 1001, "timeout": 300}
+
+
+def test_the_server_uses_the_index_that_a_seek_names(database: str) -> None:
+    make(database, JOBS)
+    make(database, "CREATE INDEX by_id ON background_jobs (id) WHERE status = 'queued'")
+    make(
+        database,
+        "INSERT INTO background_jobs (status, job_type, run_at) SELECT CASE WHEN i % 50 < 3 THEN "
+        "(ARRAY['queued', 'running', 'failed'])[1 + i % 50] ELSE 'succeeded' END, 'x', now() "
+        "FROM generate_series(1, 20000) AS i; ANALYZE background_jobs",
+    )
+    raw: dict[str, object] = {"name": "q", "table": "background_jobs", "design": "status"}
+    with qmon_connection(database) as connection:
+        found = resolve(connection, ENGINE, [layout_from_dict(raw)])
+        layout, facts = found.layouts[0], found.facts["q"]
+        assert layout.state is not None
+        names: dict[str, queries.Name] = {
+            "table": layout.table.parts, "id": layout.id, "state": layout.state.column,
+            "started_at": layout.started_at, "enqueued_at": layout.enqueued_at, "due_at": layout.due_at,
+        }  # fmt: skip
+        for seek, (name, used) in SEEKS.items():
+            assert seek in facts.indexes, seek
+            statement = queries.render(
+                queries.load("postgres", name, connection.version), {k: names[k] for k in used}, ENGINE
+            )
+            values = {k: v for k, v in VALUES.items() if k in statement.parameters}
+            with connected(database) as raw_connection:
+                raw_connection.execute("SET plan_cache_mode = force_custom_plan")
+                rows = raw_connection.execute(
+                    "EXPLAIN " + statement.text, *(values[p] for p in statement.parameters)
+                ).fetchall()
+            plan = "\n".join(str(row[0]) for row in rows)
+            assert facts.indexes[seek] in plan, plan
+            assert "Seq Scan" not in plan
