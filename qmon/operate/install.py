@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines import queries
@@ -137,7 +137,9 @@ def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
     statement = queries.render(_load(connection, engine, "control/registry"), {}, engine)
     rows = connection.fetch(Bound(statement))
     queue, layout = rows.columns.index("queue"), rows.columns.index("layout")
-    return {str(row[queue]): from_json(str(row[layout])) for row in rows.rows}
+    found = {str(row[queue]): from_json(str(row[layout])) for row in rows.rows}
+    # jsonb does not keep the order of keys.
+    return {name: replace(each, routines=tuple(sorted(each.routines))) for name, each in found.items()}
 
 
 def _listed(engine: Engine) -> str:

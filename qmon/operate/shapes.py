@@ -9,20 +9,13 @@ from typing import Final
 from qmon.model.layout import Layout, OwnerColumn, Ring, Source, StateColumn
 from qmon.operate.naming import table_name
 
-_VERBS: Final = (
-    "push",
-    "push_batch",
-    "pop",
-    "pop_batch",
-    "complete",
-    "complete_batch",
-    "fail",
-    "requeue",
-    "archive",
-    "fill_hole",
-    "requeue_orphan",
-    "repair",
-)
+_VERBS: Final = frozenset(
+    {
+        "push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive",
+        "fill_hole", "requeue_orphan", "repair",
+    }
+)  # fmt: skip
+"""The routines that others call; what a design has besides is its own business."""
 _Shape = Callable[[str, str, int], Layout]
 
 
@@ -44,7 +37,7 @@ def layout_of(
         layout,
         owner=owner,
         timeout_s=timeout_s,
-        routines=tuple((verb, table_name(schema, queue, verb)) for verb in _VERBS if verb in made),
+        routines=tuple((verb, table_name(schema, queue, verb)) for verb in sorted(made & _VERBS)),
         source=Source.REGISTRY,
     )
 

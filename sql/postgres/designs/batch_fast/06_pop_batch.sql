@@ -5,6 +5,10 @@
 -- The article's statement has no ORDER BY, and a reader noticed that it misses the index: here it is ordered, by that index.
 -- Payloads are fetched for the popped rows alone, one by key each, whatever the planner believes about the tables.
 -- attempts is counted here and not on failure: the crash of a popper counts too.
+--
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may have
+-- taken everything while new messages came. So it looks again until nothing is ready, or the first and the last ready
+-- message are those it could not have before: then all are in the hands of other poppers.
 -- {table}     QueueMeta
 -- {data}      QueueData
 -- {pop_batch} the function
@@ -18,18 +22,29 @@ SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE
+    v_known bigint[];
+    v_seen  bigint[];
     v_owner text := coalesce(nullif(current_setting('qmon.owner', true), ''), {owner}());
     v_ids   bigint[];
 BEGIN
-    -- An array first: it is ordered by the index on ready rows, and the UPDATE goes through it by key at any size.
-    v_ids := ARRAY(
-        SELECT r.queue_id
-        FROM {table} AS r
-        WHERE r.status = 0::smallint
-        ORDER BY r.queue_date_time, r.queue_id
-        LIMIT p_limit
-        FOR UPDATE SKIP LOCKED
-    );
+    FOR v_try IN 1..100 LOOP
+        -- An array first: it is ordered by the index on ready rows, and the UPDATE goes through it by key at any size.
+        v_ids := ARRAY(
+            SELECT r.queue_id
+            FROM {table} AS r
+            WHERE r.status = 0::smallint
+            ORDER BY r.queue_date_time, r.queue_id
+            LIMIT p_limit
+            FOR UPDATE SKIP LOCKED
+        );
+        EXIT WHEN cardinality(v_ids) > 0;
+        v_known := v_seen;
+        v_seen := ARRAY[
+            (SELECT r.queue_id FROM {table} AS r WHERE r.status = 0::smallint ORDER BY r.queue_id LIMIT 1),
+            (SELECT r.queue_id FROM {table} AS r WHERE r.status = 0::smallint ORDER BY r.queue_id DESC LIMIT 1)
+        ];
+        EXIT WHEN v_seen[1] IS NULL OR v_seen = v_known;
+    END LOOP;
     RETURN QUERY
     WITH popped AS (
         UPDATE {table} AS q

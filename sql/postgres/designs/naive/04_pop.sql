@@ -8,6 +8,10 @@
 -- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE.
 -- enable_seqscan and enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the
 -- session would keep it after a burst has filled the queue. The primary key gives the order at any size.
+--
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may have
+-- taken everything while new messages came. So it looks again until nothing is ready, or the first and the last ready
+-- message are those it could not have before: then all are in the hands of other poppers.
 -- {table} the queue
 -- {pop}   the function
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload text)
@@ -16,16 +20,28 @@ SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
+DECLARE
+    v_known bigint[];
+    v_seen  bigint[];
 BEGIN
-    RETURN QUERY
-    DELETE FROM {table} AS q
-    WHERE q.message_id = (
-        SELECT r.message_id
-        FROM {table} AS r
-        ORDER BY r.message_id
-        LIMIT 1
-        FOR UPDATE SKIP LOCKED
-    )
-    RETURNING q.message_id, q.message;
+    FOR v_try IN 1..100 LOOP
+        RETURN QUERY
+        DELETE FROM {table} AS q
+        WHERE q.message_id = (
+            SELECT r.message_id
+            FROM {table} AS r
+            ORDER BY r.message_id
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
+        )
+        RETURNING q.message_id, q.message;
+        EXIT WHEN FOUND;
+        v_known := v_seen;
+        v_seen := ARRAY[
+            (SELECT r.message_id FROM {table} AS r ORDER BY r.message_id LIMIT 1),
+            (SELECT r.message_id FROM {table} AS r ORDER BY r.message_id DESC LIMIT 1)
+        ];
+        EXIT WHEN v_seen[1] IS NULL OR v_seen = v_known;
+    END LOOP;
 END
 $qmon_body$;

@@ -1,4 +1,5 @@
 -- Pop up to p_limit messages, smallest numbers first. An addition: the article groups messages before it pushes them.
+-- Looks again, like pop, before it says that there is none.
 -- {table}     the queue
 -- {pop_batch} the function
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload text)
@@ -8,16 +9,27 @@ SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE
+    v_known bigint[];
+    v_seen  bigint[];
     v_ids bigint[];
 BEGIN
-    -- An array first: it is ordered by the primary key, and the DELETE goes through it by index at any size.
-    v_ids := ARRAY(
-        SELECT r.message_id
-        FROM {table} AS r
-        ORDER BY r.message_id
-        LIMIT p_limit
-        FOR UPDATE SKIP LOCKED
-    );
+    FOR v_try IN 1..100 LOOP
+        -- An array first: it is ordered by the primary key, and the DELETE goes through it by index at any size.
+        v_ids := ARRAY(
+            SELECT r.message_id
+            FROM {table} AS r
+            ORDER BY r.message_id
+            LIMIT p_limit
+            FOR UPDATE SKIP LOCKED
+        );
+        EXIT WHEN cardinality(v_ids) > 0;
+        v_known := v_seen;
+        v_seen := ARRAY[
+            (SELECT r.message_id FROM {table} AS r ORDER BY r.message_id LIMIT 1),
+            (SELECT r.message_id FROM {table} AS r ORDER BY r.message_id DESC LIMIT 1)
+        ];
+        EXIT WHEN v_seen[1] IS NULL OR v_seen = v_known;
+    END LOOP;
     RETURN QUERY
     WITH popped AS (
         DELETE FROM {table} AS q

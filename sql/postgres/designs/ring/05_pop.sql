@@ -1,4 +1,6 @@
--- Pop the next message; no row where none came within p_wait_ms milliseconds. Its slot is free at once, when the popper commits.
+-- Pop the next message; no row where none came within p_wait_ms milliseconds. Its slot is free as soon as the popper commits.
+-- The order is that of numbers: a popper whose number is on its way waits for that message, 20 milliseconds at least, and
+-- then says "no row" although messages with later numbers, which are for other poppers, may be there.
 --
 -- No number is lost. None is drawn while no pusher is ahead (the article lets poppers run ahead and gives the pushers a
 -- head start). Where another popper was quicker and the number drawn must wait after all, or where the transaction of an
@@ -25,6 +27,7 @@ DECLARE
     v_turn   bigint;
     v_end    timestamptz;
     v_kept   boolean;
+    v_waited boolean := false;
     v_pause  double precision := 0.0005;
 BEGIN
     -- The number this session drew last, if its message has not been popped.
@@ -72,7 +75,12 @@ BEGIN
                 CONTINUE;
             END IF;
         END IF;
+        -- With a number in hand the message is on its way: worth a short wait even where the caller wants none.
         v_end := coalesce(v_end, clock_timestamp() + p_wait_ms * interval '1 millisecond');
+        IF v_number IS NOT NULL AND NOT v_waited THEN
+            v_waited := true;
+            v_end := greatest(v_end, clock_timestamp() + interval '20 milliseconds');
+        END IF;
         IF clock_timestamp() >= v_end OR current_setting('transaction_isolation') <> 'read committed' THEN
             RETURN;
         END IF;

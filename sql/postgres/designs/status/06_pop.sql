@@ -2,11 +2,15 @@
 -- The article's DequeueMessage: select, mark and return in one statement, so that two poppers cannot get the same row.
 --
 -- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. A row that another
--- popper has taken and committed since our statement began is looked at again and passed over, so "no row" is true.
+-- popper has taken and committed since our statement began is looked at again and passed over.
 -- No deadlock: a pop never waits for a lock.
 -- attempts is counted here and not on failure: the crash of a popper counts too.
 -- enable_seqscan and enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the
 -- session would keep it after a burst has filled the queue. The index on ready rows gives the order at any size.
+--
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may have
+-- taken everything while new messages came. So it looks again until nothing is ready, or the first and the last ready
+-- message are those it could not have before: then all are in the hands of other poppers.
 -- {table} the queue
 -- {pop}   the function
 -- {owner} function: who pops in this session
@@ -17,19 +21,30 @@ SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE
+    v_known bigint[];
+    v_seen  bigint[];
     v_owner text := coalesce(nullif(current_setting('qmon.owner', true), ''), {owner}());
 BEGIN
-    RETURN QUERY
-    UPDATE {table} AS q
-    SET status = 2, started_at = clock_timestamp(), owner = v_owner, attempts = q.attempts + 1
-    WHERE q.id = (
-        SELECT r.id
-        FROM {table} AS r
-        WHERE r.status = 1::smallint
-        ORDER BY r.id
-        LIMIT 1
-        FOR UPDATE SKIP LOCKED
-    )
-    RETURNING q.id, q.message, q.attempts;
+    FOR v_try IN 1..100 LOOP
+        RETURN QUERY
+        UPDATE {table} AS q
+        SET status = 2, started_at = clock_timestamp(), owner = v_owner, attempts = q.attempts + 1
+        WHERE q.id = (
+            SELECT r.id
+            FROM {table} AS r
+            WHERE r.status = 1::smallint
+            ORDER BY r.id
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
+        )
+        RETURNING q.id, q.message, q.attempts;
+        EXIT WHEN FOUND;
+        v_known := v_seen;
+        v_seen := ARRAY[
+            (SELECT r.id FROM {table} AS r WHERE r.status = 1::smallint ORDER BY r.id LIMIT 1),
+            (SELECT r.id FROM {table} AS r WHERE r.status = 1::smallint ORDER BY r.id DESC LIMIT 1)
+        ];
+        EXIT WHEN v_seen[1] IS NULL OR v_seen = v_known;
+    END LOOP;
 END
 $qmon_body$;

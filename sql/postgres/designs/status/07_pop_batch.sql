@@ -1,4 +1,5 @@
 -- Pop up to p_limit messages, oldest first. An addition: the article pops one at a time.
+-- Looks again, like pop, before it says that there is none.
 -- {table}     the queue
 -- {pop_batch} the function
 -- {owner}     function: who pops in this session
@@ -9,18 +10,29 @@ SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE
+    v_known bigint[];
+    v_seen  bigint[];
     v_owner text := coalesce(nullif(current_setting('qmon.owner', true), ''), {owner}());
     v_ids   bigint[];
 BEGIN
-    -- An array first: it is ordered by the index on ready rows, and the UPDATE goes through it by key at any size.
-    v_ids := ARRAY(
-        SELECT r.id
-        FROM {table} AS r
-        WHERE r.status = 1::smallint
-        ORDER BY r.id
-        LIMIT p_limit
-        FOR UPDATE SKIP LOCKED
-    );
+    FOR v_try IN 1..100 LOOP
+        -- An array first: it is ordered by the index on ready rows, and the UPDATE goes through it by key at any size.
+        v_ids := ARRAY(
+            SELECT r.id
+            FROM {table} AS r
+            WHERE r.status = 1::smallint
+            ORDER BY r.id
+            LIMIT p_limit
+            FOR UPDATE SKIP LOCKED
+        );
+        EXIT WHEN cardinality(v_ids) > 0;
+        v_known := v_seen;
+        v_seen := ARRAY[
+            (SELECT r.id FROM {table} AS r WHERE r.status = 1::smallint ORDER BY r.id LIMIT 1),
+            (SELECT r.id FROM {table} AS r WHERE r.status = 1::smallint ORDER BY r.id DESC LIMIT 1)
+        ];
+        EXIT WHEN v_seen[1] IS NULL OR v_seen = v_known;
+    END LOOP;
     RETURN QUERY
     WITH popped AS (
         UPDATE {table} AS q

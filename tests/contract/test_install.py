@@ -1,0 +1,191 @@
+"""Installing and uninstalling designs on a real server: all or nothing, under any name, and recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.engines import queries
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.layout import Source, TableName
+from qmon.operate.install import available, install, registered, uninstall
+from qmon.operate.naming import slots
+from tests.facts import query
+from tests.queues import DESIGNS, ENGINE, call, opened
+
+HOSTILE = (
+    "[a]]b].[c d]",
+    '"; drop table x; --',
+    "🐘 queue",
+    "it's 100 % {odd} ? :name",
+    "back\\slash",
+    "$$ $body$ $1",
+    "Ünïcode.With.Dots",
+)
+LISTING = """
+    SELECT 'class ' || relkind::text || ' ' || relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+    WHERE nspname NOT LIKE 'pg\\_%' AND nspname NOT IN ('information_schema', 'qmon')
+    UNION ALL
+    SELECT 'proc ' || p.oid::regprocedure::text FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
+    WHERE nspname NOT LIKE 'pg\\_%' AND nspname NOT IN ('information_schema', 'qmon')
+    ORDER BY 1"""
+
+
+def listing(url: str) -> list[tuple[object, ...]]:
+    return query(url, LISTING)
+
+
+def test_the_designs_of_this_issue_are_available() -> None:
+    assert set(DESIGNS) <= set(available(ENGINE))
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_design_is_installed_recorded_and_taken_away_without_a_trace(database: str, design: str) -> None:
+    before = listing(database)
+    with opened(database) as connection:
+        installed = install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+        assert registered(connection, ENGINE) == {"orders": installed.layout}
+        files = queries.design_files("postgres", design, connection.version)
+        made = {str(each.name).removeprefix("public.") for each in installed.created}
+        assert made == {"orders" if slot == "table" else f"orders_{slot}" for slot in slots(files)}
+        assert installed.layout.source is Source.REGISTRY
+        assert {verb for verb, _ in installed.layout.routines} >= {"push", "pop"}
+        again = uninstall(connection, ENGINE, "orders")
+        assert again.removed == installed.created
+        assert registered(connection, ENGINE) == {}
+    assert listing(database) == before
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("queue", HOSTILE)
+def test_any_name_works(database: str, design: str, queue: str) -> None:
+    before = listing(database)
+    with opened(database) as connection:
+        layout = install(connection, ENGINE, design, schema="public", queue=queue, ring_size=16).layout
+        assert registered(connection, ENGINE)[queue] == layout
+        assert call(connection, layout, "push", "'hello'")
+        rows = call(connection, layout, "pop")
+        assert [(row[0], row[1]) for row in rows] in ([(1, "hello")], [(1, b"hello")])
+        uninstall(connection, ENGINE, queue)
+    assert listing(database) == before
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_installing_twice_is_refused_and_changes_nothing(database: str, design: str) -> None:
+    with opened(database) as connection:
+        install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+        before, rows = listing(database), query(database, "SELECT * FROM qmon.queues")
+        with pytest.raises(BadInput, match=r"orders.* there already"):
+            install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+        assert (listing(database), query(database, "SELECT * FROM qmon.queues")) == (before, rows)
+
+
+@pytest.mark.parametrize(
+    "obstacle",
+    [
+        "CREATE TABLE orders (a int)",
+        "CREATE VIEW orders_data AS SELECT 1 AS one",
+        "CREATE SEQUENCE orders_id_seq",
+        "CREATE FUNCTION orders_pop(text) RETURNS text LANGUAGE sql AS 'SELECT $1'",
+        "CREATE DOMAIN orders_archive_log AS int",
+        "CREATE TABLE other (a int); CREATE INDEX orders_done_index ON other (a)",
+    ],
+)
+def test_whatever_is_in_the_way_stays_and_nothing_is_installed(database: str, obstacle: str) -> None:
+    query(database, obstacle)
+    before = listing(database)
+    with opened(database) as connection:
+        with pytest.raises(BadInput, match=r"cannot install 'orders': \w+ public\.orders.* is there already"):
+            install(connection, ENGINE, "batch_fast", schema="public", queue="orders")
+        assert registered(connection, ENGINE) == {}
+    assert listing(database) == before
+    assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
+
+
+def test_a_failure_half_way_leaves_nothing(database: str) -> None:
+    # The table can be made, its functions cannot: an event trigger stands for whatever goes wrong late.
+    query(
+        database,
+        """CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS
+        'BEGIN RAISE EXCEPTION ''not today''; END'""",
+    )
+    query(
+        database,
+        "CREATE EVENT TRIGGER refuse ON ddl_command_end WHEN TAG IN ('CREATE FUNCTION') EXECUTE FUNCTION refuse()",
+    )
+    before = listing(database)
+    with opened(database) as connection:
+        with pytest.raises(QueryFailed, match="not today"):
+            install(connection, ENGINE, "ring", schema="public", queue="orders", ring_size=16)
+        assert listing(database) == before
+        assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
+        query(database, "DROP EVENT TRIGGER refuse")
+        assert install(connection, ENGINE, "ring", schema="public", queue="orders", ring_size=16).created
+
+
+def test_one_name_in_two_schemas_is_refused_since_the_registry_goes_by_name(database: str) -> None:
+    query(database, "CREATE SCHEMA other")
+    with opened(database) as connection:
+        install(connection, ENGINE, "fifo", schema="public", queue="orders")
+        before = listing(database)
+        with pytest.raises(BadInput, match="on another table is installed already"):
+            install(connection, ENGINE, "fifo", schema="other", queue="orders")
+        assert listing(database) == before
+        assert registered(connection, ENGINE)["orders"].table == TableName("public", "orders")
+
+
+def test_uninstall_refuses_while_something_else_depends_on_it(database: str) -> None:
+    with opened(database) as connection:
+        install(connection, ENGINE, "status", schema="public", queue="orders")
+        query(database, "CREATE VIEW seen AS SELECT id FROM orders")
+        before = listing(database)
+        with pytest.raises(BadInput, match="drop what depends on it first"):
+            uninstall(connection, ENGINE, "orders")
+        assert listing(database) == before
+        assert "orders" in registered(connection, ENGINE)
+        query(database, "DROP VIEW seen")
+        query(database, "CREATE FUNCTION orders_pop(text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
+        uninstall(connection, ENGINE, "orders")
+    assert [row[0] for row in listing(database)] == ["proc orders_pop(text)"]  # not ours: it stays
+
+
+def test_uninstall_finishes_what_somebody_began_by_hand(database: str) -> None:
+    with opened(database) as connection:
+        install(connection, ENGINE, "ring", schema="public", queue="orders", ring_size=16)
+        query(database, "DROP TABLE orders")
+        uninstall(connection, ENGINE, "orders")
+        assert registered(connection, ENGINE) == {}
+    assert listing(database) == []
+
+
+def test_what_cannot_be_is_said_in_one_line(database: str) -> None:
+    cases: dict[str, dict[str, object]] = {
+        "there is no design 'rign'": {"design": "rign"},
+        "a ring has 2 to 10,000,000 slots, not 1": {"ring_size": 1},
+        "there is no schema 'nowhere'": {"schema": "nowhere"},
+        "is 60 bytes long; design ring takes at most 48": {"queue": "q" * 60},
+        "is 64 bytes long; design ring takes at most 48": {"queue": "🐘" * 16},
+        "may be empty": {"queue": ""},
+        r"cannot be a name here": {"queue": "a$qmon_body$b"},
+    }
+    before = listing(database)
+    with opened(database) as connection:
+        for words, change in cases.items():
+            asked: dict[str, object] = {"design": "ring", "schema": "public", "queue": "orders", **change}
+            size = int(str(asked.pop("ring_size", 16)))
+            with pytest.raises(BadInput) as problem:
+                install(
+                    connection,
+                    ENGINE,
+                    str(asked["design"]),
+                    schema=str(asked["schema"]),
+                    queue=str(asked["queue"]),
+                    ring_size=size,
+                )
+            assert words in str(problem.value)
+            assert "\n" not in str(problem.value)
+        with pytest.raises(BadInput, match="has not installed a queue 'orders'"):
+            uninstall(connection, ENGINE, "orders")
+        longest = "q" * 48
+        install(connection, ENGINE, "ring", schema="public", queue=longest, ring_size=16)
+        uninstall(connection, ENGINE, longest)
+    assert listing(database) == before

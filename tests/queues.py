@@ -1,0 +1,57 @@
+"""What tests of queues need: a connection of qmon that may write, and calling the routines of an installed design."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Final
+
+from qmon.engines.base import Bound, Connection, Session, Statement, Target
+from qmon.engines.postgres import Postgres
+from qmon.engines.urls import read_url
+from qmon.model.layout import Layout
+from qmon.operate.install import install
+
+ENGINE: Final = Postgres()
+DESIGNS: Final = ("batch_fast", "fifo", "naive", "ring", "status")
+
+Row = tuple[object, ...]
+
+
+def target_of(url: str) -> Target:
+    """The target behind the URL of a test's database."""
+    address = read_url(url, "the URL")
+    return Target("test", "postgres", address.keywords, password=address.password)
+
+
+@contextlib.contextmanager
+def opened(url: str, purpose: str = "test") -> Iterator[Connection]:
+    """A connection of qmon that may write, closed at the end."""
+    connection = ENGINE.connect(target_of(url), Session(purpose, statement_timeout_s=30))
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def run(connection: Connection, sql: str) -> tuple[Row, ...]:
+    """One statement that returns rows, on a connection of qmon."""
+    return connection.fetch(Bound(Statement("test", sql, (), ()))).rows
+
+
+def routine(layout: Layout, verb: str) -> str:
+    """The quoted name of a routine of an installed design."""
+    name = layout.routine(verb)
+    assert name is not None, f"{layout.design} has no {verb}"
+    return ENGINE.quote(name.parts)
+
+
+def call(connection: Connection, layout: Layout, verb: str, arguments: str = "") -> tuple[Row, ...]:
+    """Call a routine of an installed design with these arguments, written in SQL; what it returns as rows."""
+    return run(connection, f"SELECT * FROM {routine(layout, verb)}({arguments}) AS r")
+
+
+def made(url: str, design: str, queue: str = "orders", *, ring_size: int = 16) -> Layout:
+    """Install a queue in the schema public and return its layout."""
+    with opened(url) as connection:
+        return install(connection, ENGINE, design, schema="public", queue=queue, ring_size=ring_size).layout
