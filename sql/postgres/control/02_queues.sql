@@ -7,7 +7,7 @@ BEGIN
         CREATE TABLE qmon.queues (
             queue        text        NOT NULL PRIMARY KEY,
             design       text        NOT NULL,
-            layout       jsonb       NOT NULL,
+            layout       json        NOT NULL,
             version      integer     NOT NULL DEFAULT 1,
             installed_by text        NOT NULL DEFAULT session_user,
             installed_at timestamptz NOT NULL DEFAULT now()

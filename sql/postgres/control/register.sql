@@ -4,8 +4,8 @@
 -- :design  the design's name
 -- :layout  the layout as JSON
 INSERT INTO qmon.queues AS known (queue, design, layout)
-VALUES (:queue, :design, CAST(:layout AS jsonb))
+VALUES (:queue, :design, CAST(:layout AS json))
 ON CONFLICT (queue) DO UPDATE
 SET design = excluded.design, layout = excluded.layout, version = excluded.version,
     installed_by = session_user, installed_at = now()
-WHERE known.layout -> 'table' = excluded.layout -> 'table'
+WHERE known.layout ->> 'table' = excluded.layout ->> 'table'
