@@ -46,6 +46,8 @@ class QueueTrack:
         exact = figures.exact_ready(q, held[0] if held else 0)
         self._count(q, at, exact, held[0] if held else 0)
         ready = figures.ready(q, exact, self._window.carried())
+        if q.head is None and (blind := _blind(snapshot, q)):
+            ready = Figure.unknown(blind)
         view = self._view(snapshot, q, ready, held)
         self._prev, self._prev_at = q, at
         return view
@@ -140,6 +142,12 @@ class QueueTrack:
                 now.completed if now else None, in_progress.value, oldest.value,
             )
         )  # fmt: skip
+
+
+def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
+    """Why the queue's depth could not be read in this poll, empty where nothing failed."""
+    failed = (f for f in snapshot.failures if f.queue == q.layout.queue and f.probe.startswith(("head", "ring")))
+    return next((f.reason for f in failed), "")
 
 
 def _completes(q: QueueSamples, rates: Rates | None, missing: Figure) -> Figure:

@@ -1,0 +1,101 @@
+"""Helpers of the contract tests that watch: a target from a URL, installed queues, and a sink that keeps everything."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from qmon.config.file import Config
+from qmon.config.targets import choose
+from qmon.engines.base import Connection, Session, Target
+from qmon.engines.registry import engine_for
+from qmon.model.layout import Layout
+from qmon.model.view import QueueView, View
+from qmon.monitor.history import History
+from qmon.monitor.poller import Poller
+from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.watch import open_poller
+from qmon.operate.install import install
+from tests.facts import wait_until
+
+
+def target_of(url: str) -> Target:
+    """The target of a URL, as the command line would have it."""
+    return choose(url, Config(Path("qmon.toml")), {}).target
+
+
+def connect(url: str) -> Connection:
+    """A connection of qmon's own, free to write."""
+    target = target_of(url)
+    return engine_for(target).connect(target, Session("test"))
+
+
+def installed(url: str, *designs: str, schema: str = "public", ring_size: int = 1000) -> list[Layout]:
+    """Install queues named like their designs."""
+    connection = connect(url)
+    engine = engine_for(target_of(url))
+    try:
+        return [
+            install(connection, engine, design, schema=schema, queue=design, ring_size=ring_size).layout
+            for design in designs
+        ]
+    finally:
+        connection.close()
+
+
+class Watched:
+    """Everything a poller has said, folded as the dashboard would fold it."""
+
+    def __init__(self, poller: Poller) -> None:
+        self.poller = poller
+        self.history = History()
+        self.views: list[View] = []
+        self.states: list[SourceState] = []
+        self._lock = threading.Lock()
+
+    def __call__(self, event: Event) -> None:
+        with self._lock:
+            if isinstance(event, SourceState):
+                self.states.append(event)
+            else:
+                self.views.append(self.history.add(event))
+
+    @property
+    def phases(self) -> list[Phase]:
+        """The phases so far, in order."""
+        return [state.phase for state in self.states]
+
+    def view(self, ready: Callable[[View], object] = bool, *, polls: int = 1, timeout: float = 30.0) -> View:
+        """The first view that satisfies ``ready``, at least so many polls from now."""
+        after = len(self.views) + polls
+
+        def found() -> View | None:
+            return next((v for v in self.views[after - 1 :] if ready(v)), None)
+
+        got = wait_until(found, timeout, what=f"a view in phases {self.phases[-4:]}")
+        assert got is not None
+        return got
+
+    def queue(self, name: str, ready: Callable[[QueueView], object] = bool, timeout: float = 30.0) -> QueueView:
+        """The first view of a queue that satisfies ``ready``, from the next poll on."""
+
+        def fits(view: View) -> bool:
+            queue = view.queue(name)
+            return queue is not None and bool(ready(queue))
+
+        found = self.view(fits, timeout=timeout).queue(name)
+        assert found is not None
+        return found
+
+
+@contextmanager
+def watching(url: str, layouts: Sequence[Layout] = (), interval_s: float = 0.5) -> Iterator[Watched]:
+    """Poll the database until the end of the block."""
+    watched = Watched(open_poller(target_of(url), layouts, interval_s=interval_s))
+    watched.poller.start(watched)
+    try:
+        yield watched
+    finally:
+        watched.poller.close()
