@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _PROC = Path("/proc")
+_RUNS = ("R", "S", "D")
 
 
 def marked(mark: str) -> set[int]:
@@ -51,12 +52,28 @@ def send(pids: set[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-def freeze(mark: str) -> None:
-    """Stop every marked process (SIGSTOP), also those that were being started meanwhile."""
-    stopped: set[int] = set()
-    while fresh := marked(mark) - stopped:
-        send(fresh, signal.SIGSTOP)
-        stopped |= fresh
+def state(pid: int) -> str:
+    """The letter of a process's state: R, S, D, T (stopped), Z (ended, not waited for); empty where it is not known."""
+    try:
+        return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+def freeze(mark: str, seconds: float = 5.0) -> None:
+    """Stop every marked process (SIGSTOP), also those that were being started meanwhile, and see them stopped.
+
+    One that the kernel does not let go (state D) is waited for no longer than that many seconds.
+    """
+    told: set[int] = set()
+
+    def moving() -> set[int]:
+        fresh = {pid for pid in marked(mark) if pid not in told or state(pid) in _RUNS}
+        send(fresh - told, signal.SIGSTOP)
+        told.update(fresh)
+        return fresh
+
+    _wait_not(moving, seconds)
 
 
 def thaw(mark: str) -> None:

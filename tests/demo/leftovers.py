@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-
-def state_of(pid: int) -> str:
-    """The letter of a process's state: R, S, T (stopped), Z (ended, not waited for); empty where there is none."""
-    try:
-        line = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return ""
-    return line.rpartition(")")[2].split()[0]
+from qmon.demo.processes import state
 
 
 def alive(pid: int) -> bool:
     """Whether a process lives; one that ended and was not waited for does not."""
-    return state_of(pid) not in ("", "Z", "X")
+    return state(pid) not in ("", "Z", "X")
 
 
 def shared_memory() -> set[int]:

@@ -12,7 +12,6 @@ import pytest
 from qmon.demo import binaries, processes
 from qmon.demo.server import EmbeddedServer
 from qmon.errors import BadInput, Unreachable
-from tests.demo.leftovers import state_of
 from tests.facts import connected, odbc, query, wait_until
 
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
@@ -59,7 +58,7 @@ def test_a_frozen_server_answers_nothing_until_it_is_thawed(own: EmbeddedServer)
     answers: list[tuple[object, ...]] = []
     with connected(own.url()) as connection:
         own.freeze()
-        assert {state_of(pid) for pid in processes.marked(own.mark)} == {"T"}
+        assert {processes.state(pid) for pid in processes.marked(own.mark)} == {"T"}
         asking = threading.Thread(target=lambda: answers.append(tuple(connection.execute("SELECT 42").fetchone())))
         asking.start()
         asking.join(0.3)
@@ -92,7 +91,8 @@ def test_a_folder_with_spaces_quotes_and_more() -> None:
 def test_a_folder_that_was_there_is_emptied_but_kept() -> None:
     with EmbeddedServer() as outer:
         folder = outer.folder / "mine"
-        folder.mkdir(mode=0o755)
+        folder.mkdir()
+        folder.chmod(0o755)
         with EmbeddedServer(folder):
             assert list(folder.iterdir()) != []
         assert list(folder.iterdir()) == []
