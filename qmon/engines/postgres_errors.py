@@ -116,7 +116,13 @@ _CONNECTING: Final[tuple[tuple[str, _Make], ...]] = (
 
 
 def connecting(fault: Fault, target: Target) -> QmonError:
-    """The error for a fault while connecting."""
+    """The error for a fault while connecting; its line begins with the target's name."""
+    problem = _connecting(fault, target)
+    problem.args = (f"{target.name}: {problem}",)
+    return problem
+
+
+def _connecting(fault: Fault, target: Target) -> QmonError:
     if fault.sqlstate == "IM002":
         dsn = lookup(target.parameters, "DSN")
         if dsn is not None:
@@ -131,14 +137,8 @@ def connecting(fault: Fault, target: Target) -> QmonError:
     words = re.sub(r"^.*?(?:FATAL|ERROR):\s*", "", _WHERE.sub("", fault.text))
     for pattern, make in _CONNECTING:
         if found := re.search(pattern, words):
-            return type_named(make(found, where, target), target)
-    return Unreachable(f"{target.name}: the server at {where} cannot be used: {words}")
-
-
-def type_named(problem: QmonError, target: Target) -> QmonError:
-    """The same error, with the target's name in front of its line."""
-    problem.args = (f"{target.name}: {problem}",)
-    return problem
+            return make(found, where, target)
+    return Unreachable(f"{where} cannot be used: {words}")
 
 
 def running(fault: Fault, name: str, role: str) -> QmonError:

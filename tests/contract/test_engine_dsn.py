@@ -1,0 +1,67 @@
+"""DSNs, and finding out which engine a target needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from qmon.config.file import Config
+from qmon.config.targets import choose
+from qmon.engines.base import Session
+from qmon.engines.postgres import FOLDERS, LIBRARY
+from qmon.engines.registry import engine, engine_for
+from qmon.errors import BadInput, MissingDriver
+from tests.contract.engines import opened, sql
+
+
+@pytest.fixture
+def ini(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of ODBC settings with two DSNs to the database, one through a driver whose name tells nothing."""
+    parts = urlsplit(database)
+    where = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    common = (
+        f"Servername={where['host']}\nPort={where['port']}\nDatabase={parts.path[1:]}\nUsername=postgres\n"
+        "pqopt=options='-c work_mem=7MB'\n"
+    )
+    enigma = tmp_path / "enigma.so"
+    enigma.symlink_to(next(path for folder in FOLDERS if (path := Path(folder, LIBRARY)).is_file()))
+    drivers = {"plain": "PostgreSQL Unicode", "odd": str(enigma)}
+    sections = [f"[{name}]\nDriver={driver}\n{common}" for name, driver in drivers.items()]
+    (tmp_path / "odbc.ini").write_text("".join(sections))
+    monkeypatch.setenv("ODBCINI", str(tmp_path / "odbc.ini"))
+    return tmp_path
+
+
+@pytest.mark.parametrize(("dsn", "known"), [("plain", "postgres"), ("odd", None)])
+def test_a_dsn_is_enough(ini: Path, dsn: str, known: str | None) -> None:
+    target = choose(dsn, Config(ini / "qmon.toml"), {}).target
+    assert (target.name, target.engine) == (dsn, known)
+    assert engine_for(target) is engine("postgres")
+    with opened(dsn, Session("poll", statement_timeout_s=3)) as connection:
+        for name, value in (("application_name", "qmon poll"), ("statement_timeout", "3s"), ("work_mem", "7MB")):
+            assert connection.fetch(sql(f"SHOW {name}")).rows == ((value,),)
+        assert connection.fetch(sql("SELECT true AS yes")).rows == ((True,),)
+
+
+def test_a_dsn_in_a_connection_string_may_be_overruled(ini: Path) -> None:
+    with pytest.raises(Exception, match='there is no database "elsewhere"'), opened("DSN=odd;Database=elsewhere"):
+        pass
+
+
+def test_a_mistyped_dsn_is_put_right(ini: Path) -> None:
+    with pytest.raises(BadInput, match=r"'plian' is neither a target of .* nor a DSN; did you mean plain"):
+        choose("plian", Config(ini / "qmon.toml"), {})
+
+
+def test_no_driver_is_found_where_none_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from qmon.engines import odbc, postgres
+
+    monkeypatch.setattr(odbc, "installed_drivers", lambda: ("FreeTDS",))
+    library = tmp_path / "psqlodbcw.so"
+    monkeypatch.setattr(postgres, "FOLDERS", (str(tmp_path),))
+    with pytest.raises(MissingDriver, match="apt install odbc-postgresql"):
+        postgres.find_driver()
+    library.touch()
+    assert postgres.find_driver() == str(library)

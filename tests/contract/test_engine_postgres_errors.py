@@ -1,0 +1,246 @@
+"""What can go wrong while connecting to PostgreSQL, each for real: one clear line, and whether waiting may help."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from types import TracebackType
+from urllib.parse import quote
+
+import pytest
+
+from qmon.demo.server import EmbeddedServer
+from qmon.engines.base import Session
+from qmon.errors import BadInput, MissingDriver, PasswordNeeded, QmonError, Unreachable
+from tests.contract.engines import open_target, opened, sql, target
+from tests.facts import query, wait_until
+
+QUICK = Session("test", login_timeout_s=2.0)
+PASSWORD = "hush-hush}; {it's= \\ 100%+ü"
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[EmbeddedServer]:
+    """A server that asks for passwords, with roles and databases that refuse."""
+    with EmbeddedServer(tcp=True) as server:
+        for statement in (
+            "CREATE ROLE joe LOGIN PASSWORD '" + PASSWORD.replace("'", "''") + "'",
+            "CREATE ROLE single LOGIN PASSWORD 'hush' CONNECTION LIMIT 1",
+            "CREATE ROLE nobody_in NOLOGIN PASSWORD 'hush'",
+            "CREATE DATABASE closed",
+            "REVOKE CONNECT ON DATABASE closed FROM PUBLIC",
+        ):
+            query(server.url("postgres"), statement)
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def nothing_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PGPASSFILE", "/nonexistent")
+
+
+def url(server: EmbeddedServer, user: str, password: str = "", database: str = "postgres", more: str = "") -> str:
+    secret = f":{quote(password, safe='')}" if password else ""
+    return f"postgresql://{user}{secret}@127.0.0.1:{server.port}/{database}{more}"
+
+
+def refusal(text: str, kind: type[QmonError] = Unreachable, session: Session = QUICK) -> QmonError:
+    """What connecting fails with: one line, with the target's name first."""
+    with pytest.raises(kind) as caught:
+        open_target(text, session)
+    problem = caught.value
+    assert type(problem) is kind
+    assert "\n" not in str(problem)
+    assert str(problem).startswith(f"{target(text).name}: ")
+    return problem
+
+
+def check(problem: QmonError, part: str, *, retryable: bool) -> None:
+    assert part in str(problem)
+    assert isinstance(problem, Unreachable)
+    assert problem.retryable is retryable
+
+
+@pytest.mark.parametrize(
+    ("user", "password", "database", "part"),
+    [
+        ("joe", "wrong-one", "postgres", 'wrong password (from the command line) for user "joe", or no such user'),
+        ("stranger", "hush", "postgres", 'for user "stranger", or no such user'),
+        ("nobody_in", "hush", "postgres", 'role "nobody_in" may not log in; ALTER ROLE "nobody_in" LOGIN allows it'),
+        ("joe", PASSWORD, "missing", 'there is no database "missing" on the server'),
+        ("joe", PASSWORD, "closed", 'no permission to connect to database "closed"; this helps: GRANT CONNECT ON '),
+    ],
+)
+def test_what_the_server_refuses_for_good(
+    guarded: EmbeddedServer, user: str, password: str, database: str, part: str
+) -> None:
+    problem = refusal(url(guarded, user, password, database))
+    check(problem, part, retryable=False)
+    assert password not in str(problem)
+
+
+def test_the_grant_of_the_message_lets_us_in(guarded: EmbeddedServer) -> None:
+    text = url(guarded, "joe", PASSWORD, "closed")
+    grant = str(refusal(text)).partition("this helps: ")[2]
+    query(guarded.url("postgres"), grant)
+    try:
+        with opened(text) as connection:
+            assert connection.fetch(sql("SELECT current_database() AS d")).rows == (("closed",),)
+    finally:
+        query(guarded.url("postgres"), "REVOKE CONNECT ON DATABASE closed FROM joe")
+
+
+def test_a_password_is_asked_for_only_when_there_is_none(guarded: EmbeddedServer) -> None:
+    problem = refusal(url(guarded, "joe"), PasswordNeeded)
+    check(problem, "the server asks for the password of user 'joe', and there is none", retryable=False)
+
+
+def test_a_password_of_any_characters_opens(guarded: EmbeddedServer) -> None:
+    for password in (PASSWORD, "}", "{", "{}", "a+b%20c", "%41", ";UID=x", "}}", "}x;Server=y", "'", "\\"):
+        query(guarded.url("postgres"), "ALTER ROLE joe PASSWORD '" + password.replace("'", "''") + "'")
+        with opened(url(guarded, "joe", password)) as connection:
+            assert connection.session_id > 0
+    query(guarded.url("postgres"), "ALTER ROLE joe PASSWORD '" + PASSWORD.replace("'", "''") + "'")
+
+
+def test_no_traceback_shows_the_password(guarded: EmbeddedServer) -> None:
+    with pytest.raises(Unreachable) as caught:
+        open_target(url(guarded, "joe", "wrong-hush"))
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    shown: list[str] = []
+    trace: TracebackType | None = caught.value.__traceback__
+    while trace is not None:
+        if "/qmon/" in trace.tb_frame.f_code.co_filename:
+            shown.append(repr(trace.tb_frame.f_locals))
+        trace = trace.tb_next
+    assert len(shown) >= 2
+    assert "wrong-hush" not in "".join(shown)
+
+
+def test_an_unknown_role_where_the_server_trusts(guarded: EmbeddedServer) -> None:
+    text = f"postgresql://stranger@/postgres?host={guarded.socket_dir}&port={guarded.port}"
+    check(refusal(text), 'there is no role "stranger" on the server; check the user name', retryable=False)
+
+
+def test_no_access_rule_lets_us_in(guarded: EmbeddedServer) -> None:
+    rules = guarded.folder / "data" / "pg_hba.conf"
+    before = rules.read_text()
+    trusted = f"postgresql://postgres@/postgres?host={guarded.socket_dir}&port={guarded.port}"
+    try:
+        rules.write_text("local all all trust\n")
+        query(trusted, "SELECT pg_reload_conf()")
+        wait_until(lambda: "turn us away" in str(refusal(url(guarded, "joe", PASSWORD))), what="the rules are read")
+    finally:
+        rules.write_text(before)
+        query(trusted, "SELECT pg_reload_conf()")
+    wait_until(lambda: _refused(url(guarded, "joe", PASSWORD)) is None, what="the rules are back")
+
+
+def _refused(text: str) -> Unreachable | None:
+    try:
+        open_target(text, QUICK).close()
+    except Unreachable as problem:
+        return problem
+    return None
+
+
+def test_no_connection_left(guarded: EmbeddedServer) -> None:
+    text = url(guarded, "single", "hush")
+    with opened(text):
+        check(refusal(text), "the server has no connection left: too many connections for role", retryable=True)
+
+
+def test_tls_is_insisted_on_but_not_offered(guarded: EmbeddedServer) -> None:
+    problem = refusal(url(guarded, "joe", PASSWORD, more="?sslmode=require"))
+    check(problem, "the server offers no TLS, but sslmode insists on it", retryable=False)
+
+
+def test_an_unknown_sslmode_is_refused_rather_than_passed_over(guarded: EmbeddedServer) -> None:
+    problem = refusal(url(guarded, "joe", PASSWORD, more="?sslmode=requires"), BadInput)
+    assert "the sslmode 'requires' is unknown; did you mean require?" in str(problem)
+
+
+def test_nothing_listens() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        problem = refusal(f"postgresql://u:hush@127.0.0.1:{port}/d")
+    check(problem, f"nothing listens on 127.0.0.1 port {port}: connection refused", retryable=True)
+
+
+def test_there_is_no_socket() -> None:
+    problem = refusal("postgresql://u@/d?host=/nonexistent/folder")
+    check(problem, "there is no socket /nonexistent/folder/.s.PGSQL.5432; is the server running", retryable=True)
+
+
+def test_the_host_is_unknown() -> None:
+    check(refusal("postgresql://u@nowhere.invalid/d"), 'the host name "nowhere.invalid" is unknown', retryable=True)
+
+
+def _listening(answer: bytes) -> tuple[socket.socket, int]:
+    """Something that takes connections, answers their first bytes so and hangs up; or, with no answer, says nothing."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                caller, _ = listener.accept()
+            except OSError:
+                return
+            with caller:
+                caller.recv(1024)
+                caller.sendall(answer)
+
+    if answer:
+        threading.Thread(target=serve, daemon=True).start()
+    return listener, listener.getsockname()[1]
+
+
+def test_no_answer_in_time() -> None:
+    listener, port = _listening(b"")
+    with listener:
+        problem = refusal(f"postgresql://u@127.0.0.1:{port}/d")
+    check(problem, f"no answer from 127.0.0.1 port {port} in time", retryable=True)
+
+
+def test_something_else_listens() -> None:
+    listener, port = _listening(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    with listener:
+        problem = refusal(f"postgresql://u@127.0.0.1:{port}/d?sslmode=disable")
+    check(problem, f"what answers on 127.0.0.1 port {port} is not PostgreSQL", retryable=False)
+
+
+def test_the_certificate_to_trust_is_missing() -> None:
+    listener, port = _listening(b"S")  # TLS is fine with me
+    with listener:
+        more = "?sslmode=verify-full&sslrootcert=/nonexistent/root.crt"
+        problem = refusal(f"postgresql://u@127.0.0.1:{port}/d{more}")
+    check(problem, 'TLS failed: root certificate file "/nonexistent/root.crt" does not exist', retryable=False)
+
+
+def test_an_unknown_dsn() -> None:
+    problem = refusal("DSN=nothing_of_that_name;UID=x", BadInput)
+    assert "there is no DSN 'nothing_of_that_name'" in str(problem)
+
+
+@pytest.mark.parametrize("driver", ["PostgreSQL of the future", "/nonexistent/psqlodbcw.so"])
+def test_a_missing_driver_names_the_package(driver: str) -> None:
+    problem = refusal(f"DRIVER={{{driver}}};Server=x;Database=d", MissingDriver)
+    assert "apt install odbc-postgresql" in str(problem)
+
+
+def test_a_server_that_is_not_ready_is_worth_waiting_for() -> None:
+    """A smart shutdown waits for the sessions there are, and meanwhile refuses new ones."""
+    with EmbeddedServer() as server:
+        text = server.url()
+        with opened(text):
+            os.kill(server.pid, signal.SIGTERM)
+            problem = wait_until(lambda: _refused(text), what="the server shuts down")
+            assert problem is not None
+            check(problem, "not ready yet: the database system is shutting down", retryable=True)
