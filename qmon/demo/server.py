@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import signal
 import socket
@@ -17,6 +16,7 @@ from urllib.parse import quote, urlencode
 from qmon.demo import binaries, cleanup, places, processes
 from qmon.demo.account import Account, server_account
 from qmon.demo.guardian import Guardian
+from qmon.demo.programs import Programs, append_settings, last_words, takes_connections
 from qmon.errors import BadInput, Unreachable
 
 SUPERUSER: Final = "postgres"
@@ -68,9 +68,8 @@ class EmbeddedServer:
         self._mark = f"qmon-{secrets.token_hex(8)}"
         self._password = secrets.token_urlsafe(18) if tcp else ""
         self._port = _free_port() if tcp else 5432
-        self._account: Account | None = None
         self._place: places.Place | None = None
-        self._bin = Path()
+        self._programs: Programs | None = None
         self._guardian: Guardian | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -94,8 +93,7 @@ class EmbeddedServer:
     @property
     def bin_dir(self) -> Path:
         """Where psql and the other programs are that run. Raises ``BadInput`` before the first start."""
-        self._require_place()
-        return self._bin
+        return self._ready_programs().bin_dir
 
     @property
     def port(self) -> int:
@@ -226,79 +224,54 @@ class EmbeddedServer:
             raise BadInput("the embedded server has not been started")
         return self._place
 
-    @property
-    def _who(self) -> Account:
-        if self._account is None:
-            self._account = server_account()
-        return self._account
+    def _ready_programs(self) -> Programs:
+        if self._programs is None:
+            raise BadInput("the embedded server has not been started")
+        return self._programs
 
     def _make(self) -> None:
         wanted = self._wanted_bin or binaries.packaged()
+        account = server_account()
         self._guardian = Guardian()
-        place = places.find(self._wanted_folder, self._who)
+        place = places.find(self._wanted_folder, account)
         self._place = place
         self._guardian.keep_server(self._mark, place.data)
         for folder in place.folders:
             self._guardian.keep_folder(folder)
-        places.make(place, self._who)
-        self._bin = binaries.reachable(wanted, self._who, place.spare)
-        self._initdb(place)
-        lines = _SETTINGS | {
+        places.make(place, account)
+        self._programs = Programs(binaries.reachable(wanted, account, place.spare), account)
+        self._initdb(place, account)
+        own = {
             "unix_socket_directories": str(place.sockets),
             "unix_socket_permissions": "0777",  # the folder is what keeps others out
             "listen_addresses": "127.0.0.1" if self._tcp else "",
             "port": str(self._port),
-            **self._settings,
         }
-        with (place.data / "postgresql.conf").open("a", encoding="utf-8") as conf:
-            conf.writelines(f"{name} = '{_in_conf(value)}'\n" for name, value in lines.items())
+        append_settings(place.data, _SETTINGS | own | self._settings)
 
-    def _initdb(self, place: places.Place) -> None:
+    def _initdb(self, place: places.Place, account: Account) -> None:
         options = ["--locale=C", "--encoding=UTF8", "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256"]
+        secret = place.folder / "password"
         if self._tcp:
-            secret = place.folder / "password"
             secret.touch(mode=0o600)
             secret.write_text(self._password, encoding="ascii")
-            self._who.own(secret)
+            account.own(secret)
             options.append(f"--pwfile={secret}")
-        made = subprocess.Popen(
-            [self._bin / "initdb", "-D", place.data, "-U", SUPERUSER, *options],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            cwd="/",
-            env=_environment(),
-            umask=0o077,
-            **self._who.run_as,
-        )
+        made = self._ready_programs().initdb(place.data, SUPERUSER, options)
         self.guardian.keep_group(made.pid)
         said, _ = made.communicate()
         self.guardian.forget_group(made.pid)
+        secret.unlink(missing_ok=True)
         if made.returncode:
-            raise Unreachable(f"initdb failed: {_last_words(said)}")
-        if self._tcp:
-            (place.folder / "password").unlink()
+            raise Unreachable(f"initdb failed: {last_words(said)}")
 
     def _launch(self) -> None:
         place = self._require_place()
-        with place.log.open("ab") as log:
-            process = subprocess.Popen(
-                [self._bin / "postgres", "-D", place.data, "-c", f"cluster_name={self._mark}"],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                cwd="/",
-                env=_environment(),
-                umask=0o077,
-                **self._who.run_as,
-            )
-        self._process = process
+        process = self._process = self._ready_programs().postgres(place.data, self._mark, place.log)
         deadline = time.monotonic() + _START_S
-        while not _ready(place.data, process.pid):
+        while not takes_connections(place.data, process.pid):
             if process.poll() is not None:
-                raise Unreachable(f"the embedded server did not start: {_last_words(place.log.read_bytes())}")
+                raise Unreachable(f"the embedded server did not start: {last_words(place.log.read_bytes())}")
             if time.monotonic() > deadline:
                 raise Unreachable(f"the embedded server is not ready after {_START_S:.0f} s")
             time.sleep(0.01)
@@ -311,40 +284,7 @@ class EmbeddedServer:
 
     def _tool(self, program: str, *arguments: str) -> None:
         where = ["-h", str(self.socket_dir), "-p", str(self._port), "-U", SUPERUSER]
-        done = subprocess.run(
-            [self._bin / program, *where, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=_environment(),
-            cwd="/",
-            check=False,
-        )
-        if done.returncode:
-            raise BadInput(f"{program} failed: {_last_words(done.stderr)}")
-
-
-def _environment() -> dict[str, str]:
-    """Ours without libpq's variables, and without a locale that the machine may not have."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
-    return kept | {"LC_ALL": "C", "PGCLIENTENCODING": "UTF8"}
-
-
-def _ready(data: Path, pid: int) -> bool:
-    """Whether the postmaster with this id has written that it takes connections."""
-    try:
-        lines = (data / "postmaster.pid").read_text().splitlines()
-    except OSError:
-        return False
-    return len(lines) >= 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
-
-
-def _in_conf(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("'", "''")
-
-
-def _last_words(output: bytes) -> str:
-    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
-    return " / ".join(lines[-3:]) or "it said nothing"
+        self._ready_programs().tool(program, [*where, *arguments])
 
 
 def _free_port() -> int:

@@ -1,0 +1,87 @@
+"""Runs the programs of PostgreSQL as the server's account."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from qmon.demo.account import Account
+from qmon.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """An installation of PostgreSQL and the account that its server runs as.
+
+    What it starts has a session of its own, out of reach of the terminal's signals, and none of our open files.
+    """
+
+    bin_dir: Path
+    account: Account
+
+    def initdb(self, data: Path, superuser: str, options: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start making a data folder; what initdb says comes on its standard output."""
+        return self._start("initdb", ["-D", str(data), "-U", superuser, *options], subprocess.PIPE)
+
+    def postgres(self, data: Path, mark: str, log: Path) -> subprocess.Popen[bytes]:
+        """Start a server, whose processes all carry the mark on their command lines; what it says goes into the log."""
+        with log.open("ab") as file:
+            return self._start("postgres", ["-D", str(data), "-c", f"cluster_name={mark}"], file.fileno())
+
+    def _start(self, program: str, arguments: Sequence[str], output: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [str(self.bin_dir / program), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd="/",
+            env=_environment(),
+            umask=0o077,
+            **self.account.run_as,
+        )
+
+    def tool(self, program: str, arguments: Sequence[str]) -> None:
+        """Run a client program to its end, as ourselves. Raises ``BadInput`` with its words where it fails."""
+        done = subprocess.run(
+            [str(self.bin_dir / program), *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(),
+            cwd="/",
+            check=False,
+        )
+        if done.returncode:
+            raise BadInput(f"{program} failed: {last_words(done.stderr)}")
+
+
+def _environment() -> dict[str, str]:
+    """Ours without libpq's variables, and without a locale that the machine may not have."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+    return kept | {"LC_ALL": "C", "PGCLIENTENCODING": "UTF8"}
+
+
+def append_settings(data: Path, settings: Mapping[str, str]) -> None:
+    """Write settings at the end of postgresql.conf, where they win over what stands above."""
+    with (data / "postgresql.conf").open("a", encoding="utf-8") as conf:
+        for name, value in settings.items():
+            quoted = value.replace("\\", "\\\\").replace("'", "''")
+            conf.write(f"{name} = '{quoted}'\n")
+
+
+def takes_connections(data: Path, pid: int) -> bool:
+    """Whether the postmaster with this id has written, in ``postmaster.pid``, that it is ready."""
+    try:
+        lines = (data / "postmaster.pid").read_text().splitlines()
+    except OSError:
+        return False
+    return len(lines) >= 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
+
+
+def last_words(output: bytes) -> str:
+    """The last three lines of what a program said, in one."""
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
+    return " / ".join(lines[-3:]) or "it said nothing"
