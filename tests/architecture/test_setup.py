@@ -1,0 +1,52 @@
+"""`.ci/setup` says in one line what to run where it may not install packages itself, and then touches nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A checkout with a space in its path, on a machine without the driver manager, as a user who is not root."""
+    checkout = tmp_path / "a checkout"
+    (checkout / ".ci").mkdir(parents=True)
+    shutil.copy(CHECKOUT / ".ci" / "setup", checkout / ".ci")
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(CHECKOUT / name, checkout)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, body in {"id": "echo 1000", "sudo": "exit 1", "ldconfig": "exit 0"}.items():
+        tool = tools / name
+        tool.write_text(f"#!/bin/sh\n{body}\n")
+        tool.chmod(0o755)
+    return checkout
+
+
+def setup(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"PATH": f"{checkout.parent / 'tools'}:{os.environ['PATH']}"}
+    return subprocess.run(
+        [checkout / ".ci" / "setup", *arguments], env=env, capture_output=True, text=True, check=False
+    )
+
+
+def test_without_root_it_says_what_to_run(bare: Path) -> None:
+    done = setup(bare, "demo")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("setup: please run: sudo apt-get install ")
+    assert "unixodbc" in line.split()
+    assert not (bare / ".venv").exists()
+
+
+def test_a_level_it_does_not_know_is_refused(bare: Path) -> None:
+    done = setup(bare, "everything")
+    assert done.returncode == 2
+    assert done.stderr == "usage: .ci/setup demo|test\n"
