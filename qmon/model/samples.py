@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ServerSample:
-    """One row: the server and the watched database as a whole."""
+    """One row: the server and the watched database as a whole.
+
+    ``sees_sessions`` false: our role, ``role``, sees no session but its own.
+    """
 
     now_at: float
     started_at: float
@@ -21,6 +24,8 @@ class ServerSample:
     commits: int
     rollbacks: int
     deadlocks: int
+    sees_sessions: bool = True
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +104,14 @@ class HeadSample:
 
 @dataclass(frozen=True, slots=True)
 class HeldSample:
-    """One row a transaction that has locked ready rows near the head (delete-on-pop designs), with how many."""
+    """One row a transaction that has locked ready rows near the head (delete-on-pop designs), with how many.
+
+    ``xid`` may be that of a savepoint; ``running``: it has neither committed nor rolled back.
+    """
 
     xid: str
     rows: int
+    running: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ class Collector:
             buffers=self._spent(results),
             interval_s=interval_s, server=server, queues=(*queues, *self._lost), waits=results.get(("", "waits")),
             blocked=blocked, writers=results.get(("", "writers")), cost=self._one(results, "cost"),
-            failures=(*failures, *self._problems, *self._slow.failures()),
+            failures=(*failures, *_unseen(server), *self._problems, *self._slow.failures()),
         )  # fmt: skip
 
     def _blocked(
@@ -198,6 +198,15 @@ def _first(records: tuple[Any, ...] | None) -> Any:
 
 def _array(ids: Sequence[int]) -> str:
     return "{" + ",".join(map(str, ids)) + "}"
+
+
+def _unseen(server: ServerSample) -> tuple[ProbeFailure, ...]:
+    """What our role is not shown, and the GRANT that helps: a probe that silently sees nothing would lie."""
+    if server.sees_sessions:
+        return ()
+    grant = f"GRANT pg_read_all_stats TO {server.role}"
+    reason = "our role sees no session but its own: waits, blocking and the age of holders are missing"
+    return (ProbeFailure("waits", reason, grant=grant),)
 
 
 def messages_of(

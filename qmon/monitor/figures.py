@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from qmon.model.flow import popped_up_to, pushed_up_to, ring_ready
-from qmon.model.samples import WriterSample
+from qmon.model.samples import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import Figure
 from qmon.monitor.watched import WatchedIds, WatchedProgress
@@ -39,13 +39,22 @@ def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | N
 
 
 def held_rows(q: QueueSamples, writers: Sequence[WriterSample] | None, timeout_s: float) -> tuple[int, int] | None:
-    """Rows near the head held by transactions that still run, and those held longer than the timeout."""
+    """Rows near the head held by transactions that still run, and those held for longer than the timeout."""
     if writers is None or q.head is None:
         return None
-    running = {w.xid: w for w in writers}
-    held = [(h.rows, running[h.xid]) for h in q.held if h.xid in running]
-    late = sum(rows for rows, w in held if w.transaction_s is not None and w.transaction_s > timeout_s)
-    return sum(rows for rows, _ in held), late
+    held = [h for h in q.held if h.running]
+    late = sum(h.rows for h in held if (held_s(h, writers) or 0.0) > timeout_s)
+    return sum(h.rows for h in held), late
+
+
+def held_s(held: HeldSample, writers: Sequence[WriterSample]) -> float | None:
+    """Seconds since the transaction that holds the rows began.
+
+    The id of a savepoint does not tell whose it is: then the youngest transaction it can belong to, a lower bound.
+    """
+    same = [w.transaction_s for w in writers if w.xid == held.xid]
+    older = [w.transaction_s for w in writers if int(w.xid) <= int(held.xid)]
+    return min((s for s in same or older if s is not None), default=None)
 
 
 def in_progress(q: QueueSamples, held: tuple[int, int] | None) -> Figure:

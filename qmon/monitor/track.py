@@ -46,7 +46,7 @@ class QueueTrack:
         exact = figures.exact_ready(q, held[0] if held else 0)
         self._count(q, at, exact, held[0] if held else 0)
         ready = figures.ready(q, exact, self._window.carried())
-        if q.head is None and (blind := _blind(snapshot, q)):
+        if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
             ready = Figure.unknown(blind)
         view = self._view(snapshot, q, ready, held)
         self._prev, self._prev_at = q, at

@@ -101,7 +101,7 @@ def test_beyond_the_limit_the_depth_is_a_lower_bound_until_a_count_arrives() -> 
 
 
 def test_rows_held_by_an_open_transaction_are_in_progress_and_not_ready() -> None:
-    held = (HeldSample("900", 3), HeldSample("901", 2))
+    held = (HeldSample("900", 3, True), HeldSample("901", 2, False))
     snapshot = replace(
         poll(1, 1000.0, fifo(COUNTERS, counted=10, held=held)),
         writers=(WriterSample("900", 55, 400.0, "idle in transaction", "app"),),
@@ -109,6 +109,19 @@ def test_rows_held_by_an_open_transaction_are_in_progress_and_not_ready() -> Non
     queue = History().add(snapshot).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.stuck.value) == (7, 3, 3)
     assert queue.verdict.code == "stuck in progress"
+
+
+def test_rows_held_from_a_savepoint_are_as_old_as_the_youngest_transaction_they_can_belong_to() -> None:
+    snapshot = replace(
+        poll(1, 1000.0, fifo(COUNTERS, counted=10, held=(HeldSample("905", 4, True),))),
+        writers=(
+            WriterSample("900", 55, 400.0, "active", "app"),
+            WriterSample("904", 56, 20.0, "active", "app"),
+            WriterSample("906", 57, 1.0, "active", "app"),
+        ),
+    )
+    queue = History().add(snapshot).queues[0]
+    assert (queue.in_progress.value, queue.stuck.value) == (4, 0)
 
 
 def test_status_queue_counts_in_progress_and_stuck() -> None:

@@ -1,5 +1,5 @@
 -- The first messages of a queue that deletes on pop, for the queue screen. One that a running transaction has locked or
--- deleted is in progress, and its owner is that session.
+-- deleted is in progress, and its owner is that session; a savepoint's session is not known.
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {enqueued_at?} column: when it was pushed
@@ -15,7 +15,7 @@
 -- > payload      its first characters; its size alone where it is large
 SELECT
     m.id,
-    CASE WHEN l.pid IS NULL THEN 'ready' ELSE 'in_progress' END AS state,
+    CASE WHEN m.running THEN 'in_progress' ELSE 'ready' END AS state,
     CAST(extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, m.enqueued_at)) AS float8) AS age_s,
     CAST(l.pid AS text) AS owner,
     m.attempts,
@@ -24,6 +24,16 @@ FROM (
     SELECT
         CAST({id} AS text) AS id,
         CAST(xmax AS text) AS holder,
+        CASE
+            WHEN CAST(xmax AS text) IN ('0', '1', '2') THEN false
+            WHEN CAST(CAST(xmax AS text) AS bigint) >= (now_xid.last & 4294967295)
+                AND CAST(CAST(xmax AS text) AS bigint) - (now_xid.last & 4294967295) < 2147483648 THEN true
+            ELSE coalesce(pg_xact_status(CAST(CAST(
+                CAST(CAST(xmax AS text) AS bigint) + ((now_xid.last >> 32) - CASE
+                    WHEN CAST(CAST(xmax AS text) AS bigint) - (now_xid.last & 4294967295) > 2147483648 THEN 1 ELSE 0
+                END) * 4294967296
+            AS text) AS xid8)) = 'in progress', false)
+        END AS running,
         CAST({enqueued_at?} AS timestamptz) AS enqueued_at,
         CAST({attempts?} AS int) AS attempts,
         CASE
@@ -32,6 +42,7 @@ FROM (
         END AS payload,
         row_number() OVER (ORDER BY {id}) AS place
     FROM {table}
+    CROSS JOIN (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) AS last) AS now_xid
     WHERE {id} >= coalesce(:head, (SELECT {id} FROM {table} ORDER BY {id} LIMIT 1))
     ORDER BY {id}
     LIMIT :limit

@@ -7,6 +7,8 @@
 -- > commits        transactions committed since the reset
 -- > rollbacks      transactions rolled back since the reset
 -- > deadlocks      deadlocks since the reset
+-- > sees_sessions  false where our role sees no session but its own
+-- > role           our role, quoted, for the GRANT that would help
 SELECT
     CAST(extract(epoch FROM clock_timestamp()) AS float8) AS now_at,
     CAST(extract(epoch FROM pg_postmaster_start_time()) AS float8) AS started_at,
@@ -15,6 +17,8 @@ SELECT
     pg_stat_get_db_numbackends(d.oid) AS sessions,
     pg_stat_get_db_xact_commit(d.oid) AS commits,
     pg_stat_get_db_xact_rollback(d.oid) AS rollbacks,
-    pg_stat_get_db_deadlocks(d.oid) AS deadlocks
+    pg_stat_get_db_deadlocks(d.oid) AS deadlocks,
+    pg_has_role('pg_read_all_stats', 'USAGE') AS sees_sessions,
+    CAST(quote_ident(current_user) AS text) AS role
 FROM pg_database AS d
 WHERE d.datname = current_database()
