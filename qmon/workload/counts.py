@@ -1,0 +1,156 @@
+"""What the workload has committed, over time: points of totals per queue, and what lies between two moments."""
+
+from __future__ import annotations
+
+import bisect
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Final
+
+KEPT_S: Final = 900.0
+"""How far back points are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Messages since the load began; all committed but for the last six, which are not messages of the queue.
+
+    ``returned``: failed and ready again; ``died``: failed too often; ``requeued``: by a keeper; ``repaired``: orphans
+    requeued and holes filled in a ring; ``full_pushes``: pushes that found a ring full; ``errors``: statements and
+    connections that failed.
+    """
+
+    pushed: int = 0
+    popped: int = 0
+    completed: int = 0
+    returned: int = 0
+    died: int = 0
+    requeued: int = 0
+    archived: int = 0
+    repaired: int = 0
+    push_rolled_back: int = 0
+    pop_rolled_back: int = 0
+    empty_pops: int = 0
+    full_pushes: int = 0
+    errors: int = 0
+
+    @property
+    def ready(self) -> int:
+        """What this adds to the number of ready messages."""
+        return self.pushed - self.popped + self.returned + self.requeued
+
+
+COUNTED: Final = tuple(field.name for field in fields(Totals))
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What was committed between two moments, in messages; fractions, since moments lie between points."""
+
+    seconds: float
+    pushed: float
+    popped: float
+    completed: float
+
+    @property
+    def push_rate(self) -> float:
+        """Messages per second."""
+        return self.pushed / self.seconds
+
+    @property
+    def pop_rate(self) -> float:
+        """Messages per second."""
+        return self.popped / self.seconds
+
+    @property
+    def complete_rate(self) -> float:
+        """Messages per second."""
+        return self.completed / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The totals of one queue at a moment, seconds since the epoch."""
+
+    at: float
+    pushed: int
+    popped: int
+    completed: int
+    ready: int
+
+
+class Counts:
+    """The points of all queues. Written by the thread of the load, read by any."""
+
+    def __init__(self, base: Mapping[str, int]) -> None:
+        """``base``: messages ready in each queue when the load began."""
+        self._base = dict(base)
+        self._points: dict[str, list[Point]] = {queue: [] for queue in base}
+        self._totals: dict[str, Totals] = {queue: Totals() for queue in base}
+        self._guard = threading.Lock()
+
+    def add(self, at: float, totals: Mapping[str, Totals]) -> None:
+        """Add a point to each queue; ``at`` in seconds since the epoch, later than the last one."""
+        with self._guard:
+            for queue, now in totals.items():
+                points = self._points[queue]
+                points.append(Point(at, now.pushed, now.popped, now.completed, self._base[queue] + now.ready))
+                if len(points) > 200 and points[100].at < at - KEPT_S:
+                    del points[:100]
+                self._totals[queue] = now
+
+    @property
+    def queues(self) -> tuple[str, ...]:
+        """The queues that are counted."""
+        return tuple(self._base)
+
+    def totals(self, queue: str) -> Totals:
+        """The totals of a queue, as of the last point."""
+        with self._guard:
+            return self._totals[queue]
+
+    def between(self, start: float, end: float) -> dict[str, Flow]:
+        """What each queue committed from ``start`` to ``end``, seconds since the epoch.
+
+        Between two points the flow is taken as even. Raises ``ValueError`` where the times are in the wrong order, or a
+        time is older than what is kept or later than the last point.
+        """
+        if start >= end:
+            raise ValueError(f"the flow from {start} to {end}: the end must be later than the start")
+        out = {}
+        for queue in self.queues:
+            first, last = self._at(queue, start), self._at(queue, end)
+            out[queue] = Flow(end - start, last[0] - first[0], last[1] - first[1], last[2] - first[2])
+        return out
+
+    def depth_at(self, queue: str, at: float) -> float:
+        """Messages ready at a moment, seconds since the epoch; raises ``ValueError`` as ``between`` does."""
+        return self._at(queue, at)[3]
+
+    def last_at(self) -> float:
+        """The time of the last point, seconds since the epoch; 0 where there is none."""
+        with self._guard:
+            return max((points[-1].at for points in self._points.values() if points), default=0.0)
+
+    def _at(self, queue: str, at: float) -> tuple[float, float, float, float]:
+        with self._guard:
+            points = self._points[queue]
+            if not points or not points[0].at <= at <= points[-1].at:
+                raise ValueError(f"no counts of {queue} at {at}: they are kept from then to now")
+            index = max(1, bisect.bisect_left(points, at, key=lambda point: point.at))
+            if len(points) == 1:
+                before = after = points[0]
+            else:
+                before, after = points[index - 1], points[index]
+        share = 0.0 if after.at == before.at else (at - before.at) / (after.at - before.at)
+
+        def mix(a: int, b: int) -> float:
+            return a + (b - a) * share
+
+        return (
+            mix(before.pushed, after.pushed),
+            mix(before.popped, after.popped),
+            mix(before.completed, after.completed),
+            mix(before.ready, after.ready),
+        )

@@ -1,0 +1,39 @@
+"""A keeper: what a script of the queue's owners does now and then, so that a load can go on for hours."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.engines.base import Connection, Value
+from qmon.workload.member import Worker
+from qmon.workload.slots import Field
+from qmon.workload.statements import Statements
+
+_BATCH: Final = 500
+_NEVER_DEAD: Final = 1_000_000
+"""A requeue of the keeper kills no message, so that what it moved is what became ready."""
+
+
+class Keeper(Worker):
+    """Requeues what is stuck, archives what is processed, repairs a ring; then pauses."""
+
+    def round(self, connection: Connection, statements: Statements) -> None:
+        member = self.member
+        if statements.has("requeue") and (after := member.requeue_after_s) is not None:
+            asked: dict[str, Value] = {"timeout": after, "limit": _BATCH, "max_attempts": _NEVER_DEAD}
+            self._count(Field.REQUEUED, statements.value(connection, "requeue", asked))
+        if statements.has("archive"):
+            while not self.stop.is_set():
+                moved = statements.value(connection, "archive", {"limit": _BATCH})
+                self._count(Field.ARCHIVED, moved)
+                if int(str(moved)) < _BATCH:
+                    break
+        if statements.has("repair") and member.requeue_after_s is not None:
+            row = connection.fetch(statements.bound("repair", {"age": member.requeue_after_s})).rows[0]
+            for repaired in row:
+                self._count(Field.REPAIRED, repaired)
+        self.stop.wait(member.every_s)
+
+    def _count(self, field: Field, amount: object) -> None:
+        if number := int(str(amount)):
+            self.slot.add(field, number)

@@ -1,0 +1,234 @@
+"""A load: lets worker processes drive queues, faults come and go, and samples what has been committed."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Final, Self
+
+from qmon.engines import registry
+from qmon.engines.base import Target
+from qmon.errors import BadInput
+from qmon.workload.counts import COUNTED, Counts, Totals
+from qmon.workload.crew import Crew
+from qmon.workload.member import connect
+from qmon.workload.plan import Fault, QueueLoad, processes, slots_needed
+from qmon.workload.process import WorkerProcess
+from qmon.workload.slots import Field, Slots
+from qmon.workload.spec import Role, WorkerSpec
+from qmon.workload.statements import Statements
+
+SAMPLE_S: Final = 0.1
+FAULT_APPLICATION: Final = "load-fault"
+PER_PROCESS: Final = 8
+_RESTART_S: Final = 1.0
+_SLOTS_OF: Final = tuple(Field[name.upper()] for name in COUNTED)
+
+
+class Load:
+    """Drives installed queues of one target until it is stopped; its methods may be called from any thread.
+
+    The workers end when the load is stopped, and also when this process ends in whatever way.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        loads: Sequence[QueueLoad],
+        faults: Sequence[Fault] = (),
+        *,
+        connections: int = PER_PROCESS,
+    ) -> None:
+        """``connections``: so many in one worker process at most. Raises ``BadInput`` for what cannot be done."""
+        for load in loads:
+            load.check()
+        self._loads = {load.layout.queue: load for load in loads}
+        if len(self._loads) != len(loads):
+            raise BadInput("a queue takes one load")
+        for fault in faults:
+            self._check(fault)
+        self._target = target
+        self._faults = tuple(faults)
+        self._slots = Slots(slots_needed(loads))
+        layouts = {load.layout.queue: load.layout for load in loads}
+        self._crew = Crew(
+            processes(target, loads, self._slots.descriptor, self._slots.count, connections=connections),
+            WorkerSpec(target, layouts),
+        )
+        self._slots_of = _slots_of(loads)
+        self._counts = Counts({})
+        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._numbers = itertools.count()
+        self._down_s: dict[str, float] = {}
+        self._fallen: dict[WorkerProcess, float] = {}
+        self._guard = threading.RLock()
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """What the load has committed, over time; kept after the end."""
+        return self._counts
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The worker processes that run now."""
+        return self._crew.pids
+
+    def pids_of(self, queue: str, role: Role) -> tuple[int, ...]:
+        """The worker processes of one role on one queue that run now."""
+        return self._crew.pids_of(queue, role)
+
+    def connected(self, queue: str) -> int:
+        """Members of a queue that have a connection now."""
+        with self._guard:
+            if self._over.is_set():
+                return 0
+            return sum(self._slots.read(slot)[Field.CONNECTED] for slot in self._slots_of[queue])
+
+    def start(self) -> None:
+        """Count what is there, then start the workers. Raises what connecting raises, with nothing started."""
+        self._counts = Counts(self._depths())
+        self._sample()
+        self._crew.start()
+        now = time.monotonic()
+        for fault in self._faults:
+            self._schedule(now + fault.at_s, fault)
+        self._thread = threading.Thread(target=self._run, name="qmon load", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End all workers, each after its round, and take the last sample. A second call does nothing."""
+        with self._guard:
+            if self._over.is_set():
+                return
+            self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._crew.finish()
+        if self._thread is not None:
+            self._sample()
+        self._slots.close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def change(self, queue: str, role: Role, **changes: object) -> None:
+        """Change how the members of a queue work from now on: fields of ``Member``; ``rate`` is for all together."""
+        load = self._loads[queue]
+        number = {"pusher": load.pushers, "popper": load.poppers, "keeper": 1}[role]
+        if isinstance(rate := changes.get("rate"), int | float) and number:
+            changes["rate"] = rate / number
+        with self._guard:
+            self._crew.change(queue, role, changes)
+
+    def kill(self, queue: str, role: Role) -> None:
+        """End processes of a queue with SIGKILL at whatever they are doing; they are started again after a second."""
+        with self._guard:
+            self._crew.kill(queue, role)
+
+    def inject(self, fault: Fault) -> None:
+        """Let a fault happen now; ``at_s`` and ``every_s`` do not count. Raises ``BadInput`` as the load itself."""
+        self._check(fault)
+        self._begin(fault)
+
+    def _check(self, fault: Fault) -> None:
+        if fault.kind != "pin" and fault.queue not in self._loads:
+            raise BadInput(f"no load drives the queue {fault.queue!r}; there are: {', '.join(self._loads)}")
+
+    def _schedule(self, at: float, fault: Fault) -> None:
+        def happen() -> None:
+            self._begin(fault)
+            if fault.every_s is not None:
+                self._schedule(at + fault.every_s, fault)
+
+        self._later(at, happen)
+
+    def _later(self, at: float, action: Callable[[], None]) -> None:
+        with self._guard:
+            heapq.heappush(self._due, (at, next(self._numbers), action))
+
+    def _begin(self, fault: Fault) -> None:
+        queue, end = fault.queue, time.monotonic() + fault.for_s
+        words: dict[str, object] = {"application": FAULT_APPLICATION, "seconds": fault.for_s}
+        with self._guard:
+            match fault.kind:
+                case "crash":
+                    self._down_s[queue] = fault.for_s
+                    self._crew.crash(queue)
+                case "hold":
+                    self._crew.aside("hold", queue=queue, rows=max(1, round(fault.amount)), **words)
+                case "pin":
+                    self._crew.aside("pin", **words)
+                case "slow":
+                    self._while(queue, "popper", "work_s", self._loads[queue].work_s + fault.amount, end)
+                case "rollbacks":
+                    self._while(queue, "pusher", "rollback_share", fault.amount, end)
+                case "rate":
+                    self._while(queue, "pusher", "rate", fault.amount, end)
+                case "no_poppers":
+                    self._while(queue, "popper", "rate", 0.0, end)
+
+    def _while(self, queue: str, role: Role, field: str, value: object, end: float) -> None:
+        """Change a field of the members until ``end``, our monotonic clock; then it is again what the load says."""
+        load = self._loads[queue]
+        usual = load.pop_rate if (role, field) == ("popper", "rate") else getattr(load, field)
+        self.change(queue, role, **{field: value})
+        self._later(end, lambda: self.change(queue, role, **{field: usual}))
+
+    def _run(self) -> None:
+        while not self._over.wait(SAMPLE_S):
+            self._sample()
+            now = time.monotonic()
+            with self._guard:
+                while self._due and self._due[0][0] <= now:
+                    heapq.heappop(self._due)[2]()
+                for process in self._crew.fallen():
+                    self._raise(process, now)
+
+    def _raise(self, process: WorkerProcess, now: float) -> None:
+        """Start a process again that has fallen, a second later or when its crash is over."""
+        queues = {member.queue for member in process.spec.members}
+        down_s = max(_RESTART_S, *(self._down_s.get(queue, 0.0) for queue in queues))
+        if now >= self._fallen.setdefault(process, now) + down_s:
+            process.start()
+            del self._fallen[process]
+            for queue in queues:
+                self._down_s.pop(queue, None)
+
+    def _sample(self) -> None:
+        at = time.time()
+        totals = {}
+        for queue, slots in self._slots_of.items():
+            read = [self._slots.read(slot) for slot in slots]
+            totals[queue] = Totals(*(sum(numbers[field] for numbers in read) for field in _SLOTS_OF))
+        self._counts.add(at, totals)
+
+    def _depths(self) -> dict[str, int]:
+        connection = connect(self._target, FAULT_APPLICATION)
+        try:
+            engine = registry.engine_for(self._target)
+            return {
+                queue: Statements(engine, load.layout, connection.version).depth(connection)
+                for queue, load in self._loads.items()
+            }
+        finally:
+            connection.close()
+
+
+def _slots_of(loads: Sequence[QueueLoad]) -> dict[str, range]:
+    """The slots of each queue: its members count in slots that follow each other, see ``processes``."""
+    out, first = {}, 0
+    for load in loads:
+        out[load.layout.queue] = range(first, first := first + slots_needed((load,)))
+    return out

@@ -1,0 +1,117 @@
+"""One member of a worker process: its thread, its connection, its counters, and how it carries on after a fault."""
+
+from __future__ import annotations
+
+import abc
+import os
+import random
+import signal
+import threading
+import time
+from dataclasses import replace
+from typing import Final
+
+from qmon.engines import queries, registry
+from qmon.engines.base import Bound, Connection, Session, Target
+from qmon.errors import ConnectionLost, QmonError, Unreachable
+from qmon.model.layout import Layout
+from qmon.workload.pacer import Pacer
+from qmon.workload.slots import Field, Slot
+from qmon.workload.spec import Member
+from qmon.workload.statements import Statements
+
+_LOOK_S: Final = 0.1
+"""Orders that change the rate are noticed within this time."""
+_RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
+"""Pauses between attempts to connect; the last one is repeated."""
+
+
+def connect(target: Target, application: str) -> Connection:
+    """A connection that goes by the name of an application. Raises what connecting raises."""
+    engine = registry.engine_for(target)
+    connection = engine.connect(target, Session("load"))
+    try:
+        query = queries.load(engine.name, "action/workload/session", connection.version)
+        connection.fetch(Bound(queries.render(query, {}, engine), {"application": application}))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class Worker(abc.ABC):
+    """Does rounds until it is told to stop, and connects anew when its connection breaks. One thread runs ``run``."""
+
+    def __init__(self, target: Target, layout: Layout, member: Member, slot: Slot, stop: threading.Event) -> None:
+        self.member = member
+        """Replaced as a whole when orders change it."""
+        self.slot = slot
+        self.stop = stop
+        self.crash = False
+        """Kill the whole process at the worst moment: between a pop and its complete."""
+        self.random = random.Random()
+        self._target = target
+        self._layout = layout
+        self._connection: Connection | None = None
+        self._pacer = Pacer(time.monotonic())
+
+    @abc.abstractmethod
+    def round(self, connection: Connection, statements: Statements) -> None:
+        """Do one round; counts what it commits."""
+
+    def change(self, **changes: object) -> None:
+        """Change how it works from the next round on: fields of ``Member``."""
+        self.member = replace(self.member, **changes)  # type: ignore[arg-type]  # checked by Orders
+
+    def run(self) -> None:
+        """Work until told to stop."""
+        attempt = 0
+        while not self.stop.is_set():
+            try:
+                connection = self._connection = connect(self._target, self.member.application)
+            except QmonError:
+                self.slot.add(Field.ERRORS)
+                self.stop.wait(_RETRY_S[min(attempt, len(_RETRY_S) - 1)])
+                attempt += 1
+                continue
+            attempt = 0
+            self.slot.connected(True)
+            try:
+                self._work(connection)
+            finally:
+                self.slot.connected(False)
+                connection.close()
+
+    def _work(self, connection: Connection) -> None:
+        statements = Statements(registry.engine_for(self._target), self._layout, connection.version)
+        while not self.stop.is_set():
+            try:
+                self.round(connection, statements)
+            except (ConnectionLost, Unreachable):
+                self.slot.add(Field.ERRORS)
+                return
+            except QmonError:
+                self.slot.add(Field.ERRORS)
+                self.stop.wait(_RETRY_S[0])
+
+    def cancel(self) -> None:
+        """End the statement under way; from another thread."""
+        if (connection := self._connection) is not None:
+            connection.cancel()
+
+    def paced(self, messages: int) -> bool:
+        """Wait until the rate allows so many messages; false where there is no time now: look again later."""
+        wait = self._pacer.wait(time.monotonic(), messages, self.member.rate)
+        if wait > 0:
+            self.stop.wait(min(wait, _LOOK_S))
+            return False
+        return True
+
+    def happens(self, share: float) -> bool:
+        """True for this share of the calls, by chance."""
+        return share > 0 and self.random.random() < share
+
+    def crash_now(self) -> None:
+        """Die as by kill -9, if that has been ordered."""
+        if self.crash:
+            os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,26 @@
+"""The messages of the workload: small JSON, told apart by a number, some of them poisoned; and arrays of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+_POISON: Final = '"poison": true'
+
+
+def message(number: int, origin: str, size: int, *, poison: bool) -> str:
+    """A message of ``size`` characters, ASCII only, or a little more where that is too short for what it says."""
+    head = json.dumps({"number": number, "from": origin, "poison": poison})[:-1] + ', "text": "'
+    return head + "x" * max(0, size - len(head) - 2) + '"}'
+
+
+def is_poison(payload: object) -> bool:
+    """Whether a popped message fails whenever it is worked on."""
+    text = payload.decode(errors="replace") if isinstance(payload, bytes) else str(payload)
+    return _POISON in text
+
+
+def array(items: Iterable[str]) -> str:
+    """An array literal of PostgreSQL; the elements' type is that of the parameter it is bound to."""
+    return "{" + ",".join('"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"' for item in items) + "}"

@@ -1,0 +1,137 @@
+"""What a load is: for each queue how many pushers and poppers, and which faults come when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from qmon.engines.base import Target
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.workload.spec import Member, Role, WorkerSpec
+from qmon.workload.statements import drivable
+
+FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_poppers"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that goes wrong. Times in seconds.
+
+    ``crash``: the poppers' process dies between a pop and its complete, and is started again after ``for_s``;
+    ``hold``: a session locks the oldest ``amount`` messages; ``pin``: a transaction keeps VACUUM from removing dead
+    rows; ``slow``: poppers work ``amount`` seconds longer on a message; ``rollbacks``: pushers roll back this share;
+    ``rate``: pushers push so many messages per second in all; ``no_poppers``: poppers pause. Each ends after
+    ``for_s``. ``at_s``: after the load began; ``every_s``: again and again, ``None`` once.
+    """
+
+    kind: FaultKind
+    queue: str = ""
+    at_s: float = 0.0
+    for_s: float = 10.0
+    amount: float = 0.0
+    every_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLoad:
+    """The load of one queue; see ``Member`` for what is not said here.
+
+    ``rate``: messages per second of all pushers together, ``None`` as fast as possible; ``pop_rate`` likewise.
+    ``keeper``: somebody archives, and requeues and repairs what is older than ``requeue_after_s`` seconds.
+    """
+
+    layout: Layout
+    pushers: int = 1
+    poppers: int = 1
+    rate: float | None = None
+    pop_rate: float | None = None
+    batch: int = 1
+    message_bytes: int = 300
+    rollback_share: float = 0.0
+    poison_share: float = 0.0
+    work_s: float = 0.0
+    fail_share: float = 0.0
+    idle_s: float = 0.05
+    keeper: bool = False
+    requeue_after_s: float | None = None
+    pusher_application: str = "load-pusher"
+    popper_application: str = "load-popper"
+    keeper_application: str = "load-keeper"
+
+    def check(self) -> None:
+        """Raise ``BadInput`` where this cannot be done."""
+        drivable(self.layout)
+        if not 0 <= self.pushers <= 200 or not 0 <= self.poppers <= 200:
+            raise BadInput("a queue takes 0 to 200 pushers and as many poppers")
+        for name in ("rollback_share", "poison_share", "fail_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadInput(f"{name.replace('_', ' ')} goes from 0 to 1, not {getattr(self, name)}")
+        for name in ("rate", "pop_rate", "requeue_after_s"):
+            if (value := getattr(self, name)) is not None and value < 0:
+                raise BadInput(f"{name.replace('_', ' ')} is 0 or more, not {value}")
+        if not 1 <= self.batch <= 10_000 or not 1 <= self.message_bytes <= 10_000_000:
+            raise BadInput("a batch has 1 to 10,000 messages, a message 1 to 10,000,000 bytes")
+
+    def members(self, role: Role, first_slot: int) -> tuple[Member, ...]:
+        """The members of one role, counting in slots from ``first_slot`` on."""
+        number = {"pusher": self.pushers, "popper": self.poppers, "keeper": int(self.keeper)}[role]
+        rate = {"pusher": self.rate, "popper": self.pop_rate, "keeper": None}[role]
+        application = {
+            "pusher": self.pusher_application,
+            "popper": self.popper_application,
+            "keeper": self.keeper_application,
+        }[role]
+        return tuple(
+            Member(
+                self.layout.queue,
+                role,
+                application,
+                first_slot + index,
+                rate=None if rate is None else rate / number,
+                batch=self.batch,
+                message_bytes=self.message_bytes,
+                rollback_share=self.rollback_share,
+                poison_share=self.poison_share,
+                work_s=self.work_s,
+                fail_share=self.fail_share,
+                idle_s=self.idle_s,
+                requeue_after_s=self.requeue_after_s,
+            )
+            for index in range(number)
+        )
+
+
+def processes(
+    target: Target, loads: Sequence[QueueLoad], counters: int, slots: int, *, connections: int
+) -> list[WorkerSpec]:
+    """Which process does what: pushers of all queues share some, the poppers of each queue have their own.
+
+    So a crash of poppers hits one queue. ``connections``: so many a process at most.
+    """
+    pushers: list[Member] = []
+    keepers: list[Member] = []
+    groups: list[list[Member]] = []
+    slot = 0
+    for load in loads:
+        for role, into in (("pusher", pushers), ("keeper", keepers)):
+            made = load.members("pusher" if role == "pusher" else "keeper", slot)
+            into.extend(made)
+            slot += len(made)
+        poppers = load.members("popper", slot)
+        groups.extend(list(poppers[at : at + connections]) for at in range(0, len(poppers), connections))
+        slot += len(poppers)
+    groups[:0] = [pushers[at : at + connections] for at in range(0, len(pushers), connections)]
+    if keepers:
+        groups.append(keepers)
+    layouts = {load.layout.queue: load.layout for load in loads}
+    return [
+        WorkerSpec(target, {each.queue: layouts[each.queue] for each in group}, tuple(group), counters, slots)
+        for group in groups
+    ]
+
+
+def slots_needed(loads: Sequence[QueueLoad]) -> int:
+    """How many members there are in all."""
+    return sum(load.pushers + load.poppers + int(load.keeper) for load in loads)

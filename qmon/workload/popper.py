@@ -1,0 +1,113 @@
+"""A popper: pops, works, completes; or fails; or dies between the two."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.engines.base import Connection
+from qmon.model.layout import Layout
+from qmon.workload.member import Worker
+from qmon.workload.messages import array, is_poison
+from qmon.workload.slots import Field
+from qmon.workload.statements import Statements
+
+_IDLE_GROWTH: Final = 1.5
+_IDLE_MOST: Final = 5.0
+
+_Rows = tuple[tuple[object, ...], ...]
+
+
+class _GivenBackError(Exception):
+    """Ends the transaction of a pop whose messages failed: the rollback gives them back."""
+
+
+class Popper(Worker):
+    """Pops one message, or one batch, a round, and works on it for the time it is told."""
+
+    _idle = 1.0
+
+    def round(self, connection: Connection, statements: Statements) -> None:
+        if not self.paced(self._batch(statements)):
+            return
+        found = self._round_of(statements.layout, connection, statements)
+        if found:
+            self._idle = 1.0
+        else:
+            self.slot.add(Field.EMPTY_POPS)
+            self.stop.wait(self.member.idle_s * self._idle)
+            self._idle = min(self._idle * _IDLE_GROWTH, _IDLE_MOST)
+
+    def _round_of(self, layout: Layout, connection: Connection, statements: Statements) -> int:
+        if layout.traits.completes:
+            return self._take(connection, statements)
+        works = self.member.work_s > 0 or self.member.fail_share > 0
+        if self.crash or (layout.traits.deletes_on_pop and works):
+            return self._hold(connection, statements)
+        rows = self._pop(connection, statements)
+        if rows:
+            self.slot.add(Field.POPPED, len(rows))
+            self.crash_now()
+            self._do_work()
+        return len(rows)
+
+    def _batch(self, statements: Statements) -> int:
+        return max(1, self.member.batch) if statements.has("pop_batch") else 1
+
+    def _pop(self, connection: Connection, statements: Statements, verb: str = "pop") -> _Rows:
+        batch = self._batch(statements)
+        bound = statements.bound(verb) if batch == 1 else statements.bound(f"{verb}_batch", {"limit": batch})
+        return connection.fetch(bound).rows
+
+    def _hold(self, connection: Connection, statements: Statements) -> int:
+        """Of a design without complete: the messages are in progress while the transaction is open.
+
+        A crash inside it gives them back; in a ring they become orphans, since their numbers are drawn.
+        """
+        rows: _Rows = ()
+        try:
+            with connection.transaction():
+                rows = self._pop(connection, statements)
+                if rows:
+                    self.crash_now()
+                    self._do_work()
+                    if self.happens(self.member.fail_share):
+                        raise _GivenBackError
+        except _GivenBackError:
+            self.slot.add(Field.POP_ROLLED_BACK, len(rows))
+            return len(rows)
+        if rows:
+            self.slot.add(Field.POPPED, len(rows))
+        return len(rows)
+
+    def _take(self, connection: Connection, statements: Statements) -> int:
+        """Of a design that completes: the pop is committed, the messages are in progress until they are completed."""
+        rows = self._pop(connection, statements, "take")
+        if not rows:
+            return 0
+        self.slot.add(Field.POPPED, len(rows))
+        self.crash_now()
+        self._do_work()
+        good = []
+        for identity, payload, attempt in rows:
+            if is_poison(payload) or self.happens(self.member.fail_share):
+                self._fail(connection, statements, str(identity), int(str(attempt)))
+            else:
+                good.append((str(identity), int(str(attempt))))
+        if len(good) == 1:
+            identity, attempt = good[0]
+            done = statements.value(connection, "complete", {"id": identity, "attempt": attempt})
+            self.slot.add(Field.COMPLETED, int(str(done)))
+        elif good:
+            done = statements.value(connection, "complete_batch", {"ids": array(identity for identity, _ in good)})
+            self.slot.add(Field.COMPLETED, int(str(done)))
+        return len(rows)
+
+    def _fail(self, connection: Connection, statements: Statements, identity: str, attempt: int) -> None:
+        state = statements.value(connection, "fail", {"id": identity, "attempt": attempt})
+        if state is not None:
+            dead = statements.layout.state is not None and state == statements.layout.state.dead
+            self.slot.add(Field.DIED if dead else Field.RETURNED)
+
+    def _do_work(self) -> None:
+        if self.member.work_s > 0:
+            self.stop.wait(self.member.work_s)

@@ -1,0 +1,77 @@
+"""``qmon load``: one queue, so many pushers and poppers, for so long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.base import Target
+from qmon.errors import BadInput
+from qmon.workload.counts import Flow, Totals
+from qmon.workload.load import Load
+from qmon.workload.plan import QueueLoad
+
+MAX_SECONDS: Final = 7 * 24 * 3600.0
+_TELL_S: Final = 0.5
+_WINDOW_S: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a load goes. ``elapsed_s`` of ``seconds``; ``flow``: what was committed in the last two seconds or less."""
+
+    elapsed_s: float
+    seconds: float
+    totals: Totals
+    flow: Flow
+    depth: float
+    connected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a load went: ``flow`` over the whole run, ``depth`` messages ready at its end."""
+
+    totals: Totals
+    flow: Flow
+    depth: float
+
+
+def run_load(
+    target: Target,
+    load: QueueLoad,
+    seconds: float,
+    progress: Callable[[Progress], None] | None = None,
+    *,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Result:
+    """Drive one queue for ``seconds``; ``progress`` is told twice a second, ``stopped`` asked whether to end early.
+
+    Raises ``BadInput`` for a queue that qmon did not install or a load that cannot be, and what connecting raises.
+    The workers are gone when this returns, also when it raises (a ``KeyboardInterrupt``).
+    """
+    if not 0 < seconds <= MAX_SECONDS:
+        raise BadInput(f"a load lasts more than 0 seconds and at most seven days, not {seconds:g} s")
+    queue = load.layout.queue
+    with Load(target, [load]) as running:
+        counts = running.counts
+        began = counts.last_at()
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not stopped():
+            time.sleep(min(left, _TELL_S))
+            now = counts.last_at()
+            if progress is not None and now > began:
+                flow = counts.between(max(began, now - _WINDOW_S), now)[queue]
+                told = Progress(
+                    min(seconds, now - began),
+                    seconds,
+                    counts.totals(queue),
+                    flow,
+                    counts.depth_at(queue, now),
+                    running.connected(queue),
+                )
+                progress(told)
+    over = counts.last_at()
+    return Result(counts.totals(queue), counts.between(began, over)[queue], counts.depth_at(queue, over))

@@ -1,0 +1,101 @@
+"""Counters in memory that processes share: exact to the last commit, also of a process that was killed.
+
+The memory belongs to a file that has no name any more: it is handed to workers as an open descriptor, and nothing is
+left of it when the last of them is gone, however they went.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import time
+from enum import IntEnum
+from typing import Final
+
+
+class Field(IntEnum):
+    """What is counted. Totals of messages but for the last three; each is written by one thread only."""
+
+    PUSHED = 0
+    """Committed."""
+    POPPED = 1
+    """Committed."""
+    COMPLETED = 2
+    RETURNED = 3
+    """Failed, and ready again."""
+    DIED = 4
+    """Failed too often: now dead letters."""
+    REQUEUED = 5
+    """By a keeper, ready again."""
+    ARCHIVED = 6
+    REPAIRED = 7
+    """Orphans of a ring that were requeued, holes that were filled."""
+    PUSH_ROLLED_BACK = 8
+    POP_ROLLED_BACK = 9
+    EMPTY_POPS = 10
+    """Pops that found nothing."""
+    FULL_PUSHES = 11
+    """Pushes that found a ring full."""
+    ERRORS = 12
+    """Statements that failed, connections that were lost."""
+    COMMITTED_AT = 13
+    """When the last of these was counted: microseconds since the epoch."""
+    CONNECTED = 14
+    """1 while the member has a connection."""
+
+
+WIDTH: Final = 16
+_BYTES: Final = WIDTH * 8
+
+
+class Slots:
+    """The shared counters: ``count`` slots of ``WIDTH`` whole numbers, one slot for each member of each worker."""
+
+    def __init__(self, count: int, descriptor: int | None = None) -> None:
+        """Make new counters, all zero, or open those behind an inherited ``descriptor``."""
+        if descriptor is None:
+            with tempfile.TemporaryFile(prefix="qmon-counts-") as file:
+                file.truncate(max(1, count) * _BYTES)
+                descriptor = os.dup(file.fileno())
+        self.descriptor = descriptor
+        self.count = count
+        self._memory = mmap.mmap(descriptor, max(1, count) * _BYTES)
+        # Eight bytes at a time, in one piece: a reader never sees half a number.
+        self._numbers = memoryview(self._memory).cast("q")
+
+    def slot(self, index: int) -> Slot:
+        """The counters of one member, to write."""
+        if not 0 <= index < self.count:
+            raise IndexError(f"there is no slot {index} of {self.count}")
+        return Slot(self._numbers[index * WIDTH : (index + 1) * WIDTH])
+
+    def read(self, index: int) -> tuple[int, ...]:
+        """All counters of one slot, in the order of ``Field``."""
+        return tuple(self._numbers[index * WIDTH : index * WIDTH + len(Field)].tolist())
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        self._numbers.release()
+        self._memory.close()
+        os.close(self.descriptor)
+
+
+class Slot:
+    """The counters of one member; written by its own thread alone."""
+
+    def __init__(self, numbers: memoryview[int]) -> None:
+        self._numbers = numbers
+
+    def add(self, field: Field, amount: int = 1) -> None:
+        """Count so many more, now."""
+        self._numbers[field] += amount
+        self._numbers[Field.COMMITTED_AT] = time.time_ns() // 1000
+
+    def connected(self, yes: bool) -> None:
+        """Say whether the member has a connection."""
+        self._numbers[Field.CONNECTED] = int(yes)
+
+    def release(self) -> None:
+        """Let go of the memory; the counts stay."""
+        self._numbers.release()

@@ -1,0 +1,107 @@
+"""What a worker process is told: its target, its queues, and what each of its connections does. Carried as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Final, Literal
+
+from qmon.engines.base import EngineName, Target
+from qmon.engines.secret import Secret
+from qmon.model.layout import Layout, Source
+from qmon.model.layout_io import layout_from_dict, layout_to_dict
+
+Role = Literal["pusher", "popper", "keeper"]
+ROLES: Final[tuple[Role, ...]] = ("pusher", "popper", "keeper")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One connection of a worker process and what it does. Times in seconds, shares from 0 to 1.
+
+    Attributes:
+        queue: the queue it works on.
+        role: a keeper requeues what is stuck, archives what is processed and repairs rings, as a script would.
+        application: the application name the server sees.
+        slot: where it counts, see ``qmon.workload.slots``.
+        rate: messages per second; ``None`` as fast as the server lets it, 0 pauses.
+        batch: messages a transaction, where the design has batches.
+        message_bytes: size of a pushed message.
+        rollback_share: of the pushes, so many are rolled back.
+        poison_share: of the messages pushed, so many fail each time they are popped.
+        work_s: time between pop and complete.
+        fail_share: of the messages popped, so many fail, whatever they are.
+        idle_s: pause after a pop that found nothing; grows to five times that.
+        every_s: pause between two rounds of a keeper.
+        requeue_after_s: what has been in progress for longer is requeued by a keeper; ``None`` never.
+    """
+
+    queue: str
+    role: Role
+    application: str
+    slot: int
+    rate: float | None = None
+    batch: int = 1
+    message_bytes: int = 300
+    rollback_share: float = 0.0
+    poison_share: float = 0.0
+    work_s: float = 0.0
+    fail_share: float = 0.0
+    idle_s: float = 0.05
+    every_s: float = 1.0
+    requeue_after_s: float | None = None
+
+
+CHANGEABLE: Final = frozenset({field.name for field in fields(Member)} - {"queue", "role", "application", "slot"})
+"""What may be changed while a member works."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSpec:
+    """A worker process: the target, the layouts of its queues by name, and its members, one connection each."""
+
+    target: Target
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
+    members: tuple[Member, ...] = ()
+    counters: int = -1
+    """The file descriptor of the shared counters, inherited."""
+    slots: int = 0
+    """How many slots that file has."""
+
+    def to_json(self) -> str:
+        """One line; holds the password, so it goes through a pipe and nowhere else."""
+        target: dict[str, object] = {
+            "name": self.target.name,
+            "engine": self.target.engine,
+            "parameters": dict(self.target.parameters),
+            "password": None if self.target.password is None else self.target.password.reveal(),
+        }
+        return json.dumps(
+            {
+                "target": target,
+                "layouts": {name: layout_to_dict(layout) for name, layout in self.layouts.items()},
+                "members": [asdict(member) for member in self.members],
+                "counters": self.counters,
+                "slots": self.slots,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> WorkerSpec:
+        """What ``to_json`` wrote."""
+        raw = json.loads(text)
+        target, password = raw["target"], raw["target"]["password"]
+        engine: EngineName | None = target["engine"]
+        return cls(
+            Target(
+                target["name"],
+                engine,
+                target["parameters"],
+                password=None if password is None else Secret(password),
+            ),
+            {name: layout_from_dict(each, source=Source.REGISTRY) for name, each in raw["layouts"].items()},
+            tuple(Member(**each) for each in raw["members"]),
+            raw["counters"],
+            raw["slots"],
+        )

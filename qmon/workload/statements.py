@@ -1,0 +1,105 @@
+"""The statements of the workload for one queue, and what it may drive at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, Connection, Engine, Statement, Value
+from qmon.engines.queries import Name
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+
+_VERBS = {
+    "push": "push",
+    "push_batch": "push_batch",
+    "pop": "pop",
+    "pop_batch": "pop_batch",
+    "take": "pop",
+    "take_batch": "pop_batch",
+    "complete": "complete",
+    "complete_batch": "complete_batch",
+    "fail": "fail",
+    "requeue": "requeue",
+    "archive": "archive",
+    "repair": "repair",
+}
+"""Which routine of a design each statement calls."""
+
+
+def drivable(layout: Layout) -> Layout:
+    """The layout itself, if the workload may drive it; raises ``BadInput`` for a table that qmon did not install."""
+    if layout.routine("push") is None or layout.routine("pop") is None:
+        raise BadInput(
+            f"{layout.queue} was not installed by qmon, and a load would write to it; install a queue of its own with"
+            " qmon install"
+        )
+    return layout
+
+
+class Statements:
+    """The statements of one queue on one connection, rendered once each."""
+
+    def __init__(self, engine: Engine, layout: Layout, version: tuple[int, int]) -> None:
+        self.layout = drivable(layout)
+        self._engine = engine
+        self._version = version
+        self._known: dict[str, Statement] = {}
+
+    def has(self, name: str) -> bool:
+        """Whether the design has what this statement calls."""
+        return self.layout.routine(_VERBS[name]) is not None
+
+    def bound(self, name: str, values: Mapping[str, Value] | None = None) -> Bound:
+        """The statement with its values."""
+        statement = self._known.get(name)
+        if statement is None:
+            statement = self._known[name] = self._render(name)
+        return Bound(statement, values or {})
+
+    def value(self, connection: Connection, name: str, values: Mapping[str, Value] | None = None) -> object:
+        """Run a statement that returns one row of one column, and return that."""
+        return connection.fetch(self.bound(name, values)).rows[0][0]
+
+    def depth(self, connection: Connection) -> int:
+        """Messages that are ready (in a ring: held), counted one by one."""
+        return int(str(self.value(connection, *self._depth())))
+
+    def _depth(self) -> tuple[str, dict[str, Value]]:
+        if self.layout.ring is not None:
+            return "depth_ring", {}
+        return "depth", {"ready": self._ready()}
+
+    def hold(self, rows: int) -> Bound:
+        """Locks the oldest messages until the transaction ends."""
+        if self.layout.ring is not None:
+            return self.bound("hold_ring", {"rows": rows})
+        return self.bound("hold", {"rows": rows, "ready": self._ready()})
+
+    def _ready(self) -> Value:
+        # Without a state column the value is compared with nothing.
+        return "" if self.layout.state is None else str(self.layout.state.ready)
+
+    def _render(self, name: str) -> Statement:
+        query = queries.load(self._engine.name, f"action/workload/{name}", self._version)
+        return queries.render(query, {slot: self._name(slot) for slot in query.names}, self._engine)
+
+    def _name(self, slot: str) -> Name:
+        layout, ring = self.layout, self.layout.ring
+        if (routine := layout.routine(slot)) is not None:
+            return routine.parts
+        if slot == "table":
+            return layout.table.parts
+        if slot == "state":
+            return None if layout.state is None else layout.state.column
+        if slot == "id":
+            return layout.id
+        if ring is not None:
+            of_ring: dict[str, Name] = {
+                "slot": ring.slot,
+                "message_id": ring.message_id,
+                "pop_seq": ring.pop_sequence.parts,
+                "size": ring.size,
+            }
+            return of_ring.get(slot)
+        return None

@@ -1,0 +1,104 @@
+"""A worker process: ``python -m qmon.workload.worker``, told what to do on its standard input.
+
+The first line is a ``WorkerSpec``, each later line an order. When the input ends, because the controller closed it or
+is gone, however it went, the process ends within two seconds. Interrupts from a terminal are left to the controller.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Final, TextIO
+
+from qmon.engines import registry
+from qmon.workload.faults import hold, pin
+from qmon.workload.keeper import Keeper
+from qmon.workload.member import Worker
+from qmon.workload.popper import Popper
+from qmon.workload.pusher import Pusher
+from qmon.workload.slots import Slots
+from qmon.workload.spec import CHANGEABLE, WorkerSpec
+
+_GRACE_S: Final = 1.5
+_KINDS: Final[dict[str, type[Worker]]] = {"pusher": Pusher, "popper": Popper, "keeper": Keeper}
+
+
+class Process:
+    """The threads of this process, and the orders to them."""
+
+    def __init__(self, spec: WorkerSpec) -> None:
+        self._spec = spec
+        self._stop = threading.Event()
+        slots = Slots(spec.slots, spec.counters) if spec.members else None
+        self._workers = [
+            _KINDS[each.role](spec.target, spec.layouts[each.queue], each, slots.slot(each.slot), self._stop)
+            for each in spec.members
+            if slots is not None
+        ]
+        self._threads = [threading.Thread(target=worker.run, daemon=True) for worker in self._workers]
+
+    def start(self) -> None:
+        """Start a thread for each member."""
+        for thread in self._threads:
+            thread.start()
+
+    def order(self, text: str) -> None:
+        """Carry out one order: ``change`` members, ``crash``, ``hold`` locks, or ``pin`` the horizon."""
+        order = json.loads(text)
+        match order.pop("do"):
+            case "change":
+                changes = {name: value for name, value in order["changes"].items() if name in CHANGEABLE}
+                for worker in self._of(order["queue"], order["role"]):
+                    worker.change(**changes)
+            case "crash":
+                for worker in self._of(order["queue"], "popper"):
+                    worker.crash = True
+            case "hold":
+                layout = self._spec.layouts[order["queue"]]
+                self._aside(hold, layout, order["application"], int(order["rows"]), float(order["seconds"]))
+            case "pin":
+                self._aside(pin, order["application"], float(order["seconds"]))
+            case other:
+                raise ValueError(f"unknown order {other!r}")
+
+    def _of(self, queue: str, role: str) -> list[Worker]:
+        return [each for each in self._workers if each.member.queue == queue and each.member.role == role]
+
+    def _aside(self, fault: object, *arguments: object) -> None:
+        engine = registry.engine_for(self._spec.target)
+        given = (engine, self._spec.target, self._stop, *arguments)
+        threading.Thread(target=fault, args=given, daemon=True).start()  # type: ignore[arg-type]
+
+    def finish(self) -> None:
+        """Let every thread end its round; cancel what takes too long."""
+        self._stop.set()
+        deadline = time.monotonic() + _GRACE_S
+        for share in (0.5, 1.0):
+            until = deadline - _GRACE_S * (1 - share)
+            for thread in self._threads:
+                thread.join(max(0.0, until - time.monotonic()))
+            for worker, thread in zip(self._workers, self._threads, strict=True):
+                if thread.is_alive():
+                    worker.cancel()
+
+
+def main(orders: TextIO) -> None:
+    """Run until the orders end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    first = orders.readline()
+    if first:
+        process = Process(WorkerSpec.from_json(first))
+        process.start()
+        for line in orders:
+            process.order(line)
+        process.finish()
+
+
+if __name__ == "__main__":
+    main(sys.stdin)
+    sys.stdout.flush()
+    os._exit(0)  # a thread may hang in the driver; nothing is left to clean up

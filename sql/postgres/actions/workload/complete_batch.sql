@@ -1,0 +1,6 @@
+-- Complete many messages of the workload.
+-- {complete_batch} function of the design
+-- :ids             ids, as an array literal
+-- > done           how many were still in progress
+SELECT c.done
+FROM {complete_batch}(:ids) AS c(done)

@@ -1,0 +1,7 @@
+-- How many messages a ring holds, counted one by one: asked once, when a load begins.
+-- {table}      the ring
+-- {message_id} column: the message in the slot, NULL where there is none
+-- > depth      messages
+SELECT count(*) AS depth
+FROM {table} AS q
+WHERE {message_id} IS NOT NULL

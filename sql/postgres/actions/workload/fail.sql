@@ -1,0 +1,7 @@
+-- Give a message of the workload back as failed.
+-- {fail}    function of the design
+-- :id       its id
+-- :attempt  the attempt that pop gave
+-- > state   its new state; NULL where it is not ours any more
+SELECT f.state
+FROM {fail}(:id, :attempt) AS f(state)
