@@ -19,9 +19,7 @@ try:
 except ImportError as _problem:
     if "libodbc" not in str(_problem):
         raise
-    raise MissingDriver(
-        "the ODBC driver manager is not installed: apt install unixodbc (or unixODBC, elsewhere)"
-    ) from None
+    raise MissingDriver("the ODBC driver manager is not installed: apt install unixodbc") from None
 
 pyodbc.pooling = False  # a pooled connection would keep our session settings, or another purpose's
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ DRIVER_NAMES: Final = ("ODBC Driver 18 for SQL Server", "ODBC Driver 17 for SQL 
 
 WHEEL: Final = "mssql_python_odbc"
 _MAX_NAME: Final = 128
+_FREETDS: Final = {"Encryption": "require", "TDS_Version": "7.4"}
 _FIRST: Final = (11, 0)
 """Only to find the file that sets up a session, before the version is known; it is the same for all."""
 
@@ -90,11 +92,11 @@ class SqlServer:
         says so. Raises ``MissingDriver``.
         """
         given = dict(target.parameters)
-        out = {"APP": f"qmon {session.purpose}".strip(), "Encrypt": "yes"}
-        if lookup(given, "DSN", "FILEDSN") is not None:
-            del out["Encrypt"]  # the DSN decides
-        elif lookup(given, "Driver") is None:
-            out["DRIVER"] = find_driver()
+        out = {"APP": f"qmon {session.purpose}".strip()}
+        if lookup(given, "DSN", "FILEDSN") is None:  # else the DSN decides
+            driver = lookup(given, "Driver") or find_driver()
+            out["DRIVER"] = driver
+            out |= _FREETDS if re.search("freetds|tdsodbc", driver, re.I) else {"Encrypt": "yes"}
         taken = {name.lower() for name in given}
         return {name: value for name, value in out.items() if name.lower() not in taken} | given
 

@@ -11,6 +11,7 @@ from typing import Final
 from qmon.engines.base import Target
 from qmon.engines.faults import Fault
 from qmon.engines.keywords import lookup
+from qmon.engines.reach import why_unreachable
 from qmon.errors import (
     BadInput,
     ConnectionLost,
@@ -46,39 +47,45 @@ def connecting(fault: Fault, target: Target) -> QmonError:
 
 
 def _connecting(fault: Fault, target: Target, numbers: frozenset[int]) -> QmonError:
-    user = lookup(target.parameters, "UID")
-    where = lookup(target.parameters, "Server", "Address") or "the server"
-    database = lookup(target.parameters, "Database")
+    server = lookup(target.parameters, "Server", "Address") or "the server"
+    text = fault.text
     missing = _missing_driver(fault, target)
     if missing is not None:
         return missing
-    if numbers.intersection(_NO_DATABASE):
-        return Unreachable(f"there is no database {database!r} on the server, or we may not open it", retryable=False)
-    if numbers.intersection(_LOGIN_FAILED):
-        return _login_failed(fault, target, user)
-    if numbers.intersection(_CLOSED_DATABASE):
-        return Unreachable(f"the login may not open database {database!r}; CREATE USER in it helps", retryable=False)
+    if refused := _refused_for_good(fault, target, numbers):
+        return refused
     if numbers.intersection(_NOT_READY):
-        return Unreachable(f"not ready yet: {fault.text}")
+        return Unreachable(f"not ready yet: {text}")
     if numbers.intersection(_FULL):
-        return Unreachable(f"the server has no connection left: {fault.text}")
-    if re.search(
-        r"certificate verify failed|certificate chain|self.signed|unable to get local issuer", fault.text, re.I
-    ):
+        return Unreachable(f"the server has no connection left: {text}")
+    if _UNTRUSTED.search(text):
         return Unreachable(
             "TLS failed: the server's certificate is not one this machine trusts; install its authority here, or trust "
             "it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
             retryable=False,
         )
-    if _TLS.search(fault.text):
-        return Unreachable(f"TLS failed: {fault.text}", retryable=False)
-    if re.search(r"Name or service not known|11001|0x2AF9|host name", fault.text):
-        return Unreachable(f"the host name of {where} is unknown")
-    if fault.sqlstate in _TIMEOUT_STATES or "timeout expired" in fault.text.lower():
-        return Unreachable(f"no answer from {where} in time; is a firewall in between?")
-    if fault.sqlstate.startswith("08") or "0x274D" in fault.text:
-        return Unreachable(f"nothing takes connections on {where}: refused or unreachable; is the server running?")
-    return Unreachable(f"cannot connect: {fault.text}")
+    if "Invalid value specified for connection string attribute" in text:
+        return BadInput(text)
+    if _TLS.search(text):
+        return Unreachable(f"TLS failed: {text}", retryable=False)
+    if "Protocol error in TDS stream" in text:
+        return Unreachable(f"what answers on {server} is not SQL Server", retryable=False)
+    if "handshakes before login" in text:
+        return Unreachable(f"{server} closed the connection at once; is it a SQL Server, and is it well?")
+    if fault.sqlstate in _TIMEOUT_STATES or fault.sqlstate.startswith("08"):
+        return Unreachable(why_unreachable(server))
+    return Unreachable(f"cannot connect: {text}")
+
+
+def _refused_for_good(fault: Fault, target: Target, numbers: frozenset[int]) -> QmonError | None:
+    database = lookup(target.parameters, "Database")
+    if numbers.intersection(_NO_DATABASE):
+        return Unreachable(f"there is no database {database!r} on the server, or we may not open it", retryable=False)
+    if numbers.intersection(_LOGIN_FAILED):
+        return _login_failed(fault, target, lookup(target.parameters, "UID"))
+    if numbers.intersection(_CLOSED_DATABASE):
+        return Unreachable(f"the login may not open database {database!r}; CREATE USER in it helps", retryable=False)
+    return None
 
 
 def _missing_driver(fault: Fault, target: Target) -> QmonError | None:
@@ -89,8 +96,8 @@ def _missing_driver(fault: Fault, target: Target) -> QmonError | None:
         return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
     if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
         return MissingDriver(
-            f"the ODBC driver cannot be loaded: {fault.text}; apt install libkrb5-3 libgssapi-krb5-2 libltdl7, or the "
-            "driver itself: pip install 'qmon[sqlserver]'"
+            f"the ODBC driver cannot be loaded: {fault.text}; pip install 'qmon[sqlserver]' brings one, which needs "
+            "apt install libkrb5-3 libgssapi-krb5-2 libltdl7"
         )
     return None
 
