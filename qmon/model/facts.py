@@ -30,8 +30,8 @@ class TableFacts:
         push_sequence_id: a ring's push position.
         pop_sequence_id: a ring's pop position.
         estimated_rows: rows of the table as the catalogue last counted them; ``None`` where it never did.
-        order_by: the column that the head is sought along: the id, or a time where there is no id (or only a random
-            one, such as a uuid, and an index on the time).
+        order_by: the column that the head is sought along where the layout has no due time: the id, or a time where
+            there is no id (or only a random one, such as a uuid, and an index on the time).
         order_by_number: ``order_by`` is a whole number, so that differences of it mean something.
         head_seek: an index gives the ready rows in the order of ``order_by`` without a walk over finished ones.
         ready_seek: that index holds the ready rows apart (partial, or led by the state), or every row is ready; where
@@ -64,6 +64,14 @@ class TableFacts:
     unknown: Mapping[str, str] = field(default_factory=dict)
     slow: Mapping[str, str] = field(default_factory=dict)
     indexes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def object_ids(self) -> tuple[int, ...]:
+        """The tables and sequences of the queue, for granting rights on them."""
+        ids = (
+            self.table_id, self.data_table_id, self.sequence_id, self.push_sequence_id, self.pop_sequence_id,
+        )  # fmt: skip
+        return tuple(each for each in ids if each is not None)
 
     def column(self, name: str) -> Column | None:
         """The column of that name, if the table has it."""

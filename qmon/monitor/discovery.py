@@ -26,12 +26,14 @@ class Finding:
     """A table that looks like a queue.
 
     ``score``: from ``LIKELY`` on it is said with confidence, from ``POSSIBLE`` on as a question. ``why``: the signs,
-    and how the layout was found, one phrase each. ``missing``: what the user must say before it can be watched.
+    one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say before it
+    can be watched.
     """
 
     layout: Layout
     score: float
     why: tuple[str, ...] = ()
+    how: tuple[str, ...] = ()
     missing: str = ""
 
     @property
@@ -125,12 +127,13 @@ def _rings(work: _Candidates) -> Iterator[Finding]:
         push, pop = _position(work, details, "push"), _position(work, details, "pop")
         if push is None or pop is None:
             missing = "the sequences of its push and pop positions were not found: name them in ring = { … }"
-            yield Finding(layout, 0.5, tuple(why), missing)
+            yield Finding(layout, 0.5, tuple(why), missing=missing)
             continue
         why.append(f"the sequences {push} and {pop} are its positions")
         size = _slots(work.catalog, details, slot)
         if size is None:
-            yield Finding(layout, 0.8, tuple(why), "its number of slots could not be read: write ring = { size = … }")
+            missing = "its number of slots could not be read: write ring = { size = … }"
+            yield Finding(layout, 0.8, tuple(why), missing=missing)
             continue
         ring = Ring(size, push, pop, slot, turn, number, count)
         time, payload = pick("enqueued_at", pairs), pick("payload", pairs)
@@ -219,8 +222,8 @@ def _single(work: _Candidates, details: Details, design: str = "") -> Finding | 
     try:
         layout, how = complete(layout, details, work.sequences, lambda _: known)
     except BadInput as problem:
-        return Finding(layout, shape.score, tuple(shape.why), str(problem))
-    return Finding(layout, round(shape.score, 2), (*shape.why, *how))
+        return Finding(layout, shape.score, tuple(shape.why), missing=str(problem))
+    return Finding(layout, round(shape.score, 2), tuple(shape.why), how)
 
 
 def _design(details: Details, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]) -> str:

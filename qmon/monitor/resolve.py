@@ -37,17 +37,28 @@ class Resolved:
     problems: tuple[ProbeFailure, ...] = ()
 
 
-def resolve(connection: Connection, engine: Engine, configured: Sequence[Layout], *, by_shape: bool = True) -> Resolved:
+def resolve(
+    connection: Connection,
+    engine: Engine,
+    configured: Sequence[Layout],
+    *,
+    by_shape: bool = True,
+    readable_only: bool = True,
+) -> Resolved:
     """The queues of a target, completed from its catalogue.
 
     ``by_shape``: where neither the configuration nor the registry names a queue, take what looks like one with
-    confidence; such layouts say so in their ``source``. A queue that cannot be had is a problem and leaves the others
-    alone. Raises what ``Connection.fetch`` raises where the catalogue itself cannot be read.
+    confidence; such layouts say so in their ``source``. ``readable_only``: a table that our role may not read is a
+    problem; without it its facts are given all the same, for granting that right. A queue that cannot be had is a
+    problem and leaves the others alone. Raises what ``Connection.fetch`` raises where the catalogue itself cannot be
+    read.
     """
     catalog = Catalog(connection, engine)
     installed, problems = registered(catalog)
     tables = catalog.tables()
     sequences = catalog.sequences()
+    if not readable_only:
+        tables = [replace(table, readable=True) for table in tables]
     work = _Resolver(catalog, tables, sequences, problems)
     work.prefetch([*configured, *installed])
     for layout in configured:
@@ -116,7 +127,7 @@ class _Resolver:
     def found(self, finding: Finding) -> None:
         """A table that looks like a queue."""
         with self._problems("discovery", finding.layout.queue):
-            self._add(finding.layout, self._details(self._table(finding.layout.table)), finding.why)
+            self._add(finding.layout, self._details(self._table(finding.layout.table)), (*finding.why, *finding.how))
 
     @contextlib.contextmanager
     def _problems(self, probe: str, queue: str) -> Iterator[None]:

@@ -125,7 +125,10 @@ class _Reader:
         """The oldest ready message, the bounded count of ready ones, and what is scheduled."""
         self._due()
         layout, found = self.layout, self.found
-        if layout.due_at is not None and layout.due_at != self.order_by and "due" not in found.indexes:
+        if layout.due_at is not None and "due" in found.indexes:
+            found.indexes["ready"] = found.indexes["head"] = found.indexes["due"]
+            return
+        if layout.due_at is not None:
             found.slow["ready"] = found.slow["oldest"] = found.slow["scheduled"]
             return
         if self.order_by is None:

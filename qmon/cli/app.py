@@ -1,0 +1,53 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from qmon import __version__
+from qmon.cli import database, doctor, load, queues, setup, watch
+from qmon.cli.guard import Guarded
+
+_FANCY = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+app = typer.Typer(
+    name="qmon",
+    cls=Guarded,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich" if _FANCY else None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A terminal dashboard for message queues kept in database tables.",
+    epilog="Begin with: qmon demo, or: qmon connect postgresql://user@host/database",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"qmon {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """A terminal dashboard for message queues kept in database tables.
+
+    A TARGET is a name from qmon.toml, a URL (postgresql://… or mssql://…), an ODBC connection string, or a DSN.
+    """
+
+
+for group in (watch, queues, doctor, setup, database, load):
+    group.add_to(app)
+
+
+def main() -> None:
+    """The program ``qmon``. Exit codes: 0, 1 target unreachable or something not done, 2 bad input, 130 interrupted."""
+    app()

@@ -1,0 +1,73 @@
+"""What becomes of errors: one line on standard error and an exit code, never a traceback with its secrets."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+from typing import Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from qmon.errors import BadInput, QmonError
+
+OK: Final = 0
+FAILED: Final = 1
+BAD_INPUT: Final = 2
+INTERRUPTED: Final = 130
+
+_CREDENTIALS: Final = re.compile(r"(://[^/:@\s]*:)[^@\s]*(?=@)")
+_KEYWORD: Final = re.compile(r"(?i)\b(pwd|password|pass)(\s*=\s*)(\{(?:[^}]|\}\})*\}|'[^']*'|\"[^\"]*\"|[^;\s&'\"]+)")
+
+
+class Guarded(TyperGroup):
+    """The group of all commands. Errors of qmon become a line and a code; so do Ctrl-C and a reader that has gone."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was chosen."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _mute()
+            raise typer.Exit(OK) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+        except QmonError as problem:
+            _say(str(problem))
+            _maybe_trace(problem)
+            raise typer.Exit(BAD_INPUT if isinstance(problem, BadInput) else FAILED) from None
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as problem:
+            if type(problem).__module__.startswith(("click", "typer")):  # a usage error: it knows how to show itself
+                raise
+            _say(f"something in qmon went wrong: {type(problem).__name__}: {problem}; QMON_DEBUG=1 shows where")
+            _maybe_trace(problem)
+            raise typer.Exit(FAILED) from None
+        return result
+
+
+def without_secrets(text: str) -> str:
+    """The text with what looks like a password in a URL or a connection string replaced by ``***``."""
+    return _KEYWORD.sub(r"\1\2***", _CREDENTIALS.sub(r"\1***", text))
+
+
+def _say(text: str) -> None:
+    line = " ".join(without_secrets(text).split())
+    print(f"qmon: {line}", file=sys.stderr)
+
+
+def _maybe_trace(problem: BaseException) -> None:
+    """The traceback without the values of variables, where ``QMON_DEBUG`` asks for it."""
+    if os.environ.get("QMON_DEBUG", "") not in ("", "0"):
+        print(without_secrets("".join(traceback.format_exception(problem))), file=sys.stderr, end="")
+
+
+def _mute() -> None:
+    """Nobody reads what we print any more: let the interpreter's own last flush go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

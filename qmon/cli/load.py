@@ -1,0 +1,101 @@
+"""``qmon load``: pushers and poppers on a queue, to see it move."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.output import clean, json_object, say
+
+if TYPE_CHECKING:
+    from qmon.workload.run import Progress, Result
+
+_PIPED_EVERY_S: Final = 5.0
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    epilog = "Example: qmon load shop ring --pushers 4 --poppers 4 --rate 500 --for 1m"
+    app.command("load", epilog=epilog)(load)
+
+
+def load(
+    target: options.Target,
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.")],
+    config: options.ConfigPath = None,
+    pushers: Annotated[int, typer.Option("--pushers", metavar="N", min=0, max=200, help="Pushing processes.")] = 2,
+    poppers: Annotated[int, typer.Option("--poppers", metavar="M", min=0, max=200, help="Popping processes.")] = 2,
+    rate: Annotated[
+        float, typer.Option("--rate", metavar="R", min=0, help="Messages per second that all pushers push together.")
+    ] = 100.0,
+    length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="S", help="How long.")] = 10.0,
+    json: options.Json = False,
+) -> None:
+    """Put load on an installed queue from real processes, and count what they commit. Ctrl-C ends it early."""
+    from qmon.cli.targets import opened
+    from qmon.errors import BadInput
+    from qmon.operate.install import registered
+    from qmon.workload.plan import QueueLoad
+    from qmon.workload.run import run_load
+
+    with opened(target, config, "load") as at:
+        known = registered(at.connection, at.engine)
+        connected = at.target
+    if queue not in known:
+        raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
+    wanted = QueueLoad(known[queue], pushers=pushers, poppers=poppers, rate=rate)
+    meter = _Meter()
+    result = run_load(connected, wanted, length, meter)
+    meter.end()
+    if json:
+        json_object(_as_object(queue, result))
+    else:
+        flow, totals = result.flow, result.totals
+        say(
+            f"{clean(queue)}: pushed {totals.pushed:,} ({flow.push_rate:,.1f}/s), popped {totals.popped:,} "
+            f"({flow.pop_rate:,.1f}/s), completed {totals.completed:,}, ready at the end {result.depth:,.0f}"
+        )
+        if totals.errors:
+            say(f"{totals.errors:,} statements or connections failed")
+
+
+def _as_object(queue: str, result: Result) -> dict[str, object]:
+    flow = result.flow
+    return {
+        "schema": 1,
+        "queue": queue,
+        "seconds": round(flow.seconds, 3),
+        "push_rate": round(flow.push_rate, 3),
+        "pop_rate": round(flow.pop_rate, 3),
+        "complete_rate": round(flow.complete_rate, 3),
+        "depth": round(result.depth),
+        "totals": asdict(result.totals),
+    }
+
+
+class _Meter:
+    """Progress on standard error: one line that changes on a terminal, a line now and then elsewhere."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._told_s = 0.0
+
+    def __call__(self, now: Progress) -> None:
+        line = (
+            f"{now.elapsed_s:5.1f} of {now.seconds:g} s   push {now.flow.push_rate:,.0f}/s   "
+            f"pop {now.flow.pop_rate:,.0f}/s   ready {now.depth:,.0f}   connected {now.connected}"
+        )
+        if self._live:
+            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+        elif now.elapsed_s - self._told_s >= _PIPED_EVERY_S:
+            self._told_s = now.elapsed_s
+            print(line, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the line that changed."""
+        if self._live:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

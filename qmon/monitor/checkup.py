@@ -1,0 +1,77 @@
+"""Runs every probe once by itself, to say which work, how long they take, and what is missing for those that do not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from qmon.engines.base import Connection, Engine
+from qmon.engines.rows import records
+from qmon.errors import PermissionMissing, QueryFailed
+from qmon.model.layout import Layout
+from qmon.model.samples import BlockedSample, ClockSample, CostSample, ServerSample, WaitSample, WriterSample
+from qmon.monitor.jobs import Book, Job
+from qmon.monitor.queue_probes import QueueProbes
+from qmon.monitor.resolve import resolve
+
+_TARGET = (
+    ("clock", ClockSample),
+    ("server", ServerSample),
+    ("waits", WaitSample),
+    ("blocked", BlockedSample),
+    ("writers", WriterSample),
+    ("cost", CostSample),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of a checkup.
+
+    ``queue`` is empty for the target as a whole. ``ms``: how long the probe took, seen from here; ``None`` where it did
+    not run. ``problem``: what is wrong, empty where it works. ``grant``: the statement that would help, or empty.
+    ``expected``: the layout rules the figure out, which is no fault.
+    """
+
+    probe: str
+    queue: str = ""
+    ms: float | None = None
+    problem: str = ""
+    grant: str = ""
+    expected: bool = False
+
+
+def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]) -> list[Check]:
+    """Every probe of the target and of each of its queues, run once.
+
+    Raises ``ConnectionLost``, and what reading the catalogue raises.
+    """
+    book = Book(engine, connection.version)
+    checks = [_run(connection, book.job(name, kind)) for name, kind in _TARGET if book.has(name)]
+    began = time.perf_counter()
+    resolved = resolve(connection, engine, configured)
+    checks.append(Check("catalogue", ms=(time.perf_counter() - began) * 1000))
+    checks += [Check(p.probe, p.queue, problem=p.reason, grant=p.grant) for p in resolved.problems]
+    for layout in resolved.layouts:
+        facts = resolved.facts[layout.queue]
+        probes = QueueProbes(Book(engine, connection.version), layout, facts)
+        checks += [_run(connection, job) for job in probes.jobs(time.monotonic(), 1, 10)]
+        checks += _ruled_out(layout.queue, facts.slow)
+        checks += _ruled_out(layout.queue, facts.unknown)
+    return checks
+
+
+def _ruled_out(queue: str, reasons: Mapping[str, str]) -> Iterator[Check]:
+    for figure, reason in reasons.items():
+        yield Check(f"({figure})", queue, problem=reason, expected=True)
+
+
+def _run(connection: Connection, job: Job) -> Check:
+    began = time.perf_counter()
+    try:
+        records(job.record, connection.fetch(job.bound))
+    except QueryFailed as problem:
+        grant = problem.grant if isinstance(problem, PermissionMissing) else ""
+        return Check(job.probe, job.queue, problem=str(problem), grant=grant)
+    return Check(job.probe, job.queue, ms=(time.perf_counter() - began) * 1000)

@@ -1,0 +1,168 @@
+"""qmon's own schema and the two roles of those who watch and those who act: planned, shown, or carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, Connection, Engine, Statement
+from qmon.engines.rows import records
+from qmon.errors import QueryFailed
+from qmon.model.layout import TableName
+
+Role = Literal["monitor", "operator"]
+ROLES: Final[tuple[Role, ...]] = ("monitor", "operator")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One statement of a setup. ``purpose``: what it is for; ``text``: exactly what is run; ``about``: the object."""
+
+    purpose: str
+    text: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one step; ``problem`` is empty where it worked."""
+
+    step: Step
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Present:
+    qmon_schema: bool
+    registry: bool
+    monitor_role: bool
+    operator_role: bool
+    monitor_statistics: bool
+    monitor_registry: bool
+    operator_monitor: bool
+    operator_signal: bool
+    operator_registry: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    object_id: int
+    object_schema: str
+    object_name: str
+    is_sequence: bool
+    monitor_schema: bool
+    monitor_object: bool
+    operator_object: bool
+
+    @property
+    def name(self) -> TableName:
+        return TableName(self.object_schema, self.object_name)
+
+
+def plan(connection: Connection, engine: Engine, role: Role, object_ids: Iterable[int] = ()) -> tuple[Step, ...]:
+    """What is missing for this role, in order; nothing where all is there.
+
+    ``role``: ``operator`` includes ``monitor``. ``object_ids``: the tables and sequences of the queues to be watched or
+    acted on. Only reads. Raises what ``Connection.fetch`` raises.
+    """
+    work = _Plan(connection, engine)
+    present = work.present()
+    objects = work.objects(object_ids)
+    steps = list(work.monitor(present, objects))
+    if role == "operator":
+        steps += work.operator(present, objects)
+    return tuple(steps)
+
+
+def grants(connection: Connection, engine: Engine, object_ids: Iterable[int]) -> tuple[Step, ...]:
+    """What those of qmon's roles that exist still lack on these tables and sequences."""
+    work = _Plan(connection, engine)
+    present = work.present()
+    objects = work.objects(object_ids)
+    steps = list(work.reading(objects)) if present.monitor_role else []
+    return (*steps, *work.writing(objects)) if present.operator_role else tuple(steps)
+
+
+def script(steps: Sequence[Step]) -> str:
+    """The steps as SQL for people: each with its purpose above it."""
+    return "\n".join(f"-- {step.purpose}\n{step.text};\n" for step in steps)
+
+
+def carry_out(connection: Connection, steps: Sequence[Step]) -> tuple[Outcome, ...]:
+    """Run each step by itself: one that the server refuses leaves the others alone, and is among the outcomes."""
+    return tuple(_run(connection, step) for step in steps)
+
+
+def _run(connection: Connection, step: Step) -> Outcome:
+    try:
+        connection.execute(Bound(Statement("control/setup", step.text, (), ())))
+    except QueryFailed as problem:
+        return Outcome(step, str(problem))
+    return Outcome(step)
+
+
+class _Plan:
+    """Renders the statements of one engine."""
+
+    def __init__(self, connection: Connection, engine: Engine) -> None:
+        self.connection = connection
+        self.engine = engine
+
+    def present(self) -> _Present:
+        statement = self._render("catalog/setup")
+        return records(_Present, self.connection.fetch(Bound(statement)))[0]
+
+    def objects(self, ids: Iterable[int]) -> list[_Object]:
+        wanted = ",".join(str(each) for each in sorted(set(ids)))
+        if not wanted:
+            return []
+        statement = self._render("catalog/setup_objects")
+        return records(_Object, self.connection.fetch(Bound(statement, {"objects": wanted})))
+
+    def monitor(self, present: _Present, objects: Sequence[_Object]) -> Iterator[Step]:
+        for missing, name in (
+            (not present.qmon_schema, "01_schema"),
+            (not present.registry, "02_queues"),
+            (not present.monitor_role, "role_monitor"),
+            (not present.monitor_statistics, "monitor_statistics"),
+            (not present.monitor_registry, "monitor_registry"),
+        ):
+            if missing:
+                yield self._step(name)
+        yield from self.reading(objects)
+
+    def operator(self, present: _Present, objects: Sequence[_Object]) -> Iterator[Step]:
+        for missing, name in (
+            (not present.operator_role, "role_operator"),
+            (not present.operator_monitor, "operator_monitor"),
+            (not present.operator_signal, "operator_signal"),
+            (not present.operator_registry, "operator_registry"),
+        ):
+            if missing:
+                yield self._step(name)
+        yield from self.writing(objects)
+
+    def reading(self, objects: Sequence[_Object]) -> Iterator[Step]:
+        for schema in dict.fromkeys(each.object_schema for each in objects if not each.monitor_schema):
+            yield replace(self._step("monitor_schema", schema=(schema,)), about=f": {schema}")
+        for each in objects:
+            if not each.monitor_object:
+                yield self._on("monitor", each)
+
+    def writing(self, objects: Sequence[_Object]) -> Iterator[Step]:
+        for each in objects:
+            if not each.operator_object:
+                yield self._on("operator", each)
+
+    def _on(self, role: Role, each: _Object) -> Step:
+        kind = "sequence" if each.is_sequence else "table"
+        return replace(self._step(f"{role}_{kind}", **{kind: each.name.parts}), about=f": {each.name}")
+
+    def _step(self, name: str, **names: queries.Name) -> Step:
+        query = queries.load(self.engine.name, f"control/{name}", self.connection.version)
+        return Step(query.purpose, queries.render(query, names, self.engine).text)
+
+    def _render(self, name: str) -> Statement:
+        return queries.render(queries.load(self.engine.name, name, self.connection.version), {}, self.engine)

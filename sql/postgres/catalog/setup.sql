@@ -1,0 +1,27 @@
+-- What of qmon's own things is there already.
+-- > qmon_schema          the schema qmon
+-- > registry             the table qmon.queues
+-- > monitor_role         the role qmon_monitor
+-- > operator_role        the role qmon_operator
+-- > monitor_statistics   qmon_monitor sees the sessions of others
+-- > monitor_registry     qmon_monitor reads the registry
+-- > operator_monitor     qmon_operator may what qmon_monitor may
+-- > operator_signal      qmon_operator ends sessions
+-- > operator_registry    qmon_operator writes the registry
+SELECT n.oid IS NOT NULL                                                                AS qmon_schema,
+       q.oid IS NOT NULL                                                                AS registry,
+       m.oid IS NOT NULL                                                                AS monitor_role,
+       o.oid IS NOT NULL                                                                AS operator_role,
+       coalesce(pg_catalog.pg_has_role(m.oid, 'pg_read_all_stats', 'USAGE'), false)     AS monitor_statistics,
+       coalesce(pg_catalog.has_schema_privilege(m.oid, n.oid, 'USAGE')
+                AND pg_catalog.has_table_privilege(m.oid, q.oid, 'SELECT'), false)      AS monitor_registry,
+       coalesce(pg_catalog.pg_has_role(o.oid, m.oid, 'USAGE'), false)                   AS operator_monitor,
+       coalesce(pg_catalog.pg_has_role(o.oid, 'pg_signal_backend', 'USAGE'), false)     AS operator_signal,
+       coalesce(pg_catalog.has_table_privilege(o.oid, q.oid, 'INSERT')
+                AND pg_catalog.has_table_privilege(o.oid, q.oid, 'UPDATE')
+                AND pg_catalog.has_table_privilege(o.oid, q.oid, 'DELETE'), false)      AS operator_registry
+FROM (SELECT 1) AS one
+LEFT JOIN pg_catalog.pg_namespace AS n ON n.nspname = 'qmon'
+LEFT JOIN pg_catalog.pg_class AS q ON q.relnamespace = n.oid AND q.relname = 'queues'
+LEFT JOIN pg_catalog.pg_roles AS m ON m.rolname = 'qmon_monitor'
+LEFT JOIN pg_catalog.pg_roles AS o ON o.rolname = 'qmon_operator'
