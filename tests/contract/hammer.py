@@ -1,0 +1,220 @@
+"""Hammers an installed queue with real processes that are killed at random, and keeps a ledger that cannot be wrong.
+
+Each push writes its message into the ledger in the same statement, so both are there or neither; each pop and each
+complete likewise. A process is ``python -m tests.contract.hammer``: its first line of input says what to do, and it
+goes on until its input ends or it is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final, Literal
+
+import pyodbc
+
+from qmon.model.layout import Layout
+from tests.facts import connected, odbc, query, wait_until
+from tests.queues import routine
+
+Role = Literal["pusher", "popper"]
+
+LEDGER: Final = """
+    CREATE TABLE ledger_pushed (id bigint NOT NULL, message text NOT NULL);
+    CREATE TABLE ledger_popped (
+        serial bigserial, id bigint NOT NULL, message text NOT NULL, attempt int NOT NULL, popper text NOT NULL
+    );
+    CREATE TABLE ledger_completed (id bigint NOT NULL);
+    CREATE INDEX ON ledger_pushed (message);
+    CREATE INDEX ON ledger_popped (message)"""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What one hammering process does."""
+
+    connection: str
+    role: Role
+    name: str
+    statement: str
+    complete: str = ""
+    fail: str = ""
+    rollback_share: float = 0.0
+    fail_share: float = 0.0
+    limit: int = 1_000_000_000
+    work_s: float = 0.0
+
+
+def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) -> Orders:
+    """The statements of a pusher or a popper of this queue, with the ledger in them."""
+    bytes_ = layout.design in ("fifo", "status")
+    complete = fail = ""
+    if role == "pusher":
+        message = "convert_to(CAST(? AS text), 'UTF8')" if bytes_ else "CAST(? AS text)"
+        statement = f"""
+            INSERT INTO ledger_pushed
+            SELECT p.id, CAST(? AS text) FROM {routine(layout, "push")}({message}) AS p(id) WHERE p.id IS NOT NULL
+            RETURNING id"""
+    else:
+        text = "convert_from(p.payload, 'UTF8')" if bytes_ else "p.payload"
+        attempt = "p.attempt" if layout.traits.completes else "1"
+        statement = f"""
+            INSERT INTO ledger_popped (id, message, attempt, popper)
+            SELECT p.id, {text}, {attempt}, CAST(? AS text) FROM {routine(layout, "pop")}() AS p
+            RETURNING id, attempt"""
+        if layout.traits.completes:
+            complete = f"""
+                INSERT INTO ledger_completed
+                SELECT v.id FROM (VALUES (CAST(? AS bigint), CAST(? AS int))) AS v(id, attempt)
+                WHERE {routine(layout, "complete")}(v.id, v.attempt)"""
+            fail = f"SELECT {routine(layout, 'fail')}(CAST(? AS bigint), CAST(? AS int), 1000000)"
+    return Orders(odbc(url), role, name, statement, complete, fail, **more)  # type: ignore[arg-type]
+
+
+def work(orders: Orders, over: threading.Event) -> None:
+    """Push or pop until it is over; some transactions are rolled back, some messages fail."""
+    chance = random.Random(orders.name)
+    raw = pyodbc.connect(orders.connection, autocommit=True)
+    raw.execute("SET application_name = 'hammer'")
+    cursor = raw.cursor()
+    number = 0
+    while not over.is_set() and number < orders.limit:
+        number += 1
+        values = [f"{orders.name}-{number}"] * (2 if orders.role == "pusher" else 1)
+        if chance.random() < orders.rollback_share:
+            raw.autocommit = False
+            cursor.execute(orders.statement, values).fetchall()
+            raw.rollback()
+            raw.autocommit = True
+        row = cursor.execute(orders.statement, values).fetchone()
+        if orders.role == "pusher":
+            while row is None and not over.is_set():  # a full ring
+                row = cursor.execute(orders.statement, values).fetchone()
+        elif row is None:
+            over.wait(0.002)
+        else:
+            over.wait(orders.work_s)
+            if orders.complete:
+                failed = chance.random() < orders.fail_share
+                cursor.execute(orders.fail if failed else orders.complete, row[0], row[1])
+    raw.close()
+
+
+class Hammer:
+    """The processes of one run: started, killed at random, started again."""
+
+    def __init__(self, url: str, layout: Layout, **more: object) -> None:
+        """``more``: fields of ``Orders`` for all processes."""
+        self.url, self.layout, self._more = url, layout, more
+        self._running: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self._started = 0
+        self.killed = {"pusher": 0, "popper": 0}
+        with connected(url) as raw:
+            raw.execute(LEDGER)
+
+    def start(self, role: Role, count: int = 1, **more: object) -> None:
+        """Start so many pushers or poppers."""
+        for _ in range(count):
+            self._started += 1
+            orders = orders_for(self.url, self.layout, role, f"{role}{self._started}", **{**self._more, **more})
+            root = Path(__file__).parent.parent.parent
+            process = subprocess.Popen([sys.executable, "-m", "tests.contract.hammer"], stdin=subprocess.PIPE, cwd=root)
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(asdict(orders)).encode() + b"\n")
+            process.stdin.flush()
+            self._running.append((role, process))
+
+    def kill_one(self, role: Role, chance: random.Random) -> None:
+        """Kill one of that role with SIGKILL, whatever it is doing."""
+        mine = [each for each in self._running if each[0] == role and each[1].poll() is None]
+        if mine:
+            victim = chance.choice(mine)
+            _end(victim[1])
+            self._running.remove(victim)
+            self.killed[role] += 1
+
+    def stop(self, role: Role | None = None) -> None:
+        """Let all (of one role) end their round, and wait for them; fails if one has failed."""
+        mine = [each for each in self._running if role in (None, each[0])]
+        for _, process in mine:
+            assert process.stdin is not None
+            process.stdin.close()
+        for each in mine:
+            assert each[1].wait(30) == 0, f"a {each[0]} failed"
+            self._running.remove(each)
+
+    def wait_pushers(self) -> None:
+        """Wait until every pusher has pushed what it was told to."""
+        wait_until(lambda: all(p.poll() is not None for role, p in self._running if role == "pusher"), 120)
+        self.stop("pusher")
+
+    def pushed(self) -> int:
+        """Messages in the ledger."""
+        return int(str(query(self.url, "SELECT count(*) FROM ledger_pushed")[0][0]))
+
+    def popped(self) -> int:
+        """Messages popped at least once, by the ledger."""
+        return int(str(query(self.url, "SELECT count(DISTINCT message) FROM ledger_popped")[0][0]))
+
+    def sessions(self) -> int:
+        """Sessions of hammering processes that the server still has: a killed one's takes a moment to go."""
+        found = query(self.url, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hammer'")
+        return int(str(found[0][0]))
+
+    def close(self) -> None:
+        """Kill what is left."""
+        for _, process in self._running:
+            _end(process)
+        wait_until(lambda: self.sessions() == 0, what="the sessions of killed processes end")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+def strike(hammer: Hammer, *, pushers: int, poppers: int, messages: int, kills: int, seed: int) -> None:
+    """Push ``messages`` with so many pushers while so many poppers pop, and kill processes of both sides meanwhile."""
+    chance = random.Random(seed)
+    hammer.start("popper", poppers)
+    hammer.start("pusher", pushers)
+    roles: tuple[Role, ...] = ("pusher", "popper")
+    for number in range(1, kills + 1):
+        goal = messages * number // (kills + 2)
+        wait_until(partial(_reached, hammer, goal), 300, what="messages are pushed")
+        for role in roles:
+            time.sleep(chance.random() * 0.005)  # so that the blow falls anywhere in a round
+            hammer.kill_one(role, chance)
+            hammer.start(role)
+    wait_until(partial(_reached, hammer, messages), 300, what="all messages are pushed")
+    hammer.stop("pusher")
+
+
+def _reached(hammer: Hammer, goal: int) -> bool:
+    return hammer.pushed() >= goal
+
+
+def main() -> None:
+    """One hammering process."""
+    orders = Orders(**json.loads(sys.stdin.readline()))
+    over = threading.Event()
+
+    def listen() -> None:
+        sys.stdin.read()
+        over.set()
+
+    threading.Thread(target=listen, daemon=True).start()
+    work(orders, over)
+
+
+if __name__ == "__main__":
+    main()
