@@ -124,9 +124,12 @@ class QueueTrack:
         )  # fmt: skip
 
     def _extra(self, q: QueueSamples, figure: str) -> Figure:
+        state, anchor = q.layout.state, q.anchor
         if figure == "scheduled":
-            return figures.counted(q, q.scheduled, figure, q.anchor.scheduled if q.anchor else None)
-        return figures.counted(q, q.dead, figure, q.anchor.dead if q.anchor else None)
+            counted = anchor.scheduled if anchor is not None and q.layout.due_at is not None else None
+            return figures.counted(q, q.scheduled, figure, counted)
+        dead = anchor.dead if anchor is not None and state is not None and state.dead is not None else None
+        return figures.counted(q, q.dead, figure, dead)
 
     def _forecast(self, ready: Figure, rates: Rates | None) -> Forecast:
         if rates is None or ready.at_least:

@@ -1,0 +1,167 @@
+"""The demo: an embedded PostgreSQL, the scene's queues under load, and, without a screen, the figures as JSON.
+
+With a screen the command line puts the dashboard on top. However it ends, nothing stays: the server's guardian and the
+workers notice when this process goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any, Final
+
+from qmon.demo.scene import FAULTS, PARTS, SCHEMA, loads
+from qmon.demo.server import EmbeddedServer
+from qmon.engines import queries
+from qmon.engines.base import Bound, Connection, Session, Target
+from qmon.engines.registry import engine
+from qmon.engines.urls import read_url
+from qmon.errors import Unreachable
+from qmon.model.layout import Layout
+from qmon.model.report import status_object
+from qmon.model.view import QueueView, View
+from qmon.monitor.history import History
+from qmon.monitor.source import Event, SourceState
+from qmon.monitor.watch import open_poller
+from qmon.operate.install import install
+from qmon.workload.counts import Counts
+from qmon.workload.load import Load
+from qmon.workload.statements import Statements
+
+NAME: Final = "demo"
+INTERVAL_S: Final = 1.0
+_SETTINGS: Final = {
+    "shared_preload_libraries": "pg_stat_statements",
+    "synchronous_commit": "off",
+    "autovacuum_naptime": "15s",
+    "max_wal_size": "256MB",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+}
+_EXIT_BY_SIGNAL: Final = 128
+
+
+@contextlib.contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into ``SystemExit``, so that everything is put away before we go."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(_EXIT_BY_SIGNAL + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def scene(*, quiet: bool = False) -> Iterator[tuple[Target, Load]]:
+    """The server with the scene's queues under load; everything is stopped and removed at the end.
+
+    Raises ``BadInput`` where the server's programs are missing, ``Unreachable`` where it does not come up.
+    """
+    with EmbeddedServer(settings=_SETTINGS) as server:
+        _tell("PostgreSQL is up; installing the queues", quiet)
+        target = target_of(server.url())
+        layouts = _install(target)
+        with Load(target, loads(layouts), FAULTS) as load:
+            _tell("the queues are under load; faults come and go", quiet)
+            yield target, load
+
+
+def target_of(url: str) -> Target:
+    """The demo's server as a target."""
+    found = read_url(url, NAME)
+    return Target(NAME, found.engine, found.keywords, password=found.password, environment="demo")
+
+
+def headless(seconds: float, *, as_json: bool) -> int:
+    """Run the scene for so many seconds without a screen; print what qmon saw, last, beside what the load counted."""
+    with ended_by_signals(), scene() as (target, load):
+        views = _watch(target, seconds)
+        view = views[-1]
+        until(load.counts, view.sampled_at)
+        report = status_object(view)
+        report["workload"] = {queue.name: _counted(queue, view, load.counts) for queue in view.queues}
+    if as_json:
+        print(json.dumps(report, ensure_ascii=False))
+    else:
+        for queue in view.queues:
+            print(f"{queue.name:<12} {queue.verdict.code:<24} {queue.verdict.proof}")
+    return 0
+
+
+def until(counts: Counts, at: float) -> None:
+    """Wait until the load has counted up to a moment (seconds since the epoch)."""
+    pause = threading.Event()
+    while counts.last_at() < at:
+        pause.wait(0.02)
+
+
+def _install(target: Target) -> dict[str, Layout]:
+    chosen = engine("postgres")
+    connection = chosen.connect(target, Session("setup"))
+    try:
+        schema = queries.load(chosen.name, "control/create_schema", connection.version)
+        connection.execute(Bound(queries.render(schema, {"schema": SCHEMA}, chosen)))
+        layouts = {}
+        for part in PARTS:
+            made = install(
+                connection, chosen, part.design, schema=SCHEMA, queue=part.queue, ring_size=part.ring_size,
+                timeout_s=part.timeout_s,
+            )  # fmt: skip
+            layouts[part.queue] = made.layout
+            _fill(connection, Statements(chosen, made.layout, connection.version), part.backlog)
+        return layouts
+    finally:
+        connection.close()
+
+
+def _fill(connection: Connection, statements: Statements, backlog: int) -> None:
+    if not backlog:
+        return
+    with connection.transaction():
+        bound: Bound = statements.bound("push", {"payload": "backlog"})
+        for _ in range(backlog):
+            connection.fetch(bound)
+
+
+def _watch(target: Target, seconds: float) -> list[View]:
+    history, views, problems = History(), list[View](), list[str]()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, SourceState):
+            problems.append(event.reason)
+        else:
+            views.append(history.add(event))
+
+    poller = open_poller(target, interval_s=INTERVAL_S)
+    poller.start(sink)
+    try:
+        threading.Event().wait(seconds)
+    finally:
+        poller.close()
+    if not views:
+        raise Unreachable(f"the demo's server could not be watched: {problems[-1] if problems else 'no answer'}")
+    return views
+
+
+def _counted(queue: QueueView, view: View, counts: Counts) -> dict[str, Any]:
+    """What the load itself counted, over the window of qmon's rates and at the moment of its depth."""
+    depth = counts.depth_at(queue.name, view.sampled_at)
+    if queue.window_s is None:
+        return {"push_rate": None, "pop_rate": None, "depth": round(depth)}
+    flow = counts.between(view.sampled_at - queue.window_s, view.sampled_at)[queue.name]
+    return {"push_rate": round(flow.push_rate, 4), "pop_rate": round(flow.pop_rate, 4), "depth": round(depth)}
+
+
+def _tell(text: str, quiet: bool) -> None:
+    if not quiet:
+        print(f"qmon demo: {text}", file=sys.stderr)

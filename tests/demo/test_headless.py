@@ -1,0 +1,92 @@
+"""The demo without a screen: what qmon sees agrees with what the load itself counted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.demo.leftovers import alive, shared_memory
+from tests.facts import wait_until
+
+TOLERANCE = 0.03
+FLOW_S = 1.5
+MESSAGES = 2.0
+
+
+def agree(seen: float, counted: float, window_s: float) -> bool:
+    """Within the largest of 3 %, 1.5 s of flow and 2 messages, all as rates over the window."""
+    allowed = max(TOLERANCE * counted, FLOW_S * counted / window_s, MESSAGES / window_s)
+    return abs(seen - counted) <= allowed
+
+
+def depth_agrees(queue: dict[str, Any], counted: float, poll_s: float) -> bool:
+    """An exact depth is within what moved during the poll (and the counts' own 100 ms), a ``~`` depth within 1 %."""
+    moved = (queue["push_rate"] + queue["pop_rate"]) * (poll_s + 0.1) + MESSAGES
+    if queue["approximate"].get("ready") == "~":
+        return bool(abs(queue["ready"] - counted) <= max(0.01 * counted, moved))
+    return bool("ready" not in queue["approximate"] and abs(queue["ready"] - counted) <= moved)
+
+
+def test_rates_and_depths_agree_with_the_load_under_faults() -> None:
+    command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "20", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout.splitlines()[-1])
+    assert {q["design"] for q in report["queues"]} == {"naive", "ring", "fifo", "status", "batch_fast"}
+    assert report["failures"] == []
+    poll_s = report["probe"]["client_ms"] / 1000
+    for queue in report["queues"]:
+        counted = report["workload"][queue["name"]]
+        for rate in ("push_rate", "pop_rate"):
+            assert counted[rate] > 0
+            assert agree(queue[rate], counted[rate], queue["window_seconds"]), (queue["name"], rate, queue, counted)
+        assert depth_agrees(queue, counted["depth"], poll_s), (queue, counted)
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A temporary folder of the demo's own, that anybody may enter, with a path short enough for sockets."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:
+        folder = Path(made)
+        folder.chmod(0o755)
+        yield folder
+
+
+def processes_below(folder: Path) -> set[int]:
+    """The processes that were started with this as their temporary folder."""
+    mark = f"TMPDIR={folder}".encode()
+    found = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if mark in (entry / "environ").read_bytes().split(b"\0") and alive(int(entry.name)):
+                    found.add(int(entry.name))
+            except OSError:  # it has ended meanwhile, or is not ours
+                continue
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_nothing_is_left_however_the_demo_ends(short_folder: Path, number: signal.Signals) -> None:
+    segments = shared_memory()
+    command = [sys.executable, "-m", "qmon", "demo", "--headless", "--for", "600"]
+    environment = os.environ | {"TMPDIR": str(short_folder)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as demo:
+        assert demo.stderr is not None
+        assert any("under load" in line for line in demo.stderr)
+        assert len(processes_below(short_folder)) > 10
+        demo.send_signal(number)
+        demo.communicate(timeout=60)
+    assert demo.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}.get(number, -number)
+    wait_until(lambda: not processes_below(short_folder), what="no process left")
+    wait_until(lambda: not list(short_folder.iterdir()), what="no file left")
+    wait_until(lambda: not shared_memory() - segments, what="no shared memory left")
