@@ -12,7 +12,7 @@ from qmon.engines.base import Bound, Rows, Statement, Value
 from qmon.engines.faults import Explain, Fault, read_fault
 from qmon.engines.keywords import format_connection_string
 from qmon.engines.secret import Secret
-from qmon.errors import BadInput, ConnectionLost, MissingDriver, QmonError, QueryFailed
+from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
 
 try:
     import pyodbc
@@ -89,6 +89,7 @@ class OdbcConnection:
         self._cursor = raw.cursor()
         self._guard = threading.Lock()
         self._running = False
+        self._cancelled = False
         self._open = False
         self._failed = False
         self._lost = ""
@@ -158,6 +159,7 @@ class OdbcConnection:
     def cancel(self) -> None:
         with self._guard, contextlib.suppress(pyodbc.Error):
             if self._running:
+                self._cancelled = True
                 self._cursor.cancel()
 
     def close(self) -> None:
@@ -194,11 +196,12 @@ class OdbcConnection:
                     columns = tuple(column[0].lower() for column in description)
                     out.append(Rows(columns, tuple(map(tuple, self._cursor.fetchall()))))
                 if not self._cursor.nextset():
-                    return out
+                    break
+            if len(out) != len(bounds):
+                raise QueryFailed(f"{name} returned {len(out)} results instead of {len(bounds)}", query=name)
+            return out
 
         found = self._guarded(name, work)
-        if len(found) != len(bounds):
-            raise QueryFailed(f"{name} returned {len(found)} results instead of {len(bounds)}", query=name)
         for rows, bound in zip(found, bounds, strict=True):
             _check_columns(rows, bound.statement)
         return found
@@ -207,8 +210,8 @@ class OdbcConnection:
         """Do ``work`` as the statement that ``cancel`` would end; raises the driver's faults as our errors."""
         if self._lost:
             raise ConnectionLost(self._lost)
-        with self._guard:
-            self._running = True
+        with self._guard:  # a cancel under way is for the statement before: it must have reached the server by now
+            self._running, self._cancelled = True, False
         problem: QmonError
         try:
             return work()
@@ -216,12 +219,15 @@ class OdbcConnection:
             problem = self._explain(read_fault(error.args), name)
         except (UnicodeError, OverflowError, ValueError) as error:
             problem = QueryFailed(f"{name}: a value cannot be sent: {error}", query=name)
+        except QueryFailed as error:
+            problem = error
         finally:
-            with self._guard:
-                self._running = False
+            self._running = False
         self._failed = True
         if isinstance(problem, ConnectionLost):
             self._lost = str(problem)
+        elif self._cancelled:  # one that comes between two results makes the driver lose its thread in other words
+            problem = DeadlineExceeded(f"{name}: cancelled", sqlstate="57014", query=name)
         raise problem
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Iterator
 
@@ -192,6 +193,49 @@ def test_another_thread_cancels(connection: Connection, database: str) -> None:
         thread.join(30)
         assert isinstance(out[0], DeadlineExceeded)
         assert is_good(connection)
+
+
+def test_a_cancel_at_any_moment_leaves_whole_results_or_none(connection: Connection) -> None:
+    """The driver can be met between two results, where it answers in odd ways."""
+    series = "SELECT g FROM generate_series(1, CAST(? AS int)) AS g"
+    asked = [sql(series, "g", n=n) for n in (3000, 1, 500)]
+    begun, done = threading.Semaphore(0), threading.Event()
+
+    def harass() -> None:
+        while begun.acquire() and not done.is_set():
+            for _ in range(random.randrange(20_000)):
+                pass
+            connection.cancel()
+
+    thread = threading.Thread(target=harass, daemon=True)
+    thread.start()
+    outcomes = []
+    for _ in range(150):
+        begun.release()
+        try:
+            outcomes.append([len(rows.rows) for rows in connection.fetch_batch(asked)])
+        except DeadlineExceeded:
+            outcomes.append([])
+    done.set()
+    begun.release()
+    thread.join(30)
+    assert all(outcome in ([3000, 1, 500], []) for outcome in outcomes)
+    assert is_good(connection)
+
+
+def test_a_frozen_server_is_survived() -> None:
+    with EmbeddedServer() as server:
+        connection = open_target(server.url())
+        thread, out = in_background(lambda: connection.fetch(sql("SELECT pg_sleep(60) AS s")))
+        wait_until(lambda: runs(server.url(), connection.session_id))
+        server.freeze()
+        canceller, _ = in_background(connection.cancel)
+        server.thaw()
+        for one in (canceller, thread):
+            one.join(30)
+        assert isinstance(out[0], DeadlineExceeded)
+        assert is_good(connection)
+        connection.close()
 
 
 def test_cancelling_nothing_harms_nothing(connection: Connection) -> None:

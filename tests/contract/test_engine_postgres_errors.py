@@ -135,7 +135,10 @@ def test_no_access_rule_lets_us_in(guarded: EmbeddedServer) -> None:
     try:
         rules.write_text("local all all trust\n")
         query(trusted, "SELECT pg_reload_conf()")
-        wait_until(lambda: "turn us away" in str(refusal(url(guarded, "joe", PASSWORD))), what="the rules are read")
+        text = url(guarded, "joe", PASSWORD)
+        problem = wait_until(lambda: _refused(text), what="the rules are read")
+        assert problem is not None
+        check(problem, "the server's access rules turn us away: no pg_hba.conf entry for host", retryable=False)
     finally:
         rules.write_text(before)
         query(trusted, "SELECT pg_reload_conf()")

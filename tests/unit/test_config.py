@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import pickle
+import pty
 import stat
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from typing import ClassVar
 
+import keyring
+import keyring.backend
+import keyring.errors
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.config import file
 from qmon.config.file import Settings, parse_config, read_config
-from qmon.config.secrets import from_environment, from_prompt, unlock, variable
+from qmon.config.secrets import from_environment, from_keyring, from_prompt, unlock, variable
 from qmon.config.targets import choose
 from qmon.config.write import queues_to_toml, target_to_toml
 from qmon.engines.base import Target
@@ -273,6 +282,56 @@ def test_a_password_is_got_only_when_the_server_asks() -> None:
         unlock(target, attempt, (source("keyring", Secret("no")),))  # type: ignore[arg-type]
     with pytest.raises(PasswordNeeded, match="asks; set QMON_PASSWORD_A, store it with 'keyring set qmon a'"):
         unlock(target, attempt, (source("keyring", None),))  # type: ignore[arg-type]
+
+
+class Ring(keyring.backend.KeyringBackend):
+    """A keyring in memory."""
+
+    priority = 1.0
+    kept: ClassVar[dict[tuple[str, str], str]] = {("qmon", "a"): "hush"}
+
+    def get_password(self, service: str, username: str) -> str | None:
+        if username == "locked":
+            raise keyring.errors.KeyringLocked
+        return self.kept.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self.kept[service, username] = password
+
+
+def test_the_keyring_is_asked_under_qmon_and_the_target_s_name() -> None:
+    before = keyring.get_keyring()
+    keyring.set_keyring(Ring())  # type: ignore[no-untyped-call]
+    try:
+        found = from_keyring(Target("a", "postgres", {}))
+        assert found is not None
+        assert (found.reveal(), found.origin) == ("hush", "keyring, service qmon, user a")
+        assert from_keyring(Target("b", "postgres", {})) is None
+        assert from_keyring(Target("locked", "postgres", {})) is None
+    finally:
+        keyring.set_keyring(before)
+
+
+def test_on_a_terminal_the_password_is_typed_unseen() -> None:
+    ours, theirs = pty.openpty()
+    program = (
+        "from qmon.config.secrets import from_prompt; from qmon.engines.base import Target; "
+        "found = from_prompt(Target('shop', None, {})); print(found, found.reveal() == 'hush-hush', found.origin)"
+    )
+    asked = [sys.executable, "-c", program]
+    with subprocess.Popen(asked, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, start_new_session=True) as child:
+        os.close(theirs)
+        shown = b""
+        while b"Password for shop: " not in shown:
+            shown += os.read(ours, 1024)
+        os.write(ours, b"hush-hush\n")
+        said, _ = child.communicate(timeout=30)
+        with contextlib.suppress(OSError):  # the other side is closed: nothing more was shown
+            while more := os.read(ours, 1024):
+                shown += more
+    os.close(ours)
+    assert said == b"*** True typed\n"
+    assert b"hush" not in shown
 
 
 def test_without_a_terminal_nobody_is_asked() -> None:

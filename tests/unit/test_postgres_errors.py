@@ -1,0 +1,89 @@
+"""Words of PostgreSQL and its driver that no test can call up at will, as they were seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.engines import postgres_errors as errors
+from qmon.engines.base import Target
+from qmon.engines.faults import Fault, read_fault
+from qmon.errors import ConnectionLost, MissingDriver, QueryFailed, Unreachable
+
+TARGET = Target("shop", "postgres", {"UID": "me", "Database": "d"})
+
+
+def fault(sqlstate: str, words: str) -> Fault:
+    return read_fault((sqlstate, f"[{sqlstate}] {words}\n (101) (SQLDriverConnect)"))
+
+
+@pytest.mark.parametrize(
+    ("words", "part", "retryable"),
+    [
+        ("FATAL:  the database system is starting up", "not ready yet: the database system is starting up", True),
+        ("FATAL:  the database system is in recovery mode", "not ready yet: the database system is in recovery", True),
+        (
+            "FATAL:  the database system is not yet accepting connections\nDETAIL:  Consistent state not yet reached.",
+            "not ready yet: the database system is not yet accepting connections",
+            True,
+        ),
+        ("FATAL:  sorry, too many clients already", "no connection left: too many clients already", True),
+        ("FATAL:  remaining connection slots are reserved for roles x", "no connection left: remaining", True),
+        ("SSL error: certificate verify failed", "TLS failed: certificate verify failed; sslrootcert names", False),
+        (
+            'server certificate for "a" does not match host name "h"',
+            'TLS failed: server certificate for "a" doe',
+            False,
+        ),
+        ('FATAL:  Peer authentication failed for user "me"', "pg_hba.conf decides how that user may log in", False),
+        (
+            "No route to host\n\tIs the server running on that host and accepting TCP/IP connections?",
+            "no way thr",
+            True,
+        ),
+        ("Connection reset by peer", "h port 5432 closed the connection at once", True),
+        ("FATAL:  Datenbank fehlt", "h port 5432 cannot be used: Datenbank fehlt", True),
+    ],
+)
+def test_while_connecting(words: str, part: str, retryable: bool) -> None:
+    said = f'connection to server at "h" (10.0.0.1), port 5432 failed: {words}'
+    problem = errors.connecting(fault("08001", said), TARGET)
+    assert isinstance(problem, Unreachable)
+    assert str(problem).startswith("shop: ")
+    assert part in str(problem)
+    assert "\n" not in str(problem)
+    assert "Is the server running on" not in str(problem)
+    assert problem.retryable is retryable
+
+
+def test_of_several_addresses_the_first_is_named() -> None:
+    said = "\n".join(
+        f'connection to server at "localhost" ({address}), port 5432 failed: Connection refused\n\tIs the server '
+        "running on that host and accepting TCP/IP connections?"
+        for address in ("::1", "127.0.0.1")
+    )
+    problem = errors.connecting(fault("08001", said), TARGET)
+    assert str(problem) == "shop: nothing listens on localhost port 5432: connection refused; is the server running?"
+
+
+def test_without_any_driver_named() -> None:
+    problem = errors.connecting(fault("IM002", "[unixODBC][Driver Manager]Data source name not found"), TARGET)
+    assert isinstance(problem, MissingDriver)
+    assert "DRIVER={PostgreSQL Unicode}" in str(problem)
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "words", "kind"),
+    [
+        ("57P01", "FATAL: terminating connection due to administrator command;\nThe connection has been lost", "lost"),
+        ("25P03", "FATAL: terminating connection due to idle-in-transaction timeout", "lost"),
+        ("08S01", "SQLExecDirectW unable due to the connection lost", "lost"),
+        ("HY000", "server closed the connection unexpectedly", "lost"),
+        ("40P01", "ERROR: deadlock detected;\nError while executing the query", "failed"),
+    ],
+)
+def test_while_running(sqlstate: str, words: str, kind: str) -> None:
+    problem = errors.running(fault(sqlstate, words), "probe/x", "me")
+    assert type(problem) is {"lost": ConnectionLost, "failed": QueryFailed}[kind]
+    assert "Error while" not in str(problem)
+    assert "\n" not in str(problem)
+    assert getattr(problem, "sqlstate", sqlstate) == sqlstate
