@@ -81,7 +81,7 @@ _CONNECTING: Final[tuple[tuple[str, _Make], ...]] = (
     ),
     (r"server does not support SSL", _lasting("the server offers no TLS, but sslmode insists on it")),
     (
-        r"(?:SSL error: )?(certificate verify failed.*|server certificate for .*|root certificate file .*|SSL error: .*)$",
+        r"(?:SSL error: )?((?:certificate verify failed|server certificate for|root certificate file|SSL error:).*)$",
         _lasting("TLS failed: {0}; sslrootcert names the certificate to trust"),
     ),
     (
