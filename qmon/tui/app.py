@@ -21,6 +21,7 @@ from qmon.tui.screens.catalogue import ENTRIES
 from qmon.tui.status import Shown
 from qmon.tui.text import interval
 from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES
+from qmon.tui.widgets.filter_bar import FilterBar
 
 INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """What ``+`` and ``-`` step through, in seconds."""
@@ -180,7 +181,7 @@ class QmonApp(App[None], inherit_bindings=False):
 
         self.push_screen(Help())
 
-    def action_palette(self) -> None:
+    async def action_palette(self) -> None:
         """Open the list of all actions that work here, and do what is chosen there."""
         from qmon.tui.modals.palette import Choice, Palette, offered
 
@@ -189,7 +190,11 @@ class QmonApp(App[None], inherit_bindings=False):
                 node, binding = choice
                 await self.run_action(binding.action, node)
 
-        self.push_screen(Palette(offered(self.screen.active_bindings.values())), do)
+        await self.push_screen(Palette(offered(self.screen.active_bindings.values())), do)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While text is typed, the palette's key is part of it, and over a modal there is no palette."""
+        return action != "palette" or (len(self.screen_stack) == 1 and not isinstance(self.focused, FilterBar))
 
     async def action_quit(self) -> None:
         """Leave at once; the source is closed afterwards, since it may be stuck in a poll."""

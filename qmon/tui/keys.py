@@ -23,10 +23,23 @@ GROUPS: Final = (SCREENS, QUEUE, TABLE, READINGS, DISPLAY)
 
 
 def _key(
-    key: str, action: str, name: str, tooltip: str, group: Binding.Group, *, id: str, shown: str = "", bar: bool = True
+    key: str,
+    action: str,
+    name: str,
+    tooltip: str,
+    group: Binding.Group,
+    *,
+    id: str,
+    shown: str = "",
+    bar: bool = True,
+    first: bool = False,
 ) -> Binding:
-    """``bar``: also on the line at the bottom."""
-    return Binding(key, action, name, show=bar, key_display=shown or None, tooltip=tooltip, id=id, group=group)
+    """``bar``: also on the line at the bottom. ``first``: done before a later key is looked at, so that a fast typist's
+    next keys find what this one opens.
+    """
+    return Binding(
+        key, action, name, show=bar, key_display=shown or None, priority=first, tooltip=tooltip, id=id, group=group
+    )
 
 
 def _screen_keys() -> list[Binding]:
@@ -49,12 +62,30 @@ APP: Final[list[BindingType]] = [
     _key("z", "freeze", "freeze", "Freeze the display; sampling goes on", READINGS, id="freeze"),
     _key("t", "next_theme", "theme", "Dark or light", DISPLAY, id="theme", bar=False),
     _key("h,f1", "help", "help", "What the signs mean, and the keys", DISPLAY, id="help", shown="h", bar=False),
-    _key("question_mark", "palette", "all keys", "Every action with its key", DISPLAY, id="palette", shown="?"),
+    _key(
+        "question_mark",
+        "palette",
+        "all keys",
+        "Every action with its key",
+        DISPLAY,
+        id="palette",
+        shown="?",
+        first=True,
+    ),
     _key("q,ctrl+c,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
 ]
 
 TABLES: Final[list[BindingType]] = [
-    _key("slash", "filter", "filter", "Rows that hold a text; !text: those that do not", TABLE, id="filter", shown="/"),
+    _key(
+        "slash",
+        "filter",
+        "filter",
+        "Rows that hold a text; !text: those that do not",
+        TABLE,
+        id="filter",
+        shown="/",
+        first=True,
+    ),
     _key("s", "sort", "sort", "Sort by the next column", TABLE, id="sort"),
     _key("S", "reverse", "reverse", "Turn the order around", TABLE, id="reverse", shown="S", bar=False),
     _key("escape", "back", "back", "Drop the filter, or go back", SCREENS, id="back", shown="esc", bar=False),

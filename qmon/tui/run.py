@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from threading import Thread
 from typing import TYPE_CHECKING, Final
@@ -30,6 +31,8 @@ def run(
     second to close and then left to end with the process: leaving is at once. Raises ``BadInput`` without a terminal.
     """
     _need_terminal()
+    for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
+        os.environ.pop(name, None)
     from qmon.tui.app import QmonApp
     from qmon.tui.hangup import Hangup
 

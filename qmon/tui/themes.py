@@ -78,7 +78,8 @@ def _theme(name: str, dark: bool) -> Theme:
 def _plain_theme() -> Theme:
     names = ("primary", "secondary", "accent", "warning", "error", "success", "foreground", "background", "surface")
     colours = dict.fromkeys((*names, "panel", "boost"), "ansi_default")
-    return Theme(name=PLAIN, ansi=True, **colours)  # type: ignore[arg-type]  # all of these are colours
+    variables = {"ansi-background": "ansi_default", "ansi-foreground": "ansi_default"}
+    return Theme(name=PLAIN, ansi=True, variables=variables, **colours)  # type: ignore[arg-type]  # all of these are colours
 
 
 THEMES: Final = (_theme(DARK, True), _theme(LIGHT, False), _plain_theme())
@@ -126,8 +127,8 @@ def _plain() -> Tones:
         "push": bold,
         "pop": normal,
         "area": dim,
-        "push fill": normal,
-        "pop fill": normal,
+        "push fill": dim,
+        "pop fill": dim,
         "depth fill": dim,
         "push on area": bold,
         "pop on area": normal,

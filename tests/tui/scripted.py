@@ -296,3 +296,8 @@ class Scripted:
         """One change of phase."""
         assert self.sink is not None, "the app starts its source when it is mounted"
         self.sink(SourceState(self.target, phase, reason, retry_at, at))
+
+
+def later_view(sequence: int, *, taken_at: float) -> View:
+    """The same figures as of another moment of the real clock."""
+    return replace(view(sequence=sequence, at=float(sequence)), taken_at=taken_at)

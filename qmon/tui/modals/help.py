@@ -47,7 +47,7 @@ def all_bindings() -> Iterable[Binding]:
 
 def help_lines(cells: int) -> list[Line]:
     """The whole help as lines."""
-    lines: list[Line] = [(("SIGNS", "title"),)]
+    lines: list[Line] = [(("↑ ↓ scroll · esc closes", "muted"),), (), (("SIGNS", "title"),)]
     lines += _entries(_SIGNS, cells)
     lines += [(), (("WORDS", "title"),), *_entries(_WORDS, cells), (), (("KEYS", "title"),)]
     group = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import ActiveBinding, Binding
 from textual.containers import Vertical
@@ -60,6 +60,11 @@ class Palette(ModalScreen[Choice], inherit_bindings=False):
 
     BINDINGS = PALETTE
     AUTO_FOCUS = "FilterBar"
+
+    def on_key(self, event: events.Key) -> None:
+        """Keys that were pressed before the line had the focus."""
+        if self.focused is None:
+            self.query_one(FilterBar).on_key(event)
 
     def __init__(self, choices: list[Choice]) -> None:
         super().__init__()

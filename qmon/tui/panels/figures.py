@@ -45,9 +45,9 @@ def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str =
 
 
 def unknown(queue: QueueView) -> list[tuple[str, str]]:
-    """The figures of a queue that are not known, each with the reason."""
+    """The figures of a queue that are not known, each with the reason; only a ring has a fill."""
     out = []
-    for name in FIGURES:
+    for name in FIGURES if queue.layout.ring is not None else FIGURES[:-1]:
         figure: Figure = getattr(queue, name)
         if figure.value is None and figure.reason:
             out.append((NAMES[name], clean(figure.reason)))

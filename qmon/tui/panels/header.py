@@ -17,7 +17,7 @@ _LONG_REASON: Final = 60
 
 def header(shown: Shown, now: float, cells: int) -> list[Line]:
     """The header line. What is not essential goes where there is no room: pages, then the budget, then the interval."""
-    badges = _badges(shown)
+    badges = [b for b in _badges(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
     said = state(shown, now)
     room = cells - width(name) - 3 - line_width(fit(badges, cells, "  ")) - 2
@@ -113,5 +113,7 @@ def heading(title: str, cells: int, *, extra: str = "", shown: Shown | None = No
     else:
         end_tone = "muted"
     start = cut(left, max(0, cells - len(end) - 2))
-    rule = cells - line_width(start) - len(end) - 3
-    return (*start, (" ", "text"), ("─" * max(0, rule), "faint"), (end, end_tone), ("──", "faint"))
+    rule = "─" * max(0, cells - line_width(start) - len(end) - (3 if end else 1))
+    if not end:
+        return (*start, (" ", "text"), (rule, "faint"))
+    return (*start, (" ", "text"), (rule, "faint"), (end, end_tone), ("──", "faint"))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from qmon.model.view import Figure, QueueView, View
 from qmon.tui import text
-from qmon.tui.clean import clean, shorten, width
+from qmon.tui.clean import clean, shorten
 from qmon.tui.panels import figures
 from qmon.tui.panels.why import why
 from qmon.tui.plots.blocks import sparkline
@@ -86,9 +86,12 @@ def because(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
 
 
 def unknowns(queue: QueueView) -> list[tuple[str, str]]:
-    """What is not known of this queue and why: figures its layout cannot have, and probes that failed."""
+    """What is not known of this queue and why: probes that failed, with the GRANT that helps, then figures."""
     failed = [(clean(f.probe), clean(f"{f.reason}{'; ' + f.grant if f.grant else ''}")) for f in queue.failures]
-    return [*figures.unknown(queue), *failed]
+    names: dict[str, list[str]] = {}
+    for name, reason in figures.unknown(queue):
+        names.setdefault(reason, []).append(name)
+    return [*failed, *((", ".join(same), reason) for reason, same in names.items())]
 
 
 def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
@@ -102,16 +105,14 @@ def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
 
 
 def unknown_list(queue: QueueView, cells: int, rows: int) -> list[Line]:
-    """The list of what is not known as a column beside the plot: the name above its reason."""
+    """The list of what is not known as a column beside the plot: what, and below it the reason."""
     found = unknowns(queue)
     if not found:
         return [(("every figure is known", "muted"),)]
     lines: list[Line] = []
-    names = max(width(name) for name, _ in found)
     for name, reason in found:
-        room = max(12, cells - names - 2)
-        for index, piece in enumerate(wrap(reason, room, room, 3)):
-            lines.append(((f"{name if index == 0 else '':<{names}}  ", "text"), (piece, "muted")))
+        lines += [((piece, "text"),) for piece in wrap(name, cells, cells, 2)]
+        lines += [((f"  {piece}", "muted"),) for piece in wrap(reason, cells - 2, cells - 2, 4)]
     if len(lines) > rows:
         lines = [*lines[: rows - 1], ((f"… {len(lines) - rows + 1} lines more", "muted"),)]
     return lines

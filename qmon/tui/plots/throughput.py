@@ -20,7 +20,7 @@ def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool =
     """``rows`` lines of ``cells`` cells: the last ten minutes, or what there is of them.
 
     The left scale is messages per second; the depth has its own scale and ends in its own figure on the right.
-    ``plain`` draws pop dashed, since no colour tells it from push.
+    ``plain`` draws pop dashed and the area light, since no colour tells them apart.
     """
     body = rows - 1
     if not history or body < 2 or cells < _LEAST_WIDTH:
@@ -91,13 +91,20 @@ def _draw(push: Values, pop: Values, depth: Values, top: float, depth_top: float
                 name = "push" if a.bit_count() >= b.bit_count() else "pop"
                 wanted = f"{name} on area" if level >= 5 else name
             else:
-                sign, wanted = BLOCKS[level], "area"
+                sign, wanted = _shade(level, plain), "area"
             if wanted != tone:
                 spans.append((run, tone))
                 run, tone = "", wanted
             run += sign
         out.append((*(span for span in spans if span[0]), (run, tone)))
     return out
+
+
+def _shade(level: int, plain: bool) -> str:
+    """A cell of the area that is filled to ``level`` eighths; without colour, a light hatching."""
+    if plain:
+        return "░" if level >= 4 else " "
+    return BLOCKS[level]
 
 
 def _time_axis(span_s: float, left: int, columns: int, right: int) -> Line:

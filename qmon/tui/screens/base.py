@@ -51,6 +51,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """The header, what the screen is about, and the keys."""
         yield Lines(id="header")
         yield from self.body()
+        yield FilterBar()
         yield Lines(id="keys")
 
     def body(self) -> ComposeResult:
@@ -129,13 +130,15 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         else:
             self._sort_by(message.column)
 
-    async def action_filter(self) -> None:
-        """Open the line in which the filter is typed."""
-        bars = self.query(FilterBar)
-        bar = bars.first() if bars else FilterBar()
-        if not bars:
-            await self.mount(bar, before="#keys")
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While the filter is typed, its key is part of the text."""
+        return action != "filter" or not isinstance(self.focused, FilterBar)
+
+    def action_filter(self) -> None:
+        """Open the line in which the filter is typed; the focus is there before the next key is."""
+        bar = self.query_one(FilterBar)
         bar.open(self.filter_text)
+        self.set_focus(bar)
 
     @on(FilterBar.Typed)
     def _filter_typed(self, message: FilterBar.Typed) -> None:
@@ -143,9 +146,9 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.redraw()
 
     @on(FilterBar.Done)
-    async def _filter_done(self) -> None:
-        await self.query(FilterBar).remove()
-        self.grid.focus()
+    def _filter_done(self) -> None:
+        self.query_one(FilterBar).display = False
+        self.set_focus(self.grid)
 
     def action_back(self) -> None:
         """Drop the filter where there is one, else go back to the overview."""

@@ -37,9 +37,9 @@ class FilterBar(Widget, can_focus=True):
         self._hint = hint
 
     def open(self, text: str) -> None:
-        """Go on typing after ``text``."""
+        """Appear, and go on typing after ``text``."""
         self.text = text
-        self.focus()
+        self.display = True
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:

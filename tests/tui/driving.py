@@ -1,0 +1,99 @@
+"""The app over the scripted source, driven by a pilot: the harness of all tests of screens."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from textual.pilot import Pilot
+
+from qmon.model.view import View
+from qmon.monitor.source import Phase
+from qmon.tui.app import QmonApp
+from qmon.tui.themes import tones
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
+
+
+@dataclass
+class Driver:
+    """One running app, its source and its clock."""
+
+    app: QmonApp
+    source: Scripted
+    clock: Clock
+    pilot: Pilot[None]
+
+    async def give(self, given: View | None = None) -> None:
+        """New figures, painted."""
+        self.source.give(given or view())
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Let the app handle what it was given, lay out, and paint."""
+        for _ in range(3):
+            await self.pilot.pause()
+
+    async def say(self, phase: Phase, reason: str = "", *, retry_at: float | None = None, at: float = 1.0) -> None:
+        """A change of phase, ``at`` seconds after the first figures."""
+        self.source.say(phase, reason, retry_at=retry_at, at=TAKEN_AT + at)
+        await self.pilot.pause()
+
+    async def wait(self, now: float) -> None:
+        """It is ``now`` seconds after the first figures, and the second hand has moved."""
+        self.clock.now = TAKEN_AT + now
+        self.app.tick()
+        await self.settle()
+
+    async def press(self, *keys: str) -> None:
+        """Press keys one after the other."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
+
+    async def resize(self, cells: int, rows: int) -> None:
+        """Give the terminal another size."""
+        await self.pilot.resize_terminal(cells, rows)
+        await self.settle()
+
+    @property
+    def grid(self) -> Grid:
+        """The table of the screen in front."""
+        return self.app.screen.query_one(Grid)
+
+    def lines(self, id: str) -> str:
+        """What a panel says."""
+        return "\n".join(self.app.screen.query_one(f"#{id}", Lines).written)
+
+    def text(self) -> str:
+        """The whole screen as it is painted, a line a row."""
+        strips = self.app.screen._compositor.render_strips()  # the only way to what is painted, short of the SVG
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    def is_grey(self, text: str) -> bool:
+        """Whether the painted ``text`` has the colour of figures that are too old."""
+        grey = tones(self.app.theme, stale=True)["text"].color
+        for strip in self.app.screen._compositor.render_strips():
+            for segment in strip:
+                if text in segment.text and segment.style is not None:
+                    return segment.style.color == grey
+        raise AssertionError(f"{text!r} is not on the screen")
+
+
+@asynccontextmanager
+async def dashboard(
+    size: tuple[int, int] = (120, 40), *, prod: bool = True, read_only: bool = True, plain: bool | None = False
+) -> AsyncIterator[Driver]:
+    """The app at a size, without figures yet."""
+    source, clock = Scripted(), Clock()
+    app = QmonApp(source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain)
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield Driver(app, source, clock, pilot)
+
+
+def later(seconds: float, *, sequence: int) -> View:
+    """The same figures, polled ``seconds`` after the first."""
+    return replace(view(at=seconds), sequence=sequence)

@@ -1,0 +1,44 @@
+"""Which columns fit, and how wide they are."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.tui.panels import overview
+from qmon.tui.widgets.columns import Column, Row, natural_widths, place
+from tests.tui.scripted import twelve
+
+
+def titles(cells: int) -> list[str]:
+    rows = overview.rows(twelve(), cells)
+    return [p.column.title for p in place(overview.COLUMNS, natural_widths(overview.COLUMNS, rows, ()), cells)]
+
+
+def test_what_is_essential_stays_at_80_cells() -> None:
+    assert titles(80) == ["QUEUE", "READY", "STUCK", "OLDEST", "PUSH/s", "POP/s", "VERDICT"]
+
+
+def test_at_120_cells_the_trend_is_there_too() -> None:
+    assert set(titles(80)) | {"IN PROG", "GAP", "DEPTH", "FORECAST"} == set(titles(120))
+
+
+def test_at_200_cells_everything_is_there() -> None:
+    assert titles(200) == [c.title for c in overview.COLUMNS]
+
+
+@given(st.integers(20, 250))
+def test_columns_neither_overlap_nor_overflow(cells: int) -> None:
+    rows = overview.rows(twelve(), cells)
+    placed = place(overview.COLUMNS, natural_widths(overview.COLUMNS, rows, ()), cells)
+    end = 0
+    for p in placed:
+        assert p.x > end or end == 0
+        end = p.x + p.width
+    assert end <= cells - 1 or len(placed) == 1
+
+
+def test_columns_do_not_shrink_back() -> None:
+    columns = (Column("a", "A", right=True),)
+    wide = natural_widths(columns, [Row("1", (("123456", "text"),))], ())
+    assert natural_widths(columns, [Row("1", (("1", "text"),))], wide) == wide

@@ -1,0 +1,167 @@
+"""The keys, the palette and the help: all read the same list."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.tui import keys
+from qmon.tui.app import QmonApp
+from qmon.tui.modals.help import Help, all_bindings, help_lines
+from qmon.tui.modals.palette import Palette
+from qmon.tui.themes import DARK, LIGHT, PLAIN
+from tests.tui.driving import dashboard
+from tests.tui.scripted import Scripted
+
+RESERVED = {"r", "x", "p", "u", "space", "3", "4", "5", "6"}
+SCREENS = {"overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID], "queue": [*keys.APP, *keys.QUEUE_SCREEN, *keys.GRID]}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_no_key_means_two_things(screen: str) -> None:
+    pressed = [key for b in keys.plain(SCREENS[screen]) for key in b.key.split(",")]
+    assert len(pressed) == len(set(pressed))
+
+
+def test_a_key_means_the_same_on_every_screen() -> None:
+    meaning: dict[str, str] = {}
+    for bindings in SCREENS.values():
+        for binding in keys.plain(bindings):
+            for key in binding.key.split(","):
+                assert meaning.setdefault(key, binding.action) == binding.action
+
+
+def test_keys_for_acting_are_not_taken() -> None:
+    assert not RESERVED & {key for b in all_bindings() for key in b.key.split(",")}
+
+
+def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:
+    for binding in all_bindings():
+        assert binding.id
+        assert binding.description
+        assert binding.tooltip
+        assert binding.group in keys.GROUPS
+
+
+async def test_plus_and_minus_change_the_interval_live() -> None:
+    async with dashboard() as d:
+        await d.give()
+        assert "every 1 s" in d.lines("header")
+        await d.press("minus", "minus")
+        assert ("interval", 2.0) in d.source.asked
+        assert ("interval", 5.0) in d.source.asked
+        assert "every 5 s" in d.lines("header")
+        await d.press("plus", "plus", "plus", "plus", "equals_sign")
+        assert d.source.interval_s == 0.5
+        assert "every 0.5 s" in d.lines("header")
+
+
+async def test_n_polls_now() -> None:
+    async with dashboard() as d:
+        await d.give()
+        assert "poll_now" not in d.source.asked
+        await d.press("n")
+        assert d.source.asked[-1] == "poll_now"
+
+
+async def test_t_changes_between_dark_and_light() -> None:
+    async with dashboard() as d:
+        await d.give()
+        assert d.app.theme == DARK
+        await d.press("t")
+        assert d.app.theme == LIGHT
+        assert d.app.screen.styles.background.brightness > 0.8
+        await d.press("t")
+        assert d.app.theme == DARK
+
+
+async def test_without_colours_no_colour_is_painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with dashboard(plain=None) as d:
+        await d.give()
+        await d.press("t", "enter")
+        assert d.app.theme == PLAIN
+        for strip in d.app.screen._compositor.render_strips():
+            for segment in strip:
+                for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
+                    assert colour is None or colour.is_default, segment
+
+
+async def test_the_palette_lists_every_action_with_its_key() -> None:
+    async with dashboard((120, 50)) as d:
+        await d.give()
+        await d.press("question_mark")
+        assert isinstance(d.app.screen, Palette)
+        listed = set(d.grid.keys)
+        expected = {b.id for b in keys.plain([*keys.APP, *keys.OVERVIEW, *keys.GRID])} - {"palette"}
+        assert listed == expected
+        assert "Poll less often" in d.text()
+
+
+async def test_the_palette_narrows_and_does_what_is_chosen() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("question_mark", *"less", "enter")
+        assert d.source.asked[-1] == ("interval", 2.0)
+        await d.press("question_mark", "down", "down", "enter")
+        assert d.app.current_mode == "overview"
+        await d.press("question_mark", *"freeze", "escape")
+        assert not d.app.shown.frozen
+        assert not isinstance(d.app.screen, Palette)
+        await d.press("question_mark", *"reverse", "enter")
+        assert "VERDICT▴" in d.text()
+
+
+async def test_the_palette_offers_only_what_works_here() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("enter", "question_mark")
+        assert "open" not in d.grid.keys
+        assert "only-stuck" in d.grid.keys
+
+
+async def test_the_help_names_every_key_and_every_sign() -> None:
+    told = "\n".join("".join(t for t, _ in line) for line in help_lines(70))
+    for binding in all_bindings():
+        assert binding.tooltip in told
+    for sign in ("~", "≥", "–", "●", "◌", "✕", "◇", "■", "▲"):
+        assert sign in told
+    async with dashboard((80, 24)) as d:
+        await d.give()
+        await d.press("h")
+        assert isinstance(d.app.screen, Help)
+        assert "estimated" in d.text()
+        await d.press("escape")
+        assert d.app.current_mode == "overview"
+
+
+async def test_figures_go_on_below_a_modal() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("h")
+        d.source.give(d.source.views[7])
+        await d.pilot.pause()
+        await d.press("h")
+        assert "● live" in d.lines("header")
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
+async def test_leaving(key: str) -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press(key)
+        assert not d.app.is_running
+
+
+async def test_badges() -> None:
+    async with dashboard() as d:
+        await d.give()
+        assert "PROD" in d.lines("header")
+        assert "READ-ONLY" in d.lines("header")
+    async with dashboard(prod=False, read_only=False) as d:
+        await d.give()
+        assert "PROD" not in d.lines("header")
+
+
+def test_the_app_is_small() -> None:
+    source = Scripted()
+    assert QmonApp(source, source.fold).BINDINGS is keys.APP

@@ -1,0 +1,269 @@
+"""Screen 1, driven by keys and by the mouse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual.geometry import Region
+
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.view import Figure
+from qmon.monitor.source import Focus
+from qmon.tui.widgets.grid import Grid
+from tests.tui.driving import dashboard, later
+from tests.tui.scripted import NASTY, queue, target, twelve, view
+
+
+async def test_the_worst_verdict_is_first_and_its_proof_is_told() -> None:
+    async with dashboard() as d:
+        await d.give()
+        assert d.grid.keys[:4] == ("invoices", "mails", "orders", "payroll")
+        assert d.lines("why").startswith("  why: invoices stuck in progress for 9 m 05 s: 7 in progress")
+        assert "■ stuck in progress" in d.text()
+
+
+async def test_the_target_line() -> None:
+    async with dashboard((160, 40)) as d:
+        await d.give()
+        said = d.lines("target")
+        assert "tx/s 1,204" in said
+        assert "blocked 1" in said
+        assert "waits Lock:tuple 3, IO:DataFileRead 1" in said
+        assert "1 probe failing" in said
+
+
+async def test_unknown_is_a_dash_and_never_zero() -> None:
+    async with dashboard((200, 50)) as d:
+        await d.give(view(server=target(commits=Figure.unknown("first sample"), waits=None, blocked=None)))
+        row = next(line for line in d.text().splitlines() if line.startswith(" payroll"))
+        assert row.split()[:9] == ["payroll", "status", *["–"] * 7]
+        assert "tx/s –" in d.lines("target")
+        assert "waits –" in d.lines("target")
+
+
+async def test_the_first_sample_shows_no_rate() -> None:
+    async with dashboard() as d:
+        await d.give(view([queue("orders", ready=3, push=None, pop=None, points=())]))
+        row = next(line for line in d.text().splitlines() if line.startswith(" orders "))
+        assert row.split() == [
+            "orders",
+            "status",
+            "3",
+            "0",
+            "0",
+            "0.4",
+            "s",
+            "–",
+            "–",
+            "–",
+            "holds",
+            "steady",
+            "·",
+            "healthy",
+        ]
+
+
+async def test_s_goes_through_the_columns_and_shows_which() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("s")
+        assert "QUEUE▴" in d.text()
+        assert d.grid.keys[0] == '"; drop table x; --'
+        await d.press("s")
+        assert "READY▾" in d.text()
+        assert d.grid.keys[0] == "exports"
+        assert d.grid.keys[-1] == "payroll"  # without a value: last, whichever way
+        await d.press("S")
+        assert "READY▴" in d.text()
+        assert d.grid.keys[-1] == "payroll"
+
+
+async def test_the_cursor_stays_on_its_queue_when_the_order_changes() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("down", "down")
+        assert d.grid.cursor == "orders"
+        await d.press("s")
+        assert d.grid.cursor == "orders"
+        await d.give(later(1, sequence=8))
+        assert d.grid.cursor == "orders"
+
+
+async def test_the_cursor_goes_to_the_neighbour_when_its_queue_is_gone() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("down")
+        await d.give(view([q for q in twelve() if q.name != "mails"], sequence=8, at=1))
+        assert d.grid.cursor == "orders"
+        await d.give(view([], sequence=9, at=2))
+        assert d.grid.keys == ()
+        assert "no queue is known" in d.text()
+
+
+@pytest.mark.parametrize(("typed", "left"), [("mail", {"mails"}), ("RING", {"orders", "webhooks"}), ("!healthy", None)])
+async def test_filter(typed: str, left: set[str] | None) -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("slash", *("exclamation_mark" if c == "!" else c for c in typed))
+        expected = left or {q.name for q in twelve() if q.verdict.code != "healthy"}
+        assert set(d.grid.keys) == expected
+        await d.press("enter")
+        assert set(d.grid.keys) == expected
+        assert f"queues  {len(expected)} of 12" in d.lines("queues-heading")
+        await d.press("escape")
+        assert len(d.grid.keys) == 12
+
+
+async def test_keys_typed_into_the_filter_do_nothing_else() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("slash", "q", "z", "1", "space", "backspace")
+        assert d.app.is_running
+        assert not d.app.shown.frozen
+        assert "filter: qz1" in d.text()
+        await d.press("escape")
+        assert len(d.grid.keys) == 12
+
+
+async def test_a_filter_that_nothing_matches_says_so() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("slash", "x", "y", "z", "enter")
+        assert d.grid.keys == ()
+        assert "no queue matches xyz" in d.text()
+
+
+async def test_enter_goes_deeper_and_escape_back_to_the_same_queue() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("j", "j", "enter")
+        assert d.app.current_mode == "queue"
+        assert "orders" in d.lines("title")
+        await d.press("escape")
+        assert d.app.current_mode == "overview"
+        assert d.grid.cursor == "orders"
+
+
+async def test_a_click_chooses_a_double_click_opens_a_header_sorts() -> None:
+    async with dashboard() as d:
+        await d.give()
+        rows = d.grid.region.y
+        await d.pilot.click(offset=(5, rows + 3))
+        assert d.grid.cursor == "orders"
+        await d.pilot.click(offset=(5, rows + 2), times=2)
+        assert d.app.current_mode == "queue"
+        assert d.app.selected == "mails"
+        await d.press("1")
+        header = d.text().splitlines()[rows]
+        await d.pilot.click(offset=(header.index("OLDEST") + 2, rows))
+        await d.pilot.pause()
+        assert "OLDEST▾" in d.text()
+        await d.pilot.click(offset=(header.index("OLDEST") + 2, rows))
+        await d.pilot.pause()
+        assert "OLDEST▴" in d.text()
+
+
+async def test_the_tooltip_says_why_a_figure_is_unknown() -> None:
+    async with dashboard() as d:
+        await d.give()
+        rows = d.grid.region.y
+        column = d.text().splitlines()[rows].index("STUCK")
+        await d.pilot.hover(offset=(column + 2, rows + 3))
+        assert str(d.grid.tooltip) == "a ring has no start time"
+        await d.pilot.hover(offset=(column + 2, rows))
+        assert "timeout" in str(d.grid.tooltip)
+
+
+async def test_the_wheel_moves_the_cursor_and_long_lists_scroll() -> None:
+    async with dashboard((80, 24)) as d:
+        many = [queue(f"queue_{i:03}", ready=i) for i in range(60)]
+        await d.give(view(many))
+        await d.press("G")
+        assert d.grid.cursor == "queue_059"
+        assert "queue_059" in d.text()
+        assert "queue_000" not in d.text()
+        await d.press("pageup", "g")
+        assert "queue_000" in d.text()
+        assert "┃" in d.text()
+
+
+async def test_e_counts_the_queue_under_the_cursor() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("down", "e")
+        assert ("count", "mails") in d.source.asked
+
+
+async def test_nasty_names_are_shown_and_not_obeyed() -> None:
+    async with dashboard((200, 50)) as d:
+        await d.give()
+        assert "[red]x[/] ␛[31mALARM␇�" in d.text()
+        assert '"; drop table x; --' in d.text()
+        assert "請求書キュー 🎉" in d.text()
+        assert "\x1b" not in d.text()
+        keys = d.grid.keys
+        for _ in range(keys.index(NASTY)):
+            await d.press("down")
+        await d.press("enter")
+        assert "dbo.[a]]b].[c d]" in d.lines("title")
+
+
+async def test_failed_probes_of_the_target_are_told() -> None:
+    async with dashboard() as d:
+        failure = ProbeFailure("waits", "permission denied", grant="GRANT pg_monitor TO qmon")
+        await d.give(view(failures=(failure,)))
+        assert "not seen: waits: permission denied  GRANT pg_monitor TO qmon" in d.lines("why")
+
+
+async def test_hidden_panels_are_not_polled() -> None:
+    async with dashboard() as d:
+        assert [f for f in d.source.asked if isinstance(f, Focus)] == [Focus()]
+        await d.give()
+        await d.press("enter")
+        assert [f for f in d.source.asked if isinstance(f, Focus)][-1] == Focus(rows_of="invoices", waits=False)
+        assert "poll_now" in d.source.asked
+        await d.press("escape")
+        assert [f for f in d.source.asked if isinstance(f, Focus)][-1] == Focus()
+
+
+async def test_only_changed_cells_are_painted() -> None:
+    async with dashboard() as d:
+        queues = list(twelve())
+        await d.give(view(queues))
+        painted: list[Region] = []
+        grid = d.grid
+        refresh = grid.refresh
+
+        def watched(*regions: Region, **options: bool) -> Grid:
+            painted.extend(regions or [grid.region])
+            return refresh(*regions, **options)
+
+        grid.refresh = watched  # type: ignore[method-assign]
+        await d.give(view(queues, sequence=8))
+        assert painted == []
+        queues[1] = replace(queues[1], in_progress=Figure(13.0))
+        await d.give(view(queues, sequence=9))
+        assert [(r.y, r.height, r.width) for r in painted] == [(1, 1, 7)]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50), (60, 15), (40, 10), (20, 6), (300, 90)])
+async def test_every_size_is_survived_with_a_view_and_without(size: tuple[int, int]) -> None:
+    async with dashboard(size) as d:
+        await d.give()
+        await d.press("enter")
+        await d.resize(80, 24)
+        await d.press("escape")
+        await d.resize(*size)
+        assert "invoices" in d.text()
+
+
+async def test_growing_the_terminal_brings_columns_back() -> None:
+    async with dashboard((80, 24)) as d:
+        await d.give()
+        assert "VERDICT" in d.grid.titles
+        assert "GAP" not in d.grid.titles
+        await d.resize(200, 50)
+        assert {"GAP", "DESIGN", "BECAUSE", "DEPTH"} < set(d.grid.titles)
+        await d.resize(80, 24)
+        assert "GAP" not in d.grid.titles

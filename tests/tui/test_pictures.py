@@ -1,0 +1,119 @@
+"""The screens as pictures. After a wanted change, look at the report and run with ``--snapshot-update``."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+
+from qmon.monitor.source import Phase
+from qmon.tui.app import QmonApp
+from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
+
+SIZES = [(80, 24), (120, 40), (200, 50)]
+Steps = Callable[[Pilot[None]], Awaitable[None]]
+
+
+class Compare(Protocol):
+    """The fixture of pytest-textual-snapshot."""
+
+    def __call__(self, app: App[None], *, terminal_size: tuple[int, int], run_before: Steps) -> bool:
+        """Whether the picture is as it was."""
+        ...
+
+
+class Shot:
+    """An app at rest, and the way to what is to be seen."""
+
+    def __init__(self, *keys: str, dark: bool = True, plain: bool = False) -> None:
+        self.source = Scripted()
+        self.clock = Clock()
+        self.app = QmonApp(
+            self.source, self.source.fold, clock=self.clock, prod=True, read_only=True, dark=dark, plain=plain
+        )
+        self.keys = keys
+
+    async def ready(self, pilot: Pilot[None]) -> None:
+        """Figures have come, and keys were pressed."""
+        await pilot.pause()
+        self.source.give(view())
+        for _ in range(3):
+            await pilot.pause()
+        for key in self.keys:
+            await pilot.press(key)
+            await pilot.pause()
+        await pilot.pause()
+
+    async def at(self, pilot: Pilot[None], seconds: float) -> None:
+        """So much time has passed since."""
+        self.clock.now = TAKEN_AT + seconds
+        self.app.tick()
+        for _ in range(3):
+            await pilot.pause()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_overview(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shot = Shot()
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_queue(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shot = Shot("enter")
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
+
+
+@pytest.mark.parametrize("screen", ["1", "2"], ids=["overview", "queue"])
+def test_light(snap_compare: Compare, screen: str) -> None:
+    shot = Shot(screen, dark=False)
+    assert snap_compare(shot.app, terminal_size=(120, 40), run_before=shot.ready)
+
+
+@pytest.mark.parametrize("screen", ["1", "2"], ids=["overview", "queue"])
+def test_no_color(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch, screen: str) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    shot = Shot(screen, plain=True)
+    assert snap_compare(shot.app, terminal_size=(120, 40), run_before=shot.ready)
+
+
+def test_late(snap_compare: Compare) -> None:
+    shot = Shot()
+
+    async def late(pilot: Pilot[None]) -> None:
+        await shot.ready(pilot)
+        shot.source.say(Phase.LATE, "the poll has run for 12 s", at=TAKEN_AT + 3)
+        await shot.at(pilot, 14)
+
+    assert snap_compare(shot.app, terminal_size=(120, 40), run_before=late)
+
+
+def test_lost(snap_compare: Compare) -> None:
+    shot = Shot("enter")
+
+    async def lost(pilot: Pilot[None]) -> None:
+        await shot.ready(pilot)
+        shot.source.say(Phase.LOST, "server closed the connection", retry_at=TAKEN_AT + 17, at=TAKEN_AT + 2)
+        await shot.at(pilot, 14)
+
+    assert snap_compare(shot.app, terminal_size=(80, 24), run_before=lost)
+
+
+def test_not_yet_connected(snap_compare: Compare) -> None:
+    shot = Shot()
+
+    async def waiting(pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        shot.source.say(Phase.LOST, "connection refused: nothing listens at db port 5432", retry_at=TAKEN_AT + 3)
+        await shot.at(pilot, 0)
+
+    assert snap_compare(shot.app, terminal_size=(80, 24), run_before=waiting)
+
+
+@pytest.mark.parametrize("key", ["question_mark", "h", "slash"], ids=["palette", "help", "filter"])
+def test_over_the_screen(snap_compare: Compare, key: str) -> None:
+    shot = Shot(key)
+    assert snap_compare(shot.app, terminal_size=(80, 24), run_before=shot.ready)

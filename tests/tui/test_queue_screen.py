@@ -1,0 +1,158 @@
+"""Screen 2, driven by keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.view import Figure
+from qmon.monitor.source import Focus
+from tests.tui.driving import Driver, dashboard, later
+from tests.tui.scripted import messages, queue, view
+
+
+async def opened(d: Driver, name: str) -> None:
+    """The queue screen on one queue."""
+    await d.give()
+    d.app.screen.query_one("Grid").select(name)  # type: ignore[attr-defined]
+    await d.press("enter")
+    assert d.app.current_mode == "queue"
+
+
+async def test_title_figures_verdict_and_forecast() -> None:
+    async with dashboard() as d:
+        await opened(d, "mails")
+        assert "mails   batch_fast   dbo.QueueMeta + dbo.QueueData" in d.lines("title")
+        assert d.lines("title").rstrip().endswith("■ no pops")
+        assert "depth ~40,112" in d.lines("readings")
+        assert "push 4.0/s" in d.lines("readings")
+        assert "forecast growing 4.0/s" in d.lines("readings")
+        assert "oldest 2 h 04 m" in d.lines("readings")
+        assert "40,112 ready and not one pop" in d.lines("because")
+
+
+async def test_a_ring_has_a_fill_and_a_gap_that_may_be_negative() -> None:
+    async with dashboard() as d:
+        await opened(d, "webhooks")
+        assert "gap -24" in d.lines("readings")
+        assert "fill 0 %" in d.lines("readings")
+        await d.press("escape")
+        await opened(d, "invoices")
+        assert "id span 52" in d.lines("readings")
+        assert "fill" not in d.lines("readings")
+
+
+async def test_what_is_not_known_is_listed_with_its_reason() -> None:
+    async with dashboard() as d:
+        await opened(d, "payroll")
+        listed = " ".join(d.lines("unknown-list").split())
+        assert "scheduled the layout has no due column" in listed
+        assert "ready, in progress, stuck, oldest permission denied for table payroll" in listed
+        assert "GRANT SELECT ON hr.payroll" in listed
+        assert "ring fill" not in listed
+        await d.resize(80, 24)
+        assert "GRANT SELECT ON" in d.lines("unknown-lines")
+        assert "ready, in progress, stuck, oldest: permission" in d.lines("unknown-lines")
+
+
+async def test_stuck_messages_come_first_with_owner_and_age() -> None:
+    async with dashboard() as d:
+        await opened(d, "invoices")
+        rows = [line for line in d.text().splitlines() if line.startswith(" 9120")]
+        assert rows[0].split() == ["9120311", "▲", "stuck", "2", "h", "05", "m", "app-7/61", "1", '{"to":',
+                                   '"ada@example.org",', '"template":', '"welcome"}']  # fmt: skip
+        assert ["stuck" in row for row in rows] == [True] * 9 + [False] * 3
+
+
+async def test_payloads_are_shown_and_not_obeyed() -> None:
+    async with dashboard() as d:
+        await opened(d, "invoices")
+        assert "␛]0;owned␇␛[2J␛[31mred" in d.text()
+        assert "line one⏎line two⇥tabbed" in d.text()
+        assert "worker [b]bold[/b]" in d.text()
+
+
+async def test_rows_are_sorted_and_filtered() -> None:
+    async with dashboard() as d:
+        await opened(d, "invoices")
+        await d.press("s")
+        assert "ID▴" in d.text()
+        assert list(d.grid.keys) == sorted(d.grid.keys, key=int)
+        await d.press("S")
+        assert d.grid.keys[0] == max(d.grid.keys, key=int)
+        await d.press("slash", *"mailer", "enter")
+        assert len(d.grid.keys) == 2
+        assert "2 of 12" in d.lines("rows-heading")
+        await d.press("escape")
+        assert len(d.grid.keys) == 12
+        await d.press("escape")
+        assert d.app.current_mode == "overview"
+
+
+async def test_only_stuck_is_asked_of_the_source_and_shown() -> None:
+    async with dashboard() as d:
+        await opened(d, "invoices")
+        await d.press("o")
+        assert d.source.asked[-2] == Focus(rows_of="invoices", only_stuck=True, waits=False)
+        assert d.lines("rows-heading").startswith("── stuck messages  9")
+        assert len(d.grid.keys) == 9
+        await d.press("o")
+        assert len(d.grid.keys) == 12
+
+
+async def test_neighbours_are_one_key_away() -> None:
+    async with dashboard() as d:
+        await opened(d, "invoices")
+        await d.press("right_square_bracket")
+        assert "mails" in d.lines("title")
+        assert Focus(rows_of="mails", waits=False) in d.source.asked
+        await d.press("left_square_bracket", "left_square_bracket")
+        assert "exports" in d.lines("title")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (queue("a"), "the rows come with the next poll"),
+        (queue("a", in_progress=Figure.unknown("pops delete: nothing is in progress")), "pops delete"),
+        (queue("a", messages=()), "nothing is in progress"),
+    ],
+)
+async def test_an_empty_table_says_why(given: object, said: str) -> None:
+    async with dashboard() as d:
+        await d.give(view([given]))  # type: ignore[list-item]
+        await d.press("enter")
+        assert said in d.text()
+
+
+async def test_new_rows_replace_the_old_ones_and_the_cursor_stays() -> None:
+    async with dashboard() as d:
+        await opened(d, "invoices")
+        await d.press("down")
+        assert d.grid.cursor == "9120324"
+        more = replace(view().queues[1], messages=(*messages(12)[1:], *messages(14)[12:]))
+        await d.give(view([more], sequence=8, at=1))
+        assert d.grid.cursor == "9120324"
+        assert len(d.grid.keys) == 13
+
+
+async def test_a_queue_that_is_gone_says_so_and_comes_back() -> None:
+    async with dashboard() as d:
+        await opened(d, "invoices")
+        await d.give(view([queue("other")], sequence=8, at=1))
+        assert "invoices is not among the queues any more" in d.text()
+        await d.give(later(2, sequence=9))
+        assert "invoices   status" in d.text()
+
+
+async def test_digits_change_screens() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("2")
+        assert d.app.current_mode == "queue"
+        assert "invoices" in d.lines("title")
+        await d.press("1")
+        assert d.app.current_mode == "overview"
+        await d.press("3")
+        assert d.app.current_mode == "overview"

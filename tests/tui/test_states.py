@@ -1,0 +1,142 @@
+"""What the screen says while it waits, and when the server is late, lost or back."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.model.view import View
+from qmon.monitor.source import Phase
+from tests.tui.driving import dashboard, later
+from tests.tui.scripted import TAKEN_AT
+
+
+async def test_before_the_first_figures_the_screen_is_calm_and_has_no_zeros() -> None:
+    async with dashboard() as d:
+        await d.say(Phase.CONNECTING)
+        assert "◌ connecting" in d.text()
+        assert "orders-prod" in d.text()
+        assert "0" not in d.lines("waiting")
+        await d.press("2")
+        assert "◌ connecting" in d.text()
+
+
+async def test_a_target_that_cannot_be_reached_says_why_and_counts_down() -> None:
+    async with dashboard() as d:
+        await d.say(Phase.LOST, "connection refused: nothing listens there", retry_at=TAKEN_AT + 4.4)
+        assert "✕ no connection, retry in 4 s" in d.text()
+        assert "connection refused: nothing listens there" in d.text()
+        await d.wait(3.0)
+        assert "retry in 1 s" in d.text()
+        await d.wait(4.4)
+        assert "trying now" in d.text()
+
+
+async def test_live_figures_have_an_age() -> None:
+    async with dashboard() as d:
+        await d.give()
+        assert "● live 0.4 s ago" in d.lines("header")
+        await d.wait(1.5)
+        assert "● live 1.5 s ago" in d.lines("header")
+        assert "2 s ago" in d.lines("queues-heading")
+
+
+async def test_late_figures_turn_grey_age_and_recover() -> None:
+    async with dashboard() as d:
+        await d.give()
+        assert not d.is_grey("stuck in progress")
+        await d.say(Phase.LATE, "the poll has run for 3 s", at=3)
+        await d.wait(4)
+        assert "◌ late 4.0 s ago: the poll has run for 3 s" in d.lines("header")
+        assert d.is_grey("stuck in progress")
+        await d.wait(14)
+        assert "◌ late 14 s ago" in d.lines("header")
+        assert "14 s ago" in d.lines("trends-heading")
+        d.clock.now = TAKEN_AT + 20
+        await d.give(later(20, sequence=8))
+        assert "● live 0.0 s ago" in d.lines("header")
+        assert not d.is_grey("stuck in progress")
+
+
+async def test_a_lost_connection_is_a_state_with_a_countdown() -> None:
+    async with dashboard((80, 24)) as d:
+        await d.give()
+        await d.press("enter")
+        await d.say(Phase.LOST, "server closed the connection", retry_at=TAKEN_AT + 5, at=2)
+        await d.wait(2)
+        assert "✕ lost, retry in 3 s: server closed the connection" in d.lines("header")
+        assert d.is_grey("stuck in progress")
+        await d.say(Phase.CONNECTING, at=5)
+        assert "◌ connecting" in d.lines("header")
+        assert d.is_grey("stuck in progress")
+        d.clock.now = TAKEN_AT + 6
+        await d.say(Phase.LIVE, at=6)
+        await d.give(later(6, sequence=8))
+        assert "● live" in d.lines("header")
+        assert not d.is_grey("stuck in progress")
+
+
+async def test_figures_that_stop_coming_turn_grey_even_if_the_source_says_nothing() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.wait(3.9)
+        assert not d.is_grey("stuck in progress")
+        await d.wait(4.6)
+        assert "◌ late" in d.lines("header")
+        assert d.is_grey("stuck in progress")
+
+
+async def test_figures_of_a_late_poll_that_still_arrive_are_live() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.say(Phase.LATE, at=3)
+        d.clock.now = TAKEN_AT + 5.2
+        await d.give(later(5, sequence=8))
+        assert "● live 0.2 s ago" in d.lines("header")
+
+
+async def test_freeze_holds_the_figures_while_sampling_goes_on() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("z")
+        await d.give(later(5, sequence=8))
+        await d.give(later(6, sequence=9))
+        await d.wait(6.0)
+        assert d.source.folded == [7, 8, 9]
+        assert "◇ frozen 6.0 s ago" in d.lines("header")
+        assert not d.is_grey("stuck in progress")
+        await d.press("z")
+        assert "● live 0.0 s ago" in d.lines("header")
+        assert d.app.shown.view is not None
+        assert d.app.shown.view.sequence == 9
+
+
+async def test_a_frozen_display_still_tells_a_lost_connection() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("z")
+        await d.say(Phase.LOST, "gone", retry_at=TAKEN_AT + 4, at=2)
+        assert "✕ lost" in d.lines("header")
+
+
+async def test_every_snapshot_is_folded_though_the_screen_may_skip_some() -> None:
+    async with dashboard() as d:
+        for sequence in range(1, 31):
+            d.source.give(later(sequence, sequence=sequence))
+        await d.pilot.pause()
+        assert d.source.folded == list(range(1, 31))
+        assert d.app.shown.view is not None
+        assert d.app.shown.view.sequence == 30
+
+
+async def test_a_fold_that_fails_ends_the_app_with_its_error() -> None:
+    with pytest.raises(KeyError, match="77"):
+        async with dashboard() as d:
+            d.source.views = Forgetful()
+            await d.give(later(77, sequence=77))
+
+
+class Forgetful(dict[int, View]):
+    """Keeps nothing."""
+
+    def __setitem__(self, key: int, value: View) -> None:
+        """Forget it."""

@@ -1,0 +1,154 @@
+"""The real program in a real terminal: tmux, and a bare pseudo-terminal that is closed under it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.facts import wait_until
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = [sys.executable, "-m", "tests.tui.in_terminal"]
+
+
+class Tmux:
+    """A tmux server of its own with one session that runs the program."""
+
+    def __init__(self, *arguments: str, cells: int = 100, rows: int = 30) -> None:
+        self._socket = f"qmon-test-{secrets.token_hex(4)}"
+        self.run("new-session", "-d", "-x", str(cells), "-y", str(rows), "-c", str(ROOT), "--", *PROGRAM, *arguments)
+        self.run("set-option", "-g", "remain-on-exit", "on")
+        self.pid = int(self.run("list-panes", "-F", "#{pane_pid}"))
+
+    def run(self, *command: str) -> str:
+        """One tmux command; returns what it prints."""
+        done = subprocess.run(
+            ["tmux", "-L", self._socket, "-f", os.devnull, *command],
+            check=True, capture_output=True, text=True, timeout=30,
+        )  # fmt: skip
+        return done.stdout
+
+    def keys(self, *keys: str) -> None:
+        """Press keys."""
+        self.run("send-keys", *keys)
+
+    def screen(self) -> str:
+        """What the terminal shows, with what its last line of farewell has scrolled away."""
+        return self.run("capture-pane", "-p", "-S", "-5")
+
+    def shows(self, text: str) -> None:
+        """Wait until the terminal shows ``text``."""
+        try:
+            wait_until(lambda: text in self.screen(), what=f"{text!r} on the screen")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.screen()}") from None
+
+    def close(self) -> None:
+        """End the server and all that runs in it."""
+        subprocess.run(["tmux", "-L", self._socket, "kill-server"], check=False, capture_output=True, timeout=30)
+
+
+@pytest.fixture
+def tmux() -> Iterator[Tmux]:
+    running = Tmux()
+    yield running
+    running.close()
+
+
+def gone(pid: int) -> bool:
+    """Whether the process has ended; a zombie has."""
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
+    tmux.shows("● live")
+    tmux.shows("■ stuck in progress")
+    tmux.keys("Down", "Enter")
+    tmux.shows("dbo.QueueMeta + dbo.QueueData")
+    tmux.keys("Escape")
+    tmux.shows("VERDICT")
+    tmux.keys("/", "r", "i", "n", "g")
+    tmux.shows("filter: ring")
+    tmux.keys("Enter")
+    tmux.shows("esc drops it")
+    tmux.keys("-")
+    tmux.shows("every 2 s")
+    tmux.keys("?")
+    tmux.shows("WHAT IT DOES")
+    tmux.keys("Escape")
+    wait_until(lambda: "WHAT IT DOES" not in tmux.screen(), what="the palette closes")
+    tmux.keys("q")
+    tmux.shows("left with 0")
+    wait_until(lambda: gone(tmux.pid), what="the program ends")
+
+
+def test_the_terminal_may_change_its_size(tmux: Tmux) -> None:
+    tmux.shows("● live")
+    tmux.run("resize-window", "-x", "200", "-y", "50")
+    tmux.shows("BECAUSE")
+    tmux.run("resize-window", "-x", "80", "-y", "24")
+    wait_until(lambda: "FORECAST" not in tmux.screen() and "VERDICT" in tmux.screen(), what="fewer columns")
+
+
+def test_payloads_do_not_reach_the_terminal_as_commands(tmux: Tmux) -> None:
+    tmux.shows("● live")
+    tmux.keys("Enter")
+    tmux.shows("␛]0;owned␇␛[2J␛[31mred")
+    assert "owned" not in tmux.run("display-message", "-p", "#{pane_title}")
+
+
+def test_the_process_ends_when_its_session_is_killed(tmux: Tmux) -> None:
+    tmux.shows("● live")
+    tmux.run("kill-session")
+    wait_until(lambda: gone(tmux.pid), 15, what="the program ends with its terminal")
+
+
+def test_q_leaves_at_once_though_the_source_is_stuck_and_cannot_be_closed() -> None:
+    tmux = Tmux("stuck")
+    try:
+        tmux.shows("◌ late")
+        tmux.keys("q")
+        tmux.shows("left with 0")
+        wait_until(lambda: gone(tmux.pid), what="the program ends")
+    finally:
+        tmux.close()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
+def test_signals_end_it_and_restore_the_terminal(tmux: Tmux, number: signal.Signals, code: int) -> None:
+    tmux.shows("● live")
+    os.kill(tmux.pid, number)
+    tmux.shows(f"left with {code}")
+    assert "● live" not in tmux.screen()
+
+
+def test_a_terminal_that_goes_without_a_signal_is_noticed() -> None:
+    leader, follower = pty.openpty()
+    program = subprocess.Popen(
+        PROGRAM, stdin=follower, stdout=follower, stderr=follower, cwd=ROOT, env={**os.environ, "TERM": "xterm"}
+    )  # it does not lead a session with this terminal: no SIGHUP will come
+    os.close(follower)
+    try:
+        seen = b""
+        while b"live" not in seen:
+            seen += os.read(leader, 65_536)
+        os.close(leader)
+        assert program.wait(15) in (129, 1, -signal.SIGHUP)
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_without_a_terminal_it_says_so() -> None:
+    done = subprocess.run(PROGRAM, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode != 0
+    assert "the dashboard needs a terminal" in done.stderr

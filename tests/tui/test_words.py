@@ -1,0 +1,121 @@
+"""Values to words, and untrusted text made harmless."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from qmon.model.view import Figure
+from qmon.tui import text
+from qmon.tui.clean import clean, pad, shorten, width
+from qmon.tui.spans import Part, cut, fit, line_width, spread, wrap
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0, "0"), (-24, "-24"), (12_431, "12,431"), (999_999, "999,999"), (5_004_210, "5.004 M"), (51_234_567, "51.23 M"),
+     (512_345_678, "512.3 M"), (3.2e9, "3.200 G")],
+)  # fmt: skip
+def test_counts(value: float, written: str) -> None:
+    assert text.count(value) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written", "aligned"),
+    [(0, "0", "0  "), (0.04, "<0.1", "<0.1"), (4, "4.0", "4.0"), (99.9, "99.9", "99.9"), (99.97, "100", "100  "),
+     (91_204, "91,204", "91,204  "), (-3.25, "-3.2", "-3.2")],
+)  # fmt: skip
+def test_rates_line_up_on_the_decimal(value: float, written: str, aligned: str) -> None:
+    assert text.rate(value) == written
+    assert text.aligned_rate(value) == aligned
+
+
+@pytest.mark.parametrize(
+    ("seconds", "short", "long"),
+    [(-1, "0.0 s", "0.0 s"), (0.4, "0.4 s", "0.4 s"), (9.96, "10 s", "10 s"), (99.4, "99 s", "99 s"),
+     (99.6, "1 m", "1 m 39 s"), (845, "14 m", "14 m 05 s"), (7_440, "2 h", "2 h 04 m"), (262_000, "3 d", "3 d 00 h")],
+)  # fmt: skip
+def test_ages(seconds: float, short: str, long: str) -> None:
+    assert text.age(seconds) == short
+    assert text.long_age(seconds) == long
+
+
+def test_a_figure_says_how_it_is_known() -> None:
+    assert text.figure(Figure(12_431.0)) == "12,431"
+    assert text.figure(Figure(12_431.0, estimated=True)) == "~12,431"
+    assert text.figure(Figure(1_000.0, at_least=True)) == "≥1,000"
+    assert text.figure(Figure.unknown("no such column")) == "–"
+
+
+@pytest.mark.parametrize(("value", "written"), [(1.84, "1.8 ms"), (42.2, "42 ms"), (3_140, "3.1 s")])
+def test_milliseconds(value: float, written: str) -> None:
+    assert text.milliseconds(value) == written
+
+
+@pytest.mark.parametrize(("share", "written"), [(0.03, "3 %"), (0.001, "0.1 %"), (0, "0 %"), (1.2, "120 %")])
+def test_shares(share: float, written: str) -> None:
+    assert text.percent(share) == written
+
+
+@pytest.mark.parametrize(
+    ("dirty", "shown"),
+    [
+        ("\x1b[31mred\x07", "␛[31mred␇"),
+        ("a\nb\r\tc", "a⏎b⏎⇥c"),
+        ("\x9b31m", "�31m"),
+        ("\u202egnp.exe", "�gnp.exe"),
+        ("zero\u200bwidth", "zero�width"),
+        ("\ud800", "�"),
+        ("[red]x[/]", "[red]x[/]"),
+        ("請求書 🎉", "請求書 🎉"),
+        ("no\xa0break", "no break"),
+        ("\x7f", "␡"),
+    ],
+)
+def test_untrusted_text_is_shown_and_not_obeyed(dirty: str, shown: str) -> None:
+    assert clean(dirty) == shown
+
+
+@given(st.text(alphabet=st.characters()))
+def test_clean_text_can_be_written_and_obeys_nothing(dirty: str) -> None:
+    cleaned = clean(dirty)
+    cleaned.encode()
+    assert all(ord(c) >= 0x20 and not 0x7F <= ord(c) <= 0x9F for c in cleaned)
+    assert clean(cleaned) == cleaned
+
+
+@given(st.text(), st.integers(0, 40), st.booleans())
+def test_padded_text_takes_exactly_its_cells(dirty: str, cells: int, right: bool) -> None:
+    padded = pad(clean(dirty), cells, right=right)
+    assert cell_len(padded) == cells
+    assert width(shorten(clean(dirty), cells)) <= cells
+
+
+def test_what_is_cut_ends_in_an_ellipsis() -> None:
+    assert shorten("invoices", 5) == "invo…"
+    assert shorten("請求書キュー", 6) == "請求…"
+    assert cut([("abc", "text"), ("def", "muted")], 5) == (("abc", "text"), ("d…", "muted"))
+    assert cut([("abc", "text"), ("def", "muted")], 3) == (("ab…", "text"),)
+
+
+@given(st.lists(st.tuples(st.text(max_size=20), st.integers(0, 5)), max_size=8), st.integers(1, 100))
+def test_fitted_parts_never_overflow(parts: list[tuple[str, int]], cells: int) -> None:
+    line = fit([Part.of(clean(words), rank=rank) for words, rank in parts], cells)
+    assert line_width(line) <= cells
+
+
+def test_the_greatest_rank_is_left_out_first() -> None:
+    parts = [Part.of("target"), Part.of("engine", rank=2), Part.of("live", rank=1)]
+    assert "".join(t for t, _ in fit(parts, 16)) == "target   live"
+
+
+def test_both_ends_of_a_line() -> None:
+    line = spread([Part.of("left")], [Part.of("right")], 20)
+    assert "".join(t for t, _ in line) == "left           right"
+
+
+def test_wrapping_fills_the_first_line_and_cuts_the_last() -> None:
+    assert wrap("one two three four five", 7, 10, 2) == ["one two", "three fou…"]
+    assert wrap("short", 10, 10, 3) == ["short"]
