@@ -1,6 +1,7 @@
 -- Requeue up to p_limit messages that have been processing for longer than p_timeout_s seconds, the longest-running first. The article
--- sends them to the front: they get a queue_date_time before that of every ready message, in their own order. A message that
--- has had p_max_attempts attempts becomes dead. Returns how many were moved.
+-- sends them to the front: they get a queue_date_time before that of every ready message that nobody has popped yet, and keep
+-- their own order among those that were popped before. A message that has had p_max_attempts attempts becomes dead.
+-- Returns how many were moved.
 -- Served by the index on rows being processed. Skips what a popper is completing at this moment.
 -- {table}   QueueMeta
 -- {requeue} the function
@@ -31,9 +32,10 @@ BEGIN
     INTO v_front
     FROM {table} AS r
     WHERE r.status = 0::smallint
+        AND r.attempts = 0
     ORDER BY r.queue_date_time, r.queue_id
     LIMIT 1;
-    -- Equal times are popped by id. Where the queue is empty, or the old place is before the front already, it stays.
+    -- Equal times are popped by id. Where all is popped, or the old place is before the front already, it stays.
     UPDATE {table} AS q
     SET status = CASE WHEN q.attempts >= p_max_attempts THEN 3 ELSE 0 END,
         queue_date_time = least(q.queue_date_time, v_front - interval '1 microsecond'),
