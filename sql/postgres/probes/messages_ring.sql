@@ -16,19 +16,27 @@
 SELECT
     CAST(w.n AS text) AS id,
     CASE WHEN w.n <= p.pop_last THEN 'in_progress' ELSE 'ready' END AS state,
-    CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8) AS age_s,
+    CAST(extract(epoch FROM clock_timestamp() - m.enqueued_at) AS float8) AS age_s,
     CAST(NULL AS text) AS owner,
     CAST(NULL AS int) AS attempts,
-    CASE
-        WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
-        ELSE left(CAST({payload?} AS text), 200)
-    END AS payload
+    m.payload
 FROM (
     SELECT coalesce(pg_sequence_last_value(o.seqrelid), o.seqstart - 1) AS pop_last
     FROM pg_sequence AS o
     WHERE o.seqrelid = CAST(:pop_sequence AS oid)
 ) AS p
 CROSS JOIN LATERAL generate_series(greatest(p.pop_last - 32, 0), p.pop_last + least(:limit, {size!int})) AS w(n)
-JOIN {table} AS t ON t.{slot} = w.n % {size!int} AND t.{turn} = w.n + 1
+CROSS JOIN LATERAL (
+    SELECT
+        CAST({enqueued_at?} AS timestamptz) AS enqueued_at,
+        CASE
+            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            ELSE left(CAST({payload?} AS text), 200)
+        END AS payload
+    FROM {table}
+    WHERE {slot} = w.n % {size!int}
+        AND {turn} = w.n + 1
+    LIMIT 1
+) AS m
 ORDER BY w.n
 LIMIT :limit

@@ -1,4 +1,5 @@
 -- Positions of a ring and the slots around both of them, in one statement; looks at no more than 2 x :window slots.
+-- LIMIT 1 keeps the planner from reading the whole ring instead of going to each slot by its key.
 -- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
@@ -27,13 +28,13 @@ pushes AS MATERIALIZED (
     SELECT w.n, t.{turn} AS turn, pos.pop_last
     FROM pos
     CROSS JOIN LATERAL generate_series(greatest(pos.push_last - CAST(:window AS bigint) + 1, 0), pos.push_last) AS w(n)
-    JOIN {table} AS t ON t.{slot} = w.n % {size!int}
+    CROSS JOIN LATERAL (SELECT q.{turn} FROM {table} AS q WHERE q.{slot} = w.n % {size!int} LIMIT 1) AS t
 ),
 pops AS MATERIALIZED (
     SELECT w.n, t.{turn} AS turn
     FROM pos
     CROSS JOIN LATERAL generate_series(greatest(pos.pop_last - CAST(:window AS bigint) + 1, 0), pos.pop_last) AS w(n)
-    JOIN {table} AS t ON t.{slot} = w.n % {size!int}
+    CROSS JOIN LATERAL (SELECT q.{turn} FROM {table} AS q WHERE q.{slot} = w.n % {size!int} LIMIT 1) AS t
 )
 SELECT
     pos.push_last,
