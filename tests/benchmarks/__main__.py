@@ -1,0 +1,34 @@
+"""``make bench``: runs the parts named, or all, prints their tables and writes ``bench.json``. Exits 1 where a bound breaks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from tests.benchmarks import client, probe_cost, tax
+from tests.benchmarks.results import Part, write
+
+PARTS = {"probe-cost": probe_cost.run, "tax": tax.run, "client": client.run}
+
+
+def main() -> int:
+    """Run; ``--quick`` makes everything small, to see that it works."""
+    parser = argparse.ArgumentParser(prog="make bench ARGS=…", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="which parts; all where none is named")
+    parser.add_argument("--quick", action="store_true", help="small and short: the figures mean little")
+    parser.add_argument("--json", type=Path, default=Path("bench.json"), help="where the figures go")
+    chosen = parser.parse_args()
+    console = Console(width=160)
+    found: list[Part] = []
+    for name in chosen.parts or PARTS:
+        found.append(PARTS[name](quick=chosen.quick))
+        found[-1].show(console)
+        write(found, chosen.json)
+    return 0 if all(bound.holds for part in found for bound in part.bounds) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

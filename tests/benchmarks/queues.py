@@ -1,0 +1,84 @@
+"""A server for benchmarks, and twelve queues on it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from statistics import median
+
+from qmon.demo.server import EmbeddedServer
+from qmon.engines import queries
+from qmon.engines.base import Bound, Session, Target
+from qmon.engines.registry import engine
+from qmon.engines.urls import read_url
+from qmon.model.layout import Layout
+from qmon.model.snapshot import Snapshot
+from qmon.monitor.source import Event, SourceState
+from qmon.monitor.watch import open_poller
+from qmon.operate.install import install
+
+TWELVE = ("status",) * 4 + ("fifo",) * 3 + ("batch_fast",) * 2 + ("naive",) + ("ring",) * 2
+
+
+def bench_server(**settings: str) -> EmbeddedServer:
+    """A server with durable commits off the disk's mercy: figures are of the processor, not of the disk."""
+    base = {
+        "shared_preload_libraries": "pg_stat_statements",
+        "pg_stat_statements.track_planning": "on",
+        "fsync": "off",
+        "shared_buffers": "1GB",
+        "max_wal_size": "8GB",
+        "maintenance_work_mem": "256MB",
+    }
+    return EmbeddedServer(settings=base | settings)
+
+
+def bench_target(url: str) -> Target:
+    """The server as a target."""
+    found = read_url(url, "bench")
+    return Target("bench", found.engine, found.keywords, password=found.password)
+
+
+def install_queues(target: Target, designs: tuple[str, ...] = TWELVE, ring_size: int = 20_000) -> list[Layout]:
+    """Install a queue for each, named ``q1_design`` and so on in a schema of their own."""
+    postgres = engine("postgres")
+    connection = postgres.connect(target, Session("setup"))
+    try:
+        schema = queries.load("postgres", "control/create_schema", connection.version)
+        connection.execute(Bound(queries.render(schema, {"schema": "bench"}, postgres)))
+        return [
+            install(connection, postgres, design, schema="bench", queue=f"q{n}_{design}", ring_size=ring_size).layout
+            for n, design in enumerate(designs, 1)
+        ]
+    finally:
+        connection.close()
+
+
+def polled(
+    target: Target, polls: int, *, interval_s: float = 1.0, begin: Callable[[], None] | None = None
+) -> list[Snapshot]:
+    """That many snapshots of the real poller, after those in which its probes are proven one by one."""
+    taken: list[Snapshot] = []
+    enough = threading.Event()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, SourceState):
+            return
+        if len(taken) == 3 and begin is not None:
+            begin()
+        taken.append(event)
+        if len(taken) >= polls + 3:
+            enough.set()
+
+    poller = open_poller(target, interval_s=interval_s)
+    poller.start(sink)
+    try:
+        enough.wait((polls + 3) * interval_s * 4 + 60)
+    finally:
+        poller.close()
+    return taken[3:]
+
+
+def middle(snapshots: list[Snapshot]) -> float:
+    """The median of a poll's server time, milliseconds."""
+    return median(s.server_ms for s in snapshots if s.server_ms is not None)
