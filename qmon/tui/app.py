@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,15 +15,13 @@ from textual.timer import Timer
 from qmon.monitor.source import Focus, SnapshotSource
 from qmon.tui import keys
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
+from qmon.tui.intervals import faster, slower
 from qmon.tui.screens.base import DashboardScreen
 from qmon.tui.screens.catalogue import ENTRIES
 from qmon.tui.status import Shown
 from qmon.tui.text import interval
-from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES
+from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES, no_color
 from qmon.tui.widgets.filter_bar import FilterBar
-
-INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
-"""What ``+`` and ``-`` step through, in seconds."""
 
 _TICK_S: Final = 1.0
 
@@ -38,6 +35,7 @@ class QmonApp(App[None], inherit_bindings=False):
         prod, read_only, environment: the badges of the target.
         dark: which theme to begin with.
         plain: no colours; by default as ``NO_COLOR`` says.
+        for_s: end by itself after so many seconds.
         clock: our monotonic clock, in seconds.
     """
 
@@ -62,9 +60,10 @@ class QmonApp(App[None], inherit_bindings=False):
         environment: str = "",
         dark: bool = True,
         plain: bool | None = None,
+        for_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        no_colour = _no_color() if plain is None else plain
+        no_colour = no_color() if plain is None else plain
         super().__init__(ansi_color=True if no_colour else None)
         for theme in THEMES:
             self.register_theme(theme)
@@ -73,24 +72,19 @@ class QmonApp(App[None], inherit_bindings=False):
         self.clock = clock
         self.selected: str | None = None
         self.source = source
+        self._for_s = for_s
         self._feed = Feed(self, fold)
         self._ticker: Timer | None = None
         self._focus: Focus | None = None
         self._held: ViewReady | None = None
-        self.set_reactive(
-            QmonApp.shown,
-            Shown(
-                source.target,
-                interval_s=source.interval_s,
-                prod=prod,
-                read_only=read_only,
-                environment=environment,
-            ),
-        )
+        first = Shown(source.target, interval_s=source.interval_s, environment=environment)
+        self.set_reactive(QmonApp.shown, replace(first, prod=prod, read_only=read_only))
 
     def on_mount(self) -> None:
         """Start the source once there is a screen to show it on."""
         self._ticker = self.set_interval(_TICK_S, self.tick)
+        if self._for_s is not None:
+            self.set_timer(self._for_s, self.action_quit)
         self.source.start(self._feed)
 
     # ------------------------------------------------------------------------------------ what the source says
@@ -137,11 +131,11 @@ class QmonApp(App[None], inherit_bindings=False):
 
     def action_faster(self) -> None:
         """Poll more often."""
-        self._set_interval(max((i for i in INTERVALS_S if i < self.shown.interval_s), default=INTERVALS_S[0]))
+        self._set_interval(faster(self.shown.interval_s))
 
     def action_slower(self) -> None:
         """Poll less often."""
-        self._set_interval(min((i for i in INTERVALS_S if i > self.shown.interval_s), default=INTERVALS_S[-1]))
+        self._set_interval(slower(self.shown.interval_s))
 
     def _set_interval(self, seconds: float) -> None:
         self.source.set_interval(seconds)
@@ -199,8 +193,3 @@ class QmonApp(App[None], inherit_bindings=False):
     async def action_quit(self) -> None:
         """Leave at once; the source is closed afterwards, since it may be stuck in a poll."""
         self.exit()
-
-
-def _no_color() -> bool:
-    """Whether the environment asks for no colours (https://no-color.org; textual takes an empty value for one too)."""
-    return "NO_COLOR" in os.environ

@@ -5,6 +5,7 @@ Grey is fine, one accent is what needs a hand; push, pop and depth have a colour
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Final
 
@@ -153,6 +154,11 @@ _STALE: Final[dict[str, Tones]] = {
 def tones(theme: str, *, stale: bool = False) -> Tones:
     """The styles of one theme by tone; ``stale`` greys all of them."""
     return (_STALE if stale else _FRESH).get(theme, _FRESH[DARK])
+
+
+def no_color() -> bool:
+    """Whether the environment asks for no colours (https://no-color.org; textual takes an empty value for one too)."""
+    return "NO_COLOR" in os.environ
 
 
 def is_plain(theme: str) -> bool:

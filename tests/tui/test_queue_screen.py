@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import Figure
 from qmon.monitor.source import Focus
 from tests.tui.driving import Driver, dashboard, later
@@ -117,6 +118,7 @@ async def test_neighbours_are_one_key_away() -> None:
         (queue("a"), "the rows come with the next poll"),
         (queue("a", in_progress=Figure.unknown("pops delete: nothing is in progress")), "pops delete"),
         (queue("a", messages=()), "nothing is in progress"),
+        (queue("a", failures=(ProbeFailure("messages", "permission denied", "a"),)), "permission denied"),
     ],
 )
 async def test_an_empty_table_says_why(given: object, said: str) -> None:

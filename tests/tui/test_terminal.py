@@ -79,6 +79,7 @@ def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
     tmux.keys("/", "r", "i", "n", "g")
     tmux.shows("filter: ring")
     tmux.keys("Enter")
+    wait_until(lambda: "filter:" not in tmux.screen(), what="the line closes")
     tmux.shows("esc drops it")
     tmux.keys("-")
     tmux.shows("every 2 s")

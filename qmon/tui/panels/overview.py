@@ -10,7 +10,7 @@ from qmon.tui import text
 from qmon.tui.clean import clean
 from qmon.tui.panels import figures
 from qmon.tui.plots.blocks import sparkline
-from qmon.tui.plots.series import highest, sample
+from qmon.tui.plots.series import FEW, highest, sample
 from qmon.tui.widgets.columns import Column, Row
 
 TREND_CELLS: Final = 8
@@ -79,7 +79,7 @@ _NO_RATE: Final = (f"{text.UNKNOWN}  ", "faint")
 
 def _trend(queue: QueueView) -> str:
     depth = sample(queue.history, "ready", TREND_CELLS, TREND_WINDOW_S)
-    return sparkline(depth, highest(depth))
+    return sparkline(depth, max(FEW, highest(depth)))
 
 
 _VALUES: Final[dict[str, Callable[[QueueView], float | str | None]]] = {

@@ -8,9 +8,10 @@ from qmon.model.view import Figure, QueueView, View
 from qmon.tui import text
 from qmon.tui.clean import clean, shorten
 from qmon.tui.panels import figures
-from qmon.tui.panels.why import why
+from qmon.tui.panels.trends import top
+from qmon.tui.panels.why import proof
 from qmon.tui.plots.blocks import sparkline
-from qmon.tui.plots.series import Reading, highest, sample, window
+from qmon.tui.plots.series import Reading, sample, window
 from qmon.tui.spans import Line, Part, Span, fit, spread, wrap
 
 _SPARK_CELLS = 12
@@ -55,7 +56,7 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
 
 
 def _indented(parts: list[Part], cells: int) -> Line:
-    return ((" ", "text"), *fit(parts, cells - 1))
+    return ((" ", "text"), *fit(parts, cells - 2))
 
 
 def _rate(figure: Figure) -> tuple[Span, ...]:
@@ -69,7 +70,7 @@ def _moving(queue: QueueView, name: str, reading: Reading, figure: Figure, tone:
     spans: tuple[Span, ...] = ((f"{name} ", "muted"), *value)
     if cells >= 100:
         values = sample(queue.history, reading, _SPARK_CELLS, window(queue.history))
-        spans = (*spans, (f" {sparkline(values, highest(values))}", f"{tone} fill"))
+        spans = (*spans, (f" {sparkline(values, top(reading, values))}", f"{tone} fill"))
     return Part(spans, 0)
 
 
@@ -82,7 +83,7 @@ def _lying(
 
 def because(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
     """The proof of this queue's verdict."""
-    return why(view, [queue], queue, cells, rows)
+    return proof("why", queue, view, cells, rows)
 
 
 def unknowns(queue: QueueView) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from qmon.model.view import QueueView
 from qmon.tui import text
 from qmon.tui.clean import pad
 from qmon.tui.plots.blocks import columns, sparkline
-from qmon.tui.plots.series import Reading, highest, sample, window
+from qmon.tui.plots.series import FEW, Reading, Values, highest, sample, window
 from qmon.tui.plots.throughput import throughput
 from qmon.tui.spans import Line, Span
 
@@ -25,7 +25,12 @@ _SMALL: Final[tuple[tuple[Reading, str, str], ...]] = (
 def span_words(queue: QueueView) -> str:
     """How much time the plots span: ``last 10 min``."""
     seconds = window(queue.history)
-    return f"last {seconds / 60:g} min"
+    return f"last {seconds / 60:g} min" if seconds >= 60 else f"last {seconds:.0f} s"
+
+
+def top(reading: Reading, values: Values) -> float:
+    """The top of a small plot."""
+    return max(FEW, highest(values)) if reading == "ready" else highest(values)
 
 
 def trends(queue: QueueView, cells: int, rows: int, *, plain: bool = False) -> list[Line]:
@@ -47,10 +52,13 @@ def small(queue: QueueView, cells: int, rows: int) -> list[Line]:
         if rows == 1:
             room = max(4, each - len(label) - 3)
             values = sample(queue.history, reading, room, span_s)
-            lines[0] += [(sparkline(values, highest(values)), f"{tone} fill"), (pad(f" {label}", each - room), "text")]
+            lines[0] += [
+                (sparkline(values, top(reading, values)), f"{tone} fill"),
+                (pad(f" {label}", each - room), "text"),
+            ]
             continue
         values = sample(queue.history, reading, each - 2, span_s)
-        for line, bars in zip(lines, columns(values, highest(values), rows - 1), strict=False):
+        for line, bars in zip(lines, columns(values, top(reading, values), rows - 1), strict=False):
             line.append((f"{bars}  ", f"{tone} fill"))
         lines[-1].append((pad(label, each), "text"))
     return [tuple(line) for line in lines]

@@ -17,11 +17,11 @@ def why(view: View, worst: Sequence[QueueView], selected: QueueView | None, cell
     first = worst[0] if worst else None
     if first is not None and first.verdict.severity > Severity.FINE:
         keep = 1 if selected is not None and selected.name != first.name else 0
-        lines += _proof("why", first, view, cells, max(1, rows - keep))
+        lines += proof("why", first, view, cells, max(1, rows - keep))
     elif first is not None:
         lines.append(((" all queues are fine", "muted"),))
     if selected is not None and (first is None or selected.name != first.name or not lines):
-        lines += _proof("here", selected, view, cells, 1)
+        lines += proof("here", selected, view, cells, 1)
     for failure in view.failures:
         told = f"{clean(failure.probe)}: {clean(failure.reason)}"
         help_ = f"  {clean(failure.grant)}" if failure.grant else ""
@@ -29,7 +29,7 @@ def why(view: View, worst: Sequence[QueueView], selected: QueueView | None, cell
     return lines[:rows]
 
 
-def _proof(word: str, queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
+def proof(word: str, queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
     """``why: name is stuck in progress for 4 m: proof``, broken over at most ``rows`` lines."""
     severity = queue.verdict.severity
     lead: list[Span] = [

@@ -11,7 +11,7 @@ from qmon.model.view import Point
 Reading = Literal["ready", "push_rate", "pop_rate"]
 Values = list[float | None]
 
-WINDOWS_S: Final = (60.0, 120.0, 300.0, 600.0)
+WINDOWS_S: Final = (30.0, 60.0, 120.0, 300.0, 600.0)
 """Seconds a plot may span; the smallest that holds the history is used."""
 
 
@@ -61,6 +61,10 @@ def sample(history: Sequence[Point], reading: Reading, steps: int, window_s: flo
         elif previous is not None and seen_at is not None and end - (steps - 1 - index) * size - seen_at <= hold:
             out[index] = previous
     return out
+
+
+FEW: Final = 10.0
+"""The least top of a scale of messages: one message more or less is not made to look like a mountain."""
 
 
 def highest(*series: Sequence[float | None]) -> float:

@@ -10,7 +10,7 @@ from qmon.tui import text
 from qmon.tui.clean import pad, width
 from qmon.tui.plots.blocks import BLOCKS, heights
 from qmon.tui.plots.braille import BLANK, trace
-from qmon.tui.plots.series import Values, highest, round_up, sample, window
+from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, window
 from qmon.tui.spans import Line, Span
 
 _LEAST_WIDTH: Final = 40
@@ -35,7 +35,7 @@ def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool =
     push = sample(history, "push_rate", 2 * columns, span_s)
     pop = sample(history, "pop_rate", 2 * columns, span_s)
     depth = sample(history, "ready", columns, span_s)
-    depth_top = round_up(highest(depth))
+    depth_top = round_up(max(FEW, highest(depth)))
     scale = _scale(top, body, left)
     legend = _legend([(n, v, (depth_top if n == "depth" else top)) for n, v in labels], body, right)
     drawn = _draw(push, pop, depth, top, depth_top, body, plain)

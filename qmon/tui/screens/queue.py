@@ -91,6 +91,9 @@ class QueueScreen(DashboardScreen):
 
     def _nothing(self, found: QueueView, any_listed: bool) -> str:
         """Why the table is empty."""
+        failed = next((f.reason for f in found.failures if f.probe == "messages"), None)
+        if failed is not None:
+            return clean(failed)
         if found.messages is None:
             return found.in_progress.reason or "the rows come with the next poll"
         if any_listed:
