@@ -1,0 +1,13 @@
+-- Foreign keys from and to some tables.
+-- :tables        object ids, separated by commas
+-- > table_id     the table that has the foreign key
+-- > referred_id  the table that it points to
+WITH wanted AS (
+    SELECT CAST(v.value AS int) AS object_id
+    FROM STRING_SPLIT(CAST(:tables AS nvarchar(max)), N',') AS v
+)
+SELECT k.parent_object_id AS table_id, k.referenced_object_id AS referred_id
+FROM sys.foreign_keys AS k
+WHERE k.parent_object_id IN (SELECT w.object_id FROM wanted AS w)
+   OR k.referenced_object_id IN (SELECT w.object_id FROM wanted AS w)
+ORDER BY k.parent_object_id, k.referenced_object_id

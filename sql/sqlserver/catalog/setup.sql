@@ -1,0 +1,19 @@
+-- What of qmon's own things is there already. Rights are not asked for: granting them again does nothing.
+-- > qmon_schema          the schema qmon
+-- > registry             the table qmon.queues
+-- > monitor_role         the role qmon_monitor
+-- > operator_role        the role qmon_operator
+-- > monitor_statistics   always 0: granted again
+-- > monitor_registry     always 0: granted again
+-- > operator_monitor     qmon_operator may what qmon_monitor may
+-- > operator_signal      always 1: ending sessions is a right of the server, given to a login
+-- > operator_registry    always 0: granted again
+SELECT CAST(CASE WHEN SCHEMA_ID(N'qmon') IS NOT NULL THEN 1 ELSE 0 END AS bit)                          AS qmon_schema,
+       CAST(CASE WHEN OBJECT_ID(N'qmon.queues', N'U') IS NOT NULL THEN 1 ELSE 0 END AS bit)             AS registry,
+       CAST(CASE WHEN DATABASE_PRINCIPAL_ID(N'qmon_monitor') IS NOT NULL THEN 1 ELSE 0 END AS bit)      AS monitor_role,
+       CAST(CASE WHEN DATABASE_PRINCIPAL_ID(N'qmon_operator') IS NOT NULL THEN 1 ELSE 0 END AS bit)     AS operator_role,
+       CAST(0 AS bit)                                                                       AS monitor_statistics,
+       CAST(0 AS bit)                                                                       AS monitor_registry,
+       CAST(COALESCE(IS_ROLEMEMBER(N'qmon_monitor', N'qmon_operator'), 0) AS bit)           AS operator_monitor,
+       CAST(1 AS bit)                                                                       AS operator_signal,
+       CAST(0 AS bit)                                                                       AS operator_registry

@@ -1,0 +1,3 @@
+-- Lets the watching role read the dynamic views of this database. Those of the server, waits and blocking above all, need
+-- VIEW SERVER STATE, which only a login can be given.
+GRANT VIEW DATABASE STATE TO qmon_monitor
