@@ -15,7 +15,7 @@ from qmon.monitor.watched import WatchedIds, WatchedProgress
 from qmon.monitor.window import Rates, Tick, Window
 
 _SMOOTH_S: Final = 4.0
-_FORECAST_S: Final = 60.0
+_FORECAST_S: Final = 20.0
 KEPT_POINTS: Final = 1200
 _FIRST = "rates follow with the second poll"
 _BROKEN = "counters were not read without a break"

@@ -1,4 +1,4 @@
-"""``make bench``: runs the parts named, or all, prints their tables and writes ``bench.json``. Exits 1 where a bound breaks."""
+"""``make bench``: runs the parts named, or all; prints tables, writes ``bench.json``, exits 1 where a bound breaks."""
 
 from __future__ import annotations
 

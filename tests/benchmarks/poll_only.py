@@ -1,0 +1,28 @@
+"""The poller alone, for the tax: polls a URL every second, folds, and says so on standard output until it is ended."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from qmon.monitor.history import History
+from qmon.monitor.source import Event, SourceState
+from qmon.monitor.watch import open_poller
+from tests.benchmarks.queues import bench_target
+
+
+def main() -> None:
+    """Run until terminated."""
+    history = History()
+
+    def sink(event: Event) -> None:
+        if not isinstance(event, SourceState):
+            print(history.add(event).sequence, flush=True)
+
+    poller = open_poller(bench_target(sys.argv[1]), interval_s=1.0)
+    poller.start(sink)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
