@@ -161,6 +161,21 @@ def test_a_pusher_asleep_for_a_whole_lap_is_waited_for_and_nothing_overtakes_it(
     assert [pop(b, layout)[0][0] for _ in range(4)] == [2, 3, 4, 5]
 
 
+def test_of_two_pushers_that_wait_for_one_slot_the_earlier_lap_wins(
+    database: str, layout: Layout, a: Connection, b: Connection
+) -> None:
+    with a.transaction():
+        assert draw(a, "push_seq") == 1
+        assert [push(b, layout, f"m{n}") for n in (2, 3, 4)] == [2, 3, 4]
+        assert draw(b, "push_seq") == 5  # it looked when the slot seemed free: both have drawn, and the slot is empty
+        assert push(b, layout, "m5", 30) is None
+        assert query(database, "SELECT turn, message_id FROM orders WHERE slot = 1") == [(1, None)]
+        assert push(a, layout, "m1") == 1
+    assert push(b, layout, "m5", 30) is None  # and now it is full
+    assert pop(b, layout) == ((1, "m1"),)
+    assert push(b, layout, "m5") == 5
+
+
 def test_a_hole_is_proven_only_when_every_transaction_that_drew_has_ended(
     database: str, layout: Layout, a: Connection, b: Connection
 ) -> None:
