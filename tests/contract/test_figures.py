@@ -202,3 +202,41 @@ def test_blocked_sessions_name_their_blocker(database: str) -> None:
     assert pair.blocker == pid
     assert pair.blocker_state == "idle in transaction"
     assert (pair.waiting_s or 0) < 30
+
+
+@pytest.mark.parametrize("with_state", [False, True])
+def test_messages_that_are_not_due_yet_are_scheduled_not_ready(database: str, with_state: bool) -> None:
+    query(
+        database,
+        "CREATE TABLE later (id bigint PRIMARY KEY, due timestamptz NOT NULL, state text NOT NULL DEFAULT 'r')",
+    )
+    query(database, "CREATE INDEX ON later (state, due)" if with_state else "CREATE INDEX ON later (due)")
+    query(
+        database,
+        "INSERT INTO later (id, due) SELECT n, now() + make_interval(mins => n - 4) FROM generate_series(1, 10) AS n",
+    )
+    state = StateColumn("state", "r", "w") if with_state else None
+    design = "status" if with_state else "pending"
+    layout = Layout("later", design, TableName("public", "later"), id="id", state=state, due_at="due")
+    with watching(database, [layout]) as watched:
+        queue = watched.queue("later", lambda q: q.scheduled.value is not None)
+    assert queue.failures == ()
+    assert queue.ready.value == 4
+    assert queue.scheduled.value == 6
+    assert queue.oldest.value == pytest.approx(180, abs=30)
+
+
+def test_without_an_index_a_figure_is_counted_slowly_and_no_probe_of_the_tick_scans(database: str) -> None:
+    query(database, "CREATE TABLE bare (id bigint, state int NOT NULL)")
+    query(database, "INSERT INTO bare SELECT n, 1 + n % 2 FROM generate_series(1, 30000) AS n")
+    query(database, "ANALYZE bare")
+    layout = Layout("bare", "status", TableName("public", "bare"), id="id", state=StateColumn("state", 1, 2))
+    with watching(database, [layout]) as watched:
+        queue = watched.queue("bare", lambda q: q.ready.value is not None)
+        assert (queue.ready.value, queue.ready.estimated) == (15000, True)
+        assert (queue.in_progress.value, queue.in_progress.estimated) == (15000, True)
+        watched.view(polls=4)
+        here = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'bare'"
+        before = query(database, here)
+        watched.view(polls=6)
+        assert query(database, here) == before

@@ -23,14 +23,14 @@ SELECT
 FROM (
     SELECT
         CAST({id} AS text) AS id,
-        CAST(xmax AS text) AS holder,
+        CAST(q.xmax AS text) AS holder,
         CASE
-            WHEN CAST(xmax AS text) IN ('0', '1', '2') THEN false
-            WHEN CAST(CAST(xmax AS text) AS bigint) >= (now_xid.last & 4294967295)
-                AND CAST(CAST(xmax AS text) AS bigint) - (now_xid.last & 4294967295) < 2147483648 THEN true
+            WHEN CAST(q.xmax AS text) IN ('0', '1', '2') THEN false
+            WHEN CAST(CAST(q.xmax AS text) AS bigint) >= (now_xid.last & 4294967295)
+                AND CAST(CAST(q.xmax AS text) AS bigint) - (now_xid.last & 4294967295) < 2147483648 THEN true
             ELSE coalesce(pg_xact_status(CAST(CAST(
-                CAST(CAST(xmax AS text) AS bigint) + ((now_xid.last >> 32) - CASE
-                    WHEN CAST(CAST(xmax AS text) AS bigint) - (now_xid.last & 4294967295) > 2147483648 THEN 1 ELSE 0
+                CAST(CAST(q.xmax AS text) AS bigint) + ((now_xid.last >> 32) - CASE
+                    WHEN CAST(CAST(q.xmax AS text) AS bigint) - (now_xid.last & 4294967295) > 2147483648 THEN 1 ELSE 0
                 END) * 4294967296
             AS text) AS xid8)) = 'in progress', false)
         END AS running,
@@ -41,7 +41,7 @@ FROM (
             ELSE left(CAST({payload?} AS text), 200)
         END AS payload,
         row_number() OVER (ORDER BY {id}) AS place
-    FROM {table}
+    FROM {table} AS q
     CROSS JOIN (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) AS last) AS now_xid
     WHERE {id} >= coalesce(:head, (SELECT {id} FROM {table} ORDER BY {id} LIMIT 1))
     ORDER BY {id}
