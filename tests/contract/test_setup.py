@@ -1,0 +1,173 @@
+"""qmon's schema and roles on a real server: what is printed is what is run, twice is once, and rights are enough."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+
+from qmon.engines.base import Bound, Connection, Session, Statement, Target
+from qmon.engines.urls import read_url
+from qmon.errors import PermissionMissing
+from qmon.monitor.resolve import resolve
+from qmon.operate.install import install
+from qmon.operate.setup import Role, carry_out, grants, plan, script
+from tests.contract.tables import ENGINE, qmon_connection
+from tests.facts import connected, query
+
+HOSTILE = 'ta]ble "x"; drop role qmon_monitor; --'
+
+
+def writable(url: str) -> Connection:
+    address = read_url(url, "the URL")
+    return ENGINE.connect(Target("test", "postgres", address.keywords), Session("setup"))
+
+
+@pytest.fixture
+def clean_roles(database: str) -> Iterator[str]:
+    """A database, and no role of qmon on its server before and after."""
+    _drop_roles(database)
+    yield database
+    _drop_roles(database)
+
+
+def _drop_roles(url: str) -> None:
+    for role in ("qmon_operator", "qmon_monitor"):
+        if query(url, "SELECT 1 FROM pg_roles WHERE rolname = ?", role):
+            query(url, f"DROP OWNED BY {role}")
+            query(url, f"DROP ROLE {role}")
+
+
+@pytest.fixture
+def login(clean_roles: str) -> Iterator[tuple[str, str]]:
+    """A role that may log in and nothing else: its name, and the database's URL for it."""
+    name = f"login_{secrets.token_hex(4)}"
+    query(clean_roles, f"CREATE ROLE {name} LOGIN")
+    yield name, clean_roles.replace("postgres@", f"{quote(name)}@", 1)
+    query(clean_roles, f"DROP OWNED BY {name}")
+    query(clean_roles, f"DROP ROLE {name}")
+
+
+def installed(url: str) -> list[int]:
+    """Two queues of hostile name, and the ids of their tables and sequences."""
+    connection = writable(url)
+    try:
+        for design in ("status", "ring"):
+            install(connection, ENGINE, design, schema="public", queue=f"{HOSTILE[:30]} {design}", ring_size=8)
+        resolved = resolve(connection, ENGINE, [])
+        return [i for facts in resolved.facts.values() for i in facts.object_ids]
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("role", ["monitor", "operator"])
+def test_running_what_is_printed_leaves_nothing_to_do(clean_roles: str, role: Role) -> None:
+    ids = installed(clean_roles)
+    with qmon_connection(clean_roles) as connection:
+        steps = plan(connection, ENGINE, role, ids)
+    assert steps
+    with connected(clean_roles) as raw:
+        raw.execute(script(steps))
+    with qmon_connection(clean_roles) as connection:
+        assert plan(connection, ENGINE, role, ids) == ()
+
+
+@pytest.mark.parametrize("role", ["monitor", "operator"])
+def test_carrying_it_out_runs_exactly_the_printed_statements(clean_roles: str, role: Role) -> None:
+    ids = installed(clean_roles)
+    connection = writable(clean_roles)
+    ran: list[str] = []
+
+    class Watched:
+        """The connection, with every statement noted down."""
+
+        def execute(self, bound: Bound) -> int:
+            ran.append(bound.statement.text)
+            return connection.execute(bound)
+
+    try:
+        steps = plan(connection, ENGINE, role, ids)
+        printed = script(steps)
+        outcomes = carry_out(Watched(), steps)  # type: ignore[arg-type]  # only execute is asked of it
+        assert [outcome.problem for outcome in outcomes] == [""] * len(steps)
+        assert ran == [step.text for step in steps]
+        assert [text for text in ran if f"{text};\n" not in printed] == []
+        assert plan(connection, ENGINE, role, ids) == ()
+    finally:
+        connection.close()
+
+
+def test_a_member_of_the_role_may_watch_and_not_write(login: tuple[str, str], clean_roles: str) -> None:
+    name, url = login
+    ids = installed(clean_roles)
+    connection = writable(clean_roles)
+    carry_out(connection, plan(connection, ENGINE, "monitor", ids))
+    connection.close()
+    with qmon_connection(url) as stranger:
+        before = resolve(stranger, ENGINE, [])
+    assert not before.layouts
+    assert before.problems[0].grant
+    query(clean_roles, f"GRANT qmon_monitor TO {name}")
+    with qmon_connection(url) as watcher:
+        after = resolve(watcher, ENGINE, [])
+    assert len(after.layouts) == 2
+    assert not after.problems
+    assert not any("may not read" in reason for facts in after.facts.values() for reason in facts.unknown.values())
+    mine = writable(url)
+    table = ENGINE.quote(after.layouts[0].table.parts)
+    try:
+        with pytest.raises(PermissionMissing):
+            mine.execute(Bound(Statement("test", f"DELETE FROM {table}", (), ())))
+        query(clean_roles, "CREATE ROLE qmon_operator")
+        _operate(clean_roles, ids)
+        query(clean_roles, f"GRANT qmon_operator TO {name}")
+        assert mine.execute(Bound(Statement("test", f"DELETE FROM {table}", (), ()))) >= 0
+    finally:
+        mine.close()
+
+
+def _operate(url: str, ids: list[int]) -> None:
+    connection = writable(url)
+    try:
+        carry_out(connection, plan(connection, ENGINE, "operator", ids))
+    finally:
+        connection.close()
+
+
+def test_the_schema_needs_no_superuser_and_the_rest_is_named(login: tuple[str, str], clean_roles: str) -> None:
+    name, url = login
+    database = query(clean_roles, "SELECT current_database()")[0][0]
+    query(clean_roles, f'GRANT CREATE ON DATABASE "{database}" TO {name}')
+    connection = writable(url)
+    try:
+        outcomes = carry_out(connection, plan(connection, ENGINE, "monitor"))
+        done = [o.step.text for o in outcomes if not o.problem]
+        refused = [o for o in outcomes if o.problem]
+        assert len(done) == 2
+        assert "CREATE SCHEMA qmon" in done[0]
+        assert [o.step.text.splitlines()[-1] for o in refused[:1]] == ["CREATE ROLE qmon_monitor NOLOGIN"]
+        assert all("\n" not in o.problem for o in refused)
+        with connected(clean_roles) as dba:
+            dba.execute(script([o.step for o in refused]))
+        assert plan(connection, ENGINE, "monitor") == ()
+        assert query(url, "SELECT count(*) FROM qmon.queues") == [(0,)]
+    finally:
+        connection.close()
+
+
+def test_a_new_queue_is_granted_to_the_roles_there_are(clean_roles: str) -> None:
+    connection = writable(clean_roles)
+    try:
+        carry_out(connection, plan(connection, ENGINE, "operator"))
+        ids = installed(clean_roles)
+        steps = grants(connection, ENGINE, ids)
+        assert steps
+        assert not any(outcome.problem for outcome in carry_out(connection, steps))
+        assert plan(connection, ENGINE, "operator", ids) == ()
+    finally:
+        connection.close()
+    _drop_roles(clean_roles)
+    with qmon_connection(clean_roles) as again:
+        assert grants(again, ENGINE, ids) == ()

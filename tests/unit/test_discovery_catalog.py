@@ -1,0 +1,61 @@
+"""Every catalogue statement of both engines gives exactly the fields of the record that its rows become."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import EngineName
+from qmon.monitor.catalog import Activity, ColumnRow, IndexRow, ReferenceRow, SequenceRow, TableRow, ValuesRow
+from qmon.monitor.discovery import SlotsRow
+from qmon.monitor.registry import RegistryRow, RegistryState, RoleRow
+from qmon.monitor.values import ValueRow
+from qmon.operate import setup
+
+NEWEST = {"postgres": (99, 0), "sqlserver": (99, 0)}
+RECORDS = {
+    "catalog/tables": TableRow,
+    "catalog/columns": ColumnRow,
+    "catalog/indexes": IndexRow,
+    "catalog/sequences": SequenceRow,
+    "catalog/values": ValuesRow,
+    "catalog/activity": Activity,
+    "catalog/references": ReferenceRow,
+    "catalog/role": RoleRow,
+    "catalog/registry": RegistryState,
+    "catalog/peek_index": ValueRow,
+    "catalog/peek_few": ValueRow,
+    "catalog/ring_slots": SlotsRow,
+    "catalog/setup": setup._Present,
+    "catalog/setup_objects": setup._Object,
+    "control/registry": RegistryRow,
+}
+
+
+@pytest.mark.parametrize("engine", queries.ENGINES)
+@pytest.mark.parametrize("name", RECORDS)
+def test_columns_are_fields(engine: EngineName, name: str) -> None:
+    query = queries.load(engine, name, NEWEST[engine])
+    assert set(query.columns) == {field.name for field in fields(RECORDS[name])}
+
+
+BOTH = sorted(
+    name
+    for name in {file.name for file in queries.all_files() if file.kind in ("control", "catalog")}
+    if all(queries.exists(engine, name, NEWEST[engine]) for engine in queries.ENGINES)
+)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_a_statement_of_both_engines_takes_and_gives_the_same_on_both(name: str) -> None:
+    postgres, sqlserver = (queries.load(engine, name, NEWEST[engine]) for engine in queries.ENGINES)
+    assert postgres.parameters == sqlserver.parameters
+    assert postgres.names == sqlserver.names
+    assert postgres.columns == sqlserver.columns
+
+
+def test_both_engines_have_what_discovery_and_the_registry_ask_for() -> None:
+    wanted = {*RECORDS, "control/01_schema", "control/02_queues", "control/register", "control/unregister"}
+    assert wanted <= set(BOTH)

@@ -1,0 +1,173 @@
+"""Shapes, completions and seeks of tables as SQL Server's catalogue shows them, without a server."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.designs import TRAITS
+from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.monitor.catalog import Activity, ColumnRow, Details, Index, TableRow, ValuesRow
+from qmon.monitor.complete import complete
+from qmon.monitor.predicate import condition
+from qmon.monitor.seeks import table_facts
+from qmon.monitor.shape import measure
+from qmon.monitor.values import Known, known_values, state_column, states
+from qmon.monitor.wellknown import pick, plain, sounds_like_a_queue, state_of, words
+
+
+def table(name: str, *columns: str, indexes: tuple[Index, ...] = (), values: tuple[ValuesRow, ...] = ()) -> Details:
+    """A table of columns written as ``Name type``, with ``!`` for an identity."""
+    rows = []
+    for column in columns:
+        spelled, kind = column.rstrip("!").split(" ", 1)
+        rows.append(ColumnRow(1, spelled, kind, True, None, None, None, column.endswith("!")))
+    return Details(TableRow(1, "dbo", name, True, True, 100, 1), tuple(rows), indexes, values)
+
+
+def look(details: Details) -> float:
+    state = state_column(details, "status")
+    known = known_values(details, state[0].column_name) if state else Known()
+    return measure(details, state, known).score
+
+
+QUEUES = [
+    table("HeapQueue", "Payload varbinary"),
+    table("FifoQueue", "Id bigint!", "Payload varbinary"),
+    table("PendingQueue", "DueTime datetime", "Payload varbinary"),
+    table("Queue", "Id int!", "Status tinyint", "Message varbinary"),
+    table("QueueSlow", "QueueID int!", "QueueDateTime datetime", "Title nvarchar", "Status int", "TextData nvarchar"),
+    table("TABLE", "ID int", "COMMAND nvarchar", "PROCESSED bit",
+          indexes=(Index("cdxTable", False, False, ("PROCESSED", "ID")),)),
+    table("Work", "Id int!", "LockedAt datetime2", "Attempts int", "State nvarchar", "Body nvarchar"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("details", QUEUES, ids=lambda details: details.table.table_name)
+def test_queues_of_sql_server_are_told(details: Details) -> None:
+    assert look(details) >= 0.6
+
+
+ORDINARY = [
+    table("Users", "Id int!", "Status int", "LockedAt datetime2"),
+    table("Orders", "Id int!", "CustomerId int", "Status nvarchar", "Total decimal"),
+    table("EventLog", "Id int!", "Message nvarchar", "CreatedAt datetime2"),
+    table("Articles", "Id int!", "Body nvarchar", "Published bit"),
+    table("Queries", "Id int!", "Text nvarchar"),
+]
+
+
+@pytest.mark.parametrize("details", ORDINARY, ids=lambda details: details.table.table_name)
+def test_ordinary_tables_are_not(details: Details) -> None:
+    assert look(details) < 0.6
+
+
+def test_rows_that_only_pile_up_speak_against_a_queue() -> None:
+    busy = table("Events", "Id int!", "Payload varbinary", "SentAt datetime2", "Attempts int")
+    logged = replace(busy, activity=Activity(1, 100_000, 0, 0, 100_000))
+    drained = replace(busy, activity=Activity(1, 100_000, 0, 99_000, 1_000))
+    assert look(logged) < look(busy) < look(drained)
+
+
+def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
+    where = condition("([Status]=(1))", brackets=True)
+    busy = condition("([Status]=(2))", brackets=True)
+    details = table(
+        "Queue", "Id int!", "Status tinyint", "StartedAt datetime2",
+        indexes=(
+            Index("PK", True, True, ("Id",)),
+            Index("IX_ready", False, False, ("Id",), where),
+            Index("IX_busy", False, False, ("StartedAt", "Id"), busy),
+        ),
+    )  # fmt: skip
+    layout, why = complete(Layout("q", "status", TableName("dbo", "Queue")), details, [], lambda _: Known(("1", "2")))
+    assert layout.id == "Id"
+    assert layout.state == StateColumn("Status", 1, 2)
+    assert "`StartedAt` has no time zone: taken as UTC" in why
+    facts = table_facts(layout, details, None, [])
+    assert dict(facts.indexes) == {"ready": "IX_ready", "head": "IX_ready", "stuck": "IX_busy", "progress": "IX_busy"}
+    assert "gap" not in facts.unknown
+
+
+@pytest.mark.parametrize(
+    ("ready_index", "served"),
+    [
+        (Index("a", False, False, ("Status", "Id")), True),
+        (Index("b", False, False, ("Id", "Status")), False),
+        (Index("c", False, False, ("Id",), condition("([Status] IN ((0), (1)))", brackets=True)), False),
+        (Index("d", False, False, ("Id",), condition("([Status]=(0) AND [Kind]=(1))", brackets=True)), False),
+        (Index("e", False, False, ("Id",), condition("([Status]=(0))", brackets=True)), True),
+        (Index("f", False, False, ("Status",)), False),
+        (Index("g", False, False, ("Kind", "Status", "Id")), False),
+    ],
+    ids=lambda value: value.name if isinstance(value, Index) else str(value),
+)
+def test_only_an_index_that_keeps_ready_rows_apart_and_in_order_serves_the_head(
+    ready_index: Index, served: bool
+) -> None:
+    details = table("Jobs", "Id int!", "Status int", "Kind int", indexes=(ready_index,))
+    state = StateColumn("Status", 0, 1, 2)
+    facts = table_facts(Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=state), details, None, [])
+    assert facts.ready_seek is served
+    assert facts.head_seek is served
+    assert ("ready" in facts.slow) is not served
+
+
+def test_random_ids_have_no_order_and_no_gap() -> None:
+    details = table("Jobs", "Id uniqueidentifier", "Status int", indexes=(Index("PK", True, True, ("Id",)),))
+    layout = Layout("q", "status", TableName("dbo", "Jobs"), id="Id", state=StateColumn("Status", 0, 1))
+    facts = table_facts(layout, details, None, [])
+    assert facts.order_by is None
+    assert "no order" in facts.unknown["oldest"]
+    assert "not numbers" in facts.unknown["gap"]
+    timed = table(
+        "Jobs", "Id uniqueidentifier", "Status int", "CreatedAt datetime2",
+        indexes=(Index("IX", False, False, ("Status", "CreatedAt")),),
+    )  # fmt: skip
+    facts = table_facts(replace(layout, enqueued_at="CreatedAt"), timed, None, [])
+    assert (facts.order_by, facts.order_by_number, facts.head_seek) == ("CreatedAt", False, True)
+
+
+def test_a_due_time_that_may_be_null_is_not_sought() -> None:
+    details = table("Jobs", "Id int!", "RunAt datetime2", indexes=(Index("IX", False, False, ("RunAt",)),))
+    layout = Layout("q", "pending", TableName("dbo", "Jobs"), id="Id", due_at="RunAt")
+    assert table_facts(layout, details, None, []).due_seek
+    nullable = replace(details, columns=tuple(replace(c, not_null=False) for c in details.columns))
+    facts = table_facts(layout, nullable, None, [])
+    assert not facts.due_seek
+    assert "may be NULL" in facts.slow["ready"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "known", "flag", "wanted"),
+    [
+        ("int", Known(), False, StateColumn("s", 1, 2)),
+        ("int", Known(("0", "1")), False, StateColumn("s", 0, 1)),
+        ("int", Known(("0", "1", "2")), False, StateColumn("s", 0, 1, 2)),
+        ("int", Known(("2",), default="0"), False, StateColumn("s", 0, 1, 2)),
+        ("int", Known(), True, StateColumn("s", 0, None, 1)),
+        ("bit", Known(), True, StateColumn("s", 0, None, 1)),
+        ("boolean", Known(), True, StateColumn("s", "false", None, "true")),
+        ("text", Known(("IN PROGRESS", "Ready")), False, StateColumn("s", "Ready", "IN PROGRESS")),
+        ("text", Known(("new", "pending", "failed"), default="pending"), False,
+         StateColumn("s", "pending", dead="failed")),
+        ("text", Known((), default="queued"), False, StateColumn("s", "queued")),
+        ("text", Known(("zig",)), False, None),
+    ],
+)  # fmt: skip
+def test_what_the_values_of_a_state_column_say(kind: str, known: Known, flag: bool, wanted: StateColumn | None) -> None:
+    column = ColumnRow(1, "s", kind, True, None, None, None, False)
+    found, why = states(column, known, "status", flag=flag)
+    assert found == wanted
+    assert why
+
+
+def test_names_of_any_spelling() -> None:
+    assert {plain("Queue_Date-Time"), plain("queueDateTime")} == {"queuedatetime"}
+    assert words("dbo.MyHTTPQueue_2") == ("dbo", "my", "http", "queue")
+    assert pick("started_at", [("locked_at", "text"), ("LockedAt", "datetime2")]) == "LockedAt"
+    assert state_of("In-Progress") == "in_progress"
+    assert sounds_like_a_queue("order_queue") > sounds_like_a_queue("tasks") > sounds_like_a_queue("orders")
+    assert sounds_like_a_queue("queue_history") < 0
+    assert all(design in TRAITS for design in ("status", "flag", "fifo"))
