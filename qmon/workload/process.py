@@ -51,6 +51,7 @@ class WorkerProcess:
             stderr=self._complaints,
             pass_fds=(self.spec.counters,) if self.spec.counters >= 0 else (),
             env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # Ctrl-C is for the controller: it ends the workers in order
         )
         self._send(self.spec.to_json())
 

@@ -1,14 +1,13 @@
 """A worker process: ``python -m qmon.workload.worker``, told what to do on its standard input.
 
 The first line is a ``WorkerSpec``, each later line an order. When the input ends, because the controller closed it or
-is gone, however it went, the process ends within two seconds. Interrupts from a terminal are left to the controller.
+is gone, however it went, the process ends within two seconds.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 import threading
 import time
@@ -88,7 +87,6 @@ class Process:
 
 def main(orders: TextIO) -> None:
     """Run until the orders end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     first = orders.readline()
     if first:
         process = Process(WorkerSpec.from_json(first))

@@ -1,0 +1,169 @@
+"""The parts of the workload that need no server: pacing, counters, counts, messages, and who does what."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.engines.base import Target
+from qmon.engines.secret import Secret
+from qmon.errors import BadInput
+from qmon.model.layout import Layout, Source, TableName
+from qmon.workload.counts import Counts, Totals
+from qmon.workload.load import Load
+from qmon.workload.messages import array, is_poison, message
+from qmon.workload.pacer import MAX_DEBT_S, Pacer
+from qmon.workload.plan import Fault, QueueLoad, processes, slots_needed
+from qmon.workload.slots import Field, Slots
+from qmon.workload.spec import Member, WorkerSpec
+
+TARGET = Target("t", "postgres", {"Server": "nowhere"}, password=Secret("hush"))
+
+
+def layout(queue: str, design: str = "status", *, installed: bool = True) -> Layout:
+    routines = tuple((verb, TableName("s", f"{queue}_{verb}")) for verb in ("pop", "push")) if installed else ()
+    return Layout(queue, design, TableName("s", queue), id="id", routines=routines, source=Source.REGISTRY)
+
+
+@given(st.lists(st.floats(0.0001, 0.4), min_size=50, max_size=200), st.floats(1, 500), st.integers(1, 20))
+def test_a_pacer_keeps_the_rate_however_irregularly_it_is_asked(steps: list[float], rate: float, batch: int) -> None:
+    now, sent = 0.0, 0
+    pacer = Pacer(now)
+    for step in steps:
+        while pacer.wait(now, batch, rate) <= 0:
+            sent += batch
+        now += step
+    assert sent <= now * rate + batch + 1e-6
+    assert sent >= (now - steps[-1]) * rate - 1e-6
+
+
+def test_a_pacer_does_not_catch_up_with_a_long_pause() -> None:
+    pacer = Pacer(0.0)
+    assert pacer.wait(0.0, 1, 100.0) == 0
+    burst = 0
+    while pacer.wait(60.0, 1, 100.0) <= 0:
+        burst += 1
+    assert burst <= MAX_DEBT_S * 100 + 1
+    assert pacer.wait(61.0, 1, None) == 0
+    assert pacer.wait(62.0, 1, 0.0) == float("inf")
+    assert pacer.wait(62.0, 1, 10.0) == 0
+    assert pacer.wait(62.0, 1, 10.0) == pytest.approx(0.1)
+
+
+def test_counters_are_shared_and_outlive_a_process_that_is_killed() -> None:
+    slots = Slots(3)
+    script = (
+        "import os, signal, sys; from qmon.workload.slots import *\n"
+        "slot = Slots(3, int(sys.argv[1])).slot(1)\n"
+        "slot.add(Field.PUSHED, 1 << 40); slot.add(Field.POPPED); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    try:
+        for _ in range(2):
+            command = [sys.executable, "-c", script, str(slots.descriptor)]
+            assert subprocess.run(command, pass_fds=(slots.descriptor,), check=False).returncode == -9
+        assert slots.read(1)[Field.PUSHED] == 2 << 40
+        assert slots.read(1)[Field.POPPED] == 2
+        assert slots.read(1)[Field.COMMITTED_AT] > 0
+        assert sum(slots.read(0)) == sum(slots.read(2)) == 0
+        with pytest.raises(IndexError):
+            slots.slot(3)
+    finally:
+        slots.close()
+
+
+def counted() -> Counts:
+    counts = Counts({"a": 10, "b": 0})
+    counts.add(100.0, {"a": Totals(), "b": Totals()})
+    counts.add(101.0, {"a": Totals(pushed=20, popped=10), "b": Totals()})
+    counts.add(103.0, {"a": Totals(pushed=20, popped=30, completed=20, returned=4), "b": Totals(pushed=2)})
+    return counts
+
+
+def test_the_flow_between_two_moments_is_even_between_points() -> None:
+    counts = counted()
+    flow = counts.between(100.5, 102.0)["a"]
+    assert (flow.pushed, flow.popped, flow.completed) == (10, 15, 10)
+    assert flow.push_rate == pytest.approx(10 / 1.5)
+    assert counts.between(100.0, 103.0)["b"].pushed == 2
+    assert counts.depth_at("a", 100.0) == 10
+    assert counts.depth_at("a", 101.0) == 20
+    assert counts.depth_at("a", 102.0) == 12
+    assert counts.depth_at("a", 103.0) == 4
+    assert (counts.last_at(), counts.totals("a").popped) == (103.0, 30)
+
+
+@pytest.mark.parametrize(("start", "end"), [(99.9, 101), (101, 103.1), (102, 102), (102, 101)])
+def test_what_is_not_known_is_refused(start: float, end: float) -> None:
+    with pytest.raises(ValueError, match=r"no counts of|must be later"):
+        counted().between(start, end)
+
+
+def test_old_points_are_let_go() -> None:
+    counts = Counts({"a": 0})
+    for second in range(4000):
+        counts.add(float(second), {"a": Totals(pushed=second)})
+    assert counts.between(3200, 3999)["a"].pushed == 799
+    with pytest.raises(ValueError, match="no counts"):
+        counts.between(0, 3999)
+
+
+def test_messages_have_their_size_and_say_whether_they_are_poisoned() -> None:
+    good, bad = message(7, "w", 300, poison=False), message(8, "w", 300, poison=True)
+    assert len(good) == len(bad) == 300
+    assert good.isascii()
+    assert [is_poison(good), is_poison(bad), is_poison(bad.encode())] == [False, True, True]
+    assert len(message(7, "w", 1, poison=False)) < 80
+    assert array(['a"b', "c\\d", "{e}"]) == '{"a\\"b","c\\\\d","{e}"}'
+
+
+def test_each_member_has_a_slot_and_the_poppers_of_a_queue_have_processes_of_their_own() -> None:
+    loads = [
+        QueueLoad(layout("a"), pushers=3, poppers=5, rate=30.0, keeper=True),
+        QueueLoad(layout("b"), pushers=2, poppers=1, rate=None),
+        QueueLoad(layout("c"), pushers=0, poppers=2),
+    ]
+    assert slots_needed(loads) == 14
+    specs = processes(TARGET, loads, 5, 14, connections=4)
+    members = [member for spec in specs for member in spec.members]
+    assert sorted(member.slot for member in members) == list(range(14))
+    assert [len(spec.members) for spec in specs] == [4, 1, 4, 1, 1, 2, 1]
+    for spec in specs:
+        assert {m.queue for m in spec.members} == set(spec.layouts)
+        if any(m.role == "popper" for m in spec.members):
+            assert len({(m.queue, m.role) for m in spec.members}) == 1
+    assert {m.rate for m in members if m.queue == "a" and m.role == "pusher"} == {10.0}
+    assert {m.rate for m in members if m.queue == "b"} == {None}
+
+
+def test_a_spec_survives_its_pipe_and_hides_its_password() -> None:
+    spec = WorkerSpec(TARGET, {"[a].b": layout("[a].b")}, (Member("[a].b", "popper", "app", 0, rate=2.5),), 3, 1)
+    again = WorkerSpec.from_json(spec.to_json())
+    assert (again.layouts, again.members, again.counters, again.slots) == (spec.layouts, spec.members, 3, 1)
+    assert again.target.password is not None
+    assert again.target.password.reveal() == "hush"
+    assert "hush" not in repr(spec) + repr(again)
+    assert "\n" not in spec.to_json()
+
+
+@pytest.mark.parametrize(
+    ("loads", "faults", "words"),
+    [
+        ([QueueLoad(layout("a", installed=False))], [], "a was not installed by qmon"),
+        ([QueueLoad(layout("a"), pushers=201)], [], "0 to 200 pushers"),
+        ([QueueLoad(layout("a"), rate=-1.0)], [], "rate is 0 or more, not -1"),
+        ([QueueLoad(layout("a"), fail_share=1.5)], [], "fail share goes from 0 to 1, not 1.5"),
+        ([QueueLoad(layout("a"), batch=0)], [], "1 to 10,000 messages"),
+        ([QueueLoad(layout("a")), QueueLoad(layout("a"))], [], "a queue takes one load"),
+        ([QueueLoad(layout("a"))], [Fault("crash", "b")], "no load drives the queue 'b'; there are: a"),
+    ],
+)
+def test_a_load_that_cannot_be_is_refused_before_anything_starts(
+    loads: list[QueueLoad], faults: list[Fault], words: str
+) -> None:
+    with pytest.raises(BadInput) as problem:
+        Load(TARGET, loads, faults)
+    assert words in str(problem.value)
