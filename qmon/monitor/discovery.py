@@ -172,11 +172,16 @@ def _splits(work: _Candidates) -> Iterator[Finding]:
             finding = _single(work, meta, "batch_split")
             if finding is None or finding.score < POSSIBLE:
                 continue
-            layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_payload(data))
+            layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_title(meta))
             work.taken |= {meta.table.table_id, data.table.table_id}
             why = (*finding.why, f"`{data.table.table_name}` has the payloads, by the same `{shared}`")
             yield replace(finding, layout=layout, score=round(finding.score + 0.2, 2), why=why)
             break
+
+
+def _title(meta: Details) -> str | None:
+    """What the small row of a split message shows of it; the payload itself is in the other table."""
+    return next((c.column_name for c in meta.columns if plain(c.column_name) in ("title", "subject", "name")), None)
 
 
 def _payload(data: Details) -> str | None:

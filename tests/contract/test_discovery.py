@@ -77,7 +77,7 @@ def test_split_tables_and_rings_have_all_their_parts(database: str) -> None:
     findings = found(database)
     split = findings["public.queuemeta"].layout
     assert (split.data_table, split.data_id) == (TableName("public", "queuedata"), "queueid")
-    assert split.payload == "textdata"
+    assert split.payload == "title"
     ring = findings["public.myq"].layout.ring
     assert ring is not None
     assert (ring.size, ring.turn) == (100, None)

@@ -1,0 +1,49 @@
+"""Calling qmon in this process and as a program of its own, away from the user's own configuration."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from typer.testing import CliRunner, Result
+
+from qmon.cli import app
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+def call(*arguments: str, environment: Mapping[str, str] | None = None) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(app, list(arguments), env=dict(environment or {}))
+
+
+def surroundings(**more: str) -> dict[str, str]:
+    """The environment of a program: ours without colours, passwords and qmon's own variables."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("QMON_", "PG")) and name not in ("NO_COLOR", "FORCE_COLOR", "TERM")
+    }
+    return kept | {"PYTHONPATH": str(ROOT), "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"} | more
+
+
+def program(*arguments: str) -> list[str]:
+    """The command line of qmon as a program of its own."""
+    return [sys.executable, "-m", "qmon", *arguments]
+
+
+def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run qmon as a program of its own, without a terminal, and wait for it."""
+    return subprocess.run(
+        program(*arguments),
+        env=surroundings(**more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )

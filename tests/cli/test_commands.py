@@ -1,0 +1,194 @@
+"""The commands on a real database: what they print, write and change."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qmon.config.file import read_config
+from qmon.monitor.resolve import resolve
+from tests.cli.calling import call, run
+from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
+from tests.facts import query
+
+EVIL = 'evil\x1b[31m queue\n"; drop table x; --'
+
+
+def listed(database: str, *more: str) -> dict[str, Any]:
+    done = call("queues", database, "--json", *more)
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_queues_says_what_and_why(database: str) -> None:
+    make(database, JOBS + ";" + ORDINARY)
+    done = call("queues", database)
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["QUEUE", "DESIGN", "TABLE", "KNOWN", "FROM", "WHY"]
+    assert lines[1].startswith("background_jobs  status  public.background_jobs  likely, by shape")
+    assert "counts attempts (`attempts`)" in lines[1]
+    (queue, *others) = listed(database)["queues"]
+    assert (queue["name"], queue["source"]) == ("background_jobs", "discovery")
+    assert queue["confidence"] >= 0.6
+    assert queue["layout"]["state"]["in_progress"] == "running"
+    assert all(other["confidence"] < 0.6 for other in others)
+
+
+def test_no_name_can_steer_the_terminal(database: str) -> None:
+    quoted = '"' + EVIL.replace('"', '""') + '"'
+    make(database, f"CREATE TABLE {quoted} (id bigserial PRIMARY KEY, payload bytea)")
+    done = call("queues", database)
+    assert "\x1b" not in done.stdout
+    assert len(done.stdout.splitlines()) == 2
+    assert "evil\\x1b[31m queue\\x0a" in done.stdout
+    assert listed(database)["queues"][0]["name"] == EVIL
+
+
+def test_nothing_found_is_said_and_is_no_error(database: str) -> None:
+    done = call("queues", database)
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "no table here looks like a queue" in done.stderr
+
+
+def test_init_writes_a_configuration_that_resolves_to_what_was_found(
+    database: str, tmp_path: Path, own_home: Path
+) -> None:
+    make(database, JOBS + ";" + ORDINARY)
+    make(database, ARTICLES["batch_split"])
+    quoted = '"' + EVIL.replace('"', '""') + '"'
+    make(database, f"CREATE TABLE {quoted} (id bigserial PRIMARY KEY, payload bytea, locked_at timestamptz)")
+    place = tmp_path / "shop.toml"
+    done = call("init", database, "--output", str(place))
+    assert done.exit_code == 0, done.output
+    assert "written to" in done.stderr
+    (target,) = read_config(place).targets.values()
+    assert {layout.queue for layout in target.queues} == {"background_jobs", "queuemeta", EVIL}
+    with qmon_connection(database) as connection:
+        found = resolve(connection, ENGINE, target.queues)
+    assert not found.problems
+    assert found.layouts == target.queues
+    comments = "\n".join(line for line in place.read_text().splitlines() if line.startswith("#"))
+    assert "counts attempts" in comments
+    assert "Perhaps a queue" in comments
+    again = listed(target.name, "--config", str(place))
+    assert {q["name"]: q["source"] for q in again["queues"] if q["confidence"] is None} == {
+        "background_jobs": "configuration", "queuemeta": "configuration", EVIL: "configuration",
+    }  # fmt: skip
+
+
+def test_init_never_overwrites_unless_told_and_then_keeps_the_old_one(database: str, own_home: Path) -> None:
+    make(database, ARTICLES["fifo"])
+    assert call("init", database).exit_code == 0
+    assert own_home.is_file()
+    own_home.write_text("# mine\n")
+    refused = call("init", database)
+    assert refused.exit_code == 2
+    assert "--force" in refused.stderr
+    assert own_home.read_text() == "# mine\n"
+    assert call("init", database, "--force").exit_code == 0
+    assert own_home.with_name("qmon.toml.bak").read_text() == "# mine\n"
+    assert "fifoqueue" in own_home.read_text()
+
+
+def test_init_leaves_the_password_out(database: str) -> None:
+    make(database, ARTICLES["fifo"])
+    url = database.replace("postgres@", "postgres:s3cretword@", 1)
+    done = call("init", url, "--output", "-")
+    assert done.exit_code == 0, done.output
+    assert "s3cretword" not in done.output
+    (target,) = tomllib.loads(done.stdout)["target"].values()
+    assert target["connect"] == database
+
+
+def test_setup_prints_what_it_would_run_and_runs_it_once(database: str) -> None:
+    make(database, "DROP ROLE IF EXISTS qmon_monitor")
+    printed = call("setup", database, "--print")
+    assert printed.exit_code == 0
+    assert query(database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
+    assert "CREATE ROLE qmon_monitor NOLOGIN;" in printed.stdout
+    done = call("setup", database)
+    assert done.exit_code == 0, done.output
+    assert len(done.stdout.splitlines()) == printed.stdout.count("/* qmon ")
+    again = call("setup", database, "--print")
+    assert (again.exit_code, again.stdout) == (0, "")
+    assert "nothing to do" in again.stderr
+    make(database, "DROP OWNED BY qmon_monitor; DROP ROLE qmon_monitor")
+
+
+def test_setup_without_rights_names_the_statements_for_the_dba(database: str) -> None:
+    make(database, "DROP ROLE IF EXISTS nobody_much; CREATE ROLE nobody_much LOGIN")
+    done = call("setup", database.replace("postgres@", "nobody_much@", 1))
+    assert done.exit_code == 1
+    assert "not done  qmon's own schema" in done.stdout
+    assert "CREATE ROLE qmon_monitor NOLOGIN;" in done.stdout
+    assert "need another role" in done.stderr
+    make(database, "DROP ROLE nobody_much")
+
+
+def test_install_load_status_uninstall(database: str) -> None:
+    done = call("install", database, "fifo", "status", "--schema", "public")
+    assert done.exit_code == 0, done.output
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["fifo", "status"]
+    assert call("install", database, "ring", "--schema", "public", "--queue", "r", "--ring-size", "8").exit_code == 0
+    assert {q["name"] for q in listed(database)["queues"]} == {"fifo", "status", "r"}
+    loaded = run("load", database, "fifo", "--for", "2s", "--rate", "50", "--json")
+    assert loaded.returncode == 0, loaded.stderr
+    counted = json.loads(loaded.stdout)
+    assert counted["totals"]["pushed"] > 0
+    shown = call("status", database, "--json", "--over", "500ms")
+    figures = {queue["name"]: queue for queue in json.loads(shown.stdout)["queues"]}
+    assert figures["fifo"]["ready"] == counted["depth"]
+    assert call("status", database, "--over", "500ms").stdout.splitlines()[0].startswith("QUEUE")
+    refused = run("uninstall", database, "r", "fifo")
+    assert refused.returncode == 2
+    assert "--yes" in refused.stderr
+    assert call("uninstall", database, "r", "nosuch", "--yes").exit_code == 2
+    assert call("uninstall", database, "r", "fifo", "--yes").exit_code == 0
+    assert {q["name"] for q in listed(database)["queues"]} == {"status"}
+
+
+def test_faults_of_install_and_load_are_bad_input(database: str) -> None:
+    for arguments in (
+        ("install", database, "fivo", "--schema", "public"),
+        ("install", database, "fifo", "--schema", "nowhere"),
+        ("install", database, "ring", "--schema", "public", "--ring-size", "1"),
+        ("load", database, "nosuch"),
+    ):
+        done = call(*arguments)
+        assert done.exit_code == 2, done.output
+        assert done.stderr.startswith("qmon: ")
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("json_wanted", [True, False])
+def test_doctor_names_each_probe_and_the_grant_that_helps(database: str, json_wanted: bool) -> None:
+    assert call("install", database, "status", "--schema", "public").exit_code == 0
+    healthy = call("doctor", database, *(["--json"] if json_wanted else []))
+    assert healthy.exit_code == 0, healthy.output
+    if json_wanted:
+        checks = json.loads(healthy.stdout)["checks"]
+        assert {c["probe"] for c in checks if c["queue"] is None} >= {"server", "waits", "catalogue"}
+        assert {c["probe"] for c in checks if c["queue"] == "status"} >= {"head_state", "progress_oldest"}
+        assert all(c["ms"] is not None for c in checks if c["problem"] is None)
+    else:
+        assert "works" in healthy.stdout
+    make(database, "DROP ROLE IF EXISTS patient; CREATE ROLE patient LOGIN")
+    ill = call("doctor", database.replace("postgres@", "patient@", 1))
+    assert ill.exit_code == 1
+    assert "would help: GRANT USAGE ON SCHEMA qmon TO" in ill.stdout
+    make(database, "DROP ROLE patient")
+
+
+def test_designs_lists_all_and_where_they_install() -> None:
+    rows = json.loads(call("designs", "--json").stdout)["designs"]
+    known = {row["name"]: row["installs_on"] for row in rows}
+    assert len(known) == 15
+    assert known["ring"] == ["postgres"] or "postgres" in known["ring"]
+    assert known["service_broker"] == []
+    assert all(name in call("designs").stdout for name in known)

@@ -1,0 +1,163 @@
+"""The program itself: what it loads, its help, its exit codes, and what it says when something is wrong."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import qmon
+from tests.cli.calling import ROOT, call, program, run, surroundings
+from tests.contract.tables import ARTICLES, make
+from tests.facts import query, wait_until
+
+COMMANDS = ("connect", "status", "demo", "queues", "init", "doctor", "setup", "designs", "install", "uninstall", "load")
+NOWHERE = "postgresql://me:s3cretword@127.0.0.1:1/shop"
+
+
+def test_importing_the_commands_loads_no_driver_no_screen_and_no_spark() -> None:
+    code = (
+        "import sys, qmon.cli; heavy = {'pyodbc', 'textual', 'pyspark', 'rich', 'keyring'}; "
+        "print(sorted(heavy & {name.partition('.')[0] for name in sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=surroundings(), capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_version_and_help() -> None:
+    assert call("--version").stdout == f"qmon {qmon.__version__}\n"
+    assert run("--version").stdout == f"qmon {qmon.__version__}\n"
+    listed = call("--help").stdout
+    for command in COMMANDS:
+        assert f"  {command} " in listed
+    assert call("-h").stdout == listed
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help_and_an_example(command: str) -> None:
+    done = call(command, "--help")
+    assert done.exit_code == 0
+    assert f"Example: qmon {command}" in done.stdout
+    options = done.stdout.split("Options:", 1)[1]
+    assert "--help" in options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["queues", "nowhere-at-all"], "neither a target of"),
+        (["queues", "postgres://h:port/db"], "no valid port"),
+        (["queues", "shop", "--config", "/nonexistent/qmon.toml"], "no such file"),
+        (["status", "x", "--over", "soon"], "not a duration"),
+        (["connect", "x", "--interval", "-3s"], "not a duration"),
+        (["setup", "x", "--role", "king"], "king"),
+        (["queues"], "TARGET"),
+        (["quques"], "quques"),
+        (["install", "x", "fifo"], "--schema"),
+        (["install", "x", "fifo", "ring", "--schema", "s", "--queue", "q"], "one by one"),
+        (["demo", "--headless"], "--for"),
+    ],
+)
+def test_bad_input_is_exit_code_2_and_no_traceback(arguments: list[str], words: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["queues", "status", "doctor", "setup", "init"])
+def test_an_unreachable_target_is_exit_code_1_in_one_line_without_the_password(command: str) -> None:
+    done = run(command, NOWHERE)
+    assert done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if "command line stays" not in line]
+    assert len(lines) == 1
+    assert "connection refused" in lines[0]
+    assert "s3cretword" not in done.stderr + done.stdout
+
+
+def test_debugging_shows_where_and_still_no_password() -> None:
+    done = run("queues", NOWHERE, QMON_DEBUG="1")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "s3cretword" not in done.stderr
+    assert "Traceback" not in run("queues", NOWHERE, QMON_DEBUG="0").stderr
+
+
+def test_a_fault_of_our_own_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("at postgresql://me:s3cretword@h/db;PWD={s3cret;word}")
+
+    monkeypatch.setattr("qmon.cli.targets.chosen", broken)
+    done = call("queues", "x")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("qmon: something in qmon went wrong: RuntimeError: ")
+    assert done.stderr.count("\n") == 1
+    assert "s3cret" not in done.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error(database: str) -> None:
+    make(database, ARTICLES["fifo"])
+    reading, writing = os.pipe()
+    os.close(reading)
+    for arguments in (("queues", database), ("designs", "--json"), ("--help",)):
+        done = subprocess.run(
+            program(*arguments), env=surroundings(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+        )
+        assert done.stderr == ""
+        assert done.returncode in (0, 1)  # the help is printed by typer, which calls a broken pipe 1
+    os.close(writing)
+
+
+def test_an_interrupt_ends_a_load_quietly_with_130_and_leaves_no_session(database: str) -> None:
+    assert run("install", database, "fifo", "--schema", "public").returncode == 0
+    load = subprocess.Popen(
+        program("load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "1"),
+        env=surroundings(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    pushed = "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE '%load-pusher%'"
+    wait_until(lambda: query(database, pushed), what="a pusher is connected")
+    load.send_signal(signal.SIGINT)
+    out, err = load.communicate(timeout=60)
+    assert (load.returncode, out) == (130, "")
+    assert "Traceback" not in err
+    wait_until(lambda: not query(database, pushed), what="the pushers have gone")
+
+
+def on_a_terminal(*arguments: str, **more: str) -> str:
+    """What qmon prints where standard output is a terminal."""
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen(program(*arguments), env=surroundings(TERM="xterm-256color", **more), stdout=theirs)
+    os.close(theirs)
+    printed = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end has gone: that is how a terminal ends
+            break
+        if not piece:
+            break
+        printed += piece
+    os.close(ours)
+    assert done.wait(60) == 0
+    return printed.decode()
+
+
+def test_colours_only_on_a_terminal_that_wants_them() -> None:
+    assert "\x1b[" in on_a_terminal("designs")
+    assert "\x1b[" not in on_a_terminal("designs", NO_COLOR="1")
+    assert "\x1b[" not in run("designs").stdout
+
+
+def test_shell_completion_is_offered(tmp_path: Path) -> None:
+    done = run("--show-completion", "bash", HOME=str(tmp_path), SHELL="/bin/bash")
+    assert done.returncode in (0, 2)
+    words = run(_QMON_COMPLETE="complete_bash", COMP_WORDS="qmon de", COMP_CWORD="1", _TYPER_COMPLETE_ARGS="qmon de")
+    assert done.stdout + words.stdout
