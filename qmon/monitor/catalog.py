@@ -115,6 +115,14 @@ class ReferenceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleRow:
+    """Who we are and where."""
+
+    role: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """An ordered index. ``keys``: its columns, ``None`` for an expression; ``where``: the rows it holds, if not all."""
 
@@ -158,6 +166,7 @@ class Catalog:
     def __init__(self, connection: Connection, engine: Engine) -> None:
         self.connection = connection
         self.engine = engine
+        self._role = ""
 
     def ask(
         self, kind: type[Record], name: str, names: Mapping[str, queries.Name] | None = None, **values: Value
@@ -166,6 +175,15 @@ class Catalog:
         query = queries.load(self.engine.name, name, self.connection.version)
         statement = queries.render(query, names or {}, self.engine)
         return records(kind, self.connection.fetch(Bound(statement, values)))
+
+    def grant(self, table: TableName) -> str:
+        """The statement that would let our role read the table, on one line; nothing is run."""
+        if not self._role:
+            self._role = self.ask(RoleRow, "catalog/role")[0].role
+        query = queries.load(self.engine.name, "control/grant_table", self.connection.version)
+        names = {"table": table.parts, "schema": (table.schema,), "role": (self._role,)}
+        wanted = {name: parts for name, parts in names.items() if name in query.names}
+        return " ".join(queries.render(query, wanted, self.engine).text.splitlines()[1:])
 
     def tables(self) -> list[TableRow]:
         """Every table of the users."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from qmon.engines import queries
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
+from qmon.model.layout import Layout, TableName
 from qmon.model.layout_json import FORMAT, from_json
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog import Catalog
@@ -32,14 +32,6 @@ class RegistryRow:
     installed_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class RoleRow:
-    """Who we are and where."""
-
-    role: str
-    database: str
-
-
 def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure]]:
     """The layouts of the registry, and a line for each that cannot be used. A database without a registry has none."""
     engine, version = catalog.engine.name, catalog.connection.version
@@ -49,9 +41,8 @@ def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure]]:
     if not state.installed:
         return [], []
     if not state.readable:
-        role = catalog.engine.quote((catalog.ask(RoleRow, "catalog/role")[0].role,))
-        grant = f"GRANT USAGE ON SCHEMA qmon TO {role}; GRANT SELECT ON qmon.queues TO {role}"
-        return [], [ProbeFailure("registry", "our role may not read the registry of installed queues", grant=grant)]
+        reason = "our role may not read the registry of installed queues"
+        return [], [ProbeFailure("registry", reason, grant=catalog.grant(TableName("qmon", "queues")))]
     layouts: list[Layout] = []
     problems: list[ProbeFailure] = []
     for row in catalog.ask(RegistryRow, "control/registry"):

@@ -15,7 +15,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog import Catalog, Details, SequenceRow, TableRow
 from qmon.monitor.complete import complete
 from qmon.monitor.discovery import Finding, discover, likely
-from qmon.monitor.registry import RoleRow, registered
+from qmon.monitor.registry import registered
 from qmon.monitor.seeks import table_facts
 from qmon.monitor.values import Known, known_values
 
@@ -89,7 +89,6 @@ class _Resolver:
         self.layouts: list[Layout] = []
         self.facts: dict[str, TableFacts] = {}
         self.reasons: dict[str, tuple[str, ...]] = {}
-        self._role = ""
         self._known: dict[int, Details] = {}
 
     def result(self) -> Resolved:
@@ -157,19 +156,11 @@ class _Resolver:
     def _details(self, table: TableRow) -> Details:
         if not table.readable:
             raise _RefusedError(
-                ProbeFailure("layout", f"our role may not read {table.name}", grant=self._grant(table.name))
+                ProbeFailure("layout", f"our role may not read {table.name}", grant=self.catalog.grant(table.name))
             )
         if table.table_id not in self._known:
             self._known.update(self.catalog.details([table]))
         return self._known[table.table_id]
-
-    def _grant(self, table: TableName) -> str:
-        quote = self.catalog.engine.quote
-        self._role = self._role or quote((self.catalog.ask(RoleRow, "catalog/role")[0].role,))
-        grant = f"GRANT SELECT ON {quote(table.parts)} TO {self._role}"
-        if self.catalog.engine.name == "sqlserver":
-            return grant
-        return f"GRANT USAGE ON SCHEMA {quote((table.schema,))} TO {self._role}; {grant}"
 
     def _table(self, name: TableName) -> TableRow:
         """The table of that name; raises ``_RefusedError`` with what is wrong where there is none or more than one."""

@@ -63,6 +63,7 @@ def test_init_writes_a_configuration_that_resolves_to_what_was_found(
     make(database, ARTICLES["batch_split"])
     quoted = '"' + EVIL.replace('"', '""') + '"'
     make(database, f"CREATE TABLE {quoted} (id bigserial PRIMARY KEY, payload bytea, locked_at timestamptz)")
+    make(database, "CREATE TABLE odd_jobs (id bigserial, status text, attempts int)")
     place = tmp_path / "shop.toml"
     done = call("init", database, "--output", str(place))
     assert done.exit_code == 0, done.output
@@ -181,7 +182,7 @@ def test_doctor_names_each_probe_and_the_grant_that_helps(database: str, json_wa
     make(database, "DROP ROLE IF EXISTS patient; CREATE ROLE patient LOGIN")
     ill = call("doctor", database.replace("postgres@", "patient@", 1))
     assert ill.exit_code == 1
-    assert "would help: GRANT USAGE ON SCHEMA qmon TO" in ill.stdout
+    assert 'would help: GRANT USAGE ON SCHEMA "qmon" TO "patient"' in ill.stdout
     make(database, "DROP ROLE patient")
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from qmon.engines import queries
 from qmon.engines.base import EngineName
-from qmon.monitor.catalog import Activity, ColumnRow, IndexRow, ReferenceRow, SequenceRow, TableRow, ValuesRow
+from qmon.monitor.catalog import Activity, ColumnRow, IndexRow, ReferenceRow, RoleRow, SequenceRow, TableRow, ValuesRow
 from qmon.monitor.discovery import SlotsRow
-from qmon.monitor.registry import RegistryRow, RegistryState, RoleRow
+from qmon.monitor.registry import RegistryRow, RegistryState
 from qmon.monitor.values import ValueRow
 from qmon.operate import setup
 
@@ -52,7 +52,7 @@ BOTH = sorted(
 def test_a_statement_of_both_engines_takes_and_gives_the_same_on_both(name: str) -> None:
     postgres, sqlserver = (queries.load(engine, name, NEWEST[engine]) for engine in queries.ENGINES)
     assert postgres.parameters == sqlserver.parameters
-    assert postgres.names == sqlserver.names
+    assert postgres.names - sqlserver.names <= {"schema"}  # which needs a right of its own on PostgreSQL alone
     assert postgres.columns == sqlserver.columns
 
 
