@@ -1,4 +1,4 @@
-"""The process ends when its terminal goes: on SIGHUP and SIGTERM, and where no signal came, on a dead terminal."""
+"""The process ends when its terminal goes: on SIGHUP, SIGINT, SIGTERM, and without a signal on a dead terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Self
 if TYPE_CHECKING:
     from textual.app import App
 
-_EXIT_CODES: Final = {signal.SIGHUP: 129, signal.SIGTERM: 143}
+_EXIT_CODES: Final = {signal.SIGHUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
 _LOOK_EVERY_S: Final = 1.0
 _PATIENCE_S: Final = 3.0
 
@@ -32,7 +32,7 @@ class Hangup:
         self._before: dict[signal.Signals, signal._HANDLER] = {}
 
     def __enter__(self) -> Self:
-        for number in (signal.SIGHUP, signal.SIGTERM):
+        for number in _EXIT_CODES:
             self._before[number] = signal.signal(number, self._signalled)
         Thread(target=self._watch, name="qmon-terminal", daemon=True).start()
         return self

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Thread, Timer
+from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
     from qmon.monitor.source import SnapshotSource
-    from qmon.tui.app import QmonApp
     from qmon.tui.feed import Fold
 
 _PATIENCE_S: Final = 0.5
@@ -29,13 +26,11 @@ def run(
     dark: bool = True,
     for_s: float | None = None,
 ) -> int:
-    """Show what ``source`` gives until the user leaves, or for so many seconds; returns the exit code.
+    """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
-    The source is started here, and closed.
-
-    ``fold`` is called on the source's thread, once for each snapshot. A source that is stuck in a poll is given half a
-    second to close and then left to end with the process: leaving is at once. ``for_s``: leave by itself after so many
-    seconds. Raises ``BadInput`` without a terminal.
+    The source is started here, and closed. ``fold`` is called on the source's thread, once for each snapshot. A source
+    that is stuck in a poll is given half a second to close and then left to end with the process: leaving is at once.
+    Raises ``BadInput`` without a terminal.
     """
     _need_terminal()
     for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
@@ -44,27 +39,14 @@ def run(
     from qmon.tui.hangup import Hangup
 
     app = QmonApp(source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s)
-    with Hangup(app) as hangup, _ending(app, for_s):
-        app.run()
-    closing = Thread(target=source.close, name="qmon-close", daemon=True)
-    closing.start()
-    closing.join(_PATIENCE_S)
-    return hangup.code or app.return_code or 0
-
-
-@contextmanager
-def _ending(app: QmonApp, seconds: float | None) -> Iterator[None]:
-    """Leave the app after so many seconds, or never where that is ``None``."""
-    if seconds is None:
-        yield
-        return
-    timer = Timer(seconds, lambda: app.call_from_thread(app.exit))
-    timer.daemon = True
-    timer.start()
     try:
-        yield
+        with Hangup(app) as hangup:
+            app.run()
     finally:
-        timer.cancel()
+        closing = Thread(target=source.close, name="qmon-close", daemon=True)
+        closing.start()
+        closing.join(_PATIENCE_S)
+    return hangup.code or app.return_code or 0
 
 
 def _need_terminal() -> None:

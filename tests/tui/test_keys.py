@@ -144,6 +144,15 @@ async def test_figures_go_on_below_a_modal() -> None:
         assert "● live" in d.lines("header")
 
 
+async def test_it_ends_by_itself_if_asked_to() -> None:
+    source = Scripted()
+    app = QmonApp(source, source.fold, for_s=0.2)
+    async with app.run_test() as pilot:
+        while app.is_running:
+            await pilot.pause(0.05)
+    assert app.return_code == 0
+
+
 @pytest.mark.parametrize("key", ["q", "ctrl+c", "ctrl+q"])
 async def test_leaving(key: str) -> None:
     async with dashboard() as d:
@@ -160,8 +169,3 @@ async def test_badges() -> None:
     async with dashboard(prod=False, read_only=False) as d:
         await d.give()
         assert "PROD" not in d.lines("header")
-
-
-def test_the_app_is_small() -> None:
-    source = Scripted()
-    assert QmonApp(source, source.fold).BINDINGS is keys.APP

@@ -90,6 +90,19 @@ async def test_the_cursor_stays_on_its_queue_when_the_order_changes() -> None:
         assert d.grid.cursor == "orders"
 
 
+async def test_the_cursor_is_on_the_worst_until_somebody_moves_it() -> None:
+    async with dashboard() as d:
+        await d.give(view([q for q in twelve() if q.name != "invoices"]))
+        assert d.grid.cursor == "mails"
+        await d.give(view(sequence=8, at=1))
+        assert d.grid.cursor == "invoices"
+        assert "invoices" in d.lines("trends-heading")
+        await d.press("down", "up")
+        await d.give(view([q for q in twelve() if q.name != "mails"], sequence=9, at=2))
+        await d.press("s")
+        assert d.grid.cursor == "invoices"
+
+
 async def test_the_cursor_goes_to_the_neighbour_when_its_queue_is_gone() -> None:
     async with dashboard() as d:
         await d.give()

@@ -51,7 +51,7 @@ def test_unknown_values_leave_a_gap() -> None:
 def test_the_window_grows_with_the_history() -> None:
     assert window([]) == 30.0
     assert window(history(1, 1, 1, seconds=58)) == 60.0
-    assert window(history(1, 1, 1, seconds=200)) == 300.0
+    assert window(history(1, 1, 1, seconds=200)) == 240.0
     assert window(history(1, 1, 1, seconds=900)) == 600.0
 
 

@@ -45,7 +45,7 @@ class Tmux:
         """What the terminal shows, with what its last line of farewell has scrolled away."""
         return self.run("capture-pane", "-p", "-S", "-5")
 
-    def shows(self, text: str) -> None:
+    def expect(self, text: str) -> None:
         """Wait until the terminal shows ``text``."""
         try:
             wait_until(lambda: text in self.screen(), what=f"{text!r} on the screen")
@@ -70,45 +70,45 @@ def gone(pid: int) -> bool:
 
 
 def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
-    tmux.shows("● live")
-    tmux.shows("■ stuck in progress")
+    tmux.expect("● live")
+    tmux.expect("■ stuck in progress")
     tmux.keys("Down", "Enter")
-    tmux.shows("dbo.QueueMeta + dbo.QueueData")
+    tmux.expect("dbo.QueueMeta + dbo.QueueData")
     tmux.keys("Escape")
-    tmux.shows("VERDICT")
+    tmux.expect("VERDICT")
     tmux.keys("/", "r", "i", "n", "g")
-    tmux.shows("filter: ring")
+    tmux.expect("filter: ring")
     tmux.keys("Enter")
     wait_until(lambda: "filter:" not in tmux.screen(), what="the line closes")
-    tmux.shows("esc drops it")
+    tmux.expect("esc drops it")
     tmux.keys("-")
-    tmux.shows("every 2 s")
+    tmux.expect("every 2 s")
     tmux.keys("?")
-    tmux.shows("WHAT IT DOES")
+    tmux.expect("WHAT IT DOES")
     tmux.keys("Escape")
     wait_until(lambda: "WHAT IT DOES" not in tmux.screen(), what="the palette closes")
     tmux.keys("q")
-    tmux.shows("left with 0")
+    tmux.expect("left with 0")
     wait_until(lambda: gone(tmux.pid), what="the program ends")
 
 
 def test_the_terminal_may_change_its_size(tmux: Tmux) -> None:
-    tmux.shows("● live")
+    tmux.expect("● live")
     tmux.run("resize-window", "-x", "200", "-y", "50")
-    tmux.shows("BECAUSE")
+    tmux.expect("BECAUSE")
     tmux.run("resize-window", "-x", "80", "-y", "24")
     wait_until(lambda: "FORECAST" not in tmux.screen() and "VERDICT" in tmux.screen(), what="fewer columns")
 
 
 def test_payloads_do_not_reach_the_terminal_as_commands(tmux: Tmux) -> None:
-    tmux.shows("● live")
+    tmux.expect("● live")
     tmux.keys("Enter")
-    tmux.shows("␛]0;owned␇␛[2J␛[31mred")
+    tmux.expect("␛]0;owned␇␛[2J␛[31mred")
     assert "owned" not in tmux.run("display-message", "-p", "#{pane_title}")
 
 
 def test_the_process_ends_when_its_session_is_killed(tmux: Tmux) -> None:
-    tmux.shows("● live")
+    tmux.expect("● live")
     tmux.run("kill-session")
     wait_until(lambda: gone(tmux.pid), 15, what="the program ends with its terminal")
 
@@ -116,19 +116,19 @@ def test_the_process_ends_when_its_session_is_killed(tmux: Tmux) -> None:
 def test_q_leaves_at_once_though_the_source_is_stuck_and_cannot_be_closed() -> None:
     tmux = Tmux("stuck")
     try:
-        tmux.shows("◌ late")
+        tmux.expect("◌ late")
         tmux.keys("q")
-        tmux.shows("left with 0")
+        tmux.expect("left with 0")
         wait_until(lambda: gone(tmux.pid), what="the program ends")
     finally:
         tmux.close()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals_end_it_and_restore_the_terminal(tmux: Tmux, number: signal.Signals, code: int) -> None:
-    tmux.shows("● live")
+    tmux.expect("● live")
     os.kill(tmux.pid, number)
-    tmux.shows(f"left with {code}")
+    tmux.expect(f"left with {code}")
     assert "● live" not in tmux.screen()
 
 

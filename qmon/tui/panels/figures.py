@@ -45,9 +45,15 @@ def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str =
 
 
 def unknown(queue: QueueView) -> list[tuple[str, str]]:
-    """The figures of a queue that are not known, each with the reason; only a ring has a fill."""
+    """The figures of a queue that are not known, each with the reason.
+
+    Only a ring has a fill, and an empty queue no oldest message: neither is something that one could know.
+    """
     out = []
-    for name in FIGURES if queue.layout.ring is not None else FIGURES[:-1]:
+    none = {"fill" if queue.layout.ring is None else "", "oldest" if queue.ready.value == 0 else ""}
+    for name in FIGURES:
+        if name in none:
+            continue
         figure: Figure = getattr(queue, name)
         if figure.value is None and figure.reason:
             out.append((NAMES[name], clean(figure.reason)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qmon.model.view import QueueView, Severity, View
+from qmon.model.view import QueueView, Severity, Trend, View
 from qmon.tui import text
 from qmon.tui.clean import clean, shorten, width
 from qmon.tui.panels import figures
@@ -43,7 +43,7 @@ def proof(word: str, queue: QueueView, view: View, cells: int, rows: int) -> lis
         lead.append((f" for {text.long_age(view.sampled_at - since)}", "muted"))
     lead.append((": ", "muted"))
     told = clean(queue.verdict.proof)
-    if queue.forecast.text and queue.forecast.text not in told:
+    if queue.forecast.trend in (Trend.DRAINING, Trend.GROWING) and queue.forecast.text not in told:
         told = f"{told} · {clean(queue.forecast.text)}"
     used = sum(width(t) for t, _ in lead)
     pieces = wrap(told, max(10, cells - used - 1), cells - 8, rows)

@@ -11,7 +11,7 @@ from qmon.model.view import Point
 Reading = Literal["ready", "push_rate", "pop_rate"]
 Values = list[float | None]
 
-WINDOWS_S: Final = (30.0, 60.0, 120.0, 300.0, 600.0)
+WINDOWS_S: Final = (30.0, 60.0, 120.0, 180.0, 240.0, 300.0, 420.0, 600.0)
 """Seconds a plot may span; the smallest that holds the history is used."""
 
 

@@ -1,4 +1,7 @@
-"""A table of keyed rows that paints only what has changed; the cursor stays on its row, wherever that moves."""
+"""A table of keyed rows that paints only what has changed.
+
+The cursor is on the first row until somebody moves it; from then on it stays on its row, wherever that goes.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,7 @@ class Grid(Widget, can_focus=True):
         self.columns = tuple(columns)
         self.opens = opens
         self.cursor: str | None = None
+        self._held = False
         self._empty = ""
         self._rows: tuple[Row, ...] = ()
         self._widths: tuple[int, ...] = ()
@@ -88,7 +92,9 @@ class Grid(Widget, can_focus=True):
         self._empty = empty or self._empty
         self._place()
         cursor = self.cursor
-        if self.cursor is None or self.cursor not in self.keys:
+        if not self._held:
+            self._choose(self._rows[0].key if self._rows else None)
+        elif self.cursor not in self.keys:
             self._choose(self._nearest(old))
         self._follow()
         if len(self._rows) != height and self.styles.is_auto_height:
@@ -143,6 +149,7 @@ class Grid(Widget, can_focus=True):
     def select(self, key: str) -> None:
         """Put the cursor on the row of that key, if it is there."""
         if key in self.keys:
+            self._held = True
             self._choose(key)
             self._follow()
             self.refresh()
@@ -210,6 +217,7 @@ class Grid(Widget, can_focus=True):
     def _move(self, to: int) -> None:
         if not self._rows:
             return
+        self._held = True
         before, top = self._index(), self._top
         now = min(max(0, to), len(self._rows) - 1)
         self._choose(self._rows[now].key)
