@@ -66,7 +66,7 @@ def test_the_source_archive_holds_what_building_needs(built: Path) -> None:
     with tarfile.open(source) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {f"sql/{name}" for name in listing()} <= names
-    assert {"pyproject.toml", "LICENSE", "constraints.txt", "tests/conftest.py"} <= names
+    assert {"pyproject.toml", "LICENSE", "README.md", "constraints.txt", "tests/conftest.py"} <= names
 
 
 def test_installed_alone_it_runs_and_finds_its_sql(alone: Path, tmp_path: Path) -> None:

@@ -69,26 +69,26 @@ def test_a_signal_to_the_owner(number: signal.Signals, temporary: Path) -> None:
     assert parent.told["segment"] in shared_memory()
     assert alive(parent.told["helper"])
     parent.end(number)
-    wait_until(lambda: nothing_left(parent.told, temporary), what=f"all of {parent.told} gone")
+    assert wait_until(lambda: nothing_left(parent.told, temporary), what=f"all of {parent.told} gone")
 
 
 def test_the_owner_ends_without_a_word(temporary: Path) -> None:
     parent = Parent("leave", temporary)
     parent.process.wait()
-    wait_until(lambda: nothing_left(parent.told, temporary), what=f"all of {parent.told} gone")
+    assert wait_until(lambda: nothing_left(parent.told, temporary), what=f"all of {parent.told} gone")
 
 
 def test_the_owner_of_a_frozen_server_is_killed(temporary: Path) -> None:
     parent = Parent("frozen", temporary)
     parent.end(signal.SIGKILL)
-    wait_until(lambda: nothing_left(parent.told, temporary), what=f"all of {parent.told} gone")
+    assert wait_until(lambda: nothing_left(parent.told, temporary), what=f"all of {parent.told} gone")
 
 
 def test_the_postmaster_is_killed_and_then_the_owner(temporary: Path) -> None:
     parent = Parent("start", temporary)
     processes.kill(parent.told["mark"])
     parent.end(signal.SIGKILL)
-    wait_until(lambda: nothing_left(parent.told, temporary), what=f"all of {parent.told} gone")
+    assert wait_until(lambda: nothing_left(parent.told, temporary), what=f"all of {parent.told} gone")
 
 
 def test_the_owner_is_killed_while_the_server_is_made(temporary: Path) -> None:
