@@ -152,8 +152,12 @@ class Hammer:
 
     def wait_pushers(self) -> None:
         """Wait until every pusher has pushed what it was told to."""
-        wait_until(lambda: all(p.poll() is not None for role, p in self._running if role == "pusher"), 120)
+        wait_until(lambda: not self.busy("pusher"), 120, what="the pushers have pushed what they were told to")
         self.stop("pusher")
+
+    def busy(self, role: Role) -> int:
+        """Processes of this role that still run."""
+        return sum(process.poll() is None for each, process in self._running if each == role)
 
     def pushed(self) -> int:
         """Messages in the ledger."""
@@ -168,10 +172,14 @@ class Hammer:
         found = query(self.url, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hammer'")
         return int(str(found[0][0]))
 
-    def close(self) -> None:
+    def end(self) -> None:
         """Kill what is left."""
-        for _, process in self._running:
-            _end(process)
+        while self._running:
+            _end(self._running.pop()[1])
+
+    def close(self) -> None:
+        """Kill what is left, and wait until the server has noticed."""
+        self.end()
         wait_until(lambda: self.sessions() == 0, what="the sessions of killed processes end")
 
 

@@ -274,8 +274,30 @@ def test_repair_finds_and_mends_both_kinds(database: str, layout: Layout, a: Con
     end(database, a)
     assert call(b, layout, "repair", "3600, 100") == ((1, "hole", None),)  # a fresh message may be on its way
     assert call(b, layout, "repair", "0, 100") == ((2, "orphan", 3),)
-    assert call(b, layout, "repair", "0, 100") == ()
+    assert call(b, layout, "repair", "0, 100") == ()  # and again: nothing
     assert pop(b, layout) == ((3, "m2"),)
+
+
+def test_a_ring_full_of_orphans_whose_next_numbers_are_all_taken_moves_again(
+    database: str, layout: Layout, a: Connection, b: Connection
+) -> None:
+    for number in range(1, 5):
+        push(b, layout, f"m{number}")
+        draw(a, "pop_seq")
+    end(database, a)
+    with opened(database) as c, opened(database) as d, opened(database) as e, opened(database) as script:
+        for waiting, number in ((b, 5), (c, 6), (d, 7), (e, 8)):
+            draw(waiting, "push_seq")
+            assert push(waiting, layout, f"m{number}", 0) is None
+        assert pop(b, layout) == ()
+        assert call(script, layout, "repair", "0, 100") == ((1, "orphan", 1),)
+        popped: list[Row] = []
+        for waiting, number in ((b, 5), (c, 6), (d, 7), (e, 8)):
+            popped += pop(e, layout)
+            assert push(waiting, layout, f"m{number}", 0) == number
+        popped += [pop(e, layout)[0] for _ in range(4)]
+    assert popped == [(n, f"m{n}") for n in range(1, 9)]
+    assert pop(b, layout) == ()
 
 
 def test_updates_stay_on_their_page_and_leave_the_index_alone(database: str) -> None:
