@@ -53,7 +53,9 @@ async def settle(app: QmonApp, pilot: Pilot[None]) -> None:
 
 def worth_showing(view: View | None) -> bool:
     """Whether something is wrong with a queue, so that the picture shows what qmon is for."""
-    return view is not None and any(q.verdict.severity is Severity.CRITICAL and q.messages != () for q in view.queues)
+    if view is None:
+        return False
+    return any(q.verdict.severity is Severity.CRITICAL and not q.layout.traits.deletes_on_pop for q in view.queues)
 
 
 async def take(app: QmonApp, history_s: float) -> None:

@@ -102,6 +102,12 @@ async def test_only_stuck_is_asked_of_the_source_and_shown() -> None:
         assert len(d.grid.keys) == 12
 
 
+async def test_the_rows_of_a_queue_that_deletes_on_pop_are_the_next_to_pop() -> None:
+    async with dashboard() as d:
+        await opened(d, "exports")
+        assert d.lines("rows-heading").startswith("── messages at the head")
+
+
 async def test_neighbours_are_one_key_away() -> None:
     async with dashboard() as d:
         await opened(d, "invoices")

@@ -27,6 +27,14 @@ DEFAULT_SORT: Final = ("age", True)
 _NO_AGE: Final = "this table has no start time: the age of one row is not known"
 
 
+def title(queue: QueueView, *, stuck_only: bool) -> str:
+    """What the rows are: a ring and a design that deletes on pop list their next messages, of whatever state."""
+    if stuck_only:
+        return "stuck messages"
+    at_head = queue.layout.traits.deletes_on_pop or queue.layout.ring is not None
+    return "messages at the head" if at_head else "messages in progress"
+
+
 def rows(queue: QueueView, messages: Sequence[MessageSample]) -> tuple[Row, ...]:
     """One row a message, in the order given."""
     return tuple(_row(queue, message) for message in messages)

@@ -108,7 +108,7 @@ class QueueScreen(DashboardScreen):
             return
         top = text.count(highest([p.ready for p in found.history]))
         extra = f"{span_words(found)}, depth up to {top}"
-        title = "stuck messages" if self.stuck_only else "messages in progress"
+        title = messages.title(found, stuck_only=self.stuck_only)
         listed = found.messages or ()
         count = f"{len(self.grid.keys)} of {len(listed)}" if self.filter_text else f"{len(self.grid.keys)}"
         if len(listed) >= ROW_LIMIT:
