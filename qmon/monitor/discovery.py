@@ -77,7 +77,8 @@ def discover(
     columns = catalog.columns(tables)
     activity = catalog.activity(tables)
     near = [t for t in tables if glance(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
-    near += [t for t in _partners(tables, near, columns) if t not in near]
+    chosen = {t.table_id for t in near}
+    near += [t for t in _partners(tables, near, columns) if t.table_id not in chosen]
     work = _Candidates(catalog, sequences, catalog.details(near))
     found = [*_rings(work), *_splits(work), *_singles(work)]
     names = [finding.layout.queue for finding in found]
@@ -161,16 +162,20 @@ def _slots(catalog: Catalog, details: Details, slot: str) -> int | None:
 
 def _splits(work: _Candidates) -> Iterator[Finding]:
     """Two tables that share an id: small rows with a state, payloads apart."""
+    halves: dict[tuple[str, str], list[Details]] = {}
+    for data in work.details.values():
+        if data.table.table_id not in work.taken and _holds_payloads(data):
+            halves.setdefault((data.table.table_schema, _family(data.table)), []).append(data)
     for meta in list(work.details.values()):
-        state = state_column(meta, "batch_split")
-        if meta.table.table_id in work.taken or state is None or state[1]:
+        near = halves.get((meta.table.table_schema, _family(meta.table)), ())
+        if not near or meta.table.table_id in work.taken or not _holds_states(meta):
             continue
-        for data in work.details.values():
+        for data in near:
             shared = _shared_id(meta, data)
-            if shared is None or data.table.table_id in work.taken | {meta.table.table_id}:
+            if shared is None or data.table.table_id in work.taken:
                 continue
             finding = _single(work, meta, "batch_split")
-            if finding is None or finding.score < POSSIBLE:
+            if finding is None:
                 continue
             layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_title(meta))
             work.taken |= {meta.table.table_id, data.table.table_id}
@@ -179,21 +184,22 @@ def _splits(work: _Candidates) -> Iterator[Finding]:
             break
 
 
+def _holds_payloads(data: Details) -> bool:
+    return state_column(data, "batch_split") is None and pick("payload", pairs_of(data.columns)) is not None
+
+
+def _holds_states(meta: Details) -> bool:
+    state = state_column(meta, "batch_split")
+    return state is not None and not state[1] and pick("payload", pairs_of(meta.columns)) is None
+
+
 def _title(meta: Details) -> str | None:
     """What the small row of a split message shows of it; the payload itself is in the other table."""
     return next((c.column_name for c in meta.columns if plain(c.column_name) in ("title", "subject", "name")), None)
 
 
-def _payload(data: Details) -> str | None:
-    return pick("payload", pairs_of(data.columns))
-
-
 def _shared_id(meta: Details, data: Details) -> str | None:
     """The column by which ``data`` holds the payloads of ``meta``: the key of both, by the same name."""
-    if meta.table.table_schema != data.table.table_schema or _family(meta.table) != _family(data.table):
-        return None
-    if state_column(data, "batch_split") is not None or _payload(data) is None or _payload(meta) is not None:
-        return None
     keys = {index.keys[0] for index in meta.indexes if index.unique and len(index.keys) == 1}
     keys |= {column.column_name for column in meta.columns if column.is_identity or column.sequence_id is not None}
     for index in data.indexes:

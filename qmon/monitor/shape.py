@@ -15,7 +15,7 @@ _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_n
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
 _ENOUGH_ROWS: Final = 50
 """Rows inserted before the counters say anything."""
-_WORTH_A_LOOK: Final = 0.2
+_WORTH_A_LOOK: Final = 0.3
 _UNPROVEN: Final = 0.35
 """The most that a table can score whose rows are never claimed, marked, due or removed, whatever it is called."""
 
@@ -46,8 +46,9 @@ def glance(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -
     if activity is not None and activity.inserted >= _ENOUGH_ROWS and activity.deleted >= 0.3 * activity.inserted:
         return True
     pairs = pairs_of(columns)
-    roles: tuple[Role, ...] = (*_CLAIMS, "state", "flag", "attempts", "due_at", "reference_count")
-    return sounds_like_a_queue(name) + 0.2 * sum(1 for role in roles if pick(role, pairs)) >= _WORTH_A_LOOK
+    roles: tuple[Role, ...] = (*_CLAIMS, "flag", "attempts", "due_at", "reference_count")
+    signs = 0.3 * sum(1 for role in roles if pick(role, pairs)) + (0.15 if pick("state", pairs) else 0.0)
+    return sounds_like_a_queue(name) + signs >= _WORTH_A_LOOK
 
 
 def measure(
