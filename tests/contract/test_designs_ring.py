@@ -285,19 +285,22 @@ def test_a_ring_full_of_orphans_whose_next_numbers_are_all_taken_moves_again(
         push(b, layout, f"m{number}")
         draw(a, "pop_seq")
     end(database, a)
-    with opened(database) as c, opened(database) as d, opened(database) as e, opened(database) as script:
-        for waiting, number in ((b, 5), (c, 6), (d, 7), (e, 8)):
-            draw(waiting, "push_seq")
-            assert push(waiting, layout, f"m{number}", 0) is None
-        assert pop(b, layout) == ()
+    with contextlib.ExitStack() as stack:
+        c, d, e, script = (stack.enter_context(opened(database)) for _ in range(4))
+        waiting = dict(zip((5, 6, 7, 8), (b, c, d, e), strict=True))
+        for number, pusher in waiting.items():
+            stack.enter_context(pusher.transaction())
+            draw(pusher, "push_seq")
+            assert push(pusher, layout, f"m{number}", 0) is None
+        assert pop(script, layout) == ()
         assert call(script, layout, "repair", "0, 100") == ((1, "orphan", 1),)
-        popped: list[Row] = []
-        for waiting, number in ((b, 5), (c, 6), (d, 7), (e, 8)):
-            popped += pop(e, layout)
-            assert push(waiting, layout, f"m{number}", 0) == number
-        popped += [pop(e, layout)[0] for _ in range(4)]
-    assert popped == [(n, f"m{n}") for n in range(1, 9)]
-    assert pop(b, layout) == ()
+        popped = [pop(script, layout)[0] for _ in range(4)]  # although it had drawn 5 and waited for that
+        for number, pusher in waiting.items():
+            assert push(pusher, layout, f"m{number}", 0) == number
+    with opened(database) as script:
+        popped += [pop(script, layout)[0] for _ in range(4)]
+        assert popped == [(n, f"m{n}") for n in range(1, 9)]
+        assert pop(script, layout) == ()
 
 
 def test_updates_stay_on_their_page_and_leave_the_index_alone(database: str) -> None:

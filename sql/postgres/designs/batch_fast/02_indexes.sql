@@ -1,8 +1,8 @@
--- The article's IX_QueueDateTime is (QueueDateTime, Status): rows that are processed stay in it and are read by every dequeue.
--- Here each state has a partial index: a row is in the indexes of its own state only.
+-- The article's IX_QueueDateTime is (QueueDateTime, Status): rows that are processed stay in it and are read by every
+-- dequeue. Here each state has a partial index: a row is in the indexes of its own state only.
 --   ready, by time: the order of pops.
---   ready, by id:   for a dashboard the oldest ready message from a known id on and a bounded count, without walking over
---                   processed rows that the archiver has not taken yet.
+--   ready, by id:   for a dashboard the oldest ready message from a known id on and a bounded count, without walking
+--                   over processed rows that the archiver has not taken yet.
 --   processing:     the longest-running first: counted, compared with the timeout, and sent to the front.
 --   processed:      what the archiver takes, oldest first, however many ready rows there are.
 --   dead:           dead letters, counted and listed.

@@ -1,5 +1,5 @@
--- Push one message; returns its id. p_title NULL: the first 60 characters of the payload, which people then see in lists.
--- p_queue_date_time earlier than now goes before what is already there (the article's priority); NULL: now.
+-- Push one message; returns its id. p_title NULL: the first 60 characters of the payload, which people then see in
+-- lists. p_queue_date_time earlier than now goes before what is already there (the article's priority); NULL: now.
 -- {table} QueueMeta
 -- {data}  QueueData
 -- {push}  the function

@@ -1,5 +1,5 @@
--- Push many messages in one statement; returns their ids. The ids are drawn first, so that both tables get the same ones.
--- p_title NULL: the first 60 characters of each payload.
+-- Push many messages in one statement; returns their ids. The ids are drawn first, so that both tables get the same
+-- ones. p_title NULL: the first 60 characters of each payload.
 -- {table}      QueueMeta
 -- {data}       QueueData
 -- {push_batch} the function

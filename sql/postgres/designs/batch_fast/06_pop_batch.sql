@@ -1,14 +1,14 @@
 -- Pop up to p_limit messages, earliest first: they are now processing. The article's DequeueFast: one UPDATE … OUTPUT.
 --
--- FOR UPDATE SKIP LOCKED is UPDLOCK with READPAST: poppers pass over each other's rows and neither wait nor deadlock. A row that
--- another popper has taken and committed since our statement began is looked at again and passed over.
--- The article's statement has no ORDER BY, and a reader noticed that it misses the index: here it is ordered, by that index.
--- Payloads are fetched for the popped rows alone, one by key each, whatever the planner believes about the tables.
--- attempts is counted here and not on failure: the crash of a popper counts too.
+-- FOR UPDATE SKIP LOCKED is UPDLOCK with READPAST: poppers pass over each other's rows and neither wait nor deadlock.
+-- A row that another popper has taken and committed since our statement began is looked at again and passed over. The
+-- article's statement has no ORDER BY, and a reader noticed that it misses the index: here it is ordered, by that
+-- index. Payloads are fetched for the popped rows alone, one by key each, whatever the planner believes about the
+-- tables. attempts is counted here and not on failure: the crash of a popper counts too.
 --
--- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may have
--- taken everything while new messages came. So it looks again until nothing is ready, or the first and the last ready
--- message are those it could not have before: then all are in the hands of other poppers.
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
+-- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
+-- ready message are those it could not have before: then all are in the hands of other poppers.
 -- {table}     QueueMeta
 -- {data}      QueueData
 -- {pop_batch} the function

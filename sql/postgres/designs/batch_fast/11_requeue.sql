@@ -1,8 +1,8 @@
--- Requeue up to p_limit messages that have been processing for longer than p_timeout_s seconds, the longest-running first. The article
--- sends them to the front: they get a queue_date_time before that of every ready message that nobody has popped yet, and keep
--- their own order among those that were popped before. A message that has had p_max_attempts attempts becomes dead.
--- Returns how many were moved.
--- Served by the index on rows being processed. Skips what a popper is completing at this moment.
+-- Requeue up to p_limit messages that have been processing for longer than p_timeout_s seconds, the longest-running
+-- first. The article sends them to the front: they get a queue_date_time before that of every ready message that
+-- nobody has popped yet, and keep their own order among those that were popped before. A message that has had
+-- p_max_attempts attempts becomes dead. Returns how many were moved. Served by the index on rows being processed.
+-- Skips what a popper is completing at this moment.
 -- {table}   QueueMeta
 -- {requeue} the function
 CREATE FUNCTION {requeue}(

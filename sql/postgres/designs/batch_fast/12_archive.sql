@@ -1,6 +1,7 @@
--- Move up to p_limit processed messages, oldest first, from both tables to the archive, in one transaction; returns how many.
--- The article's continuous archiving: called in small batches with a pause between, it stays out of the way of pushers and
--- poppers, who never lock processed rows. Served by the index on processed rows; several archivers pass over each other's.
+-- Move up to p_limit processed messages, oldest first, from both tables to the archive, in one transaction; returns
+-- how many. The article's continuous archiving: called in small batches with a pause between, it stays out of the way
+-- of pushers and poppers, who never lock processed rows. Served by the index on processed rows; several archivers pass
+-- over each other's.
 -- {table}       QueueMeta
 -- {data}        QueueData
 -- {archive_log} the archive
@@ -27,7 +28,8 @@ BEGIN
         queue_id, queue_date_time, title, status, attempts, enqueued_at, started_at, completed_at, owner, text_data
     )
     SELECT
-        q.queue_id, q.queue_date_time, q.title, q.status, q.attempts, q.enqueued_at, q.started_at, q.completed_at, q.owner,
+        q.queue_id, q.queue_date_time, q.title, q.status, q.attempts, q.enqueued_at, q.started_at, q.completed_at,
+        q.owner,
         (SELECT d.text_data FROM {data} AS d WHERE d.queue_id = q.queue_id)
     FROM {table} AS q
     WHERE q.queue_id = ANY (v_ids);

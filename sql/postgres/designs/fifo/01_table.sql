@@ -1,16 +1,17 @@
--- The FIFO queue (Remus Rusanu, "Using tables as Queues"): ordered by a clustered identity, popped by an atomic DELETE that
--- skips what is locked. Lax order: a popper that rolls back puts its message behind what others have popped meanwhile.
+-- The FIFO queue (Remus Rusanu, "Using tables as Queues"): ordered by a clustered identity, popped by an atomic DELETE
+-- that skips what is locked. Lax order: a popper that rolls back puts its message behind what others have popped
+-- meanwhile.
 --
 -- Classic columns: id (identity), payload (varbinary(max), bytea here). Addition: enqueued_at, when it was pushed.
 -- A popped row is deleted in the popper's own transaction: in progress means an open transaction.
 --
--- The primary key is the article's clustered index cdxFifoQueue: it gives pop its order, and it answers every question of
--- a dashboard without reading the queue: oldest message from a known id on, and a bounded count from there.
--- The identity has CACHE 1, since PostgreSQL caches per session and would mix the order of sessions; BY DEFAULT, so that a
+-- The primary key is the article's clustered index cdxFifoQueue: it gives pop its order, and it answers every question
+-- of a dashboard without reading the queue: oldest message from a known id on, and a bounded count from there. The
+-- identity has CACHE 1, since PostgreSQL caches per session and would mix the order of sessions; BY DEFAULT, so that a
 -- message that was taken out can be put back under its own id.
 --
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: dead rows before the head are what every pop wades through;
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
 --   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.

@@ -9,7 +9,7 @@
 -- dashboard without reading the queue: oldest message from a known id on, and a bounded count from there.
 --
 -- Settings of the table, as for every queue that lives by INSERT and DELETE:
---   vacuum after 1,000 dead rows whatever the size, unthrottled: dead rows before the head are what every pop wades through;
+--   vacuum after 1,000 dead rows whatever the size, unthrottled: every pop wades through the dead rows before the head;
 --   no vacuum for inserts: a row of a queue does not live long enough to be frozen;
 --   no truncation: it takes an exclusive lock that stops pushers and poppers, for pages that are needed again at once;
 --   statistics rarely: they are never right for a queue, and no statement of this design is planned by them.

@@ -1,5 +1,5 @@
--- Push one message; returns its number. clock_timestamp(), because now() is when the transaction began.
--- The generic plan, since a queue's statistics are never right: one plan that needs none is better than one guess a call.
+-- Push one message; returns its number. clock_timestamp(), because now() is when the transaction began. The generic
+-- plan, since a queue's statistics are never right: one plan that needs none is better than one guess a call.
 -- {table} the queue
 -- {push}  the function
 -- {seq}   the sequence that numbers messages

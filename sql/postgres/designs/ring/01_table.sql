@@ -1,24 +1,26 @@
--- The ring (Thomas Kejser, "Implementing Message Queues in Relational Databases", LMAX'ed): slots that are there from the beginning
--- and are updated, a sequence of numbers for pushers and one for poppers; message n lives in slot n % size.
+-- The ring (Thomas Kejser, "Implementing Message Queues in Relational Databases", LMAX'ed): slots that are there from
+-- the beginning and are updated, a sequence of numbers for pushers and one for poppers; message n lives in slot n %
+-- size.
 --
--- Classic columns: slot, message_id, time, message (char(300) in the article, text here), reference_count.
--- Addition: turn. The published ring inverts laps: pushers n and n + size wait for the same slot and either may win; then a
+-- Classic columns: slot, message_id, time, message (char(300) in the article, text here), reference_count. Addition:
+-- turn. The published ring inverts laps: pushers n and n + size wait for the same slot and either may win; then a
 -- popper waits for ever for a number whose slot holds a later one. Here the slot says whose turn it is:
 --   turn = n         free for message n, and for no other     push n sets n + 1
 --   turn = n + 1     holds message n                          pop n sets n + size
 --   turn = n + size  message n has been popped (or given up): free for message n + size
 -- Since turn only grows, whoever comes late is refused, never misplaced. One subscriber: reference_count is 0 or 1.
 --
--- CACHE 1: in PostgreSQL CACHE n is per session; sessions would hold blocks of numbers, and the ring would wait for the slowest.
--- Numbers begin with 1; slot 0 therefore waits for message "size".
+-- CACHE 1: in PostgreSQL CACHE n is per session; sessions would hold blocks of numbers, and the ring would wait for
+-- the slowest. Numbers begin with 1; slot 0 therefore waits for message "size".
 --
--- Every push and pop is an UPDATE, which in PostgreSQL writes a new version of the row. It stays HOT, that is on the same
--- page and without touching the index, because no changing column is indexed and fillfactor 30 leaves room for some
--- versions of each slot; the next reader of the page then tidies up. The primary key on slot is the only index.
--- Vacuum after as many dead rows as there are slots at the least, unthrottled: it gives back what a long transaction has
--- kept from being tidied up. No truncation: it takes an exclusive lock that stops pushers and poppers.
+-- Every push and pop is an UPDATE, which in PostgreSQL writes a new version of the row. It stays HOT, that is on the
+-- same page and without touching the index, because no changing column is indexed and fillfactor 30 leaves room for
+-- some versions of each slot; the next reader of the page then tidies up. The primary key on slot is the only index.
+-- Vacuum after as many dead rows as there are slots at the least, unthrottled: it gives back what a long transaction
+-- has kept from being tidied up. No truncation: it takes an exclusive lock that stops pushers and poppers.
 --
--- For a dashboard: positions from the two sequences, and the slots near both by key. Nothing reads the ring from end to end.
+-- For a dashboard: positions from the two sequences, and the slots near both by key. Nothing reads the ring from end
+-- to end.
 -- {table}    the ring
 -- {key}      its primary key
 -- {push_seq} the sequence of push numbers

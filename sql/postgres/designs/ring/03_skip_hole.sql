@@ -1,9 +1,10 @@
--- Skip number p_number if it is a proven hole: drawn by a pusher whose transaction has ended, and no message in its slot. True if
--- it was skipped. Called by those who wait for the number; never waits itself.
+-- Skip number p_number if it is a proven hole: drawn by a pusher whose transaction has ended, and no message in its
+-- slot. True if it was skipped. Called by those who wait for the number; never waits itself.
 --
--- The proof takes time: the transactions that had drawn when the number was first looked at are remembered in a setting of
--- the session, and the hole is proven when none of them is left. Skipping sets turn to n + size: a pusher that comes back
--- with this number is refused and draws a new one. SKIP LOCKED: a pusher that is writing the slot now is no hole.
+-- The proof takes time: the transactions that had drawn when the number was first looked at are remembered in a
+-- setting of the session, and the hole is proven when none of them is left. Skipping sets turn to n + size: a pusher
+-- that comes back with this number is refused and draws a new one. SKIP LOCKED: a pusher that is writing the slot now
+-- is no hole.
 -- {table}     the ring
 -- {skip_hole} the function
 -- {drawing}   function: open transactions that have drawn from a sequence

@@ -1,15 +1,16 @@
 -- Push one message; returns its number, or NULL where the ring stayed full for p_wait_ms milliseconds: try again.
 --
--- No number is lost. None is drawn while the slot of the next one is taken. Where another pusher was quicker and the number
--- drawn must wait after all, or where the transaction of an earlier push was rolled back, the session still has the number
--- (currval is not rolled back), and its next push uses it. A number that was given up for a hole meanwhile is refused by
--- its slot's turn; then a new one is drawn. Of several pushes in one rolled-back transaction all but the last number become
--- holes, as do the numbers of a session that ended: whoever waits for one skips it once it is proven.
+-- No number is lost. None is drawn while the slot of the next one is taken. Where another pusher was quicker and the
+-- number drawn must wait after all, or where the transaction of an earlier push was rolled back, the session still has
+-- the number (currval is not rolled back), and its next push uses it. A number that was given up for a hole meanwhile
+-- is refused by its slot's turn; then a new one is drawn. Of several pushes in one rolled-back transaction all but the
+-- last number become holes, as do the numbers of a session that ended: whoever waits for one skips it once it is
+-- proven.
 --
 -- The UPDATE locks one row, and only on its own turn: it neither waits for another pusher nor for a popper, and cannot
--- deadlock. The article's test, reference_count = 0, stays: it is true whenever the turn is. The full wait starts at half
--- a millisecond and doubles up to 20 (the article: 100); it sees new commits in READ COMMITTED only, so at other isolation
--- levels there is one try.
+-- deadlock. The article's test, reference_count = 0, stays: it is true whenever the turn is. The full wait starts at
+-- half a millisecond and doubles up to 20 (the article: 100); it sees new commits in READ COMMITTED only, so at other
+-- isolation levels there is one try.
 -- {table}     the ring
 -- {push}      the function
 -- {skip_hole} function: skip a proven hole

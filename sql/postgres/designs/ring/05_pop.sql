@@ -1,13 +1,14 @@
--- Pop the next message; no row where none came within p_wait_ms milliseconds. Its slot is free as soon as the popper commits.
--- The order is that of numbers: a popper whose number is on its way waits for that message, 20 milliseconds at least, and
--- then says "no row" although messages with later numbers, which are for other poppers, may be there.
+-- Pop the next message; no row where none came within p_wait_ms milliseconds. Its slot is free as soon as the popper
+-- commits. The order is that of numbers: a popper whose number is on its way waits for that message, 20 milliseconds
+-- at least, and then says "no row" although messages with later numbers, which are for other poppers, may be there.
 --
--- No number is lost. None is drawn while no pusher is ahead (the article lets poppers run ahead and gives the pushers a
--- head start). Where another popper was quicker and the number drawn must wait after all, or where the transaction of an
--- earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop takes that
--- message first. Of several pops in one rolled-back transaction all but the last become orphans, as does the number of a
--- session that ended with one: requeue_orphan and repair put such messages back under new numbers.
--- A number that was skipped as a hole, or whose message was requeued, is refused by its slot's turn; then a new one is drawn.
+-- No number is lost. None is drawn while no pusher is ahead (the article lets poppers run ahead and gives the pushers
+-- a head start). Where another popper was quicker and the number drawn must wait after all, or where the transaction
+-- of an earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop
+-- takes that message first. Of several pops in one rolled-back transaction all but the last become orphans, as does
+-- the number of a session that ended with one: requeue_orphan and repair put such messages back under new numbers. A
+-- number that was skipped as a hole, or whose message was requeued, is refused by its slot's turn; then a new one is
+-- drawn.
 --
 -- The UPDATE locks one row, and only on its own turn: it neither waits for another popper nor for a pusher, and cannot
 -- deadlock. The empty wait starts at half a millisecond and doubles up to 20 (the article: 1 s); it sees new commits in
@@ -66,8 +67,10 @@ BEGIN
                 RETURN;
             END IF;
             SELECT q.turn INTO v_turn FROM {table} AS q WHERE q.slot = v_number % {size!int};
+            -- Where the sequence has been set back (see repair), this number will be drawn again: earlier ones first.
             -- A pusher on its way is done within milliseconds; only then is it worth asking whether there is a hole.
             IF v_turn > v_number + 1
+                OR coalesce(pg_sequence_last_value({pop_seq!literal}::regclass), 0) < v_number
                 OR (v_turn = v_number AND (v_kept OR v_pause > 0.004) AND {skip_hole}(v_number))
             THEN
                 v_number := NULL;

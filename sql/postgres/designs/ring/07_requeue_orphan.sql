@@ -1,8 +1,10 @@
--- Repair: requeue message p_number, whose popper took the number and died, under a new number; returns that, or NULL where it
--- is no orphan, where a transaction that may have drawn it is still open, or where the ring stayed full for p_wait_ms ms.
+-- Repair: requeue message p_number, whose popper took the number and died, under a new number; returns that, or NULL
+-- where it is no orphan, where a transaction that may have drawn it is still open, or where the ring stayed full for
+-- p_wait_ms ms.
 --
 -- A popper that lives after all and comes back with the number is refused by the slot's turn and draws a new one: the
--- message is delivered once. The old slot is freed before the push, in the same transaction: the new number may need it.
+-- message is delivered once. The old slot is freed before the push, in the same transaction: the new number may need
+-- it.
 -- {table}          the ring
 -- {requeue_orphan} the function
 -- {push}           function: push a message
@@ -28,7 +30,11 @@ BEGIN
             RETURN NULL;
         END IF;
         PERFORM pg_sleep(0.005);
-        v_open := ARRAY(SELECT unnest(v_open || 'prepared'::text) INTERSECT SELECT unnest({drawing}({pop_seq!literal}::regclass)));
+        v_open := ARRAY(
+            SELECT unnest(v_open || 'prepared'::text)
+            INTERSECT
+            SELECT unnest({drawing}({pop_seq!literal}::regclass))
+        );
     END LOOP;
     SELECT q.message
     INTO v_message

@@ -1,12 +1,13 @@
--- Repair: requeue the orphans and fill the holes of the ring, up to p_limit of each, of numbers whose slot has not moved for
--- p_min_age_s seconds; returns what was repaired. Takes about p_wait_ms milliseconds at most for proofs and free slots in all.
--- Reads the whole ring twice: for a script or an operator, not for a dashboard.
+-- Repair: requeue the orphans and fill the holes of the ring, up to p_limit of each, of numbers whose slot has not
+-- moved for p_min_age_s seconds; returns what was repaired. Takes about p_wait_ms milliseconds at most for proofs and
+-- free slots in all. Reads the whole ring twice: for a script or an operator, not for a dashboard.
 --
--- Orphans first, oldest first: their slots are needed by pushers that hold later numbers. Where there is no room to requeue
--- one (every slot holds an orphan, and pushers have drawn all the numbers that could go there), the pop sequence is set
--- back before the oldest: poppers come by again. That is safe at any time, since numbers that were popped are refused by
--- their turn; the row returned then says that the orphan became itself. It is also what helps after a crash of the server,
--- which makes sequences jump ahead by up to 32: of the push sequence that leaves holes, of the pop sequence orphans.
+-- Orphans first, oldest first: their slots are needed by pushers that hold later numbers. Where there is no room to
+-- requeue one (every slot holds an orphan, and pushers have drawn all the numbers that could go there), the pop
+-- sequence is set back before the oldest: poppers come by again, also those that wait for later numbers. That is safe
+-- at any time, since numbers that were popped are refused by their turn; the row returned then says that the orphan
+-- became itself. It is also what helps after a crash of the server, which makes sequences jump ahead by up to 32: of
+-- the push sequence that leaves holes, of the pop sequence orphans.
 -- {table}          the ring
 -- {repair}         the function
 -- {fill_hole}      function: fill a hole
@@ -49,7 +50,8 @@ BEGIN
     END LOOP;
     -- What the pop sequence has run past must not be in the hands of a popper that is about to pop it.
     IF (v_stuck IS NOT NULL OR v_popped > v_pushed) AND cardinality({drawing}({pop_seq!literal}::regclass)) = 0 THEN
-        PERFORM setval({pop_seq!literal}::regclass, greatest(1, least(v_stuck - 1, v_pushed)), least(v_stuck - 1, v_pushed) > 0);
+        v_popped := least(v_stuck - 1, v_pushed);
+        PERFORM setval({pop_seq!literal}::regclass, greatest(1, v_popped), v_popped > 0);
         IF v_stuck IS NOT NULL THEN
             number := v_stuck;
             became := v_stuck;

@@ -1,6 +1,6 @@
 -- One partial index a state: a row is in one of them at a time, and each holds nothing but what is asked of it.
 --   ready:       the order of pops; for a dashboard the oldest ready message from a known id on and a bounded count.
---   in progress: the longest-running first: counted, compared with the timeout, and requeued without reading the others.
+--   in progress: the longest-running first: counted, compared with the timeout, requeued, the others unread.
 --   dead:        dead letters, counted and listed.
 -- The primary key serves complete and fail. A plain index on status would hold a handful of values over all the rows.
 -- {table}       the queue

@@ -1,16 +1,16 @@
 -- Pop the oldest ready message that nobody else is popping: it is now in progress. No row where there is none.
 -- The article's DequeueMessage: select, mark and return in one statement, so that two poppers cannot get the same row.
 --
--- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. A row that another
--- popper has taken and committed since our statement began is looked at again and passed over.
--- No deadlock: a pop never waits for a lock.
--- attempts is counted here and not on failure: the crash of a popper counts too.
--- enable_seqscan and enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the
--- session would keep it after a burst has filled the queue. The index on ready rows gives the order at any size.
+-- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. A row that
+-- another popper has taken and committed since our statement began is looked at again and passed over. No deadlock: a
+-- pop never waits for a lock. attempts is counted here and not on failure: the crash of a popper counts too.
+-- enable_seqscan and enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table,
+-- and the session would keep it after a burst has filled the queue. The index on ready rows gives the order at any
+-- size.
 --
--- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may have
--- taken everything while new messages came. So it looks again until nothing is ready, or the first and the last ready
--- message are those it could not have before: then all are in the hands of other poppers.
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
+-- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
+-- ready message are those it could not have before: then all are in the hands of other poppers.
 -- {table} the queue
 -- {pop}   the function
 -- {owner} function: who pops in this session

@@ -1,5 +1,5 @@
--- Complete many messages; returns how many still were in progress. Locked in the order of ids, so that two calls with the same
--- ids wait for each other and do not deadlock.
+-- Complete many messages; returns how many still were in progress. Locked in the order of ids, so that two calls with
+-- the same ids wait for each other and do not deadlock.
 -- {table}          the queue
 -- {complete_batch} the function
 CREATE FUNCTION {complete_batch}(p_ids bigint[]) RETURNS integer
