@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,12 +12,13 @@ from typing import Final
 from qmon.engines.base import Target
 from qmon.errors import BadInput
 from qmon.workload.counts import Flow, Totals
-from qmon.workload.load import Load
-from qmon.workload.plan import QueueLoad
+from qmon.workload.load import SAMPLE_S, Load
+from qmon.workload.plan import QueueLoad, slots_needed
 
 MAX_SECONDS: Final = 7 * 24 * 3600.0
 _TELL_S: Final = 0.5
 _WINDOW_S: Final = 2.0
+_CONNECT_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +52,18 @@ def run_load(
 ) -> Result:
     """Drive one queue for ``seconds``; ``progress`` is told twice a second, ``stopped`` asked whether to end early.
 
+    The time begins when all are connected, or after five seconds.
     Raises ``BadInput`` for a queue that qmon did not install or a load that cannot be, and what connecting raises.
     The workers are gone when this returns, also when it raises (a ``KeyboardInterrupt``).
     """
     if not 0 < seconds <= MAX_SECONDS:
         raise BadInput(f"a load lasts more than 0 seconds and at most seven days, not {seconds:g} s")
-    queue = load.layout.queue
-    with Load(target, [load]) as running:
+    queue, members = load.layout.queue, slots_needed((load,))
+    with Load(target, [load], connections=_per_process(load)) as running:
         counts = running.counts
+        until = time.monotonic() + _CONNECT_S
+        while running.connected(queue) < members and time.monotonic() < until and not stopped():
+            time.sleep(SAMPLE_S)
         began = counts.last_at()
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0 and not stopped():
@@ -75,3 +82,8 @@ def run_load(
                 progress(told)
     over = counts.last_at()
     return Result(counts.totals(queue), counts.between(began, over)[queue], counts.depth_at(queue, over))
+
+
+def _per_process(load: QueueLoad) -> int:
+    """Connections in one process, so that there are as many processes of a kind as processors, and two at least."""
+    return max(1, math.ceil(max(load.pushers, load.poppers) / max(2, os.cpu_count() or 2)))
