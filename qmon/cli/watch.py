@@ -111,6 +111,22 @@ def demo(
     """
     from qmon.demo import runner
 
-    if headless and length is None:
-        raise BadInput("a demo without a screen needs an end: --for 20s")
-    raise typer.Exit(runner.run(headless=headless, for_s=length, json=json))
+    if headless:
+        if length is None:
+            raise BadInput("a demo without a screen needs an end: --for 20s")
+        raise typer.Exit(runner.headless(length, as_json=json))
+    if json:
+        raise BadInput("figures as JSON come at the end of a demo without a screen: --headless --for 20s --json")
+    raise typer.Exit(_shown(length))
+
+
+def _shown(length: float | None) -> int:
+    """The demo under the dashboard, for so many seconds or until the user leaves; returns the exit code."""
+    from qmon.demo import runner
+    from qmon.monitor.history import History
+    from qmon.monitor.watch import open_poller
+    from qmon.tui import run
+
+    with runner.ended_by_signals(), runner.scene() as (target, _):
+        poller = open_poller(target, interval_s=runner.INTERVAL_S)
+        return run(poller, History().add, environment=target.environment, for_s=length)

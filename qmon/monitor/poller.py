@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Session
-from qmon.errors import BadInput, QmonError
+from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.model.layout import Layout
 from qmon.monitor.collector import Collector
 from qmon.monitor.resolve import Resolved
@@ -155,7 +155,8 @@ class Poller:
                 self._state(turn, Phase.CONNECTING)
                 self._stay(turn)
             except QmonError as problem:
-                self._lost(turn, str(problem))
+                # Trying a refused password again and again would lock the account.
+                self._lost(turn, str(problem), hopeless=isinstance(problem, Unreachable) and not problem.retryable)
             except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
                 self._lost(turn, f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
             finally:
@@ -163,11 +164,11 @@ class Poller:
                 if connection is not None:
                     connection.close()
 
-    def _lost(self, turn: _Turn, reason: str) -> None:
+    def _lost(self, turn: _Turn, reason: str, *, hopeless: bool = False) -> None:
         turn.live = False
         if turn.abandoned.is_set() or self._closed.is_set():
             return
-        pause = BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
+        pause = BACK_OFF_S[-1] if hopeless else BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
         self._tries += 1
         turn.busy_since = None
         self._wake.clear()

@@ -198,6 +198,7 @@ def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
     names: dict[str, Name] = {
         "table": layout.table.parts,
         "id": facts.order_by or layout.id,
+        "message_id": layout.id or facts.order_by,
         "state": layout.state.column if layout.state else None,
         "started_at": layout.started_at,
         "enqueued_at": layout.enqueued_at,

@@ -1,7 +1,8 @@
 -- The first messages of a queue that deletes on pop, for the queue screen. One that a running transaction has locked or
 -- deleted is in progress, and its owner is that session; a savepoint's session is not known.
 -- {table}        the queue's table
--- {id}           column: the id, in the order of pops
+-- {id}           column: the order of pops
+-- {message_id}   column: the id
 -- {enqueued_at?} column: when it was pushed
 -- {attempts?}    column: how often it was popped
 -- {payload?}     column: the message
@@ -22,15 +23,15 @@ SELECT
     m.payload
 FROM (
     SELECT
-        CAST({id} AS text) AS id,
+        CAST({message_id} AS text) AS id,
         CAST(q.xmax AS text) AS holder,
         CASE
             WHEN CAST(q.xmax AS text) IN ('0', '1', '2') THEN false
-            WHEN CAST(CAST(q.xmax AS text) AS bigint) >= (now_xid.last & 4294967295)
-                AND CAST(CAST(q.xmax AS text) AS bigint) - (now_xid.last & 4294967295) < 2147483648 THEN true
+            WHEN CAST(CAST(q.xmax AS text) AS bigint) >= (now_xid.qmon_last_xid & 4294967295)
+                AND CAST(CAST(q.xmax AS text) AS bigint) - (now_xid.qmon_last_xid & 4294967295) < 2147483648 THEN true
             ELSE coalesce(pg_xact_status(CAST(CAST(
-                CAST(CAST(q.xmax AS text) AS bigint) + ((now_xid.last >> 32) - CASE
-                    WHEN CAST(CAST(q.xmax AS text) AS bigint) - (now_xid.last & 4294967295) > 2147483648 THEN 1 ELSE 0
+                CAST(CAST(q.xmax AS text) AS bigint) + ((now_xid.qmon_last_xid >> 32) - CASE
+                    WHEN CAST(CAST(q.xmax AS text) AS bigint) - (now_xid.qmon_last_xid & 4294967295) > 2147483648 THEN 1 ELSE 0
                 END) * 4294967296
             AS text) AS xid8)) = 'in progress', false)
         END AS running,
@@ -42,7 +43,7 @@ FROM (
         END AS payload,
         row_number() OVER (ORDER BY {id}) AS place
     FROM {table} AS q
-    CROSS JOIN (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) AS last) AS now_xid
+    CROSS JOIN (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) AS qmon_last_xid) AS now_xid
     WHERE {id} >= coalesce(:head, (SELECT {id} FROM {table} ORDER BY {id} LIMIT 1))
     ORDER BY {id}
     LIMIT :limit

@@ -1,6 +1,6 @@
 -- Messages in progress for the queue screen, the longest-running first.
 -- {table}       the queue's table
--- {id}          column: the id
+-- {message_id}  column: the id
 -- {state}       column: the state
 -- {started_at?} column: when it was popped
 -- {owner?}      column: who popped it
@@ -15,7 +15,7 @@
 -- > attempts    how often it was popped
 -- > payload     its first characters; its size alone where it is large
 SELECT
-    CAST(m.{id} AS text) AS id,
+    CAST(m.{message_id} AS text) AS id,
     'in_progress' AS state,
     CAST(extract(epoch FROM clock_timestamp() - m.seen_started_at) AS float8) AS age_s,
     m.seen_owner AS owner,
@@ -23,7 +23,7 @@ SELECT
     m.seen_payload AS payload
 FROM (
     SELECT
-        {id},
+        {message_id},
         CAST({started_at?} AS timestamptz) AS seen_started_at,
         CAST({owner?} AS text) AS seen_owner,
         CAST({attempts?} AS int) AS seen_attempts,
