@@ -154,6 +154,7 @@ def test_a_crash_in_a_ring_leaves_an_orphan_and_the_keeper_repairs_it(database: 
         wait_until(lambda: load.counts.totals("orders").repaired > 0, what="an orphan is repaired")
         load.change("orders", "pusher", rate=0.0)
         wait_until(lambda: popped(load) == pushed(load), what="every message is popped")
+    assert query(database, "SELECT DISTINCT reference_count FROM orders") == [(0,)]
 
 
 def test_faults_come_and_go(database: str) -> None:
@@ -244,6 +245,7 @@ def test_a_load_survives_a_restart_of_the_server() -> None:
             server.start()
             before = popped(load)
             wait_until(lambda: popped(load) > before + 10, 60, what="it goes on")
+        assert number(url, "SELECT count(*) FROM orders") <= pushed(load)
 
 
 def test_a_load_of_one_queue_tells_how_it_goes(database: str) -> None:
