@@ -35,10 +35,16 @@ TRAITS: Final[dict[str, Traits]] = {
     "strict_fifo": Traits("Rusanu", "one pop at a time, in commit order", True, "fifo", False),
     "lifo": Traits("Rusanu", "a stack: newest first", True, "lifo", False),
     "pending": Traits("Rusanu", "a due time; pops only what is due", True, "due", False),
-    "status": Traits("Buschmann", "a state column: ready, in progress; completed rows are deleted", False, "fifo", True),
+    "status": Traits(
+        "Buschmann", "a state column: ready, in progress; completed rows are deleted", False, "fifo", True
+    ),
     "flag": Traits("Rusanu", "a processed flag leading the clustered index", False, "fifo", False),
-    "batch_single": Traits("Al Zabir", "one wide table, select-then-update batches: the slow reference", False, "fifo", True),
-    "batch_split": Traits("Al Zabir", "small meta rows apart from payloads, select-then-update batches", False, "fifo", True),
+    "batch_single": Traits(
+        "Al Zabir", "one wide table, select-then-update batches: the slow reference", False, "fifo", True
+    ),
+    "batch_split": Traits(
+        "Al Zabir", "small meta rows apart from payloads, select-then-update batches", False, "fifo", True
+    ),
     "batch_fast": Traits("Al Zabir", "small meta rows apart from payloads, one UPDATE per batch", False, "fifo", True),
     "service_broker": Traits("Rusanu", "SQL Server's built-in queues", False, "fifo", True),
 }

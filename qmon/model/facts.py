@@ -20,7 +20,7 @@ class TableFacts:
     """What the catalogue says about the tables of one layout.
 
     Identifiers are the server's: oids on PostgreSQL, object ids on SQL Server; ``None`` where the layout has no such
-    thing, or it is not there. ``…_seek`` is true where an index leads a statement straight to its rows, so that it costs
+    thing, or it is not there. ``…_seek`` is true where an index leads a statement straight to its rows, so it costs
     no more on a deep queue; where it is false the tick must not ask, and ``slow`` says why.
 
     Attributes:

@@ -19,7 +19,7 @@ def to_json(layout: Layout) -> str:
 
 
 def from_json(text: str, *, where: str = "layout") -> Layout:
-    """The layout that ``to_json`` wrote, with the registry as its source. Raises ``BadInput`` where the text is none."""
+    """The layout that ``to_json`` wrote, with the registry as its source. Raises ``BadInput`` where it is none."""
     try:
         raw = json.loads(text)
     except ValueError as problem:

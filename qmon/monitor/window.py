@@ -78,7 +78,7 @@ class Window:
         return Rates(pushed / span, popped / span, completed / span if completes else None, net / span, span)
 
     def nets(self, seconds: float) -> list[tuple[float, float]]:
-        """The ticks of the last ``seconds``, oldest first, each as its length in seconds and the change of ready messages."""
+        """The ticks of the last ``seconds``, oldest first: each its length in seconds and the change of ready messages."""
         found: list[tuple[float, float]] = []
         span = 0.0
         for tick in reversed(self._ticks):
@@ -90,12 +90,12 @@ class Window:
         return found
 
     def rebase(self, at: float, ready: float) -> None:
-        """Take ``ready`` as the number of ready messages at ``at`` (server clock), unless that lies before the window."""
+        """Take ``ready`` as the messages ready at ``at`` (server clock), unless that lies before the window."""
         if self._times and at >= self._times[0] - 1.0 and (self._base is None or at >= self._base[0]):
             self._base = (at, ready)
 
     def carried(self) -> tuple[float, float] | None:
-        """Ready messages now, carried on from the newest count, and that count's age in seconds; ``None`` without one."""
+        """Ready messages now, carried on from the newest count, and that count's age in seconds; or ``None``."""
         if self._base is None or not self._times:
             return None
         at, ready = self._base

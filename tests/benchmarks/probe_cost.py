@@ -51,7 +51,9 @@ def run(*, quick: bool = False) -> Part:
     part.bounds = [
         Bound("dearest poll over the poll at the least depth", worst / small, FLAT),
         Bound("dearest poll, ms of server time", worst, MOST_MS),
-        Bound("GROUP BY of all queues over one poll, second depth", naive_ms[depths[1]] / million, CHEAPER, at_most=False),
+        Bound(
+            "GROUP BY of all queues over one poll, second depth", naive_ms[depths[1]] / million, CHEAPER, at_most=False
+        ),
     ]
     return part
 
