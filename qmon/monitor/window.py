@@ -78,7 +78,7 @@ class Window:
         return Rates(pushed / span, popped / span, completed / span if completes else None, net / span, span)
 
     def nets(self, seconds: float) -> list[tuple[float, float]]:
-        """The ticks of the last ``seconds``, oldest first: each its length in seconds and the change of ready messages."""
+        """The ticks of the last ``seconds``, oldest first: length in seconds and change of ready messages of each."""
         found: list[tuple[float, float]] = []
         span = 0.0
         for tick in reversed(self._ticks):
