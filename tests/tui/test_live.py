@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
+from typing import Final, cast
 
 import pytest
 from textual.pilot import Pilot
@@ -16,6 +18,8 @@ from qmon.tui.app import QmonApp
 from qmon.tui.themes import DARK
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import installed, target_of
+
+FROZEN_S: Final = 20.0
 
 
 @pytest.fixture
@@ -30,12 +34,35 @@ def header(app: QmonApp) -> str:
     return "\n".join(app.screen.query_one("#header", Lines).written)
 
 
+def oldest_on_screen(app: QmonApp) -> int:
+    """The greatest age in seconds that any panel shows."""
+    written = "\n".join("\n".join(lines.written) for lines in app.screen.query(Lines))
+    return max(int(age) for age in re.findall(r"(\d+) s ago", written))
+
+
 async def until(pilot: Pilot[None], ask: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
     """Let the app go on until ``ask`` is true."""
     deadline = time.monotonic() + seconds
     while not ask():
         assert time.monotonic() < deadline, f"not within {seconds} s: {what}; the header says {header(pilot.app)!r}"  # type: ignore[arg-type]
         await pilot.pause(0.05)
+
+
+async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> None:
+    """For 20 s every key does what it does, and the figures on screen say how old they are, ever older."""
+    app = cast(QmonApp, pilot.app)
+    ages = [oldest_on_screen(app)]
+    end = time.monotonic() + FROZEN_S
+    while time.monotonic() < end:
+        theme = app.theme
+        await pilot.press("t")
+        assert app.theme != theme
+        await pilot.pause(0.5)
+        assert "● live" not in header(app)
+        ages.append(oldest_on_screen(app))
+    assert server.running
+    assert ages == sorted(ages)
+    assert ages[-1] > ages[0] + 5
 
 
 async def test_a_server_that_hangs_dies_and_comes_back(own_server: EmbeddedServer) -> None:
@@ -57,6 +84,7 @@ async def test_a_server_that_hangs_dies_and_comes_back(own_server: EmbeddedServe
             await pilot.press("t", "down", "enter")
             assert app.theme != DARK  # keys answer while the poll hangs
             assert app.current_mode == "queue"
+            await answers_while_frozen(pilot, own_server)
             own_server.thaw()
             await until(pilot, lambda: "● live" in header(app), "live again after the frost")
             await pilot.press("escape")
