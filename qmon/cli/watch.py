@@ -53,7 +53,7 @@ def connect(
     poller = open_poller(known, configured, interval_s=interval or settings.interval_s)
     code = run(
         poller,
-        History().add,
+        History(settings.budget_percent / 100).add,
         prod=known.prod,
         read_only=read_only or known.read_only,
         environment=known.environment,

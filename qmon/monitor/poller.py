@@ -22,7 +22,7 @@ from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
 BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
-_RESOLVE_EVERY_S: Final = 60.0
+_RESOLVE_EVERY_S: Final = 120.0
 _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
 _MOST_ABANDONED: Final = 3
@@ -52,7 +52,7 @@ class Poller:
         target: the target's name, free of secrets.
         engine: its engine.
         connect: opens a connection for a session.
-        resolve: finds the queues to watch; asked at each connect and every 60 seconds.
+        resolve: finds the queues to watch; asked at each connect and every two minutes.
         interval_s: seconds between polls.
         configured: the queues of the user's configuration, shown even where they cannot be resolved.
         clock: our monotonic clock, seconds.

@@ -13,19 +13,25 @@ from qmon.monitor.jobs import Job
 
 Results = dict[tuple[str, str], tuple[Any, ...]]
 """The records of each job that worked, by queue and probe."""
-_RETRY_AFTER: Final = 30
+_REST: Final = 15
+_REST_LONG: Final = 30
+_REST_SHORT: Final = 4
+_LOCKED: Final = frozenset({"55P03"})
+"""SQLSTATEs of a statement that would not wait for a lock any longer (PostgreSQL: lock_not_available)."""
 
 
 class Runner:
     """Runs jobs on one connection and remembers which of them fail, so that they do not spoil the batch each time.
 
-    A job that failed is left out for 30 polls and then tried again; meanwhile its failure stands.
+    A job that failed is left out for some polls and then tried again; meanwhile its failure stands. What may pass by
+    itself (a lock, a deadline) rests for four polls, a missing permission for thirty.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._proven: set[tuple[str, str]] = set()
         self._failing: dict[tuple[str, str], tuple[int, ProbeFailure]] = {}
+        """The poll in which it is tried again, and what it said."""
         self._polls = 0
         self.one_trip = False
         """The last run took a single round trip, so that its server time means something."""
@@ -41,13 +47,14 @@ class Runner:
             single = batch + single
             self.one_trip = False
         for job in single:
-            self._single(job, results)
+            if not self._single(job, results):
+                break  # the server is too slow for more in this poll
         asked = {job.key for job in jobs}
         return results, [failure for key, (_, failure) in self._failing.items() if key in asked]
 
     def _resting(self, job: Job) -> bool:
         failed = self._failing.get(job.key)
-        return failed is not None and self._polls - failed[0] < _RETRY_AFTER
+        return failed is not None and self._polls < failed[0]
 
     def _batch(self, jobs: Sequence[Job], results: Results) -> bool:
         try:
@@ -60,7 +67,8 @@ class Runner:
             results[job.key] = tuple(records(job.record, rows))
         return True
 
-    def _single(self, job: Job, results: Results) -> None:
+    def _single(self, job: Job, results: Results) -> bool:
+        """Run one job by itself; false where it ran into its deadline."""
         try:
             results[job.key] = tuple(records(job.record, self._connection.fetch(job.bound)))
         except ConnectionLost:
@@ -68,13 +76,23 @@ class Runner:
         except QueryFailed as problem:
             self._proven.discard(job.key)
             grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-            self._failing[job.key] = (self._polls, ProbeFailure(job.probe, _reason(problem), job.queue, grant))
-        else:
-            self._proven.add(job.key)
-            self._failing.pop(job.key, None)
+            failure = ProbeFailure(job.probe, _reason(problem), job.queue, grant)
+            self._failing[job.key] = (self._polls + _rest(problem), failure)
+            return problem.sqlstate in _LOCKED or not isinstance(problem, DeadlineExceeded)
+        self._proven.add(job.key)
+        self._failing.pop(job.key, None)
+        return True
+
+
+def _rest(problem: QueryFailed) -> int:
+    if isinstance(problem, PermissionMissing):
+        return _REST_LONG
+    return _REST_SHORT if isinstance(problem, DeadlineExceeded) or problem.sqlstate in _LOCKED else _REST
 
 
 def _reason(problem: QueryFailed) -> str:
+    if problem.sqlstate in _LOCKED:
+        return "somebody holds a lock on the table that even readers wait for; tried again later"
     if isinstance(problem, DeadlineExceeded):
         return "took longer than the poll may; tried again later"
     return str(problem)

@@ -146,6 +146,10 @@ class Slow:
                 self._fail(task, problem)
                 if self._connection is None:
                     self._wake.wait(_BACK_OFF_S)
+            except Exception as problem:  # a defect of ours is told like any other reason, and the others go on
+                self._fail(
+                    task, QmonError(f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
+                )
         self._drop()
 
     def _open(self) -> Connection:

@@ -29,7 +29,7 @@ _RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
 def connect(target: Target, application: str) -> Connection:
     """A connection that goes by the name of an application. Raises what connecting raises."""
     engine = registry.engine_for(target)
-    connection = engine.connect(target, Session("load"))
+    connection = engine.connect(target, Session("load", idle_transaction_timeout_s=None))
     try:
         query = queries.load(engine.name, "action/workload/session", connection.version)
         connection.fetch(Bound(queries.render(query, {}, engine), {"application": application}))

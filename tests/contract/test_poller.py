@@ -181,3 +181,17 @@ def test_the_rows_of_every_design_can_be_listed(database: str, design: str) -> N
         assert first.age_s is not None
         assert first.age_s >= 0
         popper.rollback()
+
+
+def test_a_table_that_even_readers_must_wait_for_is_told_and_comes_back(database: str) -> None:
+    installed(database, "fifo", "naive")
+    with watching(database) as watched, connected(database, autocommit=False) as holder:
+        watched.view(polls=2)
+        holder.execute("LOCK TABLE fifo IN ACCESS EXCLUSIVE MODE")
+        locked = watched.queue("fifo", lambda q: q.failures)
+        assert "holds a lock" in locked.failures[0].reason
+        assert locked.ready.value is None
+        assert watched.queue("naive").ready.value == 0
+        holder.rollback()
+        assert watched.queue("fifo", lambda q: q.ready.value == 0 and not q.failures).ready.value == 0
+    assert Phase.LOST not in watched.phases
