@@ -11,7 +11,8 @@ from qmon.model.flow import Flow
 
 RATE_WINDOW_S: Final = 10.0
 """Rates are taken over so many seconds."""
-KEPT_TICKS: Final = 2400
+_KEPT_TICKS: Final = 256
+_KEPT_NETS: Final = 2400
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class Window:
     """Ticks without a break. A gap, a restart or a reset of counters begins a new one, so no rate spans it."""
 
     def __init__(self) -> None:
-        self._ticks: deque[Tick] = deque(maxlen=KEPT_TICKS)
-        self._times: deque[float] = deque(maxlen=KEPT_TICKS + 1)
-        self._nets: deque[float] = deque(maxlen=KEPT_TICKS + 1)
+        self._ticks: deque[Tick] = deque(maxlen=_KEPT_TICKS)
+        self._times: deque[float] = deque(maxlen=_KEPT_NETS)
+        self._nets: deque[float] = deque(maxlen=_KEPT_NETS)
         self._base: tuple[float, float] | None = None
 
     def start(self, at: float) -> None:

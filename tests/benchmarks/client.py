@@ -42,6 +42,7 @@ def run(*, quick: bool = False) -> Part:
         loads = [QueueLoad(layout, rate=20, pop_rate=22, keeper=layout.design == "batch_fast") for layout in layouts]
         imports = median(_seconds([sys.executable, "-c", _IMPORTS]) for _ in range(5))
         with Load(target, loads):
+            _settle(minute / 6)
             seen = {f"{n} s": _dashboard(server.url(), n, minutes, minute) for n, minutes in ((1, 5), (2, 2))}
     for interval, found in seen.items():
         part.rows.append(
@@ -60,7 +61,7 @@ def run(*, quick: bool = False) -> Part:
         Bound("share of a core at 2 s", two.core, AT_2S),
         Bound("megabytes", max(one.last_mb, two.last_mb), MEGABYTES),
         Bound("megabytes grown from the first minute to the fifth", one.last_mb - one.first_mb, GROWTH_MB),
-        Bound("first figures, seconds", min(one.painted_s, two.painted_s), 1.5 * imports + 1.0),
+        Bound("first figures, seconds", max(one.painted_s, two.painted_s), 1.5 * imports + 1.0),
     ]
     return part
 
