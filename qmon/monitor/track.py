@@ -40,7 +40,7 @@ class QueueTrack:
         self._advance(q, at, unbroken)
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
-        if q.last_id is not None:
+        if q.last_id is not None and q.layout.enqueued_at is None:
             self._ids.see(q.last_id, at)
         held = figures.held_rows(q, snapshot.writers, q.layout.timeout_s)
         exact = figures.exact_ready(q, held[0] if held else 0)

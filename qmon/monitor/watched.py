@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable
 from typing import Final
@@ -39,7 +40,7 @@ class WatchedIds:
 
     def age(self, head_id: int, at: float) -> tuple[float, bool] | None:
         """Age of the message in seconds, and whether that is only a lower bound; ``None`` before anything was seen."""
-        for position, (seen_at, last_id) in enumerate(self._seen):
-            if last_id >= head_id:
-                return max(0.0, at - seen_at), position == 0
-        return None
+        position = bisect_left(self._seen, head_id, key=lambda seen: seen[1])
+        if position == len(self._seen):
+            return None
+        return max(0.0, at - self._seen[position][0]), position == 0
