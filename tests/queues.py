@@ -13,7 +13,13 @@ from qmon.model.layout import Layout
 from qmon.operate.install import install
 
 ENGINE: Final = Postgres()
-DESIGNS: Final = ("batch_fast", "fifo", "naive", "ring", "status")
+DESIGNS: Final = (
+    "batch_fast", "batch_single", "batch_split", "fifo", "flag", "heap", "lifo", "naive", "pending", "ring",
+    "ring_classic", "ring_pointer", "ring_subscribers", "status", "strict_fifo",
+)  # fmt: skip
+"""All that can be installed."""
+BYTES: Final = frozenset({"fifo", "heap", "lifo", "pending", "status", "strict_fifo"})
+"""Those whose messages are bytes; of the others they are text."""
 
 Row = tuple[object, ...]
 

@@ -28,6 +28,9 @@ class Traits:
 TRAITS: Final[dict[str, Traits]] = {
     "naive": Traits("Kejser", "INSERT and DELETE, ordered by a sequence number", True, "fifo", False),
     "ring": Traits("Kejser", "preallocated slots, push and pop sequences, a turn for each slot", False, "fifo", False),
+    "ring_subscribers": Traits(
+        "Kejser", "the ring for several subscribers, each of which reads every message", False, "fifo", False
+    ),
     "ring_classic": Traits("Kejser", "the ring as published, without turns: to compare only", False, "fifo", False),
     "ring_pointer": Traits("Kejser", "a ring of pointers, payloads in tables by message id", False, "fifo", False),
     "heap": Traits("Rusanu", "any order, skips what is locked", True, "any", False),
@@ -38,7 +41,7 @@ TRAITS: Final[dict[str, Traits]] = {
     "status": Traits(
         "Buschmann", "a state column: ready, in progress; completed rows are deleted", False, "fifo", True
     ),
-    "flag": Traits("Rusanu", "a processed flag leading the clustered index", False, "fifo", False),
+    "flag": Traits("Rusanu", "a processed flag leading the key; a pop sets it", False, "fifo", False),
     "batch_single": Traits(
         "Al Zabir", "one wide table, select-then-update batches: the slow reference", False, "fifo", True
     ),

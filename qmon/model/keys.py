@@ -51,6 +51,15 @@ class Keys:
             raise BadInput(f"{self.where}: needs {name}")
         return value
 
+    def texts(self, name: str) -> list[str]:
+        """A list of texts, none of them empty; empty where the key is missing."""
+        value = self._get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+            raise BadInput(f"{self.path(name)}: must be a list of texts, not {_kind(value)}")
+        return value
+
     def choice(self, name: str, known: Sequence[str]) -> str | None:
         """One of the known words."""
         value = self.text(name)

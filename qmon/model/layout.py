@@ -63,7 +63,11 @@ class OwnerColumn:
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """The parts of a ring: its size in slots, its two sequences and the columns of a slot."""
+    """The parts of a ring: its size in slots, its two sequences and the columns of a slot.
+
+    ``subscribers``: where several read every message, the pop sequence of each; ``pop_sequence`` is then the first.
+    ``unread``: the column that says who of them still has to read, subscriber k as bit k - 1.
+    """
 
     size: int
     push_sequence: TableName
@@ -72,6 +76,8 @@ class Ring:
     turn: str | None = "turn"
     message_id: str = "message_id"
     reference_count: str = "reference_count"
+    subscribers: tuple[TableName, ...] = ()
+    unread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,8 @@ class Layout:
     """How one table acts as a queue. Columns the table lacks are ``None``; what depends on them is switched off.
 
     ``sequence`` is the sequence that issues ids, where one is known. ``data_table`` is the second half of a split
-    design, ``data_id`` its key. ``timeout_s``: seconds in progress after which a message is stuck.
+    design, ``data_id`` its key; ``payload`` is then a column of that half. ``timeout_s``: seconds in progress after
+    which a message is stuck.
     ``routines`` maps push, pop, complete, fail … to the procedures of an installed design.
     """
 

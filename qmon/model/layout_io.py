@@ -151,7 +151,7 @@ def _fitting(raw: Mapping[str, object]) -> str:
 
 
 def _ring_to_dict(ring: Ring) -> dict[str, object]:
-    return {
+    out: dict[str, object] = {
         "size": ring.size,
         "push_sequence": table_to_text(ring.push_sequence),
         "pop_sequence": table_to_text(ring.pop_sequence),
@@ -160,6 +160,9 @@ def _ring_to_dict(ring: Ring) -> dict[str, object]:
         "message_id": ring.message_id,
         "reference_count": ring.reference_count,
     }
+    _put(out, "subscribers", [table_to_text(each) for each in ring.subscribers] or None)
+    _put(out, "unread", ring.unread)
+    return out
 
 
 def _state(keys: Keys, design: str) -> StateColumn | None:
@@ -203,6 +206,8 @@ def _ring(keys: Keys) -> Ring | None:
         turn=None if no_turn else inner.text("turn") or "turn",
         message_id=inner.text("message_id") or "message_id",
         reference_count=inner.text("reference_count") or "reference_count",
+        subscribers=tuple(_named(each, inner, "subscribers") for each in inner.texts("subscribers")),
+        unread=inner.text("unread"),
     )
     inner.finish(also=("turn",))
     return ring
@@ -224,8 +229,12 @@ def _routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
 
 def _table(keys: Keys, name: str) -> TableName | None:
     value = keys.text(name)
+    return None if value is None else _named(value, keys, name)
+
+
+def _named(value: str, keys: Keys, name: str) -> TableName:
     try:
-        return None if value is None else table_from_text(value)
+        return table_from_text(value)
     except BadInput as problem:
         raise BadInput(f"{keys.where}.{name}: {problem}") from None
 

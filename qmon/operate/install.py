@@ -17,6 +17,9 @@ from qmon.operate.shapes import SHAPES, layout_of
 
 DEFAULT_RING_SIZE: Final = 10_000
 MAX_RING_SIZE: Final = 10_000_000
+MAX_SUBSCRIBERS: Final = 16
+SUBSCRIBED: Final = "ring_subscribers"
+"""The design of a ring that several subscribers read."""
 
 _TAKEN: Final = frozenset({"42P07", "42710", "42723"})
 """SQLSTATEs of PostgreSQL: a table, an object or a function of that name exists."""
@@ -63,22 +66,29 @@ def install(
     schema: str,
     queue: str,
     ring_size: int = DEFAULT_RING_SIZE,
+    subscribers: int | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
     owner_held_while_working: bool = False,
 ) -> Installed:
     """Install a queue of a design and write it into the registry, in one transaction.
 
-    ``ring_size`` is in slots. ``timeout_s``: seconds in progress after which a message is stuck.
+    ``ring_size`` is in slots. ``subscribers``: how many read each message of a ring; a ``ring`` for more than one is a
+    ``ring_subscribers``, which has 2 by default. ``timeout_s``: seconds in progress after which a message is stuck.
     ``owner_held_while_working``: poppers keep their session while they work, so that a vanished one proves them dead.
     Raises ``BadInput``, with nothing changed, where the design or a name is not possible, or one of the objects, or a
     queue of that name, is there already; ``PermissionMissing`` or ``QueryFailed`` where the server refuses.
     """
+    if design == "ring" and subscribers is not None and subscribers > 1:
+        design = SUBSCRIBED
     if design not in available(engine):
         raise BadInput(f"there is no design {design!r} to install on {engine.name}; there are: {_listed(engine)}")
     if not 2 <= ring_size <= MAX_RING_SIZE:
         raise BadInput(f"a ring has 2 to {MAX_RING_SIZE:,} slots, not {ring_size:,}")
+    readers = _readers(design, subscribers)
     files = queries.design_files(engine.name, design, connection.version)
     objects = naming.slots(files)
+    if readers:
+        objects += naming.subscriber_sequences(readers)
     naming.check(engine.name, design, schema, queue, objects)
     layout = layout_of(
         design,
@@ -86,6 +96,7 @@ def install(
         queue,
         objects=objects,
         size=ring_size,
+        subscribers=readers,
         timeout_s=timeout_s,
         owner_held_while_working=owner_held_while_working,
     )
@@ -94,7 +105,7 @@ def install(
             _control(connection, engine)
             _refuse_taken(_objects(connection, engine, schema, queue, objects), schema, queue)
             for file in files:
-                _run(connection, engine, file, naming.names(file, schema, queue, ring_size))
+                _run(connection, engine, file, naming.names(file, schema, queue, numbers(ring_size, readers)))
             _register(connection, engine, layout)
             created = _objects(connection, engine, schema, queue, objects)
     except QueryFailed as problem:
@@ -116,11 +127,13 @@ def uninstall(connection: Connection, engine: Engine, queue: str) -> Uninstalled
     version = connection.version
     file = queries.load(engine.name, f"design/{layout.design}/uninstall", version)
     objects = naming.slots((*queries.design_files(engine.name, layout.design, version), file))
+    if layout.ring is not None:
+        objects += naming.subscriber_sequences(len(layout.ring.subscribers))
     schema, name = layout.table.schema, layout.table.name
     try:
         with connection.transaction():
             removed = _objects(connection, engine, schema, name, objects)
-            _run(connection, engine, file, naming.names(file, schema, name, None))
+            _run(connection, engine, file, naming.names(file, schema, name, {}))
             _run(connection, engine, _load(connection, engine, "control/unregister"), {}, {"queue": queue})
     except QueryFailed as problem:
         if problem.sqlstate == _DEPENDED_ON:
@@ -140,6 +153,23 @@ def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
     found = {str(row[queue]): from_json(str(row[layout])) for row in rows.rows}
     # jsonb does not keep the order of keys.
     return {name: replace(each, routines=tuple(sorted(each.routines))) for name, each in found.items()}
+
+
+def numbers(ring_size: int, subscribers: int) -> dict[str, int]:
+    """The whole numbers that the files of a design may ask for."""
+    return {naming.SIZE: ring_size, naming.SUBSCRIBERS: subscribers}
+
+
+def _readers(design: str, subscribers: int | None) -> int:
+    """How many pop positions a design gets besides its own one: 0 for one that a single subscriber reads."""
+    if design != SUBSCRIBED:
+        if subscribers not in (None, 1):
+            raise BadInput(f"only a ring has several subscribers; {design} has one")
+        return 0
+    wanted = 2 if subscribers is None else subscribers
+    if not 1 <= wanted <= MAX_SUBSCRIBERS:
+        raise BadInput(f"a ring has 1 to {MAX_SUBSCRIBERS} subscribers, not {wanted:,}")
+    return wanted
 
 
 def _listed(engine: Engine) -> str:

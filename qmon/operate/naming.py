@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from qmon.engines.base import EngineName, Query
@@ -12,6 +12,9 @@ from qmon.model.layout import TableName
 
 TABLE: Final = "table"
 SIZE: Final = "size"
+SUBSCRIBERS: Final = "subscribers"
+NUMBERS: Final = frozenset({SIZE, SUBSCRIBERS})
+"""What stands for a whole number in a design's file: slots of a ring, and who reads each message."""
 BODY_TAG: Final = "$qmon_body$"
 """What the function bodies of the designs stand between; a name that holds it would end the body."""
 
@@ -23,15 +26,16 @@ def object_name(queue: str, slot: str) -> str:
     return queue if slot == TABLE else f"{queue}_{slot}"
 
 
-def names(query: Query, schema: str, queue: str, size: int | None) -> dict[str, Name]:
+def names(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> dict[str, Name]:
     """What stands for each ``{name}`` of a file of a design.
 
-    Indexes and keys live in the schema of their table and are created without one. ``size``: slots of a ring.
+    Indexes and keys live in the schema of their table and are created without one. ``numbers``: those of ``NUMBERS``
+    that the file may use.
     """
     out: dict[str, Name] = {}
     for slot in query.names:
-        if slot == SIZE:
-            out[slot] = size
+        if slot in NUMBERS:
+            out[slot] = numbers[slot]
         elif slot.endswith(("index", "key")):
             out[slot] = object_name(queue, slot)
         else:
@@ -41,7 +45,7 @@ def names(query: Query, schema: str, queue: str, size: int | None) -> dict[str, 
 
 def slots(queries: Iterable[Query]) -> tuple[str, ...]:
     """The objects that these files create, as they call them."""
-    found = {slot for query in queries for slot in query.names} - {SIZE}
+    found = {slot for query in queries for slot in query.names} - NUMBERS
     return tuple(sorted(found, key=lambda slot: (slot != TABLE, slot)))
 
 
@@ -68,3 +72,8 @@ def _length(engine: EngineName, name: str) -> int:
 def table_name(schema: str, queue: str, slot: str = TABLE) -> TableName:
     """The object that a design's file calls ``{slot}``, as a layout names it."""
     return TableName(schema, object_name(queue, slot))
+
+
+def subscriber_sequences(subscribers: int) -> tuple[str, ...]:
+    """What a ring for several subscribers calls their pop sequences; it makes them itself, see its first file."""
+    return tuple(f"pop_seq_{number}" for number in range(1, subscribers + 1))

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.model.layout import Layout, OwnerColumn, Ring, Source, StateColumn
-from qmon.operate.naming import table_name
+from qmon.operate.naming import subscriber_sequences, table_name
 
 _VERBS: Final = frozenset(
     {
         "push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive",
-        "fill_hole", "requeue_orphan", "repair",
+        "fill_hole", "requeue_orphan", "repair", "reset",
     }
 )  # fmt: skip
 """The routines that others call; what a design has besides is its own business."""
-_Shape = Callable[[str, str, int], Layout]
+_Shape = Callable[[str, str], Layout]
 
 
 def layout_of(
@@ -26,12 +26,19 @@ def layout_of(
     *,
     objects: Iterable[str],
     size: int,
+    subscribers: int = 0,
     timeout_s: float,
     owner_held_while_working: bool,
 ) -> Layout:
-    """The layout of a freshly installed queue. ``objects``: what the design's files create, as they call it."""
+    """The layout of a freshly installed queue.
+
+    ``objects``: what the design's files create, as they call it. ``size``: slots of a ring. ``subscribers``: how many
+    pop sequences a ring has where each subscriber has its own, else 0.
+    """
     made = set(objects)
-    layout = SHAPES[design](schema, queue, size)
+    layout = SHAPES[design](schema, queue)
+    if design in _RINGS:
+        layout = replace(layout, ring=_RINGS[design](schema, queue, size, subscribers))
     owner = OwnerColumn("owner", "session", owner_held_while_working) if "owner" in made else None
     return replace(
         layout,
@@ -42,43 +49,50 @@ def layout_of(
     )
 
 
-def _naive(schema: str, queue: str, size: int) -> Layout:
-    return Layout(
-        queue,
-        "naive",
-        table_name(schema, queue),
-        id="message_id",
-        enqueued_at="time",
-        payload="message",
-        sequence=table_name(schema, queue, "seq"),
-    )
+def _deleting(design: str, sequence: str = "id_seq", **columns: str) -> _Shape:
+    """A design whose pop deletes its row."""
+
+    def shape(schema: str, queue: str) -> Layout:
+        named = table_name(schema, queue, sequence) if "id" in columns else None
+        return Layout(queue, design, table_name(schema, queue), sequence=named, **columns)  # type: ignore[arg-type]
+
+    return shape
 
 
-def _ring(schema: str, queue: str, size: int) -> Layout:
-    return Layout(
-        queue,
-        "ring",
-        table_name(schema, queue),
-        id="message_id",
-        enqueued_at="time",
-        payload="message",
-        ring=Ring(size, table_name(schema, queue, "push_seq"), table_name(schema, queue, "pop_seq")),
-    )
+def _ring(design: str) -> _Shape:
+    """A ring; its sequences and its size come with it, see ``_RINGS``."""
+
+    def shape(schema: str, queue: str) -> Layout:
+        data = table_name(schema, queue, "data") if design == "ring_pointer" else None
+        return Layout(
+            queue,
+            design,
+            table_name(schema, queue),
+            id="message_id",
+            enqueued_at="time",
+            payload="message",
+            data_table=data,
+            data_id=None if data is None else "message_id",
+        )
+
+    return shape
 
 
-def _fifo(schema: str, queue: str, size: int) -> Layout:
-    return Layout(
-        queue,
-        "fifo",
-        table_name(schema, queue),
-        id="id",
-        enqueued_at="enqueued_at",
-        payload="payload",
-        sequence=table_name(schema, queue, "id_seq"),
-    )
+def _positions(schema: str, queue: str, size: int, subscribers: int) -> Ring:
+    return Ring(size, table_name(schema, queue, "push_seq"), table_name(schema, queue, "pop_seq"))
 
 
-def _status(schema: str, queue: str, size: int) -> Layout:
+def _without_turn(schema: str, queue: str, size: int, subscribers: int) -> Ring:
+    return replace(_positions(schema, queue, size, subscribers), turn=None)
+
+
+def _one_each(schema: str, queue: str, size: int, subscribers: int) -> Ring:
+    own = tuple(table_name(schema, queue, slot) for slot in subscriber_sequences(subscribers))
+    ring = _positions(schema, queue, size, subscribers)
+    return replace(ring, pop_sequence=own[0], subscribers=own, unread="unread")
+
+
+def _status(schema: str, queue: str) -> Layout:
     return Layout(
         queue,
         "status",
@@ -93,27 +107,61 @@ def _status(schema: str, queue: str, size: int) -> Layout:
     )
 
 
-def _batch_fast(schema: str, queue: str, size: int) -> Layout:
+def _flag(schema: str, queue: str) -> Layout:
     return Layout(
         queue,
-        "batch_fast",
+        "flag",
         table_name(schema, queue),
-        id="queue_id",
-        state=StateColumn("status", ready=0, in_progress=1, done=2, dead=3),
-        started_at="started_at",
+        id="id",
+        state=StateColumn("processed", ready=0, done=1),
         enqueued_at="enqueued_at",
-        attempts="attempts",
-        payload="title",
+        payload="command",
         sequence=table_name(schema, queue, "id_seq"),
-        data_table=table_name(schema, queue, "data"),
-        data_id="queue_id",
     )
 
 
-SHAPES: Final[dict[str, _Shape]] = {
-    "naive": _naive,
-    "ring": _ring,
-    "fifo": _fifo,
-    "status": _status,
-    "batch_fast": _batch_fast,
+def _batch(design: str, *, split: bool) -> _Shape:
+    """Al Zabir's queues: one wide table, or small rows with the payloads apart."""
+
+    def shape(schema: str, queue: str) -> Layout:
+        return Layout(
+            queue,
+            design,
+            table_name(schema, queue),
+            id="queue_id",
+            state=StateColumn("status", ready=0, in_progress=1, done=2, dead=3),
+            started_at="started_at",
+            enqueued_at="enqueued_at",
+            attempts="attempts",
+            payload="text_data",
+            sequence=table_name(schema, queue, "id_seq"),
+            data_table=table_name(schema, queue, "data") if split else None,
+            data_id="queue_id" if split else None,
+        )
+
+    return shape
+
+
+_RINGS: Final[dict[str, Callable[[str, str, int, int], Ring]]] = {
+    "ring": _positions,
+    "ring_pointer": _positions,
+    "ring_classic": _without_turn,
+    "ring_subscribers": _one_each,
 }
+_LINE: Final = {"id": "id", "enqueued_at": "enqueued_at", "payload": "payload"}
+
+SHAPES: Final[dict[str, _Shape]] = {
+    "naive": _deleting("naive", "seq", id="message_id", enqueued_at="time", payload="message"),
+    "heap": _deleting("heap", enqueued_at="enqueued_at", payload="payload"),
+    "fifo": _deleting("fifo", **_LINE),
+    "strict_fifo": _deleting("strict_fifo", **_LINE),
+    "lifo": _deleting("lifo", **_LINE),
+    "pending": _deleting("pending", due_at="due_time", **_LINE),
+    "status": _status,
+    "flag": _flag,
+    "batch_single": _batch("batch_single", split=False),
+    "batch_split": _batch("batch_split", split=True),
+    "batch_fast": _batch("batch_fast", split=True),
+    **{design: _ring(design) for design in _RINGS},
+}
+"""The layout of each design that can be installed, but for what ``layout_of`` adds."""

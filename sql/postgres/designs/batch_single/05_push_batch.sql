@@ -1,0 +1,15 @@
+-- Push many messages in one statement; returns their ids. p_title NULL: the first 60 characters of each payload.
+-- {table}      QueueSlow
+-- {push_batch} the function
+CREATE FUNCTION {push_batch}(p_text_data text[], p_title text DEFAULT NULL) RETURNS SETOF bigint
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+BEGIN
+    RETURN QUERY
+    INSERT INTO {table} (queue_date_time, title, text_data)
+    SELECT clock_timestamp(), coalesce(p_title, left(d.text_data, 60)), d.text_data
+    FROM unnest(p_text_data) AS d(text_data)
+    RETURNING queue_id;
+END
+$qmon_body$;

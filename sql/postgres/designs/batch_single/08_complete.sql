@@ -1,0 +1,22 @@
+-- Complete a message: processed, for the archiver; deleting here would make the popper pay for it (the article).
+-- False where it is not processing any more.
+--
+-- p_attempt (an addition) is the attempt that pop gave back: with it, a popper that was so slow that its message was
+-- requeued and given to another cannot complete it under the other's hands. NULL: any.
+-- {table}    QueueSlow
+-- {complete} the function
+CREATE FUNCTION {complete}(p_id bigint, p_attempt integer DEFAULT NULL) RETURNS boolean
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+BEGIN
+    UPDATE {table} AS q
+    SET status = 2, completed_at = clock_timestamp()
+    WHERE q.queue_id = p_id
+        AND q.status = 1::smallint
+        AND (p_attempt IS NULL OR q.attempts = p_attempt);
+    RETURN FOUND;
+END
+$qmon_body$;

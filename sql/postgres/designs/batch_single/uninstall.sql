@@ -1,0 +1,26 @@
+-- Takes a queue of one wide table away, with its messages and its archive. Refused (RESTRICT) where something else
+-- depends on it; what somebody has dropped already is passed over.
+-- {table}          QueueSlow; its sequence, its key and its indexes go with it
+-- {archive_log}    the archive
+-- {owner}          function
+-- {push}           function
+-- {push_batch}     function
+-- {pop}            function
+-- {pop_batch}      function
+-- {complete}       function
+-- {complete_batch} function
+-- {fail}           function
+-- {requeue}        function
+-- {archive}        function
+DROP FUNCTION IF EXISTS {push}(text, text, timestamptz);
+DROP FUNCTION IF EXISTS {push_batch}(text[], text);
+DROP FUNCTION IF EXISTS {pop}();
+DROP FUNCTION IF EXISTS {pop_batch}(integer);
+DROP FUNCTION IF EXISTS {complete}(bigint, integer);
+DROP FUNCTION IF EXISTS {complete_batch}(bigint[]);
+DROP FUNCTION IF EXISTS {fail}(bigint, integer, integer);
+DROP FUNCTION IF EXISTS {requeue}(double precision, integer, integer);
+DROP FUNCTION IF EXISTS {archive}(integer);
+DROP FUNCTION IF EXISTS {owner}();
+DROP TABLE IF EXISTS {archive_log};
+DROP TABLE IF EXISTS {table};

@@ -1,0 +1,19 @@
+-- Who pops in this session: "pid/start", see the table. Asked once a session and kept in the setting qmon.owner, since
+-- looking into pg_stat_activity at every pop would cost more than the pop.
+-- {owner} the function
+CREATE FUNCTION {owner}() RETURNS text
+LANGUAGE plpgsql
+AS $qmon_body$
+DECLARE
+    v_owner text := current_setting('qmon.owner', true);
+BEGIN
+    IF v_owner IS NULL OR v_owner = '' THEN
+        SELECT a.pid || '/' || floor(extract(epoch FROM a.backend_start))::bigint
+        INTO v_owner
+        FROM pg_stat_activity AS a
+        WHERE a.pid = pg_backend_pid();
+        PERFORM set_config('qmon.owner', v_owner, false);
+    END IF;
+    RETURN v_owner;
+END
+$qmon_body$;

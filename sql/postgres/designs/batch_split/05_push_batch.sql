@@ -1,0 +1,27 @@
+-- Push many messages in one statement; returns their ids. The ids are drawn first, so that both tables get the same
+-- ones. p_title NULL: the first 60 characters of each payload.
+-- {table}      QueueMeta
+-- {data}       QueueData
+-- {push_batch} the function
+-- {id_seq}     the sequence behind the identity
+CREATE FUNCTION {push_batch}(p_text_data text[], p_title text DEFAULT NULL) RETURNS SETOF bigint
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+BEGIN
+    RETURN QUERY
+    WITH fresh AS MATERIALIZED (
+        SELECT nextval({id_seq!literal}::regclass) AS queue_id, d.text_data
+        FROM unnest(p_text_data) AS d(text_data)
+    ),
+    meta AS (
+        INSERT INTO {table} (queue_id, queue_date_time, title)
+        SELECT f.queue_id, clock_timestamp(), coalesce(p_title, left(f.text_data, 60))
+        FROM fresh AS f
+    )
+    INSERT INTO {data} (queue_id, text_data)
+    SELECT f.queue_id, f.text_data
+    FROM fresh AS f
+    RETURNING queue_id;
+END
+$qmon_body$;

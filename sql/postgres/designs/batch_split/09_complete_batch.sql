@@ -1,0 +1,29 @@
+-- Complete many messages; returns how many still were processing. Locked in the order of ids, so that two calls with
+-- the same ids wait for each other and do not deadlock.
+-- {table}          QueueMeta
+-- {complete_batch} the function
+CREATE FUNCTION {complete_batch}(p_ids bigint[]) RETURNS integer
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_ids   bigint[];
+    v_count integer;
+BEGIN
+    v_ids := ARRAY(
+        SELECT r.queue_id
+        FROM {table} AS r
+        WHERE r.queue_id = ANY (p_ids)
+            AND r.status = 1::smallint
+        ORDER BY r.queue_id
+        FOR UPDATE
+    );
+    UPDATE {table} AS q
+    SET status = 2, completed_at = clock_timestamp()
+    WHERE q.queue_id = ANY (v_ids);
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$qmon_body$;

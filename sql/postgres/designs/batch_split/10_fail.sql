@@ -1,0 +1,22 @@
+-- Give a message back that could not be processed: ready again at its old place, or dead after p_max_attempts attempts.
+-- Returns the new status, NULL where the message is not processing (any more). An addition.
+-- {table} QueueMeta
+-- {fail}  the function
+CREATE FUNCTION {fail}(p_id bigint, p_attempt integer DEFAULT NULL, p_max_attempts integer DEFAULT 5) RETURNS smallint
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_status smallint;
+BEGIN
+    UPDATE {table} AS q
+    SET status = CASE WHEN q.attempts >= p_max_attempts THEN 3 ELSE 0 END, started_at = NULL, owner = NULL
+    WHERE q.queue_id = p_id
+        AND q.status = 1::smallint
+        AND (p_attempt IS NULL OR q.attempts = p_attempt)
+    RETURNING q.status INTO v_status;
+    RETURN v_status;
+END
+$qmon_body$;

@@ -1,0 +1,50 @@
+-- Pop the oldest ready message that nobody else is popping: it is now processed. No row where there is none. The
+-- article's UPDATE of a CTE with READPAST and OUTPUT.
+--
+-- FOR UPDATE is the update lock of that CTE, SKIP LOCKED its READPAST: one statement finds, locks, marks and returns,
+-- so that two poppers cannot get the same row. A row that another popper has taken and committed since our statement
+-- began is looked at again and passed over. No deadlock: a pop never waits for a lock.
+--
+-- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the UPDATE. enable_seqscan and
+-- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
+-- would keep it after a burst has filled the queue. The primary key gives the order at any size.
+--
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
+-- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
+-- ready message are those it could not have before: then all are in the hands of other poppers.
+-- {table} the queue
+-- {pop}   the function
+CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload text)
+LANGUAGE plpgsql ROWS 1
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_known bigint[];
+    v_seen  bigint[];
+BEGIN
+    FOR v_try IN 1..100 LOOP
+        RETURN QUERY
+        UPDATE {table} AS q
+        SET processed = 1, processed_at = clock_timestamp()
+        WHERE q.processed = 0::smallint
+            AND q.id = (
+                SELECT r.id
+                FROM {table} AS r
+                WHERE r.processed = 0::smallint
+                ORDER BY r.id
+                LIMIT 1
+                FOR UPDATE SKIP LOCKED
+            )
+        RETURNING q.id, q.command;
+        EXIT WHEN FOUND;
+        v_known := v_seen;
+        v_seen := ARRAY[
+            (SELECT r.id FROM {table} AS r WHERE r.processed = 0::smallint ORDER BY r.id LIMIT 1),
+            (SELECT r.id FROM {table} AS r WHERE r.processed = 0::smallint ORDER BY r.id DESC LIMIT 1)
+        ];
+        EXIT WHEN v_seen[1] IS NULL OR v_seen = v_known;
+    END LOOP;
+END
+$qmon_body$;

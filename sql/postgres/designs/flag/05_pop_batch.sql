@@ -1,0 +1,45 @@
+-- Pop up to p_limit messages, oldest first. An addition. Looks again, like pop, before it says that there is none.
+-- {table}     the queue
+-- {pop_batch} the function
+CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload text)
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_known bigint[];
+    v_seen  bigint[];
+    v_ids   bigint[];
+BEGIN
+    FOR v_try IN 1..100 LOOP
+        -- An array first: it is ordered by the primary key, and the UPDATE goes through it by key at any size.
+        v_ids := ARRAY(
+            SELECT r.id
+            FROM {table} AS r
+            WHERE r.processed = 0::smallint
+            ORDER BY r.id
+            LIMIT p_limit
+            FOR UPDATE SKIP LOCKED
+        );
+        EXIT WHEN cardinality(v_ids) > 0;
+        v_known := v_seen;
+        v_seen := ARRAY[
+            (SELECT r.id FROM {table} AS r WHERE r.processed = 0::smallint ORDER BY r.id LIMIT 1),
+            (SELECT r.id FROM {table} AS r WHERE r.processed = 0::smallint ORDER BY r.id DESC LIMIT 1)
+        ];
+        EXIT WHEN v_seen[1] IS NULL OR v_seen = v_known;
+    END LOOP;
+    RETURN QUERY
+    WITH popped AS (
+        UPDATE {table} AS q
+        SET processed = 1, processed_at = clock_timestamp()
+        WHERE q.processed = 0::smallint
+            AND q.id = ANY (v_ids)
+        RETURNING q.id, q.command
+    )
+    SELECT p.id, p.command
+    FROM popped AS p
+    ORDER BY p.id;
+END
+$qmon_body$;

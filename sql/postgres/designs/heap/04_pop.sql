@@ -1,0 +1,59 @@
+-- Pop any message that nobody else is popping; no row where there is none. The article's usp_dequeueHeap. id is NULL.
+--
+-- FOR UPDATE SKIP LOCKED is the article's ROWLOCK and READPAST: one statement finds, locks, deletes and returns, and
+-- two poppers neither wait for each other nor get the same row. No deadlock: a pop never waits for a lock, and a push
+-- locks nothing that exists. Rows are addressed by their place (ctid), which is theirs until somebody deletes them:
+-- nothing updates a row here, and what is locked is not deleted.
+--
+-- The session remembers where it popped last (setting qmon.heap) and looks on from there, then from the beginning: else
+-- every pop would read over all the dead rows at the front that vacuum has not taken away yet. One pop in a thousand
+-- begins at the beginning all the same, so that under a load that never ends nothing is left lying behind the poppers.
+-- enable_seqscan off: a range of places is read, not the table.
+--
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
+-- have taken everything while new messages came. So it looks again until nothing is there, or until exactly those rows
+-- are there that it could not have before: then all are in the hands of other poppers.
+-- {table} the queue
+-- {pop}   the function
+CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
+LANGUAGE plpgsql ROWS 1
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_name  text := {table!literal}::regclass::oid || ' ';
+    v_last  text := current_setting('qmon.heap', true);
+    v_from  tid  := '(0,0)';
+    v_at    tid;
+    v_known tid[];
+    v_seen  tid[];
+BEGIN
+    IF starts_with(v_last, v_name) AND random() > 0.001 THEN
+        v_from := CAST(substr(v_last, length(v_name) + 1) AS tid);
+    END IF;
+    FOR v_try IN 1..200 LOOP
+        DELETE FROM {table} AS q
+        WHERE q.ctid = (
+            SELECT r.ctid
+            FROM {table} AS r
+            WHERE r.ctid > v_from
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
+        )
+        RETURNING q.ctid, q.payload INTO v_at, payload;
+        IF FOUND THEN
+            PERFORM set_config('qmon.heap', v_name || v_at, false);
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        IF v_from > CAST('(0,0)' AS tid) THEN
+            v_from := '(0,0)';
+            CONTINUE;
+        END IF;
+        v_known := v_seen;
+        v_seen := ARRAY(SELECT r.ctid FROM {table} AS r WHERE r.ctid > v_from LIMIT 1000);
+        EXIT WHEN cardinality(v_seen) = 0 OR v_seen = v_known;
+    END LOOP;
+END
+$qmon_body$;

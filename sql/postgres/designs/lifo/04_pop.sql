@@ -1,0 +1,47 @@
+-- Pop the newest message that nobody else is popping; no row where there is none. The article's FIFO pop with DESC.
+--
+-- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. One statement
+-- finds, locks, deletes and returns: two poppers cannot get the same row. A row that another popper has deleted and
+-- committed since our statement began is passed over as well. No deadlock: a pop never waits for a lock, and a push
+-- locks nothing that exists.
+--
+-- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and
+-- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
+-- would keep it after a burst has filled the queue. The primary key gives the order at any size.
+--
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
+-- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
+-- ready message are those it could not have before: then all are in the hands of other poppers.
+-- {table} the queue
+-- {pop}   the function
+CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
+LANGUAGE plpgsql ROWS 1
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_known bigint[];
+    v_seen  bigint[];
+BEGIN
+    FOR v_try IN 1..100 LOOP
+        RETURN QUERY
+        DELETE FROM {table} AS q
+        WHERE q.id = (
+            SELECT r.id
+            FROM {table} AS r
+            ORDER BY r.id DESC
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
+        )
+        RETURNING q.id, q.payload;
+        EXIT WHEN FOUND;
+        v_known := v_seen;
+        v_seen := ARRAY[
+            (SELECT r.id FROM {table} AS r ORDER BY r.id LIMIT 1),
+            (SELECT r.id FROM {table} AS r ORDER BY r.id DESC LIMIT 1)
+        ];
+        EXIT WHEN v_seen[1] IS NULL OR v_seen = v_known;
+    END LOOP;
+END
+$qmon_body$;

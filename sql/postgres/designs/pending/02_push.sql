@@ -1,0 +1,16 @@
+-- Push one message that is due at p_due_time, NULL: at once; returns its id. The article's usp_enqueuePending.
+-- {table} the queue
+-- {push}  the function
+CREATE FUNCTION {push}(p_payload bytea, p_due_time timestamptz DEFAULT NULL) RETURNS bigint
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_id bigint;
+BEGIN
+    INSERT INTO {table} (due_time, payload)
+    VALUES (coalesce(p_due_time, clock_timestamp()), p_payload)
+    RETURNING id INTO v_id;
+    RETURN v_id;
+END
+$qmon_body$;

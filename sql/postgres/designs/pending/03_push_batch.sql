@@ -1,0 +1,15 @@
+-- Push many messages that are due at p_due_time, NULL: at once, in one statement; returns their ids. An addition.
+-- {table}      the queue
+-- {push_batch} the function
+CREATE FUNCTION {push_batch}(p_payloads bytea[], p_due_time timestamptz DEFAULT NULL) RETURNS SETOF bigint
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+BEGIN
+    RETURN QUERY
+    INSERT INTO {table} (due_time, payload)
+    SELECT coalesce(p_due_time, clock_timestamp()), p.payload
+    FROM unnest(p_payloads) AS p(payload)
+    RETURNING id;
+END
+$qmon_body$;

@@ -1,0 +1,51 @@
+-- Pop the message that has been due longest and that nobody else is popping; no row where none is due. The article's
+-- usp_dequeuePending.
+--
+-- FOR UPDATE is the update lock of the article's CTE, SKIP LOCKED its READPAST, row locks its ROWLOCK. One statement
+-- finds, locks, deletes and returns: two poppers cannot get the same row. No deadlock: a pop never waits for a lock,
+-- and a push locks nothing that exists.
+--
+-- The clock is read once into v_now, as in the article: compared with a variable the index ends the search at what is
+-- not due, while clock_timestamp() in the statement would be asked row by row, for every scheduled message.
+-- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and
+-- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
+-- would keep it after a burst has filled the queue.
+--
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
+-- have taken everything while new messages came, or became due. So it looks again until nothing is due, or until
+-- exactly those messages are due that it could not have before: then all are in the hands of other poppers.
+-- {table} the queue
+-- {pop}   the function
+CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
+LANGUAGE plpgsql ROWS 1
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_now   timestamptz;
+    v_known bigint[];
+    v_seen  bigint[];
+BEGIN
+    FOR v_try IN 1..100 LOOP
+        v_now := clock_timestamp();
+        RETURN QUERY
+        DELETE FROM {table} AS q
+        WHERE q.id = (
+            SELECT r.id
+            FROM {table} AS r
+            WHERE r.due_time <= v_now
+            ORDER BY r.due_time, r.id
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
+        )
+        RETURNING q.id, q.payload;
+        EXIT WHEN FOUND;
+        v_known := v_seen;
+        v_seen := ARRAY(
+            SELECT r.id FROM {table} AS r WHERE r.due_time <= v_now ORDER BY r.due_time, r.id LIMIT 1000
+        );
+        EXIT WHEN cardinality(v_seen) = 0 OR v_seen = v_known;
+    END LOOP;
+END
+$qmon_body$;

@@ -1,0 +1,54 @@
+-- The ring as published (Thomas Kejser, "Implementing Message Queues in Relational Databases", LMAX'ed): to watch and
+-- to compare with the design "ring", not recommended. What is wrong with it:
+--   laps invert: pushers n and n + size wait for the same slot, either may win, and then a popper waits for ever for a
+--   number whose slot holds a later one (with more pushers than slots, or a pusher that stalls for a lap);
+--   a pusher that died leaves a hole: its popper waits for ever; a popper that died leaves an orphan, whose slot traps
+--   one pusher a lap; a rolled-back transaction does either.
+-- Nothing here finds or mends that, as in the article; reset() lays the ring anew while nobody uses it.
+--
+-- Columns as in the article: slot, message_id, time, message (char(300) there, text here), reference_count. Additions:
+-- none. One subscriber: reference_count is 0 or 1.
+--
+-- The one thing that is not as published: CACHE 1 in place of 100000. In SQL Server the cache is the server's, in
+-- PostgreSQL each session's: sessions would hold blocks of numbers, and the ring would wait for the slowest.
+--
+-- Every push and pop is an UPDATE, which in PostgreSQL writes a new version of the row. It stays HOT, that is on the
+-- same page and without touching the index, because no changing column is indexed and fillfactor 30 leaves room for
+-- some versions of each slot. Vacuum and truncation as in the design "ring".
+-- {table}    the ring
+-- {key}      its primary key
+-- {push_seq} the sequence of push numbers
+-- {pop_seq}  the sequence of pop numbers
+-- {size!int} slots
+CREATE SEQUENCE {push_seq} AS bigint MINVALUE 1 CACHE 1;
+CREATE SEQUENCE {pop_seq} AS bigint MINVALUE 1 CACHE 1;
+
+CREATE TABLE {table} (
+    slot            integer     NOT NULL,
+    reference_count smallint    NOT NULL,
+    message_id      bigint      NULL,
+    time            timestamptz NOT NULL,
+    message         text        NOT NULL,
+    CONSTRAINT {key} PRIMARY KEY (slot)
+) WITH (
+    fillfactor = 30,
+    autovacuum_vacuum_scale_factor = 1,
+    autovacuum_vacuum_threshold = 1000,
+    autovacuum_vacuum_cost_delay = 0,
+    autovacuum_analyze_scale_factor = 0,
+    autovacuum_analyze_threshold = 1000000,
+    vacuum_truncate = off,
+    toast.autovacuum_vacuum_scale_factor = 0,
+    toast.autovacuum_vacuum_threshold = 1000,
+    toast.autovacuum_vacuum_cost_delay = 0,
+    toast.vacuum_truncate = off
+);
+
+-- Prefill, as in the article: no push ever makes a row.
+INSERT INTO {table} (slot, reference_count, message_id, time, message)
+SELECT s.slot, 0, NULL, '2050-01-01 00:00:00+00', 'dummy'
+FROM generate_series(0, {size!int} - 1) AS s(slot);
+
+-- Owned by the table, so that none outlives the others.
+ALTER SEQUENCE {push_seq} OWNED BY {table}.message_id;
+ALTER SEQUENCE {pop_seq} OWNED BY {table}.message_id;

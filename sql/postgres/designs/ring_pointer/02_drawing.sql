@@ -1,0 +1,21 @@
+-- The transactions that have drawn a number from a sequence and have not ended, this session's own apart.
+--
+-- nextval() locks its sequence (RowExclusiveLock) until the transaction ends, even after a rollback to a savepoint. So
+-- once a number is known to be drawn, its transaction is among those listed here, or it has ended. This is how a hole
+-- is proven. A transaction that is prepared (two-phase commit) loses its name here: all of them are one entry,
+-- 'prepared'.
+-- {drawing} the function
+CREATE FUNCTION {drawing}(p_sequence regclass) RETURNS text[]
+LANGUAGE sql
+AS $qmon_body$
+    SELECT coalesce(
+        array_agg(DISTINCT CASE WHEN l.pid IS NULL THEN 'prepared' ELSE l.virtualtransaction END),
+        ARRAY[]::text[]
+    )
+    FROM pg_locks AS l
+    WHERE l.locktype = 'relation'
+        AND l.relation = p_sequence
+        AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+        AND l.mode = 'RowExclusiveLock'
+        AND l.pid IS DISTINCT FROM pg_backend_pid()
+$qmon_body$;

@@ -1,0 +1,99 @@
+-- Pop the next message; no row where none came within p_wait_ms milliseconds. Its slot is free as soon as the popper
+-- commits. The order is that of numbers: a popper whose number is on its way waits for that message, 20 milliseconds
+-- at least, and then says "no row" although messages with later numbers, which are for other poppers, may be there.
+--
+-- No number is lost. None is drawn while no pusher is ahead (the article lets poppers run ahead and gives the pushers
+-- a head start). Where another popper was quicker and the number drawn must wait after all, or where the transaction
+-- of an earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop
+-- takes that message first. Of several pops in one rolled-back transaction all but the last become orphans, as does
+-- the number of a session that ended with one: requeue_orphan and repair put such messages back under new numbers. A
+-- number that was skipped as a hole, or whose message was requeued, is refused by its slot's turn; then a new one is
+-- drawn.
+--
+-- The UPDATE locks one row, and only on its own turn: it neither waits for another popper nor for a pusher, and cannot
+-- deadlock. The empty wait starts at half a millisecond and doubles up to 20 (the article: 1 s); it sees new commits in
+-- READ COMMITTED only, so at other isolation levels there is one try.
+-- {table}     the ring
+-- {data}      the payloads
+-- {pop}       the function
+-- {skip_hole} function: skip a proven hole
+-- {push_seq}  the sequence of push numbers
+-- {pop_seq}   the sequence of pop numbers
+-- {size!int}  slots
+CREATE FUNCTION {pop}(p_wait_ms integer DEFAULT 0) RETURNS TABLE (id bigint, payload text)
+LANGUAGE plpgsql ROWS 1
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_number bigint;
+    v_turn   bigint;
+    v_end    timestamptz;
+    v_kept   boolean;
+    v_waited boolean := false;
+    v_pause  double precision := 0.0005;
+BEGIN
+    -- The number this session drew last, if its message has not been popped.
+    BEGIN
+        v_number := currval({pop_seq!literal}::regclass);
+    EXCEPTION WHEN object_not_in_prerequisite_state THEN
+        v_number := NULL;
+    END;
+    IF v_number IS NOT NULL THEN
+        SELECT q.turn INTO v_turn FROM {table} AS q WHERE q.slot = v_number % {size!int};
+        IF v_turn > v_number + 1 THEN
+            v_number := NULL;
+        END IF;
+    END IF;
+    v_kept := v_number IS NOT NULL;
+    LOOP
+        -- Read as a table, which takes a weaker lock than nextval: a popper must not look like a pusher that has drawn.
+        IF v_number IS NULL AND (
+            SELECT s.is_called AND s.last_value > coalesce(pg_sequence_last_value({pop_seq!literal}::regclass), 0)
+            FROM {push_seq} AS s
+        ) THEN
+            v_number := nextval({pop_seq!literal}::regclass);
+        END IF;
+        IF v_number IS NOT NULL THEN
+            UPDATE {table} AS q
+            SET time = clock_timestamp(),
+                message_id = NULL,
+                reference_count = q.reference_count - 1,
+                turn = v_number + {size!int}
+            WHERE q.slot = v_number % {size!int}
+                AND q.turn = v_number + 1;
+            IF FOUND THEN
+                -- The second condition names the one table that can hold it.
+                DELETE FROM {data} AS d
+                WHERE d.message_id = v_number
+                    AND d.message_id % 4 = v_number % 4
+                RETURNING d.message INTO payload;
+                id := v_number;
+                RETURN NEXT;
+                RETURN;
+            END IF;
+            SELECT q.turn INTO v_turn FROM {table} AS q WHERE q.slot = v_number % {size!int};
+            -- Where the sequence has been set back (see repair), this number will be drawn again: earlier ones first.
+            -- A pusher on its way is done within milliseconds; only then is it worth asking whether there is a hole.
+            IF v_turn > v_number + 1
+                OR coalesce(pg_sequence_last_value({pop_seq!literal}::regclass), 0) < v_number
+                OR (v_turn = v_number AND (v_kept OR v_pause > 0.004) AND {skip_hole}(v_number))
+            THEN
+                v_number := NULL;
+                v_kept := false;
+                CONTINUE;
+            END IF;
+        END IF;
+        -- With a number in hand the message is on its way: worth a short wait even where the caller wants none.
+        v_end := coalesce(v_end, clock_timestamp() + p_wait_ms * interval '1 millisecond');
+        IF v_number IS NOT NULL AND NOT v_waited THEN
+            v_waited := true;
+            v_end := greatest(v_end, clock_timestamp() + interval '20 milliseconds');
+        END IF;
+        IF clock_timestamp() >= v_end OR current_setting('transaction_isolation') <> 'read committed' THEN
+            RETURN;
+        END IF;
+        PERFORM pg_sleep(v_pause);
+        v_pause := least(v_pause * 2, 0.02);
+    END LOOP;
+END
+$qmon_body$;

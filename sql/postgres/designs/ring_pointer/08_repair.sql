@@ -1,0 +1,78 @@
+-- Repair: requeue the orphans and fill the holes of the ring, up to p_limit of each, of numbers whose slot has not
+-- moved for p_min_age_s seconds; returns what was repaired. Takes about p_wait_ms milliseconds at most for proofs and
+-- free slots in all. Reads the whole ring twice: for a script or an operator, not for a dashboard.
+--
+-- Orphans first, oldest first: their slots are needed by pushers that hold later numbers. Where there is no room to
+-- requeue one (every slot holds an orphan, and pushers have drawn all the numbers that could go there), the pop
+-- sequence is set back before the oldest: poppers come by again, also those that wait for later numbers. That is safe
+-- at any time, since numbers that were popped are refused by their turn; the row returned then says that the orphan
+-- became itself. It is also what helps after a crash of the server, which makes sequences jump ahead by up to 32: of
+-- the push sequence that leaves holes, of the pop sequence orphans.
+-- {table}          the ring
+-- {repair}         the function
+-- {fill_hole}      function: fill a hole
+-- {requeue_orphan} function: requeue an orphan
+-- {drawing}        function: open transactions that have drawn from a sequence
+-- {push_seq}       the sequence of push numbers
+-- {pop_seq}        the sequence of pop numbers
+CREATE FUNCTION {repair}(
+    p_min_age_s double precision DEFAULT 1, p_wait_ms integer DEFAULT 1000, p_limit integer DEFAULT 100
+) RETURNS TABLE (number bigint, was text, became bigint)
+LANGUAGE plpgsql
+AS $qmon_body$
+DECLARE
+    v_pushed bigint;
+    v_popped bigint;
+    v_stuck  bigint;
+    v_cutoff timestamptz := clock_timestamp() - make_interval(secs => p_min_age_s);
+    v_end    timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
+    v_left   integer;
+BEGIN
+    SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END INTO v_pushed FROM {push_seq} AS s;
+    v_popped := coalesce(pg_sequence_last_value({pop_seq!literal}::regclass), 0);
+    was := 'orphan';
+    FOR number IN
+        SELECT q.message_id
+        FROM {table} AS q
+        WHERE q.message_id <= v_popped
+            AND q.turn = q.message_id + 1
+            AND q.time < v_cutoff
+        ORDER BY q.message_id
+        LIMIT p_limit
+    LOOP
+        v_left := extract(epoch FROM v_end - clock_timestamp()) * 1000;
+        became := {requeue_orphan}(number, greatest(0, least(v_left, p_wait_ms / 4)));
+        IF became IS NOT NULL THEN
+            RETURN NEXT;
+        ELSE
+            v_stuck := coalesce(v_stuck, number);
+        END IF;
+    END LOOP;
+    -- What the pop sequence has run past must not be in the hands of a popper that is about to pop it.
+    IF (v_stuck IS NOT NULL OR v_popped > v_pushed) AND cardinality({drawing}({pop_seq!literal}::regclass)) = 0 THEN
+        v_popped := least(v_stuck - 1, v_pushed);
+        PERFORM setval({pop_seq!literal}::regclass, greatest(1, v_popped), v_popped > 0);
+        IF v_stuck IS NOT NULL THEN
+            number := v_stuck;
+            became := v_stuck;
+            RETURN NEXT;
+        END IF;
+    END IF;
+    was := 'hole';
+    became := NULL;
+    FOR number IN
+        SELECT q.turn
+        FROM {table} AS q
+        WHERE q.turn <= v_pushed
+            AND q.message_id IS NULL
+            AND (q.time < v_cutoff OR q.time > clock_timestamp())
+        ORDER BY q.turn
+        LIMIT p_limit
+    LOOP
+        v_left := extract(epoch FROM v_end - clock_timestamp()) * 1000;
+        IF {fill_hole}(number, greatest(0, v_left)) THEN
+            RETURN NEXT;
+        END IF;
+    END LOOP;
+END
+$qmon_body$;

@@ -1,0 +1,20 @@
+-- Takes a ring of pointers away, with its messages. Refused (RESTRICT) where something else depends on one of its
+-- objects; what somebody has dropped already is passed over.
+-- {table}          the ring; its sequences and its key go with it
+-- {data}           the payloads; their four tables and the index go with it
+-- {push}           function
+-- {pop}            function
+-- {drawing}        function
+-- {skip_hole}      function
+-- {fill_hole}      function
+-- {requeue_orphan} function
+-- {repair}         function
+DROP FUNCTION IF EXISTS {push}(text, integer);
+DROP FUNCTION IF EXISTS {pop}(integer);
+DROP FUNCTION IF EXISTS {repair}(double precision, integer, integer);
+DROP FUNCTION IF EXISTS {requeue_orphan}(bigint, integer);
+DROP FUNCTION IF EXISTS {fill_hole}(bigint, integer);
+DROP FUNCTION IF EXISTS {skip_hole}(bigint);
+DROP FUNCTION IF EXISTS {drawing}(regclass);
+DROP TABLE IF EXISTS {data};
+DROP TABLE IF EXISTS {table};

@@ -1,0 +1,88 @@
+-- Push one message for all subscribers; returns its number, or NULL where the ring stayed full for p_wait_ms
+-- milliseconds: try again.
+--
+-- No number is lost. None is drawn while the slot of the next one is taken. Where another pusher was quicker and the
+-- number drawn must wait after all, or where the transaction of an earlier push was rolled back, the session still has
+-- the number (currval is not rolled back), and its next push uses it. A number that was given up for a hole meanwhile
+-- is refused by its slot's turn; then a new one is drawn. Of several pushes in one rolled-back transaction all but the
+-- last number become holes, as do the numbers of a session that ended: whoever waits for one skips it once it is
+-- proven.
+--
+-- The UPDATE locks one row, and only on its own turn: it neither waits for another pusher nor for a popper, and cannot
+-- deadlock. The article's test, reference_count = 0, stays: it is true whenever the turn is. The full wait starts at
+-- half a millisecond and doubles up to 20 (the article: 100); it sees new commits in READ COMMITTED only, so at other
+-- isolation levels there is one try.
+--
+-- p_for: the subscribers it is for, as a set (bit k - 1 is subscriber k); requeue_orphan needs it.
+-- {table}     the ring
+-- {push}      the function
+-- {skip_hole} function: skip a proven hole
+-- {push_seq}  the sequence of push numbers
+-- {size!int}  slots
+-- {subscribers!int} how many subscribers there are
+CREATE FUNCTION {push}(
+    p_message text, p_wait_ms integer DEFAULT 1000, p_for integer DEFAULT (1 << {subscribers!int}) - 1
+) RETURNS bigint
+LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_number bigint;
+    v_next   bigint;
+    v_turn   bigint;
+    v_end    timestamptz;
+    v_pause  double precision := 0.0005;
+BEGIN
+    -- The number this session drew last, if it has not been used.
+    BEGIN
+        v_number := currval({push_seq!literal}::regclass);
+    EXCEPTION WHEN object_not_in_prerequisite_state THEN
+        v_number := NULL;
+    END;
+    IF v_number IS NOT NULL THEN
+        SELECT q.turn INTO v_turn FROM {table} AS q WHERE q.slot = v_number % {size!int};
+        IF v_turn > v_number THEN
+            v_number := NULL;
+        END IF;
+    END IF;
+    LOOP
+        IF v_number IS NULL THEN
+            v_next := coalesce(pg_sequence_last_value({push_seq!literal}::regclass), 0) + 1;
+            SELECT q.turn INTO v_turn FROM {table} AS q WHERE q.slot = v_next % {size!int};
+            IF v_turn >= v_next THEN
+                v_number := nextval({push_seq!literal}::regclass);
+            END IF;
+        END IF;
+        IF v_number IS NOT NULL THEN
+            UPDATE {table} AS q
+            SET time = clock_timestamp(),
+                message = p_message,
+                message_id = v_number,
+                reference_count = length(replace(CAST(CAST(p_for AS bit(16)) AS text), '0', '')),
+                unread = p_for,
+                turn = v_number + 1
+            WHERE q.slot = v_number % {size!int}
+                AND q.turn = v_number
+                AND q.reference_count = 0;
+            IF FOUND THEN
+                RETURN v_number;
+            END IF;
+            SELECT q.turn INTO v_turn FROM {table} AS q WHERE q.slot = v_number % {size!int};
+            IF v_turn > v_number THEN
+                v_number := NULL;
+                CONTINUE;
+            END IF;
+        END IF;
+        -- Full: the slot holds an earlier message that nobody has popped, or waits for one that may never come.
+        v_end := coalesce(v_end, clock_timestamp() + p_wait_ms * interval '1 millisecond');
+        IF v_pause > 0.004 AND (coalesce(v_number, v_next) - v_turn) % {size!int} = 0 AND {skip_hole}(v_turn) THEN
+            CONTINUE;
+        END IF;
+        IF clock_timestamp() >= v_end OR current_setting('transaction_isolation') <> 'read committed' THEN
+            RETURN NULL;
+        END IF;
+        PERFORM pg_sleep(v_pause);
+        v_pause := least(v_pause * 2, 0.02);
+    END LOOP;
+END
+$qmon_body$;

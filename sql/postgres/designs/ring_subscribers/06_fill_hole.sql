@@ -1,0 +1,22 @@
+-- Repair: skip number p_number, waiting up to p_wait_ms milliseconds for the proof that it is a hole: that every
+-- transaction which might have drawn it has ended. True if it was skipped; false where it is no hole, or not proven in
+-- time.
+-- {fill_hole} the function
+-- {skip_hole} function: skip a proven hole
+CREATE FUNCTION {fill_hole}(p_number bigint, p_wait_ms integer DEFAULT 1000) RETURNS boolean
+LANGUAGE plpgsql
+AS $qmon_body$
+DECLARE
+    v_end timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
+BEGIN
+    LOOP
+        IF {skip_hole}(p_number) THEN
+            RETURN true;
+        END IF;
+        IF clock_timestamp() >= v_end THEN
+            RETURN false;
+        END IF;
+        PERFORM pg_sleep(0.005);
+    END LOOP;
+END
+$qmon_body$;

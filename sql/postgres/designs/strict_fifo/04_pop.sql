@@ -1,0 +1,39 @@
+-- Pop the oldest message; no row where there is none. Where another popper has it, wait until that one has committed
+-- (then it is gone, and the next one is ours) or rolled back (then it is ours). The article: usp_dequeueFifo without
+-- READPAST.
+--
+-- FOR UPDATE is the update lock of the article's CTE. Several poppers wait for the same row; the one that wakes up to a
+-- row that is gone goes on to the next one of those it saw when it began, and where all of them are gone it has nothing
+-- in hand. That is no empty queue: messages may have come since. So it looks again, until a look shows no message at
+-- all. A row that a popper holds is still seen, so that "no row" also means that nobody can put one back.
+--
+-- No deadlock among poppers: all lock from the smallest id on. For a transaction that also pushes see push. Under
+-- REPEATABLE READ a popper that waited gets an error of serialization (40001) and begins anew; nothing is lost.
+--
+-- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and
+-- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
+-- would keep it after a burst has filled the queue. The primary key gives the order at any size.
+-- {table} the queue
+-- {pop}   the function
+CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
+LANGUAGE plpgsql ROWS 1
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+BEGIN
+    LOOP
+        RETURN QUERY
+        DELETE FROM {table} AS q
+        WHERE q.id = (
+            SELECT r.id
+            FROM {table} AS r
+            ORDER BY r.id
+            LIMIT 1
+            FOR UPDATE
+        )
+        RETURNING q.id, q.payload;
+        EXIT WHEN FOUND OR (SELECT r.id FROM {table} AS r ORDER BY r.id LIMIT 1) IS NULL;
+    END LOOP;
+END
+$qmon_body$;

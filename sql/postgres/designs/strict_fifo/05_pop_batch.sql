@@ -1,0 +1,35 @@
+-- Pop up to p_limit messages, oldest first. An addition: the article pops one at a time. Waits and looks again like
+-- pop.
+-- {table}     the queue
+-- {pop_batch} the function
+CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea)
+LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_ids bigint[];
+BEGIN
+    LOOP
+        -- An array first: it is ordered by the primary key, and the DELETE goes through it by index at any size.
+        v_ids := ARRAY(
+            SELECT r.id
+            FROM {table} AS r
+            ORDER BY r.id
+            LIMIT p_limit
+            FOR UPDATE
+        );
+        EXIT WHEN cardinality(v_ids) > 0 OR (SELECT r.id FROM {table} AS r ORDER BY r.id LIMIT 1) IS NULL;
+    END LOOP;
+    RETURN QUERY
+    WITH popped AS (
+        DELETE FROM {table} AS q
+        WHERE q.id = ANY (v_ids)
+        RETURNING q.id, q.payload
+    )
+    SELECT p.id, p.payload
+    FROM popped AS p
+    ORDER BY p.id;
+END
+$qmon_body$;

@@ -1,0 +1,12 @@
+-- Takes a strict FIFO queue away, with its messages. Refused (RESTRICT) where something else depends on one of its
+-- objects; what somebody has dropped already is passed over.
+-- {table}      the queue; its sequence and its key go with it
+-- {push}       function
+-- {push_batch} function
+-- {pop}        function
+-- {pop_batch}  function
+DROP FUNCTION IF EXISTS {push}(bytea);
+DROP FUNCTION IF EXISTS {push_batch}(bytea[]);
+DROP FUNCTION IF EXISTS {pop}();
+DROP FUNCTION IF EXISTS {pop_batch}(integer);
+DROP TABLE IF EXISTS {table};
