@@ -33,6 +33,8 @@ def _value(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(name)} = {_value(inner)}" for name, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(inner) for inner in value) + "]"
     return str(value) if isinstance(value, int) else _text(str(value))
 
 

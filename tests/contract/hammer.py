@@ -22,14 +22,15 @@ import pyodbc
 
 from qmon.model.layout import Layout
 from tests.facts import connected, odbc, query, wait_until
-from tests.queues import routine
+from tests.queues import BYTES, routine
 
 Role = Literal["pusher", "popper"]
 
 LEDGER: Final = """
     CREATE TABLE ledger_pushed (id bigint NOT NULL, message text NOT NULL);
     CREATE TABLE ledger_popped (
-        serial bigserial, id bigint NOT NULL, message text NOT NULL, attempt int NOT NULL, popper text NOT NULL
+        serial bigserial, id bigint, message text NOT NULL, attempt int NOT NULL, popper text NOT NULL,
+        subscriber int NOT NULL
     );
     CREATE TABLE ledger_completed (id bigint NOT NULL);
     CREATE INDEX ON ledger_pushed (message);
@@ -50,11 +51,13 @@ class Orders:
     fail_share: float = 0.0
     limit: int = 1_000_000_000
     work_s: float = 0.0
+    subscriber: int = 1
 
 
 def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) -> Orders:
     """The statements of a pusher or a popper of this queue, with the ledger in them."""
-    bytes_ = layout.design in ("fifo", "status")
+    bytes_ = layout.design in BYTES
+    subscriber = more.get("subscriber", 1)
     complete = fail = ""
     if role == "pusher":
         message = "convert_to(CAST(? AS text), 'UTF8')" if bytes_ else "CAST(? AS text)"
@@ -65,9 +68,10 @@ def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) 
     else:
         text = "convert_from(p.payload, 'UTF8')" if bytes_ else "p.payload"
         attempt = "p.attempt" if layout.traits.completes else "1"
+        asked = str(subscriber) if layout.ring is not None and layout.ring.subscribers else ""
         statement = f"""
-            INSERT INTO ledger_popped (id, message, attempt, popper)
-            SELECT p.id, {text}, {attempt}, CAST(? AS text) FROM {routine(layout, "pop")}() AS p
+            INSERT INTO ledger_popped (id, message, attempt, popper, subscriber)
+            SELECT p.id, {text}, {attempt}, CAST(? AS text), {subscriber} FROM {routine(layout, "pop")}({asked}) AS p
             RETURNING id, attempt"""
         if layout.traits.completes:
             complete = f"""
@@ -114,6 +118,8 @@ class Hammer:
         """``more``: fields of ``Orders`` for all processes."""
         self.url, self.layout, self._more = url, layout, more
         self._running: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self.subscribers = max(1, len(layout.ring.subscribers)) if layout.ring is not None else 1
+        self._reading: dict[subprocess.Popen[bytes], int] = {}
         self._started = 0
         self.killed = {"pusher": 0, "popper": 0}
         with connected(url) as raw:
@@ -123,13 +129,22 @@ class Hammer:
         """Start so many pushers or poppers."""
         for _ in range(count):
             self._started += 1
-            orders = orders_for(self.url, self.layout, role, f"{role}{self._started}", **{**self._more, **more})
+            subscriber = self._least_read() if role == "popper" else 1
+            asked = {"subscriber": subscriber, **self._more, **more}
+            orders = orders_for(self.url, self.layout, role, f"{role}{self._started}", **asked)
             root = Path(__file__).parent.parent.parent
             process = subprocess.Popen([sys.executable, "-m", "tests.contract.hammer"], stdin=subprocess.PIPE, cwd=root)
             assert process.stdin is not None
             process.stdin.write(json.dumps(asdict(orders)).encode() + b"\n")
             process.stdin.flush()
             self._running.append((role, process))
+            if role == "popper":
+                self._reading[process] = subscriber
+
+    def _least_read(self) -> int:
+        """The subscriber that the fewest poppers serve."""
+        serving = [self._reading[each] for role, each in self._running if role == "popper"]
+        return min(range(1, self.subscribers + 1), key=serving.count)
 
     def kill_one(self, role: Role, chance: random.Random) -> None:
         """Kill one of that role with SIGKILL, whatever it is doing."""
@@ -164,8 +179,10 @@ class Hammer:
         return int(str(query(self.url, "SELECT count(*) FROM ledger_pushed")[0][0]))
 
     def popped(self) -> int:
-        """Messages popped at least once, by the ledger."""
-        return int(str(query(self.url, "SELECT count(DISTINCT message) FROM ledger_popped")[0][0]))
+        """Messages popped at least once (by each subscriber), by the ledger."""
+        read = "SELECT DISTINCT message, subscriber FROM ledger_popped"
+        by_all = f"SELECT 1 FROM ({read}) AS r GROUP BY message HAVING count(*) = {self.subscribers}"
+        return int(str(query(self.url, f"SELECT count(*) FROM ({by_all}) AS a")[0][0]))
 
     def sessions(self) -> int:
         """Sessions of hammering processes that the server still has: a killed one's takes a moment to go."""
