@@ -1,0 +1,1 @@
+"""Measures queue designs side by side: throughput, latency and what they cost the server."""

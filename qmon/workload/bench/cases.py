@@ -1,0 +1,121 @@
+"""What a bench is to do: which designs, with how many sessions, for how long, and in which parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.designs import TRAITS
+from qmon.model.layout import Layout
+
+MAX_SESSIONS: Final = 500
+MAX_SECONDS: Final = 24 * 3600.0
+DEQUEUE_DESIGNS: Final = ("batch_single", "batch_split", "batch_fast")
+DEQUEUE_BATCHES: Final = (10, 100)
+REFERENCE: Final = "naive"
+
+
+class Part(StrEnum):
+    """The parts of a bench."""
+
+    HEALTHY = "healthy"
+    HELD = "held"
+    """The same load while one transaction is open from beginning to end: nothing that is dead can be removed."""
+    DEQUEUE = "dequeue"
+    """Buffers per batch of the three batch designs, nobody else about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole bench. Times in seconds.
+
+    ``ahead``: so many messages pushers may be ahead of poppers, where a batch is one; so that every design works at
+    the same depth. ``rows``: messages in the queue of the dequeue part; ``payload_bytes``: its largest message.
+    """
+
+    designs: tuple[str, ...]
+    pushers: int = 8
+    poppers: int = 8
+    seconds: float = 10.0
+    warm_up_s: float = 1.0
+    message_bytes: int = 300
+    batches: tuple[int, ...] = (1, 10, 100)
+    ring_size: int = 10_000
+    ahead: int = 2_000
+    rows: int = 40_000
+    payload_bytes: int = 16_000
+    parts: tuple[Part, ...] = tuple(Part)
+
+    def check(self) -> None:
+        """Raise ``BadInput`` where this cannot be done."""
+        if not self.designs or not self.parts:
+            raise BadInput("a bench needs a design and a part to measure")
+        if self.pushers < 1 or self.poppers < 1 or self.pushers + self.poppers > MAX_SESSIONS:
+            raise BadInput(f"a bench takes 1 pusher and 1 popper or more, {MAX_SESSIONS} in all at most")
+        if not 0 < self.seconds <= MAX_SECONDS:
+            raise BadInput(f"a run lasts more than 0 seconds and at most a day, not {self.seconds:g} s")
+        if not 1 <= self.message_bytes <= 1_000_000:
+            raise BadInput(f"a message has 1 to 1,000,000 bytes, not {self.message_bytes:,}")
+        if not self.batches or any(not 1 <= batch <= 10_000 for batch in self.batches):
+            raise BadInput("a batch has 1 to 10,000 messages")
+
+    def loads(self) -> tuple[Case, ...]:
+        """The runs under load, part by part; a batch of a design without batches is left out when it is installed."""
+        return tuple(
+            Case(design, batch, part is Part.HELD)
+            for part in self.parts
+            if part is not Part.DEQUEUE
+            for batch in self.batches
+            for design in self.designs
+        )
+
+    def dequeues(self) -> tuple[tuple[str, int], ...]:
+        """Design and batch of each run of the dequeue part."""
+        if Part.DEQUEUE not in self.parts:
+            return ()
+        return tuple(
+            (design, batch) for batch in DEQUEUE_BATCHES for design in DEQUEUE_DESIGNS if design in self.designs
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run under load: a design, messages at a time, and whether a transaction is held open meanwhile."""
+
+    design: str
+    batch: int
+    held: bool
+
+    def possible(self, layout: Layout) -> bool:
+        """Whether the design has what the run calls."""
+        return self.batch == 1 or bool(layout.routine("push_batch") and layout.routine("pop_batch"))
+
+    @property
+    def completes(self) -> bool:
+        """Whether a popped message is completed apart."""
+        return TRAITS[self.design].completes
+
+
+def gate(plan: Plan, batch: int, size: int | None) -> tuple[int, int]:
+    """How the gate counts: messages a step, and the steps that pushers may be ahead of poppers.
+
+    At least so many steps that every session may have one unfinished; half a ring of ``size`` slots at most.
+    """
+    unit = max(16, batch)
+    messages = plan.ahead + (50 * batch if batch > 1 else 0)
+    if size is not None:
+        unit = max(1, min(unit, size // 64))
+        messages = min(messages, size // 2)
+    return unit, max(1, messages // unit)
+
+
+def chosen(wanted: Sequence[str], there: Sequence[str]) -> tuple[str, ...]:
+    """The designs that the user means, all where none is named; raises ``BadInput`` for one that is not there."""
+    for design in wanted:
+        if design not in there:
+            raise BadInput(f"there is no design {design!r} to measure here; there are: {', '.join(there)}")
+    names = dict.fromkeys(wanted or there)
+    return tuple(sorted(names, key=lambda name: (name != REFERENCE, tuple(names).index(name))))

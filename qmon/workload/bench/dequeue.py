@@ -1,0 +1,95 @@
+"""The articles' comparison of batch dequeues: what one batch reads, nobody else about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from qmon.engines.base import Bound
+from qmon.model.layout import Layout
+from qmon.workload.bench.cases import Plan
+from qmon.workload.bench.readings import Counters, counters, wait_until_gone
+from qmon.workload.bench.results import Dequeue, Reads
+from qmon.workload.bench.site import Site
+
+ARTICLE: Final[dict[str, tuple[int, int, int]]] = {
+    "batch_single": (10, 1695, 675),
+    "batch_split": (10, 1546, 380),
+    "batch_fast": (100, 553, 56),
+}
+"""Batch, logical reads and LOB logical reads of the article (Al Zabir 2010, SQL Server), 40,000 rows, 500 MB."""
+
+_FIRST: Final = 20
+_FILL: Final = 200
+Tell = Callable[[float], None]
+"""Told the share (0 to 1) that is done."""
+
+
+def dequeue(site: Site, plan: Plan, design: str, batch: int, layout: Layout, tell: Tell) -> Dequeue:
+    """Fill a freshly installed queue, then pop it empty in batches from one session after another.
+
+    Payloads are read to the last byte. Popped messages stay where they are, as in the article: nobody archives.
+    """
+    _fill(site, plan, layout, tell)
+    before = counters(site)
+    firsts = _pop(site, layout, batch, _FIRST)
+    middle = counters(site)
+    began = time.perf_counter()
+    rest = _pop(site, layout, batch, None, lambda done: tell(0.5 + done / plan.rows / 2))
+    spent = time.perf_counter() - began
+    after = counters(site)
+    return Dequeue(
+        design,
+        batch,
+        plan.rows,
+        first=_reads(before, middle, firsts),
+        whole=_reads(before, after, firsts + rest),
+        batches=firsts + rest,
+        mean_ms=spent * 1000 / rest if rest else 0.0,
+    )
+
+
+def _fill(site: Site, plan: Plan, layout: Layout, tell: Tell) -> None:
+    routine = layout.routine("push_batch")
+    names = {"push_batch": None if routine is None else routine.parts}
+    bound = site.statement("fill", names)
+    connection = site.connect("fill")
+    try:
+        done = 0
+        while done < plan.rows:
+            rows = min(_FILL, plan.rows - done)
+            connection.fetch(Bound(bound, {"rows": rows, "bytes": plan.payload_bytes}))
+            done += rows
+            tell(done / plan.rows / 2)
+    finally:
+        connection.close()
+    wait_until_gone(site)
+
+
+def _pop(site: Site, layout: Layout, batch: int, most: int | None, tell: Tell | None = None) -> int:
+    """Pop so many batches, or all there are, in a session of its own; returns the batches."""
+    routine = layout.routine("pop_batch")
+    statement = site.statement("dequeue", {"pop_batch": None if routine is None else routine.parts})
+    connection = site.connect("dequeue")
+    batches = messages = 0
+    try:
+        while most is None or batches < most:
+            found = len(connection.fetch(Bound(statement, {"limit": batch})).rows)
+            if not found:
+                break
+            batches += 1
+            messages += found
+            if tell is not None:
+                tell(messages)
+    finally:
+        connection.close()
+    wait_until_gone(site)
+    return batches
+
+
+def _reads(before: Counters, after: Counters, batches: int) -> Reads:
+    each = max(1, batches)
+    return Reads(
+        (after.heap - before.heap) / each, (after.idx - before.idx) / each, (after.toast - before.toast) / each
+    )

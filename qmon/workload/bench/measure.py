@@ -1,0 +1,151 @@
+"""Measures one design under load."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, Value
+from qmon.model.layout import Layout
+from qmon.workload.bench import histogram
+from qmon.workload.bench.cases import Case, Plan, gate
+from qmon.workload.bench.loops import empty_loop, make_loops
+from qmon.workload.bench.readings import Counters, WaitSampler, counters, wait_until_gone
+from qmon.workload.bench.results import Latency, Outcome
+from qmon.workload.bench.sessions import SLICE_S, LoadSession, Sessions, Slice
+from qmon.workload.bench.site import Site
+
+LOOK_EVERY_S = 0.1
+_SETTLE_S = 0.2
+Tell = Callable[[float, float], None]
+"""Told the seconds that are over, of all, and the cycles per second of late."""
+
+
+def measure(site: Site, plan: Plan, case: Case, layout: Layout, tell: Tell) -> Outcome:
+    """Load one freshly installed queue and say how it went.
+
+    The loops begin with a warm-up that is not counted in rates and latencies; buffers and log are those of the whole
+    load over all its cycles. Raises what a lost connection raises.
+    """
+    loops = make_loops(site, layout, case)
+    unit, ahead = gate(plan, case.batch, None if layout.ring is None else layout.ring.size)
+    settings: dict[str, Value] = {
+        "batch": case.batch, "unit": unit, "ahead": ahead, "bytes": plan.message_bytes,
+    }  # fmt: skip
+    warm = math.ceil(plan.warm_up_s / SLICE_S)
+    count = warm + max(1, round(plan.seconds / SLICE_S))
+    sampler = WaitSampler(site)
+    with _held(site) if case.held else contextlib.nullcontext():
+        before = counters(site)
+        with Sessions(site.connect) as sessions:
+            sessions.add("pusher", plan.pushers, loops.push, settings)
+            sessions.add("popper", plan.poppers, loops.pop, settings)
+            _watch(site, sessions, count, warm, tell, sampler)
+            sessions.check()
+        wait_until_gone(site)
+        after = counters(site)
+    return _outcome(case, sessions, warm, count, before, after, sampler)
+
+
+def empty_rate(site: Site, plan: Plan, seconds: float = 1.0) -> float:
+    """Rounds per second of the loop with nothing in it, with as many sessions as the load has."""
+    call = empty_loop(site)
+    count = max(2, round(seconds / SLICE_S))
+    with Sessions(site.connect) as sessions:
+        sessions.add("pusher", plan.pushers + plan.poppers, call, {"batch": 1, "unit": 16, "ahead": 1, "bytes": 1})
+        sessions.start(_clock(site) + _SETTLE_S, count)
+        while sessions.working:
+            threading.Event().wait(LOOK_EVERY_S)
+        sessions.check()
+    return _messages(sessions.pushers, 1) / ((count - 1) * SLICE_S)
+
+
+def _watch(site: Site, sessions: Sessions, count: int, warm: int, tell: Tell, sampler: WaitSampler) -> None:
+    """Start the sessions, and look at them until they are through."""
+    start_at = _clock(site) + _SETTLE_S
+    sessions.start(start_at, count)
+    pause = threading.Event()
+    while sessions.working:
+        pause.wait(LOOK_EVERY_S)
+        now = _clock(site) - start_at
+        if now > warm * SLICE_S and now < count * SLICE_S:
+            sampler.look()
+        last = int(now / SLICE_S) - 1
+        rate = sum(_in_slice(sessions.poppers, last - back) for back in range(4)) / (4 * SLICE_S)
+        tell(min(max(0.0, now), count * SLICE_S), rate)
+
+
+@contextlib.contextmanager
+def _held(site: Site) -> Iterator[None]:
+    """A transaction that is open for the whole block."""
+    connection = site.connect("holder")
+    try:
+        with connection.transaction():
+            pin = queries.load(site.engine.name, "action/workload/pin", connection.version)
+            connection.fetch(Bound(queries.render(pin, {}, site.engine)))
+            yield
+    finally:
+        connection.close()
+
+
+def _clock(site: Site) -> float:
+    ((at,),) = site.rows("clock")
+    return float(str(at))
+
+
+def _slices(sessions: Iterable[LoadSession], first: int) -> list[Slice]:
+    return [each for session in sessions for each in tuple(session.slices) if each.number >= first]
+
+
+def _messages(sessions: Iterable[LoadSession], first: int) -> int:
+    return sum(each.messages for each in _slices(sessions, first))
+
+
+def _in_slice(sessions: Iterable[LoadSession], number: int) -> int:
+    """Messages of one slice; of those sessions that are through with it."""
+    return sum(each.messages for session in sessions for each in tuple(session.slices[-8:]) if each.number == number)
+
+
+def _latency(histograms: Iterable[Sequence[int]]) -> Latency | None:
+    counts = histogram.added(histograms)
+    p50, p99 = histogram.percentile(counts, 0.5), histogram.percentile(counts, 0.99)
+    return None if p50 is None or p99 is None else Latency(p50, p99)
+
+
+def _outcome(
+    case: Case, sessions: Sessions, warm: int, count: int, before: Counters, after: Counters, sampler: WaitSampler
+) -> Outcome:
+    pushes, pops = _slices(sessions.pushers, warm), _slices(sessions.poppers, warm)
+    seconds = (count - warm) * SLICE_S
+    cycles = _messages(sessions.poppers, 0)
+    per_slice = [0] * (count - warm)
+    for each in pops:
+        per_slice[each.number - warm] += each.messages
+    updated = after.updated - before.updated
+    complaints = [each.last_error for each in sessions.all if each.last_error]
+    return Outcome(
+        case,
+        seconds,
+        cycles_per_s=sum(per_slice) / seconds,
+        pushed_per_s=sum(each.messages for each in pushes) / seconds,
+        push=_latency(each.spent for each in pushes),
+        pop=_latency(each.spent for each in pops),
+        complete=_latency(each.completed for each in pops),
+        buffers_per_cycle=(after.buffers - before.buffers) / cycles if cycles else None,
+        wal_per_cycle=(after.wal - before.wal) / cycles if cycles else None,
+        waits=sampler.top(),
+        samples=sampler.samples,
+        dead_rows=after.dead,
+        hot_share=(after.hot - before.hot) / updated if updated else None,
+        vacuums=after.vacuums - before.vacuums,
+        bytes=after.bytes,
+        deadlocks=after.deadlocks - before.deadlocks,
+        missed=sum(each.missed for each in (*pushes, *pops)),
+        errors=sum(each.errors for each in sessions.all),
+        last_error=complaints[-1] if complaints else "",
+        timeline=tuple(number / SLICE_S for number in per_slice),
+        slice_s=SLICE_S,
+    )

@@ -1,0 +1,131 @@
+"""What a bench has found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from qmon.workload.bench.cases import REFERENCE, Case, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long an operation took inside the server, with its commit: milliseconds."""
+
+    p50_ms: float
+    p99_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What sessions of the load were doing, as a share (0 to 1) of all looks at them; CPU: ran, or could have run."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One run under load.
+
+    Attributes:
+        cycles_per_s: messages pushed and popped (and completed, where the design completes) per second; only pops that
+            returned a message count.
+        pushed_per_s: messages pushed per second.
+        buffers_per_cycle: buffers of tables, indexes, payloads and sequences touched for one cycle.
+        wal_per_cycle: bytes of log that the server wrote for one cycle; whoever else writes is in it.
+        waits: most frequent first.
+        samples: how many looks at sessions ``waits`` is made of.
+        dead_rows: at the end.
+        hot_share: of the updates, those within their page that touched no index; ``None`` without updates.
+        vacuums: how often a table was vacuumed meanwhile.
+        bytes: size at the end.
+        deadlocks: in the whole database meanwhile.
+        missed: pushes into a full ring and pops that found nothing.
+        errors: slices that failed; what they had done is not counted.
+        timeline: cycles per second, one figure for each slice.
+        slice_s: seconds that each of them stands for.
+    """
+
+    case: Case
+    seconds: float
+    cycles_per_s: float
+    pushed_per_s: float
+    push: Latency | None
+    pop: Latency | None
+    complete: Latency | None
+    buffers_per_cycle: float | None
+    wal_per_cycle: float | None
+    waits: tuple[Wait, ...]
+    samples: int
+    dead_rows: int
+    hot_share: float | None
+    vacuums: int
+    bytes: int
+    deadlocks: int
+    missed: int
+    errors: int
+    last_error: str = ""
+    timeline: tuple[float, ...] = field(default=(), repr=False)
+    slice_s: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Buffers touched for one batch: tables, indexes, payloads stored apart (with their indexes)."""
+
+    table: float
+    index: float
+    payload: float
+
+    @property
+    def total(self) -> float:
+        """All of them."""
+        return self.table + self.index + self.payload
+
+
+@dataclass(frozen=True, slots=True)
+class Dequeue:
+    """The dequeue part for one design and batch: ``first`` batches of a fresh queue, and all until it is empty."""
+
+    design: str
+    batch: int
+    rows: int
+    first: Reads
+    whole: Reads
+    batches: int
+    mean_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The server as it was: its version, and the settings that the figures depend on, by name."""
+
+    target: str
+    version: str
+    settings: dict[str, str]
+    empty_loops_per_s: float
+    """Rounds per second of the driving loop with nothing in it, all sessions together: the driver's own limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A whole bench."""
+
+    plan: Plan
+    conditions: Conditions
+    outcomes: tuple[Outcome, ...]
+    dequeues: tuple[Dequeue, ...]
+
+    def ratio(self, outcome: Outcome) -> float | None:
+        """How much faster than ``naive`` in the same part with the same batch; ``None`` where that was not measured."""
+        return self._over(outcome, Case(REFERENCE, outcome.case.batch, outcome.case.held))
+
+    def kept(self, outcome: Outcome) -> float | None:
+        """What is left of the design's own healthy rate while a transaction is held open."""
+        if not outcome.case.held:
+            return None
+        return self._over(outcome, Case(outcome.case.design, outcome.case.batch, held=False))
+
+    def _over(self, outcome: Outcome, other: Case) -> float | None:
+        base = next((each.cycles_per_s for each in self.outcomes if each.case == other), 0.0)
+        return outcome.cycles_per_s / base if base else None

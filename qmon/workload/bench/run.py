@@ -1,0 +1,170 @@
+"""A whole bench: makes its schema, runs case after case in it, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+from qmon.engines.base import Connection, Engine, Session, Target
+from qmon.engines.registry import engine_for
+from qmon.engines.rows import records
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.workload.bench.cases import Case, Plan
+from qmon.workload.bench.dequeue import dequeue
+from qmon.workload.bench.janitor import swept
+from qmon.workload.bench.measure import empty_rate, measure
+from qmon.workload.bench.results import Conditions, Dequeue, Outcome, Report
+from qmon.workload.bench.site import Site, statement
+
+QUEUE = "q"
+
+
+class Place(Protocol):
+    """Creates the objects of a design; ``qmon.operate.trial.place``."""
+
+    def __call__(
+        self, connection: Connection, engine: Engine, design: str, *, schema: str, queue: str, ring_size: int
+    ) -> Layout: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a bench goes: which run of how many, what it measures, the share (0 to 1) of it that is over."""
+
+    number: int
+    total: int
+    what: str
+    share: float
+    cycles_per_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    version: str
+    synchronous_commit: str
+    fsync: str
+    full_page_writes: str
+    wal_level: str
+    shared_buffers: str
+    max_wal_size: str
+    autovacuum_naptime: str
+    room: int
+
+
+def run_bench(
+    target: Target,
+    plan: Plan,
+    schema: str,
+    place: Place,
+    progress: Callable[[Progress], None] = lambda _: None,
+    finished: Callable[[Outcome | Dequeue], None] = lambda _: None,
+) -> Report:
+    """Run the plan in a new schema of this name; ``finished`` is told each result as it comes.
+
+    Raises ``BadInput`` where the plan cannot be or the server has no room for its sessions, and what connecting and
+    running raise. The schema is gone when this returns, also when it raises (a ``KeyboardInterrupt``), and soon after
+    this process was killed.
+    """
+    plan.check()
+    engine = engine_for(target)
+    connection = engine.connect(target, Session("bench"))
+    try:
+        site = Site(connection, engine, target, schema)
+        known = _conditions(site, plan)
+        with swept(target, schema):
+            site.make()
+            return _Run(site, plan, place, progress, finished).all(known)
+    finally:
+        connection.close()
+
+
+def leftovers(connection: Connection, engine: Engine) -> tuple[str, ...]:
+    """Schemas of benches that nobody could drop, since the machine went down with them."""
+    from qmon.engines.base import Bound
+
+    rows = connection.fetch(Bound(statement(engine, "leftovers", connection.version))).rows
+    return tuple(str(row[0]) for row in rows)
+
+
+def _conditions(site: Site, plan: Plan) -> _Settings:
+    from qmon.engines.base import Bound
+
+    (found,) = records(_Settings, site.connection.fetch(Bound(site.statement("conditions"))))
+    needed = plan.pushers + plan.poppers + 2
+    if found.room < needed:
+        raise BadInput(
+            f"the server has room for {found.room} more connections, and the bench needs {needed}: ask for fewer"
+            " pushers and poppers, or raise max_connections"
+        )
+    return found
+
+
+class _Run:
+    """One bench under way."""
+
+    def __init__(
+        self,
+        site: Site,
+        plan: Plan,
+        place: Place,
+        progress: Callable[[Progress], None],
+        finished: Callable[[Outcome | Dequeue], None],
+    ) -> None:
+        self._site = site
+        self._plan = plan
+        self._place = place
+        self._progress = progress
+        self._finished = finished
+        self._total = len(plan.loads()) + len(plan.dequeues())
+        self._number = 0
+
+    def all(self, known: _Settings) -> Report:
+        """Every run of the plan."""
+        settings = {each.name: str(getattr(known, each.name)) for each in fields(known)}
+        version = settings.pop("version")
+        settings.pop("room")
+        conditions = Conditions(self._site.target.name, version, settings, empty_rate(self._site, self._plan))
+        outcomes = [found for case in self._plan.loads() if (found := self._load(case)) is not None]
+        dequeues = [self._dequeue(design, batch) for design, batch in self._plan.dequeues()]
+        return Report(self._plan, conditions, tuple(outcomes), tuple(dequeues))
+
+    def _fresh(self, design: str) -> Layout:
+        """A new queue of this design in a schema that is otherwise empty."""
+        self._site.clear()
+        self._site.make()
+        return self._place(
+            self._site.connection,
+            self._site.engine,
+            design,
+            schema=self._site.schema,
+            queue=QUEUE,
+            ring_size=self._plan.ring_size,
+        )
+
+    def _load(self, case: Case) -> Outcome | None:
+        self._number += 1
+        layout = self._fresh(case.design)
+        if not case.possible(layout):
+            return None
+        what = f"{case.design}, {case.batch} at a time" + (", a transaction held open" if case.held else "")
+        whole = self._plan.warm_up_s + self._plan.seconds
+
+        def tell(over: float, rate: float) -> None:
+            self._progress(Progress(self._number, self._total, what, min(1.0, over / whole), rate))
+
+        found = measure(self._site, self._plan, case, layout, tell)
+        self._finished(found)
+        return found
+
+    def _dequeue(self, design: str, batch: int) -> Dequeue:
+        self._number += 1
+        layout = self._fresh(design)
+
+        def tell(share: float) -> None:
+            self._progress(Progress(self._number, self._total, f"{design}, dequeue of {batch}", share))
+
+        found = dequeue(self._site, self._plan, design, batch, layout, tell)
+        self._finished(found)
+        return found

@@ -1,0 +1,130 @@
+"""The sessions of a load: a thread and a connection each, that call a loop inside the server slice after slice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Final, Self
+
+from qmon.engines.base import Bound, Connection, Statement, Value
+from qmon.errors import QmonError, QueryFailed
+from qmon.workload.bench import histogram
+
+SLICE_S: Final = 0.25
+"""Short, so that the server's counters and its autovacuum see what happens, and that a bench ends at once."""
+_GRACE_S: Final = 5.0
+
+
+@dataclass(slots=True)
+class Slice:
+    """What one session did in one slice: messages, operations that found nothing, and its histograms."""
+
+    number: int
+    messages: int
+    missed: int
+    spent: tuple[int, ...] = field(repr=False)
+    completed: tuple[int, ...] = field(repr=False)
+
+
+class LoadSession:
+    """One pusher or popper. Its ``slices`` may be read while it works."""
+
+    def __init__(self, connection: Connection, call: Statement, settings: Mapping[str, Value]) -> None:
+        """``settings``: the values of ``call.sql`` but for the moment and the carry."""
+        self.slices: list[Slice] = []
+        self.errors = 0
+        self.last_error = ""
+        self.broken: QmonError | None = None
+        self._connection = connection
+        self._call = call
+        self._settings = settings
+        self._carry = 0
+
+    def run(self, start_at: float, count: int, stop: threading.Event) -> None:
+        """Work through the slices; ``start_at``: seconds since the epoch on the server's clock."""
+        for number in range(count):
+            if stop.is_set():
+                return
+            until = start_at + (number + 1) * SLICE_S
+            try:
+                self._slice(number, until)
+            except QueryFailed as problem:
+                self.errors += 1
+                self.last_error = str(problem)
+            except QmonError as problem:
+                self.broken = problem
+                return
+
+    def _slice(self, number: int, until: float) -> None:
+        values = {**self._settings, "until": until, "carry": self._carry}
+        ((carry, messages, missed, spent, completed),) = self._connection.fetch(Bound(self._call, values)).rows
+        self._carry = int(str(carry))
+        done = histogram.read(spent), histogram.read(completed)
+        self.slices.append(Slice(number, int(str(messages)), int(str(missed)), *done))
+
+    def cancel(self) -> None:
+        """End the statement under way."""
+        self._connection.cancel()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+class Sessions:
+    """All sessions of one run. Leaving the block ends them, within a slice or by cancelling."""
+
+    def __init__(self, connect: Callable[[str], Connection]) -> None:
+        self.pushers: list[LoadSession] = []
+        self.poppers: list[LoadSession] = []
+        self._connect = connect
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def add(self, role: str, number: int, call: Statement, settings: Mapping[str, Value]) -> None:
+        """Connect so many ``pusher``s or ``popper``s; raises what connecting raises."""
+        into = self.pushers if role == "pusher" else self.poppers
+        for _ in range(number):
+            into.append(LoadSession(self._connect(role), call, settings))
+
+    def start(self, start_at: float, count: int) -> None:
+        """Let all of them work through so many slices."""
+        for each in self.all:
+            thread = threading.Thread(target=each.run, args=(start_at, count, self._stop), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    @property
+    def all(self) -> Sequence[LoadSession]:
+        """Pushers and poppers."""
+        return [*self.pushers, *self.poppers]
+
+    @property
+    def working(self) -> bool:
+        """Whether one of them is at work."""
+        return any(thread.is_alive() for thread in self._threads)
+
+    def check(self) -> None:
+        """Raise what broke a session, if something did."""
+        for each in self.all:
+            if each.broken is not None:
+                raise each.broken
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        patience = SLICE_S * 2
+        for thread in self._threads:
+            thread.join(patience)
+        for each, thread in zip(self.all, self._threads, strict=False):
+            if thread.is_alive():
+                each.cancel()
+                thread.join(_GRACE_S)
+        for each in self.all:
+            each.close()

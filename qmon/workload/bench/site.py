@@ -1,0 +1,105 @@
+"""The schema in which a bench works, and its disappearance."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from typing import Final
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, Connection, Engine, Session, Statement, Target, Value
+from qmon.engines.queries import Name
+from qmon.engines.registry import engine_for
+from qmon.errors import BadInput, QueryFailed
+
+_LOCK_WAIT_S: Final = 2.0
+_DROP_WITHIN_S: Final = 30.0
+
+
+def new_schema() -> str:
+    """A name that nobody has taken."""
+    return f"qmon_bench_{secrets.token_hex(5)}"
+
+
+def statement(
+    engine: Engine, name: str, version: tuple[int, int], names: Mapping[str, Name] | None = None
+) -> Statement:
+    """A statement of the bench."""
+    return queries.render(queries.load(engine.name, f"action/bench/{name}", version), names or {}, engine)
+
+
+class Site:
+    """The schema of one bench, seen from one connection."""
+
+    def __init__(self, connection: Connection, engine: Engine, target: Target, schema: str) -> None:
+        if not queries.exists(engine.name, "action/bench/call", connection.version):
+            raise BadInput(f"the bench has no driving loop for {engine.name} yet: it measures PostgreSQL")
+        self.connection = connection
+        self.engine = engine
+        self.target = target
+        self.schema = schema
+
+    @property
+    def prefix(self) -> str:
+        """What the application names of the load's sessions begin with."""
+        return f"qmon {self.schema}"
+
+    def statement(self, name: str, names: Mapping[str, Name] | None = None) -> Statement:
+        """A statement of the bench."""
+        return statement(self.engine, name, self.connection.version, names)
+
+    def run(self, name: str, names: Mapping[str, Name] | None = None) -> None:
+        """Run a statement of the bench for its effect."""
+        self.connection.execute(Bound(self.statement(name, names)))
+
+    def rows(self, name: str, values: Mapping[str, Value] | None = None) -> tuple[tuple[object, ...], ...]:
+        """The rows of a statement of the bench."""
+        return self.connection.fetch(Bound(self.statement(name), values or {})).rows
+
+    def make(self) -> None:
+        """Create the schema, and say in the catalogue what it is."""
+        with self.connection.transaction():
+            self.run("create_schema", {"schema": self.schema})
+            self.run("comment", {"schema": self.schema})
+
+    def clear(self) -> None:
+        """Drop the schema with all that is in it. Raises ``QueryFailed`` where somebody holds on to it for long."""
+        deadline = time.monotonic() + _DROP_WITHIN_S
+        while True:
+            try:
+                self.run("drop_schema", {"schema": self.schema})
+            except QueryFailed:
+                if time.monotonic() > deadline:
+                    raise
+                threading.Event().wait(0.2)
+            else:
+                return
+
+    def in_schema(self, name: str) -> Name:
+        """An object of the schema."""
+        return (self.schema, name)
+
+    def connect(self, role: str) -> Connection:
+        """A session of the load: plans as an application has them, no deadline of ours."""
+        session = Session(f"{self.schema} {role}", idle_transaction_timeout_s=86_400.0)
+        connection = self.engine.connect(self.target, session)
+        query = queries.load(self.engine.name, "action/workload/session", connection.version)
+        connection.fetch(Bound(queries.render(query, {}, self.engine), {"application": f"{self.prefix} {role}"}))
+        return connection
+
+
+def sweep(target: Target, schema: str) -> None:
+    """End what is left of a bench's sessions and drop its schema; nothing happens where it is gone.
+
+    Raises what connecting raises, and ``QueryFailed`` where the schema cannot be dropped.
+    """
+    engine = engine_for(target)
+    connection = engine.connect(target, Session("bench sweep", lock_timeout_s=_LOCK_WAIT_S))
+    try:
+        site = Site(connection, engine, target, schema)
+        site.rows("end_sessions", {"prefix": f"{site.prefix} "})
+        site.clear()
+    finally:
+        connection.close()

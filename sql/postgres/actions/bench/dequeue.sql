@@ -1,0 +1,7 @@
+-- Pops a batch and hands its messages out.
+-- {pop_batch} function of the design
+-- :limit      so many at most
+-- > id        id
+-- > payload   the message
+SELECT CAST(p.id AS text) AS id, p.payload
+FROM {pop_batch}(CAST(:limit AS integer)) AS p
