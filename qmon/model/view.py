@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
@@ -108,7 +108,7 @@ class QueueView:
     fill: Figure
     verdict: Verdict
     forecast: Forecast
-    history: tuple[Point, ...] = ()
+    history: Sequence[Point] = ()
     messages: tuple[MessageSample, ...] | None = None
     failures: tuple[ProbeFailure, ...] = ()
     gap_kind: str = ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Final
 
 from qmon.model.flow import Flow, Shares, committed, ring_flow, shares_of, table_flow
 from qmon.model.forecast import forecast
+from qmon.model.series import Recorder
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import Signs, judge
 from qmon.model.view import Figure, Forecast, Point, QueueView, Trend
@@ -32,7 +32,7 @@ class QueueTrack:
         self._progress = WatchedProgress()
         self._ids = WatchedIds()
         self._signs: dict[str, float] = {}
-        self._points: deque[Point] = deque(maxlen=KEPT_POINTS)
+        self._points = Recorder(KEPT_POINTS)
 
     def add(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool) -> QueueView:
         """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart."""
@@ -119,7 +119,7 @@ class QueueTrack:
             scheduled=self._extra(q, "scheduled"), dead=self._extra(q, "dead"), oldest=oldest,
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
             gap=gap, fill=fill, verdict=verdict, forecast=self._forecast(ready, rates),
-            history=tuple(self._points), messages=q.messages, failures=failures, gap_kind=gap_kind,
+            history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None,
         )  # fmt: skip
 
@@ -139,7 +139,7 @@ class QueueTrack:
 
     def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure) -> None:
         now = self._window.rates(_SMOOTH_S)
-        self._points.append(
+        self._points.add(
             Point(
                 at, None if ready.at_least else ready.value, now.pushed if now else None, now.popped if now else None,
                 now.completed if now else None, in_progress.value, oldest.value,

@@ -11,7 +11,7 @@ from qmon.model.flow import Flow
 
 RATE_WINDOW_S: Final = 10.0
 """Rates are taken over so many seconds."""
-_KEPT_TICKS: Final = 256
+_KEPT_TICKS: Final = 64
 _KEPT_NETS: Final = 2400
 
 

@@ -1,0 +1,46 @@
+"""Points in, the same points out, in a block of numbers of bounded size."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.model.series import Recorder, Series
+from qmon.model.view import Point
+
+figures = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+points = st.builds(
+    Point, st.floats(allow_nan=False, allow_infinity=False), figures, figures, figures, figures, figures, figures
+)
+
+
+@given(st.lists(points, max_size=40))
+def test_points_come_back_as_they_were(given_points: list[Point]) -> None:
+    recorder = Recorder(1000)
+    for point in given_points:
+        recorder.add(point)
+    series = recorder.series()
+    assert len(series) == len(given_points)
+    assert list(series) == given_points
+    assert [series[n] for n in range(len(series))] == given_points
+    assert series[-3:] == given_points[-3:]
+
+
+@given(st.integers(1, 60))
+def test_only_the_newest_are_kept(count: int) -> None:
+    recorder = Recorder(16)
+    for n in range(count):
+        recorder.add(Point(float(n), None, None, None, None, None, None))
+    assert [point.at for point in recorder.series()] == [float(n) for n in range(max(0, count - 16), count)]
+
+
+def test_a_series_does_not_change_afterwards() -> None:
+    recorder = Recorder(4)
+    recorder.add(Point(1.0, 2.0, None, None, None, None, None))
+    before = recorder.series()
+    recorder.add(Point(2.0, 3.0, None, None, None, None, None))
+    assert [p.at for p in before] == [1.0]
+    assert len(Series()) == 0
+    with pytest.raises(IndexError):
+        before[1]
