@@ -34,10 +34,10 @@ def header(app: QmonApp) -> str:
     return "\n".join(app.screen.query_one("#header", Lines).written)
 
 
-def oldest_on_screen(app: QmonApp) -> int:
+def oldest_on_screen(app: QmonApp) -> float:
     """The greatest age in seconds that any panel shows."""
     written = "\n".join("\n".join(lines.written) for lines in app.screen.query(Lines))
-    return max(int(age) for age in re.findall(r"(\d+) s ago", written))
+    return max(float(age) for age in re.findall(r"(\d+(?:\.\d+)?) s ago", written))
 
 
 async def until(pilot: Pilot[None], ask: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
