@@ -1,0 +1,24 @@
+-- Pop up to @limit messages, oldest first. An addition: the article pops one at a time.
+-- Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT: sort by
+-- id where it matters. The hints are those of pop.
+-- {table}     the queue
+-- {pop_batch} the procedure
+-- > id        the message's id
+-- > payload   the message
+CREATE PROCEDURE {pop_batch}
+    @limit int
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    WITH head AS (
+        SELECT TOP (@limit) id, payload
+        FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+        ORDER BY id
+    )
+    DELETE FROM head
+    OUTPUT deleted.id AS id, deleted.payload AS payload
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+END;

@@ -1,0 +1,20 @@
+-- Push one message; returns how many were pushed: 1. The article's usp_enqueueHeap. A heap's messages have no id.
+-- @quiet = 1: no result.
+-- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
+-- {table} the queue
+-- {push}  the procedure
+-- > id    1
+CREATE PROCEDURE {push}
+    @payload varbinary(max),
+    @id bigint = NULL OUTPUT,
+    @quiet bit = 0
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    INSERT INTO {table} WITH (ROWLOCK) (payload) VALUES (@payload);
+    SET @id = 1;
+    IF @quiet = 0 SELECT @id AS id;
+END;

@@ -1,0 +1,21 @@
+-- Push many messages in one statement; returns their numbers, in the order of positions. An addition: the article
+-- pushes one at a time.
+-- {table}      the queue
+-- {push_batch} the procedure
+-- {messages}   type: the messages
+-- {seq}        the sequence that numbers messages
+-- > id         the message's number
+CREATE PROCEDURE {push_batch}
+    @messages {messages} READONLY
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    INSERT INTO {table} WITH (ROWLOCK) (message_id, time, message)
+    OUTPUT inserted.message_id AS id
+    SELECT NEXT VALUE FOR {seq} OVER (ORDER BY m.position), SYSUTCDATETIME(), m.payload
+    FROM @messages AS m
+    OPTION (MAXDOP 1);
+END;

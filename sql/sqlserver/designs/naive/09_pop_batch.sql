@@ -1,0 +1,24 @@
+-- Pop up to @limit messages, smallest numbers first. An addition: the article groups messages before it pushes them.
+-- Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT: sort by
+-- id where it matters. The hints are those of pop.
+-- {table}     the queue
+-- {pop_batch} the procedure
+-- > id        the message's id
+-- > payload   the message
+CREATE PROCEDURE {pop_batch}
+    @limit int
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    WITH head AS (
+        SELECT TOP (@limit) message_id, message
+        FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+        ORDER BY message_id
+    )
+    DELETE FROM head
+    OUTPUT deleted.message_id AS id, deleted.message AS payload
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+END;

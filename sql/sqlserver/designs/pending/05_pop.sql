@@ -1,0 +1,44 @@
+-- Pop the message that has been due for longest and that nobody else is popping; no row where none is due. The
+-- article's usp_dequeuePending.
+--
+-- A DELETE through a CTE, since DELETE knows no ORDER BY: one statement finds, locks, deletes and returns. Two
+-- poppers cannot get the same row, since an update lock is compatible with no other one. Rollback puts the message
+-- back. The present is taken once, in UTC and by the server's clock, as in the article; nothing is popped before it
+-- is due. The hints, and what each is for:
+--   READPAST: rows that others have locked are passed over: poppers do not wait for each other (Rusanu, Buschmann, Al
+--   Zabir);
+--   ROWLOCK: only that row is locked, so that nobody passes over its neighbours (Rusanu, Buschmann; Kejser for the
+--   ring);
+--   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
+--   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
+--   READCOMMITTEDLOCK: an addition: locks, not row versions, where the database has READ_COMMITTED_SNAPSHOT: READPAST
+--   is refused or without effect on versions. The isolation level is set for the same reason: READPAST is refused
+--   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
+-- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
+-- No deadlock: a pop never waits for a lock, and a push locks nothing that exists.
+-- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
+-- passes over is in the hands of others (a popper who has not committed, a pusher who has not either).
+-- {table}   the queue
+-- {pop}     the procedure
+-- > id      the message's id
+-- > payload the message
+CREATE PROCEDURE {pop}
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    DECLARE @now datetime2(3);
+    SET @now = SYSUTCDATETIME();
+
+    WITH head AS (
+        SELECT TOP (1) id, payload, due_time
+        FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE due_time <= @now
+        ORDER BY due_time, id
+    )
+    DELETE FROM head
+    OUTPUT deleted.id AS id, deleted.payload AS payload
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+END;

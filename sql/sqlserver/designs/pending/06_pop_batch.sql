@@ -1,0 +1,28 @@
+-- Pop up to @limit messages that are due, those due for longest first. An addition: the article pops one at a time.
+-- Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT: sort by
+-- id where it matters. The hints are those of pop.
+-- {table}     the queue
+-- {pop_batch} the procedure
+-- > id        the message's id
+-- > payload   the message
+CREATE PROCEDURE {pop_batch}
+    @limit int
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    DECLARE @now datetime2(3);
+    SET @now = SYSUTCDATETIME();
+
+    WITH head AS (
+        SELECT TOP (@limit) id, payload, due_time
+        FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE due_time <= @now
+        ORDER BY due_time, id
+    )
+    DELETE FROM head
+    OUTPUT deleted.id AS id, deleted.payload AS payload
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+END;

@@ -1,0 +1,25 @@
+-- Pop up to @limit messages, oldest first. An addition: the article pops one at a time. Waits like pop for what is
+-- locked, also for the last rows of the batch that a pusher has not committed: a popper that wants no wait asks for
+-- fewer. Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT:
+-- sort by id where it matters. The hints are those of pop.
+-- {table}     the queue
+-- {pop_batch} the procedure
+-- > id        the message's id
+-- > payload   the message
+CREATE PROCEDURE {pop_batch}
+    @limit int
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    WITH head AS (
+        SELECT TOP (@limit) id, payload
+        FROM {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)
+        ORDER BY id
+    )
+    DELETE FROM head
+    OUTPUT deleted.id AS id, deleted.payload AS payload
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+END;
