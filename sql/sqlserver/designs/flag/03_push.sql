@@ -1,0 +1,19 @@
+-- Push one message; returns its id. @quiet = 1: no result, for callers that take the id from @id.
+-- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
+-- {table} the queue
+-- {push}  the procedure
+-- > id    the message's id
+CREATE PROCEDURE {push}
+    @command nvarchar(max),
+    @id bigint = NULL OUTPUT,
+    @quiet bit = 0
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    INSERT INTO {table} WITH (ROWLOCK) (processed, command) VALUES (0, @command);
+    SET @id = CONVERT(bigint, SCOPE_IDENTITY());
+    IF @quiet = 0 SELECT @id AS id;
+END;

@@ -1,0 +1,20 @@
+-- Push many messages in one statement; returns their ids, in the order of positions. An addition.
+-- {table}      the queue
+-- {push_batch} the procedure
+-- {messages}   type: the messages
+-- > id         the message's id
+CREATE PROCEDURE {push_batch}
+    @messages {messages} READONLY
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    INSERT INTO {table} WITH (ROWLOCK) (processed, command)
+    OUTPUT inserted.id AS id
+    SELECT 0, m.payload
+    FROM @messages AS m
+    ORDER BY m.position
+    OPTION (MAXDOP 1);
+END;

@@ -1,0 +1,42 @@
+-- Pop the oldest ready message that nobody else is popping: it is now processed. No row where there is none. The
+-- article's UPDATE of a CTE with READPAST and OUTPUT.
+--
+-- One statement finds, locks, marks and returns: two poppers cannot get the same row, since an update lock is
+-- compatible with no other one. Rollback makes the message ready again, at its old place.
+-- The hints, and what each is for:
+--   READPAST: rows that others have locked are passed over: poppers do not wait for each other (Rusanu, Buschmann, Al
+--   Zabir);
+--   ROWLOCK: only that row is locked, so that nobody passes over its neighbours (Rusanu, Buschmann; Kejser for the
+--   ring);
+--   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
+--   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
+--   READCOMMITTEDLOCK: an addition: locks, not row versions, where the database has READ_COMMITTED_SNAPSHOT: READPAST
+--   is refused or without effect on versions. The isolation level is set for the same reason: READPAST is refused
+--   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
+-- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
+-- No deadlock: a pop never waits for a lock: what it seeks it passes over where it is locked, and the key it moves
+-- its row to, (1, id), is nobody else's.
+-- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
+-- passes over is in the hands of others (a popper who has not committed, a pusher who has not either).
+-- {table}   the queue
+-- {pop}     the procedure
+-- > id      the message's id
+-- > payload the message
+CREATE PROCEDURE {pop}
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    WITH head AS (
+        SELECT TOP (1) processed, id, command, processed_at
+        FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE processed = 0
+        ORDER BY id
+    )
+    UPDATE head
+    SET processed = 1, processed_at = SYSUTCDATETIME()
+    OUTPUT inserted.id AS id, inserted.command AS payload
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+END;

@@ -1,0 +1,26 @@
+-- Pop up to @limit messages, oldest first: they are now processed. An addition.
+-- Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT: sort by
+-- id where it matters. The hints are those of pop.
+-- {table}     the queue
+-- {pop_batch} the procedure
+-- > id        the message's id
+-- > payload   the message
+CREATE PROCEDURE {pop_batch}
+    @limit int
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    WITH head AS (
+        SELECT TOP (@limit) processed, id, command, processed_at
+        FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE processed = 0
+        ORDER BY id
+    )
+    UPDATE head
+    SET processed = 1, processed_at = SYSUTCDATETIME()
+    OUTPUT inserted.id AS id, inserted.command AS payload
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+END;

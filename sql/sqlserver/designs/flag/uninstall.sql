@@ -1,0 +1,18 @@
+-- Takes a flag queue away, with its messages. Refused where a foreign key or a view with SCHEMABINDING depends on it;
+-- what somebody has dropped already is passed over.
+-- {table}       the queue; its key goes with it
+-- {archive_log} the archive
+-- {messages}    table type
+-- {push}        procedure
+-- {push_batch}  procedure
+-- {pop}         procedure
+-- {pop_batch}   procedure
+-- {archive}     procedure
+IF OBJECT_ID({push!literal}, N'P') IS NOT NULL DROP PROCEDURE {push};
+IF OBJECT_ID({push_batch!literal}, N'P') IS NOT NULL DROP PROCEDURE {push_batch};
+IF OBJECT_ID({pop!literal}, N'P') IS NOT NULL DROP PROCEDURE {pop};
+IF OBJECT_ID({pop_batch!literal}, N'P') IS NOT NULL DROP PROCEDURE {pop_batch};
+IF OBJECT_ID({archive!literal}, N'P') IS NOT NULL DROP PROCEDURE {archive};
+IF TYPE_ID({messages!literal}) IS NOT NULL DROP TYPE {messages};
+IF OBJECT_ID({archive_log!literal}, N'U') IS NOT NULL DROP TABLE {archive_log};
+IF OBJECT_ID({table!literal}, N'U') IS NOT NULL DROP TABLE {table};

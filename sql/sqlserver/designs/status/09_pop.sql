@@ -1,0 +1,48 @@
+-- Pop the oldest ready message that nobody else is popping: it is now in progress. No row where there is none. The
+-- article's DequeueMessage: select, mark and return in one statement, so that two poppers cannot get the same row: an
+-- update lock is compatible with no other one.
+-- @owner: who pops; NULL: this session.
+-- attempts is counted here and not on failure: the crash of a popper counts too.
+-- The hints, and what each is for:
+--   READPAST: rows that others have locked are passed over: poppers do not wait for each other (Rusanu, Buschmann, Al
+--   Zabir);
+--   ROWLOCK: only that row is locked, so that nobody passes over its neighbours (Rusanu, Buschmann; Kejser for the
+--   ring);
+--   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
+--   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
+--   READCOMMITTEDLOCK: an addition: locks, not row versions, where the database has READ_COMMITTED_SNAPSHOT: READPAST
+--   is refused or without effect on versions. The isolation level is set for the same reason: READPAST is refused
+--   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
+-- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
+-- The index is named: statistics would often say that the queue is empty, and the plan made from that would read the
+-- table. READPAST passes over a row that is locked in that index or in the table: a popper waits nowhere.
+-- No deadlock: a pop never waits for a lock.
+-- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
+-- passes over is in the hands of others (a popper who has not committed, a pusher who has not either).
+-- {table}       the queue
+-- {pop}         the procedure
+-- {owner}       procedure: who pops in this session
+-- {ready_index} index on ready rows
+-- > id          the message's id
+-- > payload     the message
+-- > attempt     how often it has been popped, this time included
+CREATE PROCEDURE {pop}
+    @owner varchar(40) = NULL
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    IF @owner IS NULL EXEC {owner} @owner = @owner OUTPUT;
+    WITH head AS (
+        SELECT TOP (1) id, status, attempts, started_at, owner, message
+        FROM {table} WITH (INDEX ({ready_index}), ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE status = 1
+        ORDER BY id
+    )
+    UPDATE head
+    SET status = 2, started_at = SYSUTCDATETIME(), owner = @owner, attempts = attempts + 1
+    OUTPUT inserted.id AS id, inserted.message AS payload, inserted.attempts AS attempt
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+END;
