@@ -1,0 +1,29 @@
+-- Push one message; returns its id. @title NULL: the first 60 characters of the payload, which people then see in
+-- lists.
+-- @queue_date_time (UTC) earlier than now goes before what is already there (the article's priority); NULL: now.
+-- @quiet = 1: no result, for callers that take the id from @id.
+-- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
+-- {table} QueueMeta
+-- {data}  QueueData
+-- {push}  the procedure
+-- > id    the message's id
+CREATE PROCEDURE {push}
+    @text_data nvarchar(max),
+    @title nvarchar(255) = NULL,
+    @queue_date_time datetime2(3) = NULL,
+    @id bigint = NULL OUTPUT,
+    @quiet bit = 0
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    BEGIN TRANSACTION;
+    INSERT INTO {table} WITH (ROWLOCK) (queue_date_time, title)
+    VALUES (COALESCE(@queue_date_time, SYSUTCDATETIME()), COALESCE(@title, LEFT(@text_data, 60), N''));
+    SET @id = CONVERT(bigint, SCOPE_IDENTITY());
+    INSERT INTO {data} WITH (ROWLOCK) (queue_id, text_data) VALUES (@id, @text_data);
+    COMMIT TRANSACTION;
+    IF @quiet = 0 SELECT @id AS id;
+END;

@@ -1,0 +1,63 @@
+-- Pop up to @limit messages, earliest first: they are now processing. The article's DequeueFast: one UPDATE … OUTPUT,
+-- which finds, locks, marks and returns, so that two poppers cannot get the same row: an update lock is compatible
+-- with no other.
+-- @owner: who pops; NULL: this session. attempts is counted here and not on failure: the crash of a popper counts
+-- too.
+--
+-- The article's statement has no ORDER BY, and a reader noticed that it misses the index: here it is ordered, by that
+-- index, through a CTE (Rusanu). Payloads are fetched for the popped rows alone, one by key each, and once. A message
+-- whose payload somebody has deleted comes without one; an inner join would leave it at the head for ever.
+-- Rows come as the plan finds them, in the order of the index; SQL Server does not promise that for OUTPUT: sort by
+-- queue_date_time and id where it matters.
+-- The hints, and what each is for:
+--   READPAST: rows that others have locked are passed over: poppers do not wait for each other (Rusanu, Buschmann, Al
+--   Zabir);
+--   ROWLOCK: only that row is locked, so that nobody passes over its neighbours (Rusanu, Buschmann; Kejser for the
+--   ring);
+--   UPDLOCK: the row found stays locked from the moment it is read: DELETE and UPDATE do that for the rows of their
+--   target, which is Rusanu's argument; written out (Al Zabir) it holds whatever the plan;
+--   READCOMMITTEDLOCK: an addition: locks, not row versions, where the database has READ_COMMITTED_SNAPSHOT: READPAST
+--   is refused or without effect on versions. The isolation level is set for the same reason: READPAST is refused
+--   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
+-- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
+-- On the payloads READCOMMITTEDLOCK has another reason: an old version of QueueData, from before the push, would not
+-- have the row whose QueueMeta was just read as it is now.
+-- The index is named: statistics would often say that the queue is empty, and the plan made from that would read the
+-- table. READPAST passes over a row that is locked in that index or in the table: a popper waits nowhere.
+-- No deadlock: a pop never waits for a lock on QueueMeta, and nobody else locks the payload of a row that is ready.
+-- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
+-- passes over is in the hands of others (a popper who has not committed, a pusher who has not either).
+-- {table}           QueueMeta
+-- {data}            QueueData
+-- {pop_batch}       the procedure
+-- {owner}           procedure: who pops in this session
+-- {ready_index}     index on ready rows
+-- > id              the message's id
+-- > payload         the message
+-- > attempt         how often it has been popped, this time included
+-- > title           its title
+-- > queue_date_time its place in the order
+CREATE PROCEDURE {pop_batch}
+    @limit int = 100,
+    @owner varchar(40) = NULL
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    IF @owner IS NULL EXEC {owner} @owner = @owner OUTPUT;
+    WITH head AS (
+        SELECT TOP (@limit) queue_id, queue_date_time, title, status, attempts, started_at, owner
+        FROM {table} WITH (INDEX ({ready_index}), ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)
+        WHERE status = 0
+        ORDER BY queue_date_time, queue_id
+    )
+    UPDATE h
+    SET status = 1, started_at = SYSUTCDATETIME(), owner = @owner, attempts = h.attempts + 1
+    OUTPUT inserted.queue_id AS id, d.text_data AS payload, inserted.attempts AS attempt, inserted.title,
+        inserted.queue_date_time
+    FROM head AS h
+    LEFT OUTER LOOP JOIN {data} AS d WITH (READCOMMITTEDLOCK) ON d.queue_id = h.queue_id
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+END;

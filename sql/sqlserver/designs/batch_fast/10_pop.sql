@@ -1,0 +1,15 @@
+-- Pop one message: a batch of one. @owner: who pops; NULL: this session.
+-- {pop}             the procedure
+-- {pop_batch}       procedure: pop a batch
+-- > id              the message's id
+-- > payload         the message
+-- > attempt         how often it has been popped, this time included
+-- > title           its title
+-- > queue_date_time its place in the order
+CREATE PROCEDURE {pop}
+    @owner varchar(40) = NULL
+AS
+BEGIN
+    SET NOCOUNT ON;
+    EXEC {pop_batch} @limit = 1, @owner = @owner;
+END;

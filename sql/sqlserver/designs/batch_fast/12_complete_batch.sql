@@ -1,0 +1,26 @@
+-- Complete many messages; returns how many still were in progress. An addition. Gone through in the order of ids (the
+-- type's primary key, and the joins are made in the order in which they are written), so that two calls with the same
+-- ids wait for each other and do not deadlock.
+-- {table}          the queue
+-- {complete_batch} the procedure
+-- {ids}            type: the ids
+-- > done           how many
+CREATE PROCEDURE {complete_batch}
+    @ids {ids} READONLY,
+    @done int = NULL OUTPUT,
+    @quiet bit = 0
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    UPDATE q
+    SET status = 2, completed_at = SYSUTCDATETIME()
+    FROM @ids AS i
+    INNER LOOP JOIN {table} AS q WITH (ROWLOCK, UPDLOCK) ON q.queue_id = i.id
+    WHERE q.status = 1
+    OPTION (MAXDOP 1);
+    SET @done = @@ROWCOUNT;
+    IF @quiet = 0 SELECT @done AS done;
+END;

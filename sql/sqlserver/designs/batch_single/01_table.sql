@@ -1,0 +1,64 @@
+-- One wide table with select-then-update batches (Omar Al Zabir, "Building High Performance Queue in Database",
+-- QueueSlow): the slow reference, to be compared with. Everything in one row, an index in which processed rows stay,
+-- and a dequeue that selects and locks a batch with its payloads, then updates it. A processed row stays until the
+-- archiver takes it away. Delivery is at least once: a message whose popper died goes back to the front, its attempt
+-- counted.
+--
+-- Classic columns: queue_id (int identity, bigint here), queue_date_time, title, status (0 ready, 1 processing; 2
+-- processed, said in the text), text_data. Additions: status 3 dead (failed too often), enqueued_at, started_at,
+-- completed_at, owner, attempts; the archive. All times are UTC.
+-- owner is "session/login", the server's session number and when that session logged in, to the millisecond, as in
+-- 61/2024-05-01T12:00:00.123: together they name one session for ever. It is dead when sys.dm_exec_sessions shows no
+-- session of that number and time. A session that a connection pool hands on is logged in anew, and so another one.
+-- That proves something about the message only where poppers hold their session while they work. A popper may give a
+-- name of its own instead (Kejser's comments: a number that the process makes up when it starts, and keeps on its
+-- disk), and after a crash requeue what it had under that name. char and not varchar: a row that grew at its pop
+-- would split its page.
+--
+-- queue_date_time is not always the time of the push, but when the message should be processed: what is pushed with
+-- an earlier one goes first. That is the article's priority: "an hour earlier" is a head start of one hour over
+-- everything else, no more, so that nothing waits for ever behind what is urgent.
+--
+-- The primary key is the article's unique clustered index PK_QueueSlow. Until 2008 R2 it could not be rebuilt online,
+-- since the payload is in it: the article's reason to split the table; from 2012 on it can, in the editions that
+-- rebuild online. Settings, which are additions:
+--   LOCK_ESCALATION = DISABLE: READPAST passes over rows and pages that are locked, not over a table; a batch of some
+--   thousand rows would stop everybody. The price is lock memory, about 100 bytes a row;
+--   page locks stay allowed, other than in the designs without archive, since ALTER INDEX … REORGANIZE needs them;
+--   every statement says ROWLOCK instead;
+--   STATISTICS_NORECOMPUTE: statistics are never right for a queue, and bringing them up to date all the time is what
+--   makes its throughput jagged (Kejser). No statement of this design is planned by them: each names its index.
+-- No trigger may be put on these tables: OUTPUT without INTO, by which pop returns its rows, is refused then (error
+-- 334).
+-- {table}       QueueSlow
+-- {archive_log} what the archiver has moved away
+-- {key}         its primary key
+CREATE TABLE {table} (
+    queue_id        bigint        IDENTITY(1, 1) NOT NULL,
+    queue_date_time datetime2(3)  NOT NULL DEFAULT SYSUTCDATETIME(),
+    status          int           NOT NULL DEFAULT 0,
+    attempts        int           NOT NULL DEFAULT 0,
+    enqueued_at     datetime2(3)  NOT NULL DEFAULT SYSUTCDATETIME(),
+    started_at      datetime2(3)  NULL,
+    completed_at    datetime2(3)  NULL,
+    owner           char(40)      NULL,
+    title           nvarchar(255) NOT NULL DEFAULT N'',
+    text_data       nvarchar(max) NOT NULL,
+    CONSTRAINT {key} PRIMARY KEY CLUSTERED (queue_id) WITH (STATISTICS_NORECOMPUTE = ON)
+);
+ALTER TABLE {table} SET (LOCK_ESCALATION = DISABLE);
+
+-- No key and no index: nothing but inserts, in the order of archiving.
+CREATE TABLE {archive_log} (
+    queue_id        bigint        NOT NULL,
+    queue_date_time datetime2(3)  NOT NULL,
+    title           nvarchar(255) NOT NULL,
+    status          int           NOT NULL,
+    attempts        int           NOT NULL,
+    enqueued_at     datetime2(3)  NOT NULL,
+    started_at      datetime2(3)  NULL,
+    completed_at    datetime2(3)  NULL,
+    owner           char(40)      NULL,
+    text_data       nvarchar(max) NULL,
+    archived_at     datetime2(3)  NOT NULL DEFAULT SYSUTCDATETIME()
+);

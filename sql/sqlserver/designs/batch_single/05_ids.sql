@@ -1,0 +1,6 @@
+-- What complete_batch takes: ids, each once. A table type, since SQL Server has no arrays; callers need EXECUTE on
+-- it.
+-- {ids} the type
+CREATE TYPE {ids} AS TABLE (
+    id bigint NOT NULL PRIMARY KEY
+);

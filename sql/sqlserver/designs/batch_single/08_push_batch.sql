@@ -1,0 +1,22 @@
+-- Push many messages in one statement; returns their ids, in the order of positions. An addition.
+-- @title NULL: the first 60 characters of each payload.
+-- {table}      the queue
+-- {push_batch} the procedure
+-- {messages}   type: the messages
+-- > id         the message's id
+CREATE PROCEDURE {push_batch}
+    @messages {messages} READONLY,
+    @title nvarchar(255) = NULL
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    INSERT INTO {table} WITH (ROWLOCK) (queue_date_time, title, text_data)
+    OUTPUT inserted.queue_id AS id
+    SELECT SYSUTCDATETIME(), COALESCE(@title, LEFT(m.payload, 60), N''), m.payload
+    FROM @messages AS m
+    ORDER BY m.position
+    OPTION (MAXDOP 1);
+END;

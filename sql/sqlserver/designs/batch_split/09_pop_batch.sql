@@ -1,0 +1,74 @@
+-- Pop up to @limit messages, earliest first: they are now processing. The article's Dequeue: as DequeueSlow, but on
+-- the small rows; the payloads are fetched at the end, once.
+--
+-- Published as a reference, to be measured against; the hints are the article's:
+--   UPDLOCK: who selected a row may update it, and nobody else selects it with that intention: two poppers cannot get
+--   the same row; the second waits;
+--   HOLDLOCK: key ranges are locked, too, until the end: what came into the range between select and update would
+--   else make the batch another one. The price: pushers whose time falls into the range wait for the popper, and
+--   where fewer than @limit messages are ready the range is open to the end, so that every push waits.
+-- No READPAST: poppers take turns. INDEX: an addition, the article's own index named, so that the plan does not hang
+-- on statistics; processed rows lie in it before the ready ones, and every pop reads over those not archived yet.
+-- Deadlocks: possible, by the nature of select-then-update: a pusher with two messages in one transaction holds the
+-- key of the first, for which the popper waits, and wants to insert the second into the popper's range. The victim
+-- (error 1205) tries again; who wants none takes batch_fast.
+-- If a row was missed, which the locks exclude, nothing is taken and no row returned, as in the article; a savepoint,
+-- since ROLLBACK would take the caller's transaction with it.
+-- @owner: who pops; NULL: this session. attempts is counted here and not on failure: the crash of a popper counts
+-- too.
+-- {table}           the queue
+-- {data}            QueueData
+-- {pop_batch}       the procedure
+-- {owner}           procedure: who pops in this session
+-- {date_index}      index: the order of pops
+-- > id              the message's id
+-- > payload         the message
+-- > attempt         how often it has been popped, this time included
+-- > title           its title
+-- > queue_date_time its place in the order
+CREATE PROCEDURE {pop_batch}
+    @limit int = 10,
+    @owner varchar(40) = NULL
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    DECLARE @batch TABLE (
+        queue_id        bigint        NOT NULL PRIMARY KEY,
+        queue_date_time datetime2(3)  NOT NULL,
+        attempts        int           NOT NULL,
+        title           nvarchar(255) NOT NULL
+    );
+    DECLARE @selected int;
+    IF @owner IS NULL EXEC {owner} @owner = @owner OUTPUT;
+
+    BEGIN TRANSACTION;
+    SAVE TRANSACTION qmon_pop;
+    INSERT INTO @batch (queue_id, queue_date_time, title, attempts)
+    SELECT TOP (@limit) queue_id, queue_date_time, title, attempts + 1
+    FROM {table} WITH (INDEX ({date_index}), UPDLOCK, HOLDLOCK, ROWLOCK)
+    WHERE status = 0
+    ORDER BY queue_date_time
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+    SET @selected = @@ROWCOUNT;
+    UPDATE q
+    SET status = 1, started_at = SYSUTCDATETIME(), owner = @owner, attempts = q.attempts + 1
+    FROM @batch AS b
+    INNER LOOP JOIN {table} AS q WITH (ROWLOCK) ON q.queue_id = b.queue_id
+    WHERE q.status = 0
+    OPTION (MAXDOP 1);
+    IF @@ROWCOUNT <> @selected
+    BEGIN
+        ROLLBACK TRANSACTION qmon_pop;
+        DELETE FROM @batch;
+    END;
+    COMMIT TRANSACTION;
+
+    SELECT b.queue_id AS id, d.text_data AS payload, b.attempts AS attempt, b.title, b.queue_date_time
+    FROM @batch AS b
+    LEFT OUTER LOOP JOIN {data} AS d WITH (READCOMMITTEDLOCK) ON d.queue_id = b.queue_id
+    ORDER BY b.queue_date_time, b.queue_id
+    OPTION (MAXDOP 1);
+END;

@@ -1,0 +1,28 @@
+-- Give a message back that could not be processed: ready again at its old place, or dead after @max_attempts
+-- attempts. Returns the new status, NULL where the message is not in progress (any more). An addition.
+-- {table} the queue
+-- {fail}  the procedure
+-- > state the new status
+CREATE PROCEDURE {fail}
+    @id bigint,
+    @attempt int = NULL,
+    @max_attempts int = 5,
+    @state int = NULL OUTPUT,
+    @quiet bit = 0
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    SET @state = NULL;
+    UPDATE {table} WITH (ROWLOCK)
+    SET @state = status = CASE WHEN attempts >= @max_attempts THEN 3 ELSE 0 END,
+        started_at = NULL,
+        owner = NULL
+    WHERE queue_id = @id
+        AND status = 1
+        AND (@attempt IS NULL OR attempts = @attempt)
+    OPTION (MAXDOP 1, KEEPFIXED PLAN);
+    IF @quiet = 0 SELECT @state AS state;
+END;
