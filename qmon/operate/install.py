@@ -21,8 +21,8 @@ MAX_SUBSCRIBERS: Final = 16
 SUBSCRIBED: Final = "ring_subscribers"
 """The design of a ring that several subscribers read."""
 
-_TAKEN: Final = frozenset({"42P07", "42710", "42723"})
-"""SQLSTATEs of PostgreSQL: a table, an object or a function of that name exists."""
+_TAKEN: Final = frozenset({"42P07", "42710", "42723", "42S01"})
+"""SQLSTATEs: a table, an object or a function of that name exists (PostgreSQL); any object (SQL Server)."""
 _DEPENDED_ON: Final = "2BP01"
 
 

@@ -42,6 +42,8 @@ def layout_of(
     owner = OwnerColumn("owner", "session", owner_held_while_working) if "owner" in made else None
     return replace(
         layout,
+        # An identity of SQL Server has no sequence of its own.
+        sequence=layout.sequence if made & {"seq", "id_seq"} else None,
         owner=owner,
         timeout_s=timeout_s,
         routines=tuple((verb, table_name(schema, queue, verb)) for verb in sorted(made & _VERBS)),

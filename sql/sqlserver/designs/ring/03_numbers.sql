@@ -1,0 +1,11 @@
+-- Numbers on servers without sequences (before 2012): tables whose identities are drawn from and that never hold a
+-- row; see draw for what that costs, and for what was not taken instead. Called as the sequences are on later
+-- servers.
+-- {push_seq} the table of push numbers
+-- {pop_seq}  the table of pop numbers
+CREATE TABLE {push_seq} (number bigint IDENTITY(0, 1) NOT NULL);
+CREATE TABLE {pop_seq} (number bigint IDENTITY(0, 1) NOT NULL);
+INSERT INTO {push_seq} DEFAULT VALUES;
+INSERT INTO {pop_seq} DEFAULT VALUES;
+DELETE FROM {push_seq};
+DELETE FROM {pop_seq};

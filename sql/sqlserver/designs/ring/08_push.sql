@@ -1,0 +1,80 @@
+-- Push one message; returns its number, or NULL where the ring stayed full for @wait_ms milliseconds: try again.
+--
+-- Draw a number, go to its slot, write: the article's two steps, in its order, and nothing more while nothing is
+-- spare. Where the slot is not free yet, the number goes to the spare ones, and the wait is without it: whoever
+-- pushes next takes the smallest that fits. So a pusher that times out, is cancelled or dies while the ring is full
+-- loses no number. Only one that ends between the draw and the next statement, or whose caller rolls back, leaves a
+-- hole; it is skipped, see take. The message itself cannot be lost: it is in its slot, or the caller has no number
+-- for it.
+--
+-- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the popper of the
+-- lap before has not committed, the slot counts as taken; a pusher does not wait for a lock, only for @wait_ms.
+-- READCOMMITTEDLOCK, since READPAST is refused on row versions.
+-- Two pushers cannot get the same slot: the UPDATE finds turn = its own number, under the row's lock, and moves it
+-- on. No deadlock: no lock is waited for. The article's test, reference_count = 0, stays: it is true whenever the
+-- turn is. The full wait begins with a millisecond and doubles up to 20 (the article: 100).
+-- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
+-- @quiet = 1: no result, for callers that take the number from @id.
+-- {table}    the ring
+-- {spare}    spare numbers
+-- {push}     the procedure
+-- {take}     procedure: a number where some are spare
+-- {draw}     procedure: the next number
+-- {size!int} slots
+-- > id       the message's number
+CREATE PROCEDURE {push}
+    @message nvarchar(max),
+    @wait_ms int = 1000,
+    @id bigint = NULL OUTPUT,
+    @quiet bit = 0
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET XACT_ABORT ON;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+
+    DECLARE @number bigint, @slot int, @last bigint, @until datetime2(3), @pause_ms int, @delay char(12);
+    SELECT @id = NULL, @pause_ms = 1, @until = DATEADD(MILLISECOND, @wait_ms, SYSUTCDATETIME());
+    WHILE @id IS NULL
+    BEGIN
+        SET @number = NULL;
+        BEGIN TRANSACTION;
+        SET @last = (SELECT MAX(s.number) FROM {spare} AS s WITH (NOLOCK) WHERE s.side = 0);
+        IF @last IS NULL
+            EXEC {draw} @side = 0, @number = @number OUTPUT;
+        ELSE
+            EXEC {take} @side = 0, @last = @last, @number = @number OUTPUT;
+        IF @number IS NOT NULL
+        BEGIN
+            SET @slot = CONVERT(int, @number % {size!int});
+            UPDATE {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
+            SET time = SYSUTCDATETIME(),
+                message = @message,
+                message_id = @number,
+                reference_count = reference_count + 1,
+                turn = @number + 1
+            WHERE slot = @slot
+                AND turn = @number
+                AND reference_count = 0
+            OPTION (MAXDOP 1, KEEPFIXED PLAN);
+            IF @@ROWCOUNT = 1
+                SET @id = @number;
+            ELSE IF NOT EXISTS (
+                SELECT *
+                FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
+                WHERE slot = @slot
+                    AND turn > @number
+            )
+                INSERT INTO {spare} (side, number, since) VALUES (0, @number, SYSUTCDATETIME());
+        END;
+        COMMIT TRANSACTION;
+        IF @number IS NULL
+        BEGIN
+            IF SYSUTCDATETIME() >= @until BREAK;
+            SET @delay = '00:00:00.' + RIGHT('00' + CONVERT(varchar(3), @pause_ms), 3);
+            WAITFOR DELAY @delay;
+            SET @pause_ms = CASE WHEN @pause_ms < 16 THEN @pause_ms * 2 ELSE 20 END;
+        END;
+    END;
+    IF @quiet = 0 SELECT @id AS id;
+END;

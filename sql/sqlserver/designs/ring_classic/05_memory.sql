@@ -1,0 +1,10 @@
+-- The number that this session has drawn and still waits with. Servers before 2016 have no place for it: there, push
+-- and pop hand it back in @number, and the caller hands it in again; or waits for ever, as in the article (@wait_ms
+-- NULL).
+-- {memory} the procedure
+CREATE PROCEDURE {memory}
+    @side smallint,
+    @number bigint OUTPUT,
+    @keep bit = 0
+AS
+    IF @keep = 0 SET @number = NULL;

@@ -1,0 +1,31 @@
+-- Takes a classic ring away, with its messages. Refused where a foreign key or a view with SCHEMABINDING depends on
+-- it; what somebody has dropped already is passed over.
+-- {table}    the ring; its key goes with it
+-- {push_seq} sequence; a table where the server has none
+-- {pop_seq}  sequence; a table where the server has none
+-- {push}     procedure
+-- {pop}      procedure
+-- {reset}    procedure
+-- {memory}   procedure
+-- {position} procedure
+-- {draw}     procedure
+IF OBJECT_ID({push!literal}, N'P') IS NOT NULL DROP PROCEDURE {push};
+IF OBJECT_ID({pop!literal}, N'P') IS NOT NULL DROP PROCEDURE {pop};
+IF OBJECT_ID({reset!literal}, N'P') IS NOT NULL DROP PROCEDURE {reset};
+IF OBJECT_ID({memory!literal}, N'P') IS NOT NULL DROP PROCEDURE {memory};
+IF OBJECT_ID({position!literal}, N'P') IS NOT NULL DROP PROCEDURE {position};
+IF OBJECT_ID({draw!literal}, N'P') IS NOT NULL DROP PROCEDURE {draw};
+IF OBJECT_ID({table!literal}, N'U') IS NOT NULL DROP TABLE {table};
+DECLARE @drop nvarchar(max);
+SET @drop = (
+    SELECT CASE o.type WHEN 'SO' THEN N'DROP SEQUENCE ' ELSE N'DROP TABLE ' END + {push_seq!literal}
+    FROM sys.objects AS o
+    WHERE o.object_id = OBJECT_ID({push_seq!literal})
+);
+EXEC (@drop);
+SET @drop = (
+    SELECT CASE o.type WHEN 'SO' THEN N'DROP SEQUENCE ' ELSE N'DROP TABLE ' END + {pop_seq!literal}
+    FROM sys.objects AS o
+    WHERE o.object_id = OBJECT_ID({pop_seq!literal})
+);
+EXEC (@drop);

@@ -1,0 +1,29 @@
+-- The next number, on servers without sequences: the identity of a row that is inserted and at once taken back, up to
+-- a savepoint. What is drawn stays drawn (identities are not rolled back) and no lock stays (those taken since the
+-- savepoint are given up): like a sequence, and unlike a counter in a row, UPDATE … SET @n = value = value + 1, whose
+-- lock would keep all others out until the drawing transaction ends; T-SQL cannot give that its own transaction
+-- inside the caller's. It costs two log records a number and the one hot page that the article warns of
+-- (PAGELATCH_EX). The other candidates of its comments: sp_user_counter forgets at a restart and belongs to the whole
+-- server; @@DBTS moves for every table. Not in a distributed transaction, which knows no savepoints.
+-- @side: 0 for pushers, 1 for poppers. One number at a time, however many are asked for: @count says so.
+-- {push_seq} the table of push numbers
+-- {pop_seq}  the table of pop numbers
+-- {draw}     the procedure
+CREATE PROCEDURE {draw}
+    @side smallint,
+    @number bigint OUTPUT,
+    @count int = 1 OUTPUT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    SET @count = 1;
+    BEGIN TRANSACTION;
+    SAVE TRANSACTION qmon_draw;
+    IF @side = 0
+        INSERT INTO {push_seq} DEFAULT VALUES;
+    ELSE
+        INSERT INTO {pop_seq} DEFAULT VALUES;
+    SET @number = CONVERT(bigint, SCOPE_IDENTITY());
+    ROLLBACK TRANSACTION qmon_draw;
+    COMMIT TRANSACTION;
+END;

@@ -1,0 +1,264 @@
+"""The queue designs of both engines: the same ones, the same verbs with the same results, under any name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import Engine, EngineName, Query
+from qmon.engines.postgres import Postgres
+from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sqltext import Slot, scan
+from qmon.model.designs import TRAITS
+from qmon.operate import naming
+from qmon.operate.install import available, numbers
+from qmon.operate.shapes import SHAPES, layout_of
+
+ENGINES: dict[EngineName, Engine] = {"postgres": Postgres(), "sqlserver": SqlServer()}
+VERSIONS: dict[EngineName, tuple[int, ...]] = {"postgres": (14, 18), "sqlserver": (10, 11, 12, 13, 14, 15, 16, 17)}
+NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
+DESIGNS = sorted(set(TRAITS) - {"service_broker"})
+HOSTILE = ("[a]]b].[c d]", '"; drop table x; --', "🐘 queue", "it's 100 % {odd} ? :name", "-- /* x", "Ünï.Dots")
+ONLY_HERE = {("sqlserver", "ring"): {"pop_batch"}}
+"""Verbs that one engine has more than the other: sp_sequence_get_range draws a range of numbers at once."""
+
+
+def files(engine: EngineName, design: str, major: int) -> tuple[Query, ...]:
+    uninstall = queries.load(engine, f"design/{design}/uninstall", (major, 0))
+    return (*queries.design_files(engine, design, (major, 0)), uninstall)
+
+
+def rendered(engine: EngineName, query: Query, schema: str, queue: str) -> str:
+    names = naming.names(query, schema, queue, numbers(64, 3))
+    return queries.render(query, names, ENGINES[engine]).text
+
+
+def layout(engine: EngineName, design: str) -> object:
+    objects = naming.slots(queries.design_files(engine, design, NEWEST[engine]))
+    subscribers = 3 if design == "ring_subscribers" else 0
+    return layout_of(
+        design,
+        "s",
+        "q",
+        objects=(*objects, *naming.subscriber_sequences(subscribers)),
+        size=64,
+        subscribers=subscribers,
+        timeout_s=300,
+        owner_held_while_working=False,
+    )
+
+
+def verbs(engine: EngineName, design: str) -> set[str]:
+    objects = naming.slots(queries.design_files(engine, design, NEWEST[engine]))
+    found = layout_of(
+        design, "s", "q", objects=objects, size=64, subscribers=1, timeout_s=300, owner_held_while_working=False
+    )
+    return {verb for verb, _ in found.routines}
+
+
+def columns(engine: EngineName, design: str, verb: str) -> tuple[str, ...] | None:
+    """What a routine returns by name; ``None`` where it returns one value without a name."""
+    for query in queries.design_files(engine, design, NEWEST[engine]):
+        if engine == "sqlserver" and f"CREATE PROCEDURE {{{verb}}}" in query.text:
+            return query.columns
+        if engine == "postgres" and f"CREATE FUNCTION {{{verb}}}(" in query.text:
+            table = re.search(r"RETURNS TABLE \((.*?)\)\s*LANGUAGE", query.text, re.DOTALL)
+            return None if table is None else tuple(part.split()[0] for part in table[1].split(","))
+    raise AssertionError(f"{engine} {design} has no {verb}")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_design_of_the_articles_can_be_installed(engine: EngineName) -> None:
+    assert list(queries.designs(engine)) == DESIGNS
+    assert list(available(ENGINES[engine])) == DESIGNS
+    assert sorted(SHAPES) == DESIGNS
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_both_engines_have_the_same_verbs_with_the_same_results(design: str) -> None:
+    both = {engine: verbs(engine, design) - ONLY_HERE.get((engine, design), set()) for engine in ENGINES}
+    assert both["postgres"] == both["sqlserver"]
+    for verb in both["postgres"]:
+        named = columns("postgres", design, verb)
+        returned = columns("sqlserver", design, verb)
+        assert returned
+        if named is None:
+            assert len(returned) == 1
+        else:
+            assert returned == named
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_both_engines_have_the_same_layout_but_for_identities(design: str) -> None:
+    found = {engine: layout(engine, design) for engine in ENGINES}
+    texts = {
+        engine: re.sub(r"sequence=TableName\(schema='s', name='q_id_seq'\)", "sequence=None", repr(one))
+        for engine, one in found.items()
+    }
+    without_routines = {engine: re.sub(r"routines=\(.*?\)\), source", "source", text) for engine, text in texts.items()}
+    assert without_routines["postgres"] == without_routines["sqlserver"]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_columns_of_the_layout_are_made(engine: EngineName, design: str) -> None:
+    made = "\n".join(
+        query.text for query in queries.design_files(engine, design, NEWEST[engine]) if "CREATE TABLE" in query.text
+    )
+    shape = repr(layout(engine, design))
+    for name in re.findall(
+        r"\b(?:id|started_at|enqueued_at|due_at|attempts|payload|column|slot|unread|turn)='(\w+)'", shape
+    ):
+        assert re.search(rf"^\s+{name}\s+\w", made, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize(
+    ("engine", "major"), [(engine, major) for engine in ENGINES for major in VERSIONS[engine]], ids=str
+)
+@pytest.mark.parametrize("queue", HOSTILE)
+def test_any_name_stays_a_name(engine: EngineName, major: int, design: str, queue: str) -> None:
+    plain, hostile = ("s", "q"), ("a].b", queue)
+    for query in files(engine, design, major):
+        texts = {}
+        for schema, name in (plain, hostile):
+            texts[name] = rendered(engine, query, schema, name)
+        # What is left when the quoted names are taken out is the same for both: nothing has left its quotes.
+        assert bare(engine, query, texts["q"], *plain) == bare(engine, query, texts[queue], *hostile)
+
+
+def bare(engine: EngineName, query: Query, text: str, schema: str, queue: str) -> str:
+    names = naming.names(query, schema, queue, numbers(64, 3))
+    for slot in sorted(query.names - naming.NUMBERS, key=len, reverse=True):
+        parts = names[slot]
+        assert isinstance(parts, str | tuple)
+        quoted = ENGINES[engine].quote((parts,) if isinstance(parts, str) else parts)
+        text = text.replace(ENGINES[engine].literal(quoted), f"<{slot}!>").replace(quoted, f"<{slot}>")
+    return text
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize(
+    ("engine", "major"), [(engine, major) for engine in ENGINES for major in VERSIONS[engine]], ids=str
+)
+def test_what_is_installed_is_uninstalled(engine: EngineName, major: int, design: str) -> None:
+    *install, uninstall = files(engine, design, major)
+    made = set(naming.slots(install))
+    # Indexes, keys and owned sequences go with their table.
+    own = {slot for slot in made if slot.endswith(("index", "key"))}
+    if engine == "postgres":
+        own |= {slot for slot in made if slot.endswith("seq")} | {f"data_{number}" for number in range(4)}
+    assert made - own <= uninstall.names
+    assert "table" in uninstall.names
+
+
+# ------------------------------------------------------------------------------------------------ SQL Server's batches
+
+
+def procedures() -> Iterable[tuple[str, Query]]:
+    for design in DESIGNS:
+        for major in VERSIONS["sqlserver"]:
+            for query in queries.design_files("sqlserver", design, (major, 0)):
+                if "CREATE PROCEDURE" in query.text:
+                    yield design, query
+
+
+def code(query: Query) -> str:
+    """The statements, without comments."""
+    return re.sub(r"--[^\n]*|/\*.*?\*/", "", query.text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("major", VERSIONS["sqlserver"])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_procedure_view_or_type_is_alone_in_its_batch(design: str, major: int) -> None:
+    for query in queries.design_files("sqlserver", design, (major, 0)):
+        text = code(query).strip()
+        assert not re.search(r"^\s*GO\s*$", text, re.MULTILINE), query.path
+        for kind in ("PROCEDURE", "VIEW", "FUNCTION", "TRIGGER"):
+            if f"CREATE {kind}" in text:
+                assert text.startswith(f"CREATE {kind}"), query.path
+                assert text.count(f"CREATE {kind}") == 1, query.path
+
+
+def test_every_queue_table_keeps_row_locks_and_leaves_statistics_alone() -> None:
+    for design in DESIGNS:
+        for query in queries.design_files("sqlserver", design, NEWEST["sqlserver"]):
+            text = code(query)
+            made = set(re.findall(r"CREATE TABLE \{(\w+)\}", text)) - {"archive_log", "readers"}
+            assert made == set(re.findall(r"ALTER TABLE \{(\w+)\} SET \(LOCK_ESCALATION = DISABLE\)", text)), query.path
+            for index in re.findall(r"(?:CREATE (?:UNIQUE )?NONCLUSTERED INDEX|PRIMARY KEY CLUSTERED)[^;]*", text):
+                assert "readers" in text or "STATISTICS_NORECOMPUTE = ON" in index, query.path
+
+
+def test_who_passes_over_locked_rows_asks_for_locks_of_rows_and_not_for_versions() -> None:
+    seen = 0
+    for design, query in procedures():
+        for hints in re.findall(r"WITH \(([A-Z][^)]*(?:\([^)]*\)[^)]*)?)\)", code(query)):
+            words = {word.strip() for word in hints.split(",")}
+            if "READPAST" in words:
+                seen += 1
+                assert {"ROWLOCK", "READCOMMITTEDLOCK"} <= words, query.path
+                assert "SET TRANSACTION ISOLATION LEVEL READ COMMITTED" in query.text or query.name.endswith("_take")
+                assert design not in ("strict_fifo", "ring_classic")
+    assert seen > 100
+
+
+@pytest.mark.parametrize("design", ["naive", "heap", "fifo", "lifo", "pending", "flag", "status", "batch_fast"])
+def test_a_pop_is_one_statement_that_locks_what_it_reads(design: str) -> None:
+    verb = "pop_batch" if design == "batch_fast" else "pop"
+    (pop,) = (
+        code(query)
+        for query in queries.design_files("sqlserver", design, NEWEST["sqlserver"])
+        if f"CREATE PROCEDURE {{{verb}}}" in query.text
+    )
+    assert len(re.findall(r"\bFROM \{table\}", pop)) == 1
+    assert re.search(r"\bUPDLOCK, READPAST\b", pop)
+    assert len(re.findall(r"\bOUTPUT (?:deleted|inserted|CAST)", pop)) == 1
+    assert "BEGIN TRANSACTION" not in pop
+
+
+def test_what_runs_in_the_callers_transaction_ends_what_it_begins_and_nothing_else() -> None:
+    for _, query in procedures():
+        text = code(query)
+        begun, ended = (len(re.findall(rf"\b{word} TRANSACTION\b", text)) for word in ("BEGIN", "COMMIT"))
+        assert begun <= ended, query.path
+        # A bare ROLLBACK would take the caller's transaction with it.
+        assert set(re.findall(r"\bROLLBACK TRANSACTION\b\s*(\w*);", text)) <= {"qmon_draw", "qmon_pop"}, query.path
+        assert "THROW" not in text, query.path
+
+
+def test_sequences_are_for_servers_that_have_them() -> None:
+    for design in ("naive", "ring", "ring_subscribers", "ring_pointer", "ring_classic"):
+        for major in VERSIONS["sqlserver"]:
+            text = "\n".join(code(query) for query in queries.design_files("sqlserver", design, (major, 0)))
+            assert ("CREATE SEQUENCE" in text) == ("NEXT VALUE FOR" in text) == (major >= 11)
+            assert ("IDENTITY(" in text and "SAVE TRANSACTION qmon_draw" in text) == (major < 11)
+            assert ("SESSION_CONTEXT" in text) == (major >= 13 and design != "naive")
+
+
+def test_the_options_of_later_versions_stay_out_of_earlier_ones() -> None:
+    for design in DESIGNS:
+        for major in VERSIONS["sqlserver"]:
+            text = "\n".join(code(query) for query in queries.design_files("sqlserver", design, (major, 0)))
+            for word, since in (
+                ("OPTIMIZE_FOR_SEQUENTIAL_KEY", 15),
+                ("SESSION_CONTEXT", 13),
+                ("WAIT_AT_LOW_PRIORITY", 12),
+                ("sp_sequence_get_range", 11),
+            ):
+                assert word not in text or major >= since, (design, major, word)
+            # From 2012, 2016 and 2022 on: not needed, so not used anywhere.
+            for word in ("CONCAT(", "IIF(", "OFFSET", "DROP TABLE IF", "STRING_SPLIT", "OPENJSON", "GREATEST("):
+                assert word not in text, (design, major, word)
+
+
+def test_texts_of_both_engines_are_read_to_the_end() -> None:
+    for engine, other in ENGINES.items():
+        for design in DESIGNS:
+            for query in files(engine, design, NEWEST[engine][0]):
+                text = rendered(engine, query, "a].b", HOSTILE[0])
+                # Names in brackets or quotes and in literals: no placeholder is left, no quote is open.
+                assert not [piece for piece in scan(text, other.name, query.path) if isinstance(piece, Slot)]
