@@ -36,7 +36,9 @@ def dequeue(site: Site, plan: Plan, design: str, batch: int, layout: Layout, tel
     firsts = _pop(site, layout, batch, _FIRST)
     middle = counters(site)
     began = time.perf_counter()
-    rest = _pop(site, layout, batch, None, lambda done: tell(0.5 + done / plan.rows / 2))
+    rest = _pop(
+        site, layout, batch, None, lambda done: tell(0.5 + min(plan.rows, firsts * batch + done) / plan.rows / 2)
+    )
     spent = time.perf_counter() - began
     after = counters(site)
     return Dequeue(
@@ -54,7 +56,7 @@ def _fill(site: Site, plan: Plan, layout: Layout, tell: Tell) -> None:
     routine = layout.routine("push_batch")
     names = {"push_batch": None if routine is None else routine.parts}
     bound = site.statement("fill", names)
-    connection = site.connect("fill")
+    connection = site.connect("load fill")
     try:
         done = 0
         while done < plan.rows:
@@ -71,7 +73,7 @@ def _pop(site: Site, layout: Layout, batch: int, most: int | None, tell: Tell | 
     """Pop so many batches, or all there are, in a session of its own; returns the batches."""
     routine = layout.routine("pop_batch")
     statement = site.statement("dequeue", {"pop_batch": None if routine is None else routine.parts})
-    connection = site.connect("dequeue")
+    connection = site.connect("load dequeue")
     batches = messages = 0
     try:
         while most is None or batches < most:

@@ -11,6 +11,9 @@ PER_OCTAVE: Final = 8
 """An operation of t microseconds is in bucket floor(8 · log2(1 + t)), the last bucket holding all that is longer."""
 
 
+NOTHING: Final = (0,) * BUCKETS
+
+
 def bucket(microseconds: float) -> int:
     """The bucket, from 0, of an operation that took so long; as ``push_loop.sql`` finds it."""
     return min(BUCKETS - 1, math.floor(PER_OCTAVE * math.log2(1 + max(0.0, microseconds))))
@@ -25,8 +28,9 @@ def added(histograms: Iterable[Sequence[int]]) -> tuple[int, ...]:
     """The sum of histograms; all zero where there is none."""
     total = [0] * BUCKETS
     for each in histograms:
-        for index, count in enumerate(each):
-            total[index] += count
+        if each is not NOTHING:
+            for index, count in enumerate(each):
+                total[index] += count
     return tuple(total)
 
 
@@ -47,4 +51,4 @@ def percentile(counts: Sequence[int], share: float) -> float | None:
 def read(text: object) -> tuple[int, ...]:
     """A histogram as the server hands it over: ``{0,12,…}``; nothing is all zero."""
     inner = str(text or "").strip("{}")
-    return tuple(map(int, inner.split(","))) if inner else (0,) * BUCKETS
+    return tuple(map(int, inner.split(","))) if inner else NOTHING

@@ -6,6 +6,7 @@ import contextlib
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 from qmon.engines import queries
 from qmon.engines.base import Bound, Value
@@ -18,8 +19,8 @@ from qmon.workload.bench.results import Latency, Outcome
 from qmon.workload.bench.sessions import SLICE_S, LoadSession, Sessions, Slice
 from qmon.workload.bench.site import Site
 
-LOOK_EVERY_S = 0.1
-_SETTLE_S = 0.2
+LOOK_EVERY_S: Final = 0.2
+_SETTLE_S: Final = 0.2
 Tell = Callable[[float, float], None]
 """Told the seconds that are over, of all, and the cycles per second of late."""
 
@@ -73,8 +74,8 @@ def _watch(site: Site, sessions: Sessions, count: int, warm: int, tell: Tell, sa
         now = _clock(site) - start_at
         if now > warm * SLICE_S and now < count * SLICE_S:
             sampler.look()
-        last = int(now / SLICE_S) - 1
-        rate = sum(_in_slice(sessions.poppers, last - back) for back in range(4)) / (4 * SLICE_S)
+        last = int(now / SLICE_S) - 2  # all are through with it
+        rate = sum(_in_slice(sessions.poppers, last - back) for back in range(2)) / (2 * SLICE_S)
         tell(min(max(0.0, now), count * SLICE_S), rate)
 
 

@@ -47,10 +47,10 @@ def counters(site: Site) -> Counters:
 
 
 def wait_until_gone(site: Site) -> None:
-    """Wait until no session of the load is left: then all have handed in their counts."""
+    """Wait until no pusher or popper is left: then all have handed in their counts."""
     deadline = time.monotonic() + _GONE_WITHIN_S
     while time.monotonic() < deadline:
-        if site.rows("sessions", {"prefix": f"{site.prefix} "}) == ((0,),):
+        if site.rows("sessions", {"prefix": site.load}) == ((0,),):
             return
         threading.Event().wait(0.02)
 
@@ -64,7 +64,7 @@ class WaitSampler:
 
     def look(self) -> None:
         """Look once."""
-        for kind, event, sessions in self._site.rows("waits", {"prefix": f"{self._site.prefix} "}):
+        for kind, event, sessions in self._site.rows("waits", {"prefix": self._site.load}):
             self._seen[f"{kind}:{event}" if event else str(kind)] += int(str(sessions))
 
     @property

@@ -115,6 +115,8 @@ class Report:
     conditions: Conditions
     outcomes: tuple[Outcome, ...]
     dequeues: tuple[Dequeue, ...]
+    without_batches: tuple[str, ...] = ()
+    """Designs that take one message at a time, and were left out of the runs with batches."""
 
     def ratio(self, outcome: Outcome) -> float | None:
         """How much faster than ``naive`` in the same part with the same batch; ``None`` where that was not measured."""

@@ -119,6 +119,7 @@ class _Run:
         self._finished = finished
         self._total = len(plan.loads()) + len(plan.dequeues())
         self._number = 0
+        self._without: dict[str, None] = {}
 
     def all(self, known: _Settings) -> Report:
         """Every run of the plan."""
@@ -128,7 +129,7 @@ class _Run:
         conditions = Conditions(self._site.target.name, version, settings, empty_rate(self._site, self._plan))
         outcomes = [found for case in self._plan.loads() if (found := self._load(case)) is not None]
         dequeues = [self._dequeue(design, batch) for design, batch in self._plan.dequeues()]
-        return Report(self._plan, conditions, tuple(outcomes), tuple(dequeues))
+        return Report(self._plan, conditions, tuple(outcomes), tuple(dequeues), tuple(self._without))
 
     def _fresh(self, design: str) -> Layout:
         """A new queue of this design in a schema that is otherwise empty."""
@@ -147,6 +148,7 @@ class _Run:
         self._number += 1
         layout = self._fresh(case.design)
         if not case.possible(layout):
+            self._without[case.design] = None
             return None
         what = f"{case.design}, {case.batch} at a time" + (", a transaction held open" if case.held else "")
         whole = self._plan.warm_up_s + self._plan.seconds

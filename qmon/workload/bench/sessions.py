@@ -87,7 +87,7 @@ class Sessions:
         """Connect so many ``pusher``s or ``popper``s; raises what connecting raises."""
         into = self.pushers if role == "pusher" else self.poppers
         for _ in range(number):
-            into.append(LoadSession(self._connect(role), call, settings))
+            into.append(LoadSession(self._connect(f"load {role}"), call, settings))
 
     def start(self, start_at: float, count: int) -> None:
         """Let all of them work through so many slices."""

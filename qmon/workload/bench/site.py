@@ -40,15 +40,25 @@ class Site:
         self.engine = engine
         self.target = target
         self.schema = schema
+        self._known: dict[str, Statement] = {}
 
     @property
     def prefix(self) -> str:
-        """What the application names of the load's sessions begin with."""
-        return f"qmon {self.schema}"
+        """What the application names of the bench's sessions in the schema begin with."""
+        return f"qmon {self.schema} "
+
+    @property
+    def load(self) -> str:
+        """What the application names of pushers and poppers begin with."""
+        return f"{self.prefix}load "
 
     def statement(self, name: str, names: Mapping[str, Name] | None = None) -> Statement:
-        """A statement of the bench."""
-        return statement(self.engine, name, self.connection.version, names)
+        """A statement of the bench; those without names are rendered once, since some are asked for all the time."""
+        if names:
+            return statement(self.engine, name, self.connection.version, names)
+        if name not in self._known:
+            self._known[name] = statement(self.engine, name, self.connection.version)
+        return self._known[name]
 
     def run(self, name: str, names: Mapping[str, Name] | None = None) -> None:
         """Run a statement of the bench for its effect."""
@@ -86,7 +96,7 @@ class Site:
         session = Session(f"{self.schema} {role}", idle_transaction_timeout_s=86_400.0)
         connection = self.engine.connect(self.target, session)
         query = queries.load(self.engine.name, "action/workload/session", connection.version)
-        connection.fetch(Bound(queries.render(query, {}, self.engine), {"application": f"{self.prefix} {role}"}))
+        connection.fetch(Bound(queries.render(query, {}, self.engine), {"application": f"{self.prefix}{role}"}))
         return connection
 
 
@@ -99,7 +109,7 @@ def sweep(target: Target, schema: str) -> None:
     connection = engine.connect(target, Session("bench sweep", lock_timeout_s=_LOCK_WAIT_S))
     try:
         site = Site(connection, engine, target, schema)
-        site.rows("end_sessions", {"prefix": f"{site.prefix} "})
+        site.rows("end_sessions", {"prefix": site.prefix})
         site.clear()
     finally:
         connection.close()

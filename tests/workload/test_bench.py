@@ -1,0 +1,256 @@
+"""The bench on a real server: it measures every design, counts truly, and leaves nothing behind however it ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.demo.server import EmbeddedServer
+from qmon.engines.base import Session
+from qmon.errors import BadInput
+from qmon.operate.install import available
+from qmon.operate.trial import place
+from qmon.workload.bench.cases import Case, Part, Plan
+from qmon.workload.bench.dequeue import dequeue
+from qmon.workload.bench.loops import make_loops
+from qmon.workload.bench.measure import measure
+from qmon.workload.bench.results import Dequeue, Outcome
+from qmon.workload.bench.run import Progress, leftovers, run_bench
+from qmon.workload.bench.sessions import SLICE_S, Sessions
+from qmon.workload.bench.site import Site, new_schema, sweep
+from qmon.workload.statements import Statements
+from tests.cli.calling import program, run, surroundings
+from tests.facts import query, wait_until
+from tests.queues import ENGINE, target_of
+
+ALL = available(ENGINE)
+SHORT = Plan(ALL, pushers=2, poppers=2, seconds=0.5, warm_up_s=0.25, batches=(1,), parts=(Part.HEALTHY,), rows=300)
+
+
+def traces(url: str) -> list[object]:
+    """Schemas and sessions of benches, and schemas of qmon."""
+    schemas = query(url, "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'qmon%'")
+    sessions = query(url, "SELECT application_name FROM pg_stat_activity WHERE application_name LIKE 'qmon%bench%'")
+    return [row[0] for row in (*schemas, *sessions)]
+
+
+@pytest.fixture
+def site(database: str) -> Site:
+    """An empty schema of a bench; its database is dropped afterwards."""
+    connection = ENGINE.connect(target_of(database), Session("bench"))
+    made = Site(connection, ENGINE, target_of(database), new_schema())
+    made.make()
+    return made
+
+
+@pytest.mark.parametrize("design", ALL)
+@pytest.mark.parametrize("batch", [1, 7])
+def test_the_loops_count_what_the_tables_hold(site: Site, design: str, batch: int) -> None:
+    """Before and after are counted one by one: what was pushed less what was popped is what is there."""
+    layout = place(site.connection, ENGINE, design, schema=site.schema, queue="q", ring_size=500)
+    case = Case(design, batch, held=False)
+    if not case.possible(layout):
+        assert layout.routine("push_batch") is None
+        return
+    loops = make_loops(site, layout, case)
+    settings = {"batch": batch, "unit": 16, "ahead": 10, "bytes": 50}
+    with Sessions(site.connect) as sessions:
+        sessions.add("pusher", 2, loops.push, settings)
+        sessions.add("popper", 2, loops.pop, settings)
+        ((now,),) = site.rows("clock")
+        sessions.start(float(str(now)), 3)
+        wait_until(lambda: not sessions.working)
+    done = [[each for session in kind for each in session.slices] for kind in (sessions.pushers, sessions.poppers)]
+    pushed, popped = (sum(each.messages for each in slices) for slices in done)
+    if design == "heap":
+        ready = int(str(query_of(site, "SELECT count(*) FROM {}.q")))
+    else:
+        ready = Statements(ENGINE, layout, site.connection.version).depth(site.connection)
+    assert popped > 0
+    assert pushed - popped == ready
+    for slices in done:
+        timed = sum(sum(each.spent) for each in slices)
+        assert timed == sum(each.messages for each in slices) if batch == 1 else timed > 0
+    assert pushed - popped <= 16 * 12 + 4 * 16 + 2 * batch  # the gate, and what sessions have not told it yet
+
+
+def query_of(site: Site, sql: str) -> object:
+    from qmon.engines.base import Bound, Statement
+
+    return site.connection.fetch(Bound(Statement("test", sql.format(site.schema), (), ()))).rows[0][0]
+
+
+def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
+    found: list[Outcome | Dequeue] = []
+    told: list[Progress] = []
+    report = run_bench(target_of(database), SHORT, new_schema(), place, told.append, found.append)
+    assert [each.case.design for each in report.outcomes] == list(ALL)
+    assert tuple(found) == report.outcomes
+    for each in report.outcomes:
+        assert each.cycles_per_s > 0, each.case
+        assert each.errors == 0, (each.case, each.last_error)
+        assert each.push is not None and each.pop is not None
+        assert 0 < each.push.p50_ms <= each.push.p99_ms
+        assert 0 < each.pop.p50_ms <= each.pop.p99_ms
+        assert (each.complete is not None) is each.case.completes
+        assert each.buffers_per_cycle is not None and each.buffers_per_cycle > 1
+        assert each.wal_per_cycle is not None and each.wal_per_cycle > 100
+        assert each.samples > 0
+        assert sum(wait.share for wait in each.waits) == pytest.approx(1, abs=0.35)
+        assert sum(each.timeline) / len(each.timeline) == pytest.approx(each.cycles_per_s)
+        assert len(each.timeline) * each.slice_s == each.seconds
+    assert max(each.share for each in told) == 1.0
+    assert report.conditions.empty_loops_per_s > max(each.cycles_per_s for each in report.outcomes)
+    wait_until(lambda: not traces(database))
+
+
+def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
+    sql = (
+        "SELECT extract(epoch FROM clock_timestamp() - xact_start)::float8 FROM pg_stat_activity"
+        " WHERE state = 'idle in transaction' AND backend_xid IS NOT NULL AND application_name LIKE 'qmon%holder'"
+    )
+    ages: list[float] = []
+
+    def look(_: Progress) -> None:
+        ages.extend(float(str(row[0])) for row in query(database, sql))
+
+    plan = replace(SHORT, designs=("naive",), parts=(Part.HELD,))
+    (found,) = run_bench(target_of(database), plan, new_schema(), place, look).outcomes
+    assert found.case.held
+    assert found.dead_rows > 0
+    assert len(ages) >= 3
+    assert ages == sorted(ages)
+
+
+def test_batches_are_left_out_where_a_design_has_none(database: str) -> None:
+    plan = replace(SHORT, designs=("ring_classic", "naive"), batches=(10,))
+    report = run_bench(target_of(database), plan, new_schema(), place)
+    assert [each.case.design for each in report.outcomes] == ["naive"]
+    assert report.without_batches == ("ring_classic",)
+
+
+@pytest.mark.parametrize("design", ["batch_single", "batch_split", "batch_fast"])
+def test_dequeues_pop_the_queue_empty_and_count_payloads_apart(site: Site, design: str) -> None:
+    plan = replace(SHORT, rows=205, payload_bytes=9_000)
+    layout = place(site.connection, ENGINE, design, schema=site.schema, queue="q")
+    shares: list[float] = []
+    found = dequeue(site, plan, design, 10, layout, shares.append)
+    assert found.batches == 21
+    assert query_of(site, "SELECT count(*) FROM {}.q WHERE status = 1") == 205
+    assert min(found.whole.table, found.whole.index, found.whole.payload) > 0
+    assert found.whole.payload > 10 * 2  # most payloads are stored apart, in some pieces each
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_what_fails_in_a_slice_is_counted_and_the_rest_goes_on(site: Site) -> None:
+    """Somebody drops the table under a running bench."""
+    layout = place(site.connection, ENGINE, "naive", schema=site.schema, queue="q")
+    gone: list[bool] = []
+
+    def drop(over: float, _: float) -> None:
+        if over > SLICE_S and not gone:
+            gone.append(True)
+            query_gone(site)
+
+    found = measure(site, replace(SHORT, seconds=1.0), Case("naive", 1, held=False), layout, drop)
+    assert found.errors > 0
+    assert "does not exist" in found.last_error
+
+
+def query_gone(site: Site) -> None:
+    from qmon.engines.base import Bound, Statement
+
+    site.connection.execute(Bound(Statement("test", f"DROP TABLE {site.schema}.q CASCADE", (), ())))
+
+
+def test_a_server_without_room_is_told_before_anything_is_made(database: str) -> None:
+    plan = replace(SHORT, pushers=150, poppers=150)
+    with pytest.raises(BadInput, match=r"has room for \d+ more connections, and the bench needs 302"):
+        run_bench(target_of(database), plan, new_schema(), place)
+    assert traces(database) == []
+
+
+def test_what_is_left_of_a_bench_is_known_by_its_comment(site: Site, database: str) -> None:
+    query(database, "CREATE SCHEMA qmon_bench_of_mine")
+    assert leftovers(site.connection, ENGINE) == (site.schema,)
+    sweep(target_of(database), site.schema)
+    sweep(target_of(database), site.schema)  # twice is no error
+    assert leftovers(site.connection, ENGINE) == ()
+    assert traces(database) == ["qmon_bench_of_mine", "qmon bench"]
+
+
+LONG = ("--designs", "naive,ring", "--for", "60s", "--batch", "1", "--parts", "healthy,held")
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
+)
+def test_nothing_stays_however_the_program_ends(
+    server: EmbeddedServer, database: str, number: signal.Signals, code: int
+) -> None:
+    command = program("bench", database, *LONG)
+    with subprocess.Popen(command, env=surroundings(), stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        at_work = (
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%load popper' AND state = 'active'"
+        )
+        wait_until(lambda: int(str(query(database, at_work)[0][0])) == 8)
+        process.send_signal(number)
+        assert process.wait(60) == code
+    wait_until(lambda: not traces(database), timeout=60)
+
+
+def test_the_command_prints_tables_and_writes_json_and_a_picture(database: str, tmp_path: Path) -> None:
+    made = run(
+        "bench", database, "--designs", "ring,naive", "--pushers", "2", "--poppers", "2", "--for", "500ms",
+        "--batch", "1", "--parts", "healthy,held", "--json", str(tmp_path / "o.json"), "--plot",
+        str(tmp_path / "o.html"),
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    assert "creates the schema qmon_bench_" in made.stderr.splitlines()[0]
+    assert made.stderr.count("cycles/s, push") == 4
+    assert "\x1b" not in made.stdout + made.stderr
+    header = next(line for line in made.stdout.splitlines() if line.startswith("DESIGN"))
+    assert header.split()[:4] == ["DESIGN", "CYCLES/s", "×", "NAIVE"]
+    found = json.loads((tmp_path / "o.json").read_text())
+    assert [(each["design"], each["held"]) for each in found["loads"]] == [
+        ("naive", False), ("ring", False), ("naive", True), ("ring", True),
+    ]  # fmt: skip
+    assert found["settings"]["fsync"] in ("on", "off")
+    assert found["plan"]["pushers"] == 2
+    assert all(each["kept"] for each in found["loads"] if each["held"])
+    assert "<svg" in (tmp_path / "o.html").read_text()
+    assert traces(database) == []
+
+
+@pytest.mark.parametrize(("mark", "word"), [("prod = true", "add --yes"), ("read_only = true", "marked read_only")])
+def test_a_target_that_is_not_to_be_loaded_is_refused(database: str, tmp_path: Path, mark: str, word: str) -> None:
+    config = tmp_path / "qmon.toml"
+    config.write_text(f'[target.shop]\nconnect = "{database}"\n{mark}\n')
+    made = run("bench", "shop", "--config", str(config), "--designs", "naive")
+    assert made.returncode == 2
+    assert word in made.stderr.splitlines()[-1]
+    assert traces(database) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--designs", "rings"), "there is no design 'rings' to measure here"),
+        (("--batch", "1,x"), "--batch takes whole numbers"),
+        (("--parts", "sick"), "there is no part 'sick'"),
+        (("--plot", "bench.png"), "an .svg or an .html file"),
+        (("--json", "/nowhere/at/all.json"), "there is no folder /nowhere/at"),
+        (("--pushers", "0"), "1 pusher and 1 popper or more"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_nothing_is_made(database: str, arguments: tuple[str, ...], words: str) -> None:
+    made = run("bench", database, *arguments)
+    assert made.returncode == 2
+    assert words in made.stderr.splitlines()[-1]
+    assert traces(database) == []

@@ -1,0 +1,171 @@
+"""What a bench reckons with: histograms, the gate, and what it refuses before anything starts."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.cli.bench_plot import draw, kind_of
+from qmon.cli.bench_text import as_object, bar
+from qmon.engines import queries
+from qmon.errors import BadInput
+from qmon.workload.bench import histogram
+from qmon.workload.bench.cases import Case, Part, Plan, chosen, gate
+from qmon.workload.bench.results import Conditions, Dequeue, Latency, Outcome, Reads, Report, Wait
+from tests.facts import query
+
+PLAN = Plan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.HELD))
+
+
+def counted(times: list[float]) -> list[int]:
+    counts = [0] * histogram.BUCKETS
+    for each in times:
+        counts[histogram.bucket(each)] += 1
+    return counts
+
+
+@given(st.lists(st.floats(1, 1e6), min_size=1, max_size=300), st.sampled_from([0.5, 0.9, 0.99, 1.0]))
+def test_percentiles_are_those_of_the_samples_within_a_bucket(times: list[float], share: float) -> None:
+    exact = sorted(times)[max(0, -int(-share * len(times) // 1) - 1)]
+    found = histogram.percentile(counted(times), share)
+    assert found is not None
+    assert (1 + exact) / 1.0906 <= 1 + found * 1000 <= (1 + exact) * 1.0906
+
+
+def test_percentiles_of_known_samples() -> None:
+    counts = counted([10.0] * 98 + [1_000.0, 100_000.0])
+    half, most, all_of_them = (histogram.percentile(counts, share) for share in (0.5, 0.99, 1.0))
+    assert half == pytest.approx(0.010, rel=0.1)
+    assert most == pytest.approx(1.0, rel=0.1)
+    assert all_of_them == pytest.approx(100.0, rel=0.1)
+    assert histogram.percentile([0] * histogram.BUCKETS, 0.5) is None
+
+
+def test_what_takes_too_long_for_the_buckets_is_in_the_last_one() -> None:
+    assert histogram.bucket(1e12) == histogram.BUCKETS - 1
+    assert histogram.bucket(-5.0) == 0  # a clock that was set back
+
+
+def test_histograms_come_as_arrays_and_add_up() -> None:
+    one = histogram.read("{" + ",".join(["0", "3"] + ["0"] * 190) + "}")
+    assert histogram.added([one, one, histogram.read(None)])[:3] == (0, 6, 0)
+
+
+def loops() -> list[queries.SqlFile]:
+    return [each for each in queries.all_files() if each.name.startswith("action/bench/") and "_loop" in each.name]
+
+
+def test_the_server_counts_into_the_same_buckets(database: str) -> None:
+    """The formula is taken from the files as it stands there."""
+    formulas = {
+        re.sub(r"v_\w+ - v_\w+", "d", found)
+        for file in loops()
+        for found in re.findall(r"v_at := (least\(192, .*\));", file.file.read_text(encoding="utf-8"))
+    }
+    assert len(formulas) == 1
+    times = [0, 2, 4, 5, 9, 100, 12_345, 999_999, 16_700_000, 99_000_000, -40]
+    values = ", ".join(f"({time} * interval '1 microsecond')" for time in times)
+    rows = query(database, f"SELECT {formulas.pop()} FROM (VALUES {values}) AS v(d)")
+    assert [int(float(str(row[0]))) - 1 for row in rows] == [histogram.bucket(time) for time in times]
+
+
+@pytest.mark.parametrize("batch", [1, 10, 100, 1_000])
+@pytest.mark.parametrize("size", [None, 2, 16, 100, 10_000])
+def test_the_gate_never_lets_a_ring_fill_and_always_lets_somebody_push(batch: int, size: int | None) -> None:
+    unit, ahead = gate(PLAN, batch, size)
+    assert unit >= 1
+    assert ahead >= 1
+    if size is not None:
+        assert unit * ahead <= max(size // 2, unit)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"pushers": 0}, "1 pusher and 1 popper or more"),
+        ({"poppers": 493}, "500 in all at most"),
+        ({"seconds": 0.0}, "more than 0 seconds"),
+        ({"message_bytes": 0}, "1 to 1,000,000 bytes"),
+        ({"batches": (1, 0)}, "1 to 10,000 messages"),
+        ({"designs": ()}, "needs a design"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        replace(PLAN, **changes).check()  # type: ignore[arg-type]
+
+
+def test_designs_are_chosen_by_name_and_the_reference_comes_first() -> None:
+    there = ("fifo", "naive", "ring")
+    assert chosen((), there) == ("naive", "fifo", "ring")
+    assert chosen(("ring", "naive", "ring"), there) == ("naive", "ring")
+    with pytest.raises(BadInput, match="there is no design 'rings' to measure here; there are: fifo, naive, ring"):
+        chosen(("rings",), there)
+
+
+def test_each_part_runs_what_it_is_about() -> None:
+    assert [(each.design, each.held) for each in PLAN.loads()] == [
+        ("naive", False), ("ring", False), ("naive", True), ("ring", True),
+    ]  # fmt: skip
+    assert PLAN.dequeues() == ()
+    alone = Plan(("batch_fast", "naive"), parts=(Part.DEQUEUE,))
+    assert alone.loads() == ()
+    assert alone.dequeues() == (("batch_fast", 10), ("batch_fast", 100))
+
+
+def outcome(design: str, rate: float, *, held: bool = False) -> Outcome:
+    return Outcome(
+        Case(design, 1, held), 10.0, rate, rate, Latency(0.1, 2.0), Latency(0.2, 3.0), None, 30.5, 600.0,
+        (Wait("CPU", 0.5),), 160, 12, None, 1, 1_000_000, 0, 0, 0, timeline=(rate, rate),
+    )  # fmt: skip
+
+
+def report() -> Report:
+    healthy = (outcome("naive", 100.0), outcome("ring", 150.0))
+    found = (*healthy, outcome("naive", 10.0, held=True), outcome("ring", 135.0, held=True))
+    reads = Reads(10.0, 20.0, 30.0)
+    dequeues = (Dequeue("batch_fast", 10, 40_000, reads, reads, 4_000, 1.5),)
+    return Report(PLAN, Conditions("<shop> & co", "18.6", {"fsync": "on"}, 1e5), found, dequeues)
+
+
+def test_ratios_are_over_the_reference_of_the_same_part() -> None:
+    made = report()
+    assert [made.ratio(each) for each in made.outcomes] == [1.0, 1.5, 1.0, 13.5]
+    assert [made.kept(each) for each in made.outcomes] == [None, None, 0.1, 0.9]
+    alone = replace(made, outcomes=(made.outcomes[1],))
+    assert alone.ratio(alone.outcomes[0]) is None
+
+
+def test_the_json_says_what_is_unknown_as_null() -> None:
+    found = as_object(report())
+    assert found["schema"] == 1
+    naive, ring = found["loads"][0], found["loads"][3]
+    assert naive["hot_share"] is None
+    assert (ring["design"], ring["held"], ring["times_naive"], ring["kept"]) == ("ring", True, 13.5, 0.9)
+    assert found["dequeues"][0]["whole_total"] == 60.0
+    assert found["dequeues"][0]["article"] == {"batch": 100, "logical_reads": 553, "lob_logical_reads": 56}
+
+
+def test_the_picture_is_good_xml_whatever_the_target_is_called() -> None:
+    root = ET.fromstring(draw(report(), "svg"))  # noqa: S314  # our own
+    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(text is not None and text.startswith("<shop> & co") for text in texts)
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) == 5
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 4
+    assert draw(report(), "html").startswith("<!doctype html>")
+
+
+def test_a_picture_of_another_kind_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"not 'bench.png'"):
+        kind_of(Path("bench.png"))
+
+
+@pytest.mark.parametrize(("share", "shown"), [(1.0, "████"), (0.5, "██"), (0.0, "▏"), (0.53125, "██▏")])
+def test_bars_are_to_scale(share: float, shown: str) -> None:
+    assert bar(share, 4) == shown
