@@ -213,7 +213,7 @@ def messages_of(
     layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
 ) -> tuple[MessageSample, ...] | None:
     """The rows for the queue screen, if they were asked for; binary payloads as text where they are text."""
-    for probe in ("messages_state", "messages", "messages_ring"):
+    for probe in ("messages_state", "messages_split", "messages", "messages_ring"):
         if probe in found:
             column = facts.column(layout.payload) if layout.payload is not None else None
             if column is None or column.type != "bytea":

@@ -124,7 +124,8 @@ class QueueProbes:
             return [self._job("messages", MessageSample, values)] if self.head_probe == "head" else []
         if state.in_progress is None or layout.id is None or not self.facts.progress_seek:
             return []
-        return [self._job("messages_state", MessageSample, {"limit": rows})]
+        split = layout.data_table is not None and layout.data_id is not None and self._book.has("messages_split")
+        return [self._job("messages_split" if split else "messages_state", MessageSample, {"limit": rows})]
 
     @property
     def _pop_sequence(self) -> str:
@@ -206,6 +207,8 @@ def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
         "owner": layout.owner.column if layout.owner else None,
         "attempts": layout.attempts,
         "payload": layout.payload,
+        "data_table": layout.data_table.parts if layout.data_table else None,
+        "data_id": layout.data_id,
     }
     if layout.ring is not None:
         names |= {"slot": layout.ring.slot, "turn": layout.ring.turn, "size": layout.ring.size}

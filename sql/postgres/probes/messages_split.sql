@@ -1,0 +1,48 @@
+-- Messages in progress of split tables for the queue screen, the longest-running first, their payload from the second table.
+-- {table}       the queue's table, with the state
+-- {data_table}  the table with the payloads
+-- {message_id}  column: the id
+-- {data_id}     column of the second table: the id
+-- {state}       column: the state
+-- {started_at?} column: when it was popped
+-- {owner?}      column: who popped it
+-- {attempts?}   column: how often it was popped
+-- {payload?}    column of the second table: the message
+-- :in_progress  the state value of a message in progress
+-- :limit        so many at most
+-- > id          id as text
+-- > state       always in_progress
+-- > age_s       seconds since it was popped
+-- > owner       who popped it
+-- > attempts    how often it was popped
+-- > payload     its first characters; its size alone where it is large
+SELECT
+    m.qmon_id AS id,
+    'in_progress' AS state,
+    CAST(extract(epoch FROM clock_timestamp() - m.qmon_started_at) AS float8) AS age_s,
+    m.qmon_owner AS owner,
+    m.qmon_attempts AS attempts,
+    d.qmon_payload AS payload
+FROM (
+    SELECT
+        {message_id} AS qmon_key,
+        CAST({message_id} AS text) AS qmon_id,
+        CAST({started_at?} AS timestamptz) AS qmon_started_at,
+        CAST({owner?} AS text) AS qmon_owner,
+        CAST({attempts?} AS int) AS qmon_attempts
+    FROM {table}
+    WHERE {state} = :in_progress
+    ORDER BY CAST({started_at?} AS timestamptz) NULLS LAST
+    LIMIT :limit
+) AS m
+LEFT JOIN LATERAL (
+    SELECT
+        CASE
+            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            ELSE left(CAST({payload?} AS text), 200)
+        END AS qmon_payload
+    FROM {data_table}
+    WHERE {data_id} = m.qmon_key
+    LIMIT 1
+) AS d ON true
+ORDER BY m.qmon_started_at NULLS LAST
