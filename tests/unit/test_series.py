@@ -40,7 +40,10 @@ def test_a_series_does_not_change_afterwards() -> None:
     recorder.add(Point(1.0, 2.0, None, None, None, None, None))
     before = recorder.series()
     recorder.add(Point(2.0, 3.0, None, None, None, None, None))
+    for n in range(3, 20):
+        recorder.add(Point(float(n), None, None, None, None, None, None))
     assert [p.at for p in before] == [1.0]
+    assert before[0] == before[-1] == Point(1.0, 2.0, None, None, None, None, None)
     assert len(Series()) == 0
     with pytest.raises(IndexError):
         before[1]
