@@ -8,10 +8,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.benchmarks import client, probe_cost, tax
+from tests.benchmarks import client, designs, probe_cost, tax
 from tests.benchmarks.results import Part, write
 
-PARTS = {"probe-cost": probe_cost.run, "tax": tax.run, "client": client.run}
+PARTS = {
+    "probe-cost": probe_cost.run,
+    "tax": tax.run,
+    "client": client.run,
+    "designs": designs.run,
+    "dequeue": designs.run_dequeue,
+}
 
 
 def main() -> int:
