@@ -49,7 +49,7 @@ def site(database: str) -> Site:
 
 
 COUNTED = [
-    # Pops in batches of the two select-then-update designs were undercounted once on a busy machine: not understood yet.
+    # Batched pops of the two select-then-update designs were once undercounted on a busy machine: not understood yet.
     (design, batch)
     for design in ALL
     for batch in (1, 7)
