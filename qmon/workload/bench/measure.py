@@ -41,7 +41,7 @@ def measure(site: Site, plan: Plan, case: Case, layout: Layout, tell: Tell) -> O
     sampler = WaitSampler(site)
     with _held(site) if case.held else contextlib.nullcontext():
         before = counters(site)
-        with Sessions(site.connect) as sessions:
+        with Sessions(site.connect, site.statement("salvage")) as sessions:
             sessions.add("pusher", plan.pushers, loops.push, settings)
             sessions.add("popper", plan.poppers, loops.pop, settings)
             _watch(site, sessions, count, warm, tell, sampler)
@@ -55,7 +55,7 @@ def empty_rate(site: Site, plan: Plan, seconds: float = 1.0) -> float:
     """Rounds per second of the loop with nothing in it, with as many sessions as the load has."""
     call = empty_loop(site)
     count = max(2, round(seconds / SLICE_S))
-    with Sessions(site.connect) as sessions:
+    with Sessions(site.connect, site.statement("salvage")) as sessions:
         sessions.add("pusher", plan.pushers + plan.poppers, call, {"batch": 1, "unit": 16, "ahead": 1, "bytes": 1})
         sessions.start(_clock(site) + _SETTLE_S, count)
         while sessions.working:

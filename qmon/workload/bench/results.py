@@ -41,7 +41,8 @@ class Outcome:
         bytes: size at the end.
         deadlocks: in the whole database meanwhile.
         missed: pushes into a full ring and pops that found nothing.
-        errors: slices that failed; what they had done is not counted.
+        errors: slices that ended with an error, as by a deadlock; of loops over single messages without complete, what
+            such a slice had done is not counted.
         timeline: cycles per second, one figure for each slice.
         slice_s: seconds that each of them stands for.
     """

@@ -31,7 +31,9 @@ class Slice:
 class LoadSession:
     """One pusher or popper. Its ``slices`` may be read while it works."""
 
-    def __init__(self, connection: Connection, call: Statement, settings: Mapping[str, Value]) -> None:
+    def __init__(
+        self, connection: Connection, call: Statement, salvage: Statement, settings: Mapping[str, Value]
+    ) -> None:
         """``settings``: the values of ``call.sql`` but for the moment and the carry."""
         self.slices: list[Slice] = []
         self.errors = 0
@@ -39,6 +41,7 @@ class LoadSession:
         self.broken: QmonError | None = None
         self._connection = connection
         self._call = call
+        self._salvage = salvage
         self._settings = settings
         self._carry = 0
 
@@ -53,6 +56,7 @@ class LoadSession:
             except QueryFailed as problem:
                 self.errors += 1
                 self.last_error = str(problem)
+                self._save(number, until)
             except QmonError as problem:
                 self.broken = problem
                 return
@@ -63,6 +67,18 @@ class LoadSession:
         self._carry = int(str(carry))
         done = histogram.read(spent), histogram.read(completed)
         self.slices.append(Slice(number, int(str(messages)), int(str(missed)), *done))
+
+    def _save(self, number: int, until: float) -> None:
+        """Count what a slice had committed before it failed, where its loop has kept that; its times are lost."""
+        try:
+            ((kept,),) = self._connection.fetch(Bound(self._salvage)).rows
+        except QmonError:
+            return
+        if words := str(kept).split():
+            moment, messages, carry = words
+            if abs(float(moment) - until) < SLICE_S / 2:
+                self._carry = int(carry)
+                self.slices.append(Slice(number, int(messages), 0, histogram.NOTHING, histogram.NOTHING))
 
     def cancel(self) -> None:
         """End the statement under way."""
@@ -76,10 +92,12 @@ class LoadSession:
 class Sessions:
     """All sessions of one run. Leaving the block ends them, within a slice or by cancelling."""
 
-    def __init__(self, connect: Callable[[str], Connection]) -> None:
+    def __init__(self, connect: Callable[[str], Connection], salvage: Statement) -> None:
+        """``connect``: opens a session for a role. ``salvage``: says what a slice had done before it failed."""
         self.pushers: list[LoadSession] = []
         self.poppers: list[LoadSession] = []
         self._connect = connect
+        self._salvage = salvage
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
 
@@ -87,7 +105,7 @@ class Sessions:
         """Connect so many ``pusher``s or ``popper``s; raises what connecting raises."""
         into = self.pushers if role == "pusher" else self.poppers
         for _ in range(number):
-            into.append(LoadSession(self._connect(f"load {role}"), call, settings))
+            into.append(LoadSession(self._connect(f"load {role}"), call, self._salvage, settings))
 
     def start(self, start_at: float, count: int) -> None:
         """Let all of them work through so many slices."""

@@ -1,5 +1,6 @@
 -- Pops batches until the slice ends, each in a transaction of its own; of a design that does not complete. Otherwise
 -- like pop_loop.sql.
+-- What is committed is also kept in a setting of the session, which an error does not undo; see salvage.sql.
 -- {loop}      the procedure
 -- {pop_batch} function of the design
 -- {popped}    gate: counts what is popped
@@ -23,6 +24,9 @@ BEGIN
     WHILE v_now < v_end LOOP
         v_began := clock_timestamp();
         SELECT count(*) INTO v_count FROM {pop_batch}(p_batch);
+        messages := messages + v_count;
+        carry := carry + v_count;
+        PERFORM set_config('qmon.bench', format('%s %s %s', p_until, messages, carry), false);
         COMMIT;
         v_now := clock_timestamp();
         IF v_count = 0 THEN
@@ -35,8 +39,6 @@ BEGIN
         v_pause := 0.001;
         v_at := least(192, 1 + floor(11.54156 * ln(1 + greatest(0, date_part('epoch', v_now - v_began) * 1e6))));
         spent[v_at] := spent[v_at] + 1;
-        messages := messages + v_count;
-        carry := carry + v_count;
         WHILE carry >= p_unit LOOP
             PERFORM nextval({popped!literal}::regclass);
             carry := carry - p_unit;

@@ -1,4 +1,5 @@
 -- Pushes batches until the slice ends, each in a transaction of its own; otherwise like push_loop.sql.
+-- What is committed is also kept in a setting of the session, which an error does not undo; see salvage.sql.
 -- {loop}       the procedure
 -- {push_batch} function of the design
 -- {type}       the type of a message
@@ -27,6 +28,9 @@ BEGIN
     WHILE v_now < v_end LOOP
         v_began := clock_timestamp();
         SELECT count(*) INTO v_count FROM {push_batch}(v_messages);
+        messages := messages + v_count;
+        carry := carry + v_count;
+        PERFORM set_config('qmon.bench', format('%s %s %s', p_until, messages, carry), false);
         COMMIT;
         v_now := clock_timestamp();
         IF v_count = 0 THEN
@@ -35,8 +39,6 @@ BEGIN
         END IF;
         v_at := least(192, 1 + floor(11.54156 * ln(1 + greatest(0, date_part('epoch', v_now - v_began) * 1e6))));
         spent[v_at] := spent[v_at] + 1;
-        messages := messages + v_count;
-        carry := carry + v_count;
         IF carry >= p_unit THEN
             WHILE carry >= p_unit LOOP
                 PERFORM nextval({pushed!literal}::regclass);

@@ -1,4 +1,5 @@
 -- Pops and completes batches until the slice ends, in two transactions each; otherwise like take_loop.sql.
+-- What is committed is also kept in a setting of the session, which an error does not undo; see salvage.sql.
 -- {loop}           the procedure
 -- {pop_batch}      function of the design
 -- {complete_batch} function of the design
@@ -36,13 +37,14 @@ BEGIN
         END IF;
         v_pause := 0.001;
         messages := messages + {complete_batch}(v_ids);
+        carry := carry + cardinality(v_ids);
+        PERFORM set_config('qmon.bench', format('%s %s %s', p_until, messages, carry), false);
         COMMIT;
         v_now := clock_timestamp();
         v_at := least(192, 1 + floor(11.54156 * ln(1 + greatest(0, date_part('epoch', v_popped - v_began) * 1e6))));
         spent[v_at] := spent[v_at] + 1;
         v_at := least(192, 1 + floor(11.54156 * ln(1 + greatest(0, date_part('epoch', v_now - v_popped) * 1e6))));
         completed[v_at] := completed[v_at] + 1;
-        carry := carry + cardinality(v_ids);
         WHILE carry >= p_unit LOOP
             PERFORM nextval({popped!literal}::regclass);
             carry := carry - p_unit;

@@ -1,5 +1,6 @@
 -- Pops and completes one message at a time until the slice ends, in two transactions, as a popper that works on the
 -- message in between. Otherwise like pop_loop.sql.
+-- What is committed is also kept in a setting of the session, which an error does not undo; see salvage.sql.
 -- {loop}     the procedure
 -- {pop}      function of the design
 -- {complete} function of the design
@@ -44,13 +45,14 @@ BEGIN
         IF {complete}(v_id, v_attempt) THEN
             messages := messages + 1;
         END IF;
+        carry := carry + 1;
+        PERFORM set_config('qmon.bench', format('%s %s %s', p_until, messages, carry), false);
         COMMIT;
         v_now := clock_timestamp();
         v_at := least(192, 1 + floor(11.54156 * ln(1 + greatest(0, date_part('epoch', v_popped - v_began) * 1e6))));
         spent[v_at] := spent[v_at] + 1;
         v_at := least(192, 1 + floor(11.54156 * ln(1 + greatest(0, date_part('epoch', v_now - v_popped) * 1e6))));
         completed[v_at] := completed[v_at] + 1;
-        carry := carry + 1;
         IF carry >= p_unit THEN
             PERFORM nextval({popped!literal}::regclass);
             carry := carry - p_unit;
