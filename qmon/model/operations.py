@@ -1,0 +1,210 @@
+"""Operations: what an operator is about to do, may have done, or did to a queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+DEFAULT_PAUSE_S: Final = 900.0
+MAX_FIRST: Final = 10
+"""How many of the rows a plan shows."""
+
+
+class Kind(StrEnum):
+    """What is done."""
+
+    REQUEUE = "requeue"
+    PURGE = "purge"
+    PAUSE = "pause"
+    RESUME = "resume"
+    UNDO = "undo"
+    REPAIR = "repair"
+    END_BLOCKER = "end-blocker"
+    INSTALL_GATE = "install-gate"
+    REMOVE_GATE = "remove-gate"
+    EMPTY_TRASH = "empty-trash"
+
+
+class Side(StrEnum):
+    """Whom a pause stops."""
+
+    PUSHERS = "pushers"
+    POPPERS = "poppers"
+
+
+class OwnerState(StrEnum):
+    """What is known of the popper that holds a message. ``NONE``: the layout has no owner, age is all there is."""
+
+    DEAD = "dead"
+    ALIVE = "alive"
+    UNKNOWN = "unknown"
+    NONE = "none"
+
+
+class State(StrEnum):
+    """How an operation stands. ``INTERRUPTED``: it says running, and the session that ran it is gone."""
+
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+
+class Consent(StrEnum):
+    """What the operator must give before a plan may be applied."""
+
+    BUTTON = "button"
+    """Choosing the button that is not Cancel; ``--yes`` on the command line."""
+    TYPED = "typed"
+    """The queue's name typed, and a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which messages are meant. All that is given must hold; nothing given means every message the kind is for.
+
+    ``ids``: as text. ``state``: ready, in_progress, done or dead. ``older_than_s``: seconds in progress (requeue), or
+    since the push (purge). ``owner``: exactly this text. ``owner_states``: of messages in progress.
+    ``limit``: at most so many.
+    """
+
+    ids: tuple[str, ...] = ()
+    state: str | None = None
+    older_than_s: float | None = None
+    owner: str | None = None
+    owner_states: frozenset[OwnerState] = frozenset({OwnerState.DEAD})
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One message as a plan shows it. ``age_s``: seconds. ``payload``: shortened, redacted, safe to print."""
+
+    id: str
+    state: str
+    age_s: float | None
+    owner: str | None
+    owner_state: OwnerState
+    attempts: int | None
+    payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Messages that match but are not touched, and why (``owner alive``, ``locked``, ``changed since``)."""
+
+    why: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Whether it can be undone, and what would not come back. ``until``: seconds since the epoch, of the trash."""
+
+    possible: bool
+    notes: tuple[str, ...] = ()
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would be done, read from the server and frozen: applying may only ever touch less.
+
+    Attributes:
+        count: messages (or sessions, slots, rows of trash) it will touch, exactly; ``unit`` names them.
+        predicate: which they are, in words with the frozen values.
+        sql: the statements that will run, as the server will see them.
+        seconds: how long it will take, estimated; ``None`` where nothing is known to estimate from.
+        consequences: what consumers will notice, the risk of double delivery among it; one line each.
+        consent: what the operator must give.
+        refused: why it cannot be applied at all (read-only, a missing right, nothing to do); ``None`` where it can.
+    """
+
+    kind: Kind
+    target: str
+    queue: str
+    title: str
+    count: int
+    unit: str
+    predicate: str
+    sql: tuple[str, ...]
+    first: tuple[Row, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    batch: int | None = None
+    seconds: float | None = None
+    undo: Undo = field(default_factory=lambda: Undo(possible=False))
+    consequences: tuple[str, ...] = ()
+    consent: Consent = Consent.BUTTON
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an operation is. Counts as in ``Result``; ``rate``: per second; ``left_s``: seconds left, estimated."""
+
+    total: int
+    done: int
+    skipped: int
+    changed: int
+    rate: float | None
+    left_s: float | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How an operation ended.
+
+    ``done``: touched. ``skipped``: locked by others, left alone. ``changed``: no longer what the plan saw, left alone.
+    ``notes``: what the operator should know, such as that a pause did not bring the push rate to 0. ``operation``: its
+    id, by which it is undone; empty where nothing was begun.
+    """
+
+    operation: str
+    kind: Kind
+    queue: str
+    state: State
+    done: int
+    skipped: int = 0
+    changed: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One line of the history. Times in seconds since the epoch, on the server's clock.
+
+    ``undo_state``: ``possible``, ``undone``, ``partly undone``, ``gone`` (trash emptied), or ``no``.
+    """
+
+    id: str
+    kind: Kind
+    queue: str
+    state: State
+    by: str
+    reason: str
+    planned: int
+    done: int
+    skipped: int
+    changed: int
+    started_at: float
+    ended_at: float | None
+    undo_state: str
+    undo_of: str | None = None
+    details: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A pause that is in force. ``until``: seconds since the epoch; ``by``: who; ``way``: switch or gate."""
+
+    queue: str
+    side: Side
+    until: float
+    by: str
+    reason: str
+    since: float
+    way: str
