@@ -11,7 +11,6 @@
 -- {repair}         the function
 -- {fill_hole}      function: fill a hole
 -- {requeue_orphan} function: requeue an orphan
--- {drawing}        function: open transactions that have drawn from a sequence
 -- {push_seq}       the sequence of push numbers
 CREATE FUNCTION {repair}(
     p_min_age_s double precision DEFAULT 1, p_wait_ms integer DEFAULT 1000, p_limit integer DEFAULT 100
@@ -28,10 +27,10 @@ DECLARE
     v_end    timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
     v_left   integer;
 BEGIN
-    SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END INTO v_pushed FROM {push_seq} AS s;
     was := 'orphan';
     FOR v_subscriber, v_seq IN SELECT r.subscriber, r.pop_seq FROM {readers} AS r ORDER BY r.subscriber LOOP
         v_popped := coalesce(pg_sequence_last_value(v_seq), 0);
+        SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END INTO v_pushed FROM {push_seq} AS s;
         v_stuck := NULL;
         FOR number IN
             SELECT q.message_id
@@ -51,8 +50,8 @@ BEGIN
                 v_stuck := coalesce(v_stuck, number);
             END IF;
         END LOOP;
-        -- What the sequence has run past must not be in the hands of a popper that is about to pop it.
-        IF (v_stuck IS NOT NULL OR v_popped > v_pushed) AND cardinality({drawing}(v_seq)) = 0 THEN
+        -- Two poppers may then have one number: the second is refused by its turn, after waiting for the first's lock.
+        IF v_stuck IS NOT NULL OR v_popped > v_pushed THEN
             v_popped := least(v_stuck - 1, v_pushed);
             PERFORM setval(v_seq, greatest(1, v_popped), v_popped > 0);
             IF v_stuck IS NOT NULL THEN
