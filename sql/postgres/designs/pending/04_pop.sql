@@ -11,9 +11,9 @@
 -- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
 -- would keep it after a burst has filled the queue.
 --
--- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
--- have taken everything while new messages came, or became due. So it looks again until nothing is due, or until
--- exactly those messages are due that it could not have before: then all are in the hands of other poppers.
+-- "No row" is true. One look is not enough for that: it sees what was committed when it began and due by v_now, and of
+-- that others may have taken everything while new messages came or became due. So it looks again until nothing is due,
+-- or until exactly those messages are due that it could not have before: then all are in the hands of other poppers.
 -- {table} the queue
 -- {pop}   the function
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
@@ -24,6 +24,7 @@ SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE
     v_now   timestamptz;
+    v_next  timestamptz;
     v_known bigint[];
     v_seen  bigint[];
 BEGIN
@@ -41,11 +42,14 @@ BEGIN
         )
         RETURNING q.id, q.payload;
         EXIT WHEN FOUND;
-        v_known := v_seen;
-        v_seen := ARRAY(
-            SELECT r.id FROM {table} AS r WHERE r.due_time <= v_now ORDER BY r.due_time, r.id LIMIT 1000
-        );
+        -- One statement, so that both are of one moment; whether the next one is due is asked after that moment.
+        SELECT
+            ARRAY(SELECT r.id FROM {table} AS r WHERE r.due_time <= v_now ORDER BY r.due_time, r.id LIMIT 1000),
+            (SELECT r.due_time FROM {table} AS r WHERE r.due_time > v_now ORDER BY r.due_time LIMIT 1)
+        INTO v_seen, v_next;
+        CONTINUE WHEN v_next <= clock_timestamp();
         EXIT WHEN cardinality(v_seen) = 0 OR v_seen = v_known;
+        v_known := v_seen;
     END LOOP;
 END
 $qmon_body$;

@@ -10,6 +10,7 @@ SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE
     v_now   timestamptz;
+    v_next  timestamptz;
     v_known bigint[];
     v_seen  bigint[];
     v_ids   bigint[];
@@ -26,11 +27,14 @@ BEGIN
             FOR UPDATE SKIP LOCKED
         );
         EXIT WHEN cardinality(v_ids) > 0;
-        v_known := v_seen;
-        v_seen := ARRAY(
-            SELECT r.id FROM {table} AS r WHERE r.due_time <= v_now ORDER BY r.due_time, r.id LIMIT 1000
-        );
+        -- One statement, so that both are of one moment; whether the next one is due is asked after that moment.
+        SELECT
+            ARRAY(SELECT r.id FROM {table} AS r WHERE r.due_time <= v_now ORDER BY r.due_time, r.id LIMIT 1000),
+            (SELECT r.due_time FROM {table} AS r WHERE r.due_time > v_now ORDER BY r.due_time LIMIT 1)
+        INTO v_seen, v_next;
+        CONTINUE WHEN v_next <= clock_timestamp();
         EXIT WHEN cardinality(v_seen) = 0 OR v_seen = v_known;
+        v_known := v_seen;
     END LOOP;
     RETURN QUERY
     WITH popped AS (

@@ -1,0 +1,104 @@
+"""Laps: the published ring inverts them, a ring whose slots have a turn does not. One story, told to both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from qmon.engines.base import Connection
+from qmon.model.layout import Layout
+from tests.contract.hammer import Hammer
+from tests.facts import query, wait_until
+from tests.queues import call, made, opened, run
+
+WITH_TURN = ("ring", "ring_pointer", "ring_subscribers")
+
+
+@pytest.fixture
+def pusher(database: str) -> Iterator[Connection]:
+    with opened(database, "pusher") as connection:
+        yield connection
+
+
+def pops(url: str, layout: Layout, count: int) -> list[object]:
+    """So many pops by sessions of their own: the numbers they got, ``None`` where there was no message."""
+    found: list[object] = []
+    for _ in range(count):
+        with opened(url) as popper:
+            rows = call(popper, layout, "pop")
+            found.append(rows[0][0] if rows else None)
+    return found
+
+
+def sleeping_pusher(url: str, layout: Layout, pusher: Connection) -> list[object]:
+    """A pusher draws 1 and sleeps while others go round a ring of four; then it pushes. What four pops get."""
+    with pusher.transaction(), opened(url) as other:
+        run(pusher, "SELECT nextval('orders_push_seq')")
+        if layout.design == "ring_classic":  # where this number is what its session goes on with
+            oid = "CAST(CAST('orders_push_seq' AS regclass) AS oid)"
+            run(pusher, f"SELECT set_config('qmon.classic_push', {oid} || ' 1', false)")
+        for number in range(2, 6):
+            call(other, layout, "push", f"'m{number}', 0")
+        pushed = call(pusher, layout, "push", "'m1', 0")[0][0]
+    assert pushed == (None if layout.design == "ring_classic" else 1)
+    return pops(url, layout, 4)
+
+
+def test_the_published_ring_inverts_laps_and_stops(database: str, pusher: Connection) -> None:
+    layout = made(database, "ring_classic", ring_size=4)
+    first = sleeping_pusher(database, layout, pusher)
+    # 5 went where 1 should have gone: the popper of 1 waits for ever, and 1 waits for a place behind 5.
+    assert first == [None, 2, 3, 4]
+    assert query(database, "SELECT message_id, message FROM orders WHERE slot = 1") == [(5, "m5")]
+
+
+@pytest.mark.parametrize("design", WITH_TURN)
+def test_a_ring_with_turns_keeps_its_laps_apart(database: str, pusher: Connection, design: str) -> None:
+    layout = made(database, design, ring_size=4)
+    assert sleeping_pusher(database, layout, pusher) == [1, 2, 3, 4]
+    assert pops(database, layout, 2) == [None, None]  # nobody has pushed 5 yet: the ring was full, and that was said
+
+
+def test_the_published_ring_is_laid_anew(database: str, pusher: Connection) -> None:
+    layout = made(database, "ring_classic", ring_size=4)
+    sleeping_pusher(database, layout, pusher)
+    with opened(database) as script:
+        assert call(script, layout, "reset") == ((1,),)
+        assert call(script, layout, "pop") == ((6, "m5"),)
+        assert [call(script, layout, "push", f"'n{n}', 0")[0][0] for n in range(1, 6)] == [7, 8, 9, 10, None]
+        assert [call(script, layout, "pop")[0][1] for _ in range(4)] == ["n1", "n2", "n3", "n4"]
+
+
+def test_the_published_ring_waits_where_it_is_full_and_where_it_is_empty(database: str, pusher: Connection) -> None:
+    layout = made(database, "ring_classic", ring_size=2)
+    with opened(database) as popper:
+        assert call(popper, layout, "pop", "0, 2") == ()
+        assert call(pusher, layout, "push", "'a'")[0][0] == 1
+        assert call(popper, layout, "pop", "0, 2") == ()  # no head start of two yet
+        assert call(pusher, layout, "push", "'b'")[0][0] == 2
+        assert call(pusher, layout, "push", "'c', 20")[0][0] is None
+        assert call(popper, layout, "pop", "0, 2") == ((1, "a"),)
+        assert call(pusher, layout, "push", "'c', 0")[0][0] == 3  # with the number it has kept
+        assert [call(popper, layout, "pop")[0] for _ in range(2)] == [(2, "b"), (3, "c")]
+        assert call(popper, layout, "pop", "20, 0") == ()  # as published: it has drawn 4 and runs ahead
+        assert query(database, "SELECT last_value FROM orders_pop_seq") == [(4,)]
+        call(pusher, layout, "push", "'d'")
+        assert call(popper, layout, "pop", "0, 0") == ((4, "d"),)
+
+
+@pytest.mark.parametrize("design", WITH_TURN)
+def test_five_laps_and_more_with_twice_as_many_pushers_as_slots(database: str, design: str) -> None:
+    layout = made(database, design, ring_size=4)
+    hammer = Hammer(database, layout)
+    try:
+        hammer.start("popper", 4)
+        hammer.start("pusher", 8, limit=40)
+        hammer.wait_pushers()
+        wait_until(lambda: hammer.popped() == 320, 60, what="everything is popped")
+        hammer.stop()
+    finally:
+        hammer.close()
+    laps = query(database, "SELECT count(*), max(id) / 4 FROM ledger_pushed")
+    assert laps == [(320, 80)]
+    assert query(database, "SELECT id, subscriber FROM ledger_popped GROUP BY 1, 2 HAVING count(*) > 1") == []
