@@ -15,7 +15,10 @@ from tests.cli.calling import ROOT, call, program, run, surroundings
 from tests.contract.tables import ARTICLES, make
 from tests.facts import query, wait_until
 
-COMMANDS = ("connect", "status", "demo", "queues", "init", "doctor", "setup", "designs", "install", "uninstall", "load")
+COMMANDS = (
+    "connect", "status", "demo", "queues", "init", "doctor", "setup", "designs", "install", "uninstall", "load",
+    "archive",
+)  # fmt: skip
 NOWHERE = "postgresql://me:s3cretword@127.0.0.1:1/shop"
 
 

@@ -1,0 +1,318 @@
+"""Archiving on a real server: under load, with archivers that are killed, against locks, and what it says."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from qmon.engines.base import Bound, Statement
+from qmon.errors import BadInput, ConnectionLost
+from qmon.model.layout import Layout
+from qmon.operate.archive import SESSION, Archiver, Outcome, Progress, check, designs_with_archive
+from qmon.operate.archive_pace import FIRST_BACK_OFF_S, LAST_BACK_OFF_S, LONG_S, REST, Pace
+from tests.cli.calling import call, program, surroundings
+from tests.contract.hammer import Hammer
+from tests.facts import connected, query, wait_until
+from tests.queues import ENGINE, made, opened, target_of
+
+DESIGNS = ("batch_fast", "batch_single", "batch_split", "flag")
+SPLIT = ("batch_fast", "batch_split")
+WATCHER = """
+    CREATE TABLE touched (who text NOT NULL, what text NOT NULL, state int NOT NULL);
+    CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        INSERT INTO touched VALUES (
+            current_setting('application_name'), tg_op, (to_jsonb(old) ->> tg_argv[0])::int
+        );
+        RETURN NULL;
+    END $$;
+    CREATE TRIGGER touch AFTER UPDATE OR DELETE ON orders FOR EACH ROW
+    WHEN (current_setting('application_name') = 'qmon archive') EXECUTE FUNCTION touch('{column}')"""
+
+
+def done(layout: Layout) -> tuple[str, int]:
+    """The column of the state, and its value for done messages."""
+    assert layout.state is not None
+    return layout.state.column, int(str(layout.state.done))
+
+
+def bound(sql: str) -> Bound:
+    return Bound(Statement("test", sql, (), ()))
+
+
+def count(url: str, what: str) -> int:
+    return int(str(query(url, f"SELECT count(*) FROM {what}")[0][0]))
+
+
+def filled(url: str, design: str, messages: int, *, finished: int, taken: int = 0) -> Layout:
+    """A queue of so many messages, of which the first are finished and some after them in progress."""
+    layout = made(url, design)
+    query(url, f"SELECT count(orders_push('message ' || n)) FROM generate_series(1, {messages}) AS n")
+    if layout.traits.completes:
+        query(url, f"SELECT count(orders_complete(r.id)) FROM orders_pop_batch({finished}) AS r")
+        query(url, f"SELECT count(*) FROM orders_pop_batch({taken})" if taken else "SELECT 1")
+    else:
+        query(url, f"SELECT count(*) FROM orders_pop_batch({finished})")
+    return layout
+
+
+@contextmanager
+def archiving(
+    url: str, layout: Layout, pace: Pace, *, until_empty: bool = False
+) -> Iterator[tuple[list[Progress], Callable[[], Outcome]]]:
+    """An archiver in a thread: what it tells, and how to end it and hear what it has done or why it failed."""
+    stop, told, ended = threading.Event(), list[Progress](), list[Outcome | Exception]()
+    archiver = Archiver(lambda: ENGINE.connect(target_of(url), SESSION), ENGINE, layout, pace, stop)
+
+    def work() -> None:
+        try:
+            ended.append(archiver.run(told.append, until_empty=until_empty))
+        except Exception as problem:
+            ended.append(problem)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+
+    def end() -> Outcome:
+        if not until_empty:
+            stop.set()
+        thread.join(30)
+        if isinstance(ended[0], Exception):
+            raise ended[0]
+        return ended[0]
+
+    try:
+        yield told, end
+    finally:
+        stop.set()
+        thread.join(30)
+
+
+# ------------------------------------------------------------------------------------------------------- under load
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(database: str, design: str) -> None:
+    layout, chance = made(database, design), random.Random(design)
+    column, finished = done(layout)
+    query(database, WATCHER.format(column=column))
+    arguments = ("archive", database, "orders", "--batch", "7", "--pause-ms", "0")
+    hammer, archivers = Hammer(database, layout, rollback_share=0.05), list[subprocess.Popen[str]]()
+
+    def start() -> None:
+        archivers.append(subprocess.Popen(program(*arguments), env=surroundings(), stdout=subprocess.PIPE, text=True))
+
+    def archived(more: int) -> Callable[[], bool]:
+        goal = count(database, "orders_archive_log") + more
+        return lambda: count(database, "orders_archive_log") >= goal
+
+    try:
+        start()
+        start()
+        hammer.start("popper", 2)
+        hammer.start("pusher", 2, limit=1000)
+        for _ in range(3):
+            wait_until(archived(chance.randrange(30, 90)), what="messages are archived")
+            victim = archivers.pop(0)
+            victim.kill()
+            victim.communicate()
+            start()
+        hammer.wait_pushers()
+        wait_until(lambda: hammer.popped() == 2000, what="everything is popped")
+        hammer.stop()
+        wait_until(lambda: count(database, f"orders WHERE {column} = {finished}") == 0, what="all is archived")
+        for each in archivers:
+            each.send_signal(signal.SIGTERM)
+            assert "stopped" in each.communicate(timeout=30)[0]
+            assert each.returncode == 0
+    finally:
+        hammer.close()
+        for each in archivers:
+            each.kill()
+    # Nothing lost, nothing twice, and the archivers took only what was done.
+    payload = {"flag": "command"}.get(design, "text_data")
+    table = "orders_data" if design in SPLIT else "orders"
+    places = query(database, f"SELECT {payload} FROM {table} UNION ALL SELECT {payload} FROM orders_archive_log")
+    pushed = query(database, "SELECT message FROM ledger_pushed")
+    assert sorted(places) == sorted(pushed)
+    assert count(database, "orders") == count(database, table)
+    assert query(database, "SELECT DISTINCT who, what, state FROM touched") == [("qmon archive", "DELETE", finished)]
+    assert count(database, "touched") == count(database, "orders_archive_log") >= 1000
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_until_empty_takes_what_is_done_and_leaves_the_rest(database: str, design: str) -> None:
+    layout = filled(database, design, 100, finished=60, taken=15)
+    column, finished = done(layout)
+    before = query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2")
+    told = call("archive", database, "orders", "--batch", "25", "--pause-ms", "0", "--until-empty", "--json")
+    assert told.exit_code == 0, told.output
+    result = json.loads(told.stdout)
+    assert (result["queue"], result["archived"], result["batches"], result["ended"]) == ("orders", 60, 3, "empty")
+    assert query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2") == before
+    assert (len(before), count(database, "orders"), count(database, "orders_archive_log")) == (40, 40, 60)
+    again = call("archive", database, "orders", "--until-empty")
+    assert "orders: archived 0 messages in 0 batches" in again.stdout
+    assert "nothing is left to archive" in again.stdout
+
+
+def test_one_killed_in_the_middle_of_a_batch_has_moved_nothing_of_it(database: str) -> None:
+    filled(database, "batch_fast", 30, finished=30)
+    waiting = "pg_stat_activity WHERE application_name = 'qmon archive' AND wait_event_type = 'Lock'"
+    with connected(database, autocommit=False) as other:
+        other.execute("LOCK TABLE orders_data IN EXCLUSIVE MODE")  # copied already, not yet deleted
+        with subprocess.Popen(program("archive", database, "orders"), env=surroundings()) as process:
+            wait_until(lambda: count(database, waiting), what="it is in the middle of a batch")
+            process.kill()
+        gone = "pg_stat_activity WHERE application_name = 'qmon archive'"
+        wait_until(lambda: not count(database, gone), what="its session gives up the lock and ends")
+        other.rollback()
+    assert [count(database, name) for name in ("orders", "orders_data", "orders_archive_log")] == [30, 30, 0]
+    assert call("archive", database, "orders", "--until-empty").exit_code == 0
+    assert [count(database, name) for name in ("orders", "orders_data", "orders_archive_log")] == [0, 0, 30]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_between_two_batches_with_exit_code_0(database: str, number: signal.Signals) -> None:
+    filled(database, "batch_fast", 300, finished=300)
+    arguments = program("archive", database, "orders", "--batch", "10", "--pause-ms", "50", "--json")
+    with subprocess.Popen(arguments, env=surroundings(), stdout=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: count(database, "orders_archive_log") >= 20, what="it archives")
+        process.send_signal(number)
+        out = process.communicate(timeout=30)[0]
+    assert process.returncode == 0
+    result = json.loads(out)
+    assert result["ended"] == "stopped"
+    assert result["archived"] == count(database, "orders_archive_log") == 10 * result["batches"]
+    assert count(database, "orders") == 300 - result["archived"]
+
+
+# --------------------------------------------------------------------------------------------- what is in the way
+
+
+def test_it_gives_way_to_locks_and_goes_on_when_they_are_gone(database: str) -> None:
+    layout = filled(database, "batch_fast", 100, finished=100)
+    with connected(database, autocommit=False) as other:
+        other.execute("LOCK TABLE orders_archive_log IN ACCESS EXCLUSIVE MODE")
+        with archiving(database, layout, Pace(64, 0.0), until_empty=True) as (told, end):
+            wait_until(lambda: len(told) >= 2, what="two batches are given up")
+            assert {now.held_up for now in told} == {"action/archive: a lock was not to be had in time"}
+            assert [now.batch for now in told[:2]] == [32, 16]
+            assert told[1].pause_s == 2 * told[0].pause_s > 0
+            other.rollback()
+            outcome = end()
+    assert (outcome.moved, outcome.ended, count(database, "orders")) == (100, "empty", 0)
+    assert outcome.held_up == sum(bool(now.held_up) for now in told)
+
+
+def test_rows_that_another_archiver_holds_are_passed_over(database: str) -> None:
+    layout = filled(database, "flag", 50, finished=50)
+    with connected(database, autocommit=False) as other:
+        other.execute("SELECT orders_archive(20)").fetchall()
+        with archiving(database, layout, Pace(50, 0.0), until_empty=True) as (_, end):
+            assert end().moved == 30
+        other.commit()
+    assert (count(database, "orders"), count(database, "orders_archive_log")) == (0, 50)
+
+
+def test_a_broken_connection_is_made_anew_unless_it_is_to_end(database: str) -> None:
+    layout = filled(database, "flag", 400, finished=400)
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'qmon archive'"
+    with archiving(database, layout, Pace(10, 0.05)) as (told, end):
+        wait_until(lambda: told and told[-1].moved >= 20, what="it archives")
+        query(database, cut)
+        wait_until(lambda: told[-1].moved == 400, what="it goes on after its connection was cut")
+        outcome = end()
+    assert [bool(now.held_up) for now in told].count(True) == outcome.unsure == 1
+    assert outcome.ended == "stopped"
+    assert (count(database, "orders"), count(database, "orders_archive_log")) == (0, 400)
+    query(database, "SELECT count(orders_push('again')) FROM generate_series(1, 400)")
+    query(database, "SELECT count(*) FROM orders_pop_batch(400)")
+    with archiving(database, layout, Pace(1, 0.05), until_empty=True) as (told, end):
+        wait_until(lambda: told, what="it archives")
+        query(database, cut)
+        with pytest.raises(ConnectionLost):
+            end()
+
+
+# --------------------------------------------------------------------------------------------------------- refusals
+
+
+def test_what_cannot_be_archived_is_one_line_and_exit_code_2(database: str) -> None:
+    made(database, "fifo", "mails")
+    made(database, "batch_fast")
+    cases = (
+        (("mails",), "queue 'mails' has no archive: its design is fifo; designs with one: flag, batch_single"),
+        (("nowhere",), "qmon has not installed a queue 'nowhere' here; it has: mails, orders"),
+        (("orders", "--batch", "0"), "Invalid value for '--batch'"),
+    )
+    for arguments, words in cases:
+        told = call("archive", database, *arguments)
+        assert told.exit_code == 2
+        assert words in " ".join(told.stderr.replace("│", " ").split())
+        assert "Traceback" not in told.output
+    assert set(designs_with_archive(ENGINE, (18, 0))) == set(DESIGNS)
+
+
+def test_a_missing_right_is_told_with_the_statements_that_help(database: str) -> None:
+    layout = filled(database, "batch_fast", 5, finished=5)
+    role = database.rpartition("/")[2].partition("?")[0] + '_r"ole'
+    quoted = '"' + role.replace('"', '""') + '"'
+    query(database, f"CREATE ROLE {quoted} LOGIN")
+    try:
+        with opened(database) as connection:
+            query(database, f"GRANT USAGE ON SCHEMA qmon TO {quoted}; GRANT SELECT ON qmon.queues TO {quoted}")
+            query(database, f"GRANT SELECT ON public.orders TO {quoted}")
+            connection.execute(bound(f"SET SESSION AUTHORIZATION {quoted}"))
+            with pytest.raises(BadInput, match=r"not allowed to archive 'orders'; this helps: ") as refused:
+                check(connection, ENGINE, layout)
+            grants = str(refused.value).partition("this helps: ")[2].split("; ")[:-1]
+            assert grants == [
+                f"GRANT DELETE, SELECT ON public.orders_data TO {quoted}",
+                f"GRANT DELETE, UPDATE ON public.orders TO {quoted}",
+                f"GRANT INSERT ON public.orders_archive_log TO {quoted}",
+            ]
+            query(database, ";".join(grants))
+            check(connection, ENGINE, layout)
+            assert connection.fetch(bound("SELECT * FROM orders_archive(10)")).rows == ((5,),)
+    finally:
+        query(database, f"DROP OWNED BY {quoted}; DROP ROLE {quoted}")
+
+
+def test_a_read_only_target_is_refused(database: str, tmp_path: Path) -> None:
+    made(database, "flag")
+    place = tmp_path / "qmon.toml"
+    place.write_text(f'[target.shop]\nconnect = "{database}"\nread_only = true\n')
+    told = call("archive", "shop", "orders", "--config", str(place))
+    assert (told.exit_code, "is read-only in qmon.toml" in told.stderr) == (2, True)
+
+
+# -------------------------------------------------------------------------------------------------------------- pace
+
+
+def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -> None:
+    pace = Pace(100, 0.02)
+    assert pace.after(0.001, 100) == 0.02
+    assert pace.after(0.05, 100) == pytest.approx(REST * 0.05)
+    assert pace.batch == 100
+    assert pace.after(2 * LONG_S, 100) == pytest.approx(REST * 2 * LONG_S)
+    assert pace.batch == 50
+    assert [pace.held_up() for _ in range(3)] == [FIRST_BACK_OFF_S, 2 * FIRST_BACK_OFF_S, 4 * FIRST_BACK_OFF_S]
+    assert [pace.held_up() for _ in range(20)][-1] == LAST_BACK_OFF_S
+    assert pace.batch == 1
+    assert pace.after(0.001, 1) == 0.02
+    assert pace.batch == 2
+    pace.after(0.001, 0)
+    assert pace.batch == 2
+    for size in (2, 4, 8, 16, 32, 64, 100):
+        assert pace.batch == size
+        pace.after(0.001, size)
+    assert pace.held_up() == FIRST_BACK_OFF_S
