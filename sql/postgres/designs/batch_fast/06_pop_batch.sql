@@ -3,8 +3,8 @@
 -- FOR UPDATE SKIP LOCKED is UPDLOCK with READPAST: poppers pass over each other's rows and neither wait nor deadlock.
 -- A row that another popper has taken and committed since our statement began is looked at again and passed over. The
 -- article's statement has no ORDER BY, and a reader noticed that it misses the index: here it is ordered, by that
--- index. Payloads are fetched for the popped rows alone, one by key each, whatever the planner believes about the
--- tables. attempts is counted here and not on failure: the crash of a popper counts too.
+-- index. Payloads are fetched for the popped rows alone, by key, whatever the planner believes about the tables: one pass
+-- over the pages of the index that hold the keys (from PostgreSQL 17; before, one descent each). attempts is counted here and not on failure: the crash of a popper counts too.
 --
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
 -- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
@@ -52,13 +52,11 @@ BEGIN
         WHERE q.queue_id = ANY (v_ids)
         RETURNING q.queue_id, q.queue_date_time, q.title, q.attempts
     )
-    SELECT
-        p.queue_id,
-        (SELECT d.text_data FROM {data} AS d WHERE d.queue_id = p.queue_id),
-        p.attempts,
-        p.title,
-        p.queue_date_time
+    SELECT p.queue_id, d.text_data, p.attempts, p.title, p.queue_date_time
     FROM popped AS p
+    LEFT JOIN (
+        SELECT b.queue_id, b.text_data FROM {data} AS b WHERE b.queue_id = ANY (v_ids) OFFSET 0
+    ) AS d ON d.queue_id = p.queue_id
     ORDER BY p.queue_date_time, p.queue_id;
 END
 $qmon_body$;
