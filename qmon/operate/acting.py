@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Protocol
 
 from qmon.engines.base import Connection, Engine, Target
@@ -43,7 +44,7 @@ class Desk:
     """Where operations are done from: one target, who acts, and what is allowed.
 
     ``read_only``: why nothing may be changed, ``None`` where it may. ``redact``: makes a payload fit for a screen.
-    ``trash_days``: how long purged rows are promised to be kept.
+    ``trash_days``: how long purged rows are promised to be kept. ``audit``: the local audit's file, else the user's.
     """
 
     connect: Connect
@@ -53,6 +54,7 @@ class Desk:
     read_only: str | None = None
     redact: Callable[[str], str] = field(default=lambda text: text)
     trash_days: float = 7.0
+    audit: Path | None = None
 
     def may_change(self) -> None:
         """Raise ``ReadOnly`` where nothing may be changed. Every action asks before it changes anything."""

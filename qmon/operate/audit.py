@@ -1,0 +1,82 @@
+"""The local audit: one JSON line before and one after whatever an operator does, in a file private to the user."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import platformdirs
+
+from qmon.errors import QmonError
+
+FORMAT: Final = 1
+_PRIVATE_FILE: Final = 0o600
+_PRIVATE_FOLDER: Final = 0o700
+
+
+class AuditFailed(QmonError):
+    """The audit could not be written, so the action stopped; the message says where and why."""
+
+
+def default_path() -> Path:
+    """``operations.jsonl`` in the user's folder for state (``~/.local/state/qmon`` on Linux)."""
+    return platformdirs.user_state_path("qmon") / "operations.jsonl"
+
+
+class Audit:
+    """Appends lines to one file. Every line is on the disk when ``write`` returns."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or default_path()
+
+    def write(self, event: str, entry: Mapping[str, object]) -> None:
+        """Append one line: the time (UTC), ``event`` and ``entry``, in which nothing secret may be.
+
+        Raises ``AuditFailed`` where the line is not safely on the disk; what was written of it is taken back.
+        """
+        line = {"format": FORMAT, "at": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **entry}
+        try:
+            with self._opened() as file:
+                _append(file, json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+        except OSError as problem:
+            why = problem.strerror or str(problem)
+            raise AuditFailed(f"the audit cannot be written to {self.path}: {why}; the action was stopped") from problem
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[int]:
+        self.path.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        # A link in its place would lead what we write to wherever somebody wants it.
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        file = os.open(self.path, flags, _PRIVATE_FILE)
+        try:
+            _lock(file)
+            yield file
+        finally:
+            os.close(file)
+
+
+def _append(file: int, line: bytes) -> None:
+    before = os.fstat(file).st_size
+    try:
+        left = memoryview(line)
+        while left:
+            left = left[os.write(file, left) :]
+        os.fsync(file)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.ftruncate(file, before)
+        raise
+
+
+def _lock(file: int) -> None:
+    """Keep others of our processes from appending between our bytes; released when the file is closed."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,0 +1,11 @@
+-- Adds what one batch of an operation did, within the transaction of the batch. Touches no row where the operation is
+-- over: then the batch must not be committed.
+-- :done     rows touched
+-- :skipped  rows left alone, since others had locked them
+-- :changed  rows left alone, since they are no longer what the plan saw
+-- :busy_s   seconds that the batch took
+-- :id       the operation
+UPDATE qmon.operations
+SET done = done + CAST(:done AS bigint), skipped = skipped + CAST(:skipped AS bigint),
+    changed = changed + CAST(:changed AS bigint), busy_s = busy_s + CAST(:busy_s AS float8)
+WHERE id = :id AND state = 'running'

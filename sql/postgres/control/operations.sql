@@ -1,0 +1,37 @@
+-- The latest operations, the last one first. One that says running while its session is gone was interrupted.
+-- :id          only this one; NULL: all
+-- :limit       so many at most
+-- > id         its id
+-- > kind       what was done
+-- > queue      the queue's name
+-- > about      the table, slot or session
+-- > by         the operator
+-- > login      their login on the server
+-- > reason     why
+-- > predicate  which rows, in words
+-- > planned    how many the plan counted
+-- > done       how many were touched
+-- > skipped    left alone, since others had locked them
+-- > changed    left alone, since they were no longer what the plan saw
+-- > started_at seconds since the epoch
+-- > ended_at   seconds since the epoch
+-- > state      running, done, cancelled, interrupted or failed
+-- > notes      a JSON array
+-- > undo_of    the operation that it undid
+-- > undoable   whether it could be undone
+-- > undone     rows that were taken back
+-- > emptied    rows whose trash was emptied
+SELECT o.id, o.kind, o.queue, o.about, o.by, o.login, o.reason, o.predicate, o.planned, o.done, o.skipped, o.changed,
+       CAST(extract(epoch FROM o.started_at) AS float8) AS started_at,
+       CAST(extract(epoch FROM o.ended_at) AS float8)   AS ended_at,
+       CASE WHEN o.state = 'running' AND NOT EXISTS (
+                SELECT FROM pg_catalog.pg_stat_activity AS a
+                WHERE a.pid = o.session_id
+                  AND (a.backend_start IS NULL OR o.session_start IS NULL OR a.backend_start = o.session_start)
+            ) THEN 'interrupted' ELSE o.state END       AS state,
+       CAST(o.notes AS text)                            AS notes,
+       o.undo_of, o.undoable, o.undone, o.emptied
+FROM qmon.operations AS o
+WHERE CAST(:id AS text) IS NULL OR o.id = :id
+ORDER BY o.started_at DESC, o.id DESC
+LIMIT :limit

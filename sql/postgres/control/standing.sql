@@ -1,0 +1,16 @@
+-- Whether operations can be written down in this database.
+-- > recorded    the table of operations is there
+-- > writable    we may write into it, and into the stores beside it
+-- > can_create  we may make what is missing
+SELECT known.oid IS NOT NULL                                                         AS recorded,
+       coalesce(has_schema_privilege(home.oid, 'USAGE')
+           AND has_table_privilege(known.oid, 'SELECT') AND has_table_privilege(known.oid, 'INSERT')
+           AND has_table_privilege(known.oid, 'UPDATE')
+           AND has_table_privilege(stores.oid, 'SELECT') AND has_table_privilege(stores.oid, 'INSERT'),
+           false)                                                                    AS writable,
+       CASE WHEN home.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+            ELSE has_schema_privilege(home.oid, 'CREATE') END                        AS can_create
+FROM (SELECT 1) AS one
+LEFT JOIN pg_catalog.pg_namespace AS home ON home.nspname = 'qmon'
+LEFT JOIN pg_catalog.pg_class AS known ON known.relnamespace = home.oid AND known.relname = 'operations'
+LEFT JOIN pg_catalog.pg_class AS stores ON stores.relnamespace = home.oid AND stores.relname = 'stores'
