@@ -21,5 +21,11 @@ LEFT JOIN sys.sequences AS q
        ON c.default_object_id <> 0
       AND OBJECT_DEFINITION(c.default_object_id)
           = N'(NEXT VALUE FOR ' + QUOTENAME(SCHEMA_NAME(q.schema_id)) + N'.' + QUOTENAME(q.name) + N')'
-WHERE c.object_id IN (SELECT CAST(v.value AS int) FROM STRING_SPLIT(CAST(:tables AS nvarchar(max)), N',') AS v)
+WHERE c.object_id IN (
+    SELECT v.item.value('.', 'int')
+    FROM (
+        SELECT CAST(N'<i>' + REPLACE(CAST(:tables AS nvarchar(max)), N',', N'</i><i>') + N'</i>' AS xml) AS list
+    ) AS l
+    CROSS APPLY l.list.nodes('/i') AS v(item)
+)
 ORDER BY c.object_id, c.column_id

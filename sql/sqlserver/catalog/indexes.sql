@@ -10,8 +10,11 @@
 -- > column_name  the column
 -- > predicate    of a filtered index: which rows it holds, as SQL; else NULL
 WITH wanted AS (
-    SELECT CAST(v.value AS int) AS object_id
-    FROM STRING_SPLIT(CAST(:tables AS nvarchar(max)), N',') AS v
+    SELECT v.item.value('.', 'int') AS object_id
+    FROM (
+        SELECT CAST(N'<i>' + REPLACE(CAST(:tables AS nvarchar(max)), N',', N'</i><i>') + N'</i>' AS xml) AS list
+    ) AS l
+    CROSS APPLY l.list.nodes('/i') AS v(item)
 ),
 keyed AS (
     SELECT k.object_id, k.index_id, k.column_id, CAST(k.key_ordinal AS int) AS place

@@ -3,8 +3,11 @@
 -- > table_id     the table that has the foreign key
 -- > referred_id  the table that it points to
 WITH wanted AS (
-    SELECT CAST(v.value AS int) AS object_id
-    FROM STRING_SPLIT(CAST(:tables AS nvarchar(max)), N',') AS v
+    SELECT v.item.value('.', 'int') AS object_id
+    FROM (
+        SELECT CAST(N'<i>' + REPLACE(CAST(:tables AS nvarchar(max)), N',', N'</i><i>') + N'</i>' AS xml) AS list
+    ) AS l
+    CROSS APPLY l.list.nodes('/i') AS v(item)
 )
 SELECT k.parent_object_id AS table_id, k.referenced_object_id AS referred_id
 FROM sys.foreign_keys AS k

@@ -15,5 +15,11 @@ SELECT o.object_id                                                              
        CAST(0 AS bit)                                                                   AS monitor_object,
        CAST(0 AS bit)                                                                   AS operator_object
 FROM sys.objects AS o
-WHERE o.object_id IN (SELECT CAST(v.value AS int) FROM STRING_SPLIT(CAST(:objects AS nvarchar(max)), N',') AS v)
+WHERE o.object_id IN (
+    SELECT v.item.value('.', 'int')
+    FROM (
+        SELECT CAST(N'<i>' + REPLACE(CAST(:objects AS nvarchar(max)), N',', N'</i><i>') + N'</i>' AS xml) AS list
+    ) AS l
+    CROSS APPLY l.list.nodes('/i') AS v(item)
+)
 ORDER BY object_schema, object_name

@@ -6,8 +6,11 @@
 -- > origin       check or default
 -- > known        the expression
 WITH wanted AS (
-    SELECT CAST(v.value AS int) AS object_id
-    FROM STRING_SPLIT(CAST(:tables AS nvarchar(max)), N',') AS v
+    SELECT v.item.value('.', 'int') AS object_id
+    FROM (
+        SELECT CAST(N'<i>' + REPLACE(CAST(:tables AS nvarchar(max)), N',', N'</i><i>') + N'</i>' AS xml) AS list
+    ) AS l
+    CROSS APPLY l.list.nodes('/i') AS v(item)
 )
 SELECT c.object_id                                              AS table_id,
        CAST(c.name AS nvarchar(128))                            AS column_name,

@@ -1,11 +1,12 @@
 -- The registry: the queues that qmon installed here, and how their tables act as queues. Does nothing where it exists.
--- Where the role qmon_monitor exists already, it may read the registry.
+-- Where the role qmon_monitor exists already, it may read the registry. The server knows no JSON before 2016: whoever
+-- reads the layout checks it.
 IF OBJECT_ID(N'qmon.queues', N'U') IS NULL
 BEGIN
     CREATE TABLE qmon.queues (
         queue        nvarchar(128) COLLATE Latin1_General_BIN2 NOT NULL CONSTRAINT qmon_queues_key PRIMARY KEY,
         design       nvarchar(64)   NOT NULL,
-        layout       nvarchar(max)  NOT NULL CONSTRAINT qmon_queues_layout CHECK (ISJSON(layout) = 1),
+        layout       nvarchar(max)  NOT NULL,
         version      int            NOT NULL CONSTRAINT qmon_queues_version DEFAULT 1,
         installed_by nvarchar(128)  NOT NULL CONSTRAINT qmon_queues_by DEFAULT ORIGINAL_LOGIN(),
         installed_at datetime2(3)   NOT NULL CONSTRAINT qmon_queues_at DEFAULT SYSUTCDATETIME()

@@ -10,6 +10,7 @@ SELECT queue,
        layout,
        version,
        installed_by,
-       CAST(DATEDIFF_BIG(MILLISECOND, '1970-01-01', installed_at) / 1000.0 AS float)    AS installed_at
+       DATEDIFF(DAY, '1970-01-01', installed_at) * CAST(86400 AS float)
+           + DATEDIFF(MILLISECOND, CAST(installed_at AS date), installed_at) / CAST(1000 AS float) AS installed_at
 FROM qmon.queues
 ORDER BY queue
