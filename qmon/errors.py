@@ -49,12 +49,14 @@ class QueryFailed(QmonError):
     Attributes:
         sqlstate: the five characters of the SQLSTATE, or an empty string where the driver gave none.
         query: the name of the query, such as ``probe/server``.
+        numbers: the server's own numbers of the errors, where its driver tells them (SQL Server).
     """
 
-    def __init__(self, message: str, *, sqlstate: str = "", query: str = "") -> None:
+    def __init__(self, message: str, *, sqlstate: str = "", query: str = "", numbers: tuple[int, ...] = ()) -> None:
         super().__init__(message)
         self.sqlstate = sqlstate
         self.query = query
+        self.numbers = numbers
 
 
 class PermissionMissing(QueryFailed):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from qmon import __version__
-from qmon.cli import archive, bench, database, doctor, load, queues, setup, watch
+from qmon.cli import archive, bench, database, designs, doctor, load, queues, setup, watch
 from qmon.cli.guard import Guarded
 
 _FANCY = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
@@ -44,7 +44,7 @@ def _root(
     """
 
 
-for group in (watch, queues, doctor, setup, database, load, archive, bench):
+for group in (watch, queues, doctor, setup, designs, database, load, archive, bench):
     group.add_to(app)
 
 

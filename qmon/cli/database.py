@@ -1,4 +1,4 @@
-"""``qmon designs``, ``qmon install`` and ``qmon uninstall``: queues of qmon's own making."""
+"""``qmon install`` and ``qmon uninstall``: queues of qmon's own making."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import clean, json_object, note, say, table
+from qmon.cli.output import clean, note, say
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -17,29 +17,8 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    app.command("designs", epilog="Example: qmon designs")(designs)
     app.command("install", epilog="Example: qmon install shop ring --schema queues --ring-size 4096")(install)
     app.command("uninstall", epilog="Example: qmon uninstall shop ring --yes")(uninstall)
-
-
-def designs(json: options.Json = False) -> None:
-    """List the queue designs that qmon knows, and which of them it can install where."""
-    from qmon.engines.queries import ENGINES
-    from qmon.engines.registry import engine
-    from qmon.model.designs import TRAITS
-    from qmon.operate.install import available
-
-    where = {name: available(engine(name)) for name in ENGINES}
-    rows = [(name, traits, [e for e in ENGINES if name in where[e]]) for name, traits in TRAITS.items()]
-    if json:
-        known = [{"name": n, "article": t.article, "essence": t.essence, "installs_on": e} for n, t, e in rows]
-        json_object({"schema": 1, "designs": known})
-        return
-    table(
-        ("DESIGN", "ARTICLE", "INSTALLS ON", "ESSENCE"),
-        [(name, traits.article, ", ".join(on) or "-", traits.essence) for name, traits, on in rows],
-        wrap=3,
-    )
 
 
 def install(
@@ -50,7 +29,8 @@ def install(
     queue: Annotated[
         str | None, typer.Option("--queue", metavar="NAME", help="The queue's name. Default: the design's.")
     ] = None,
-    ring_size: Annotated[int | None, typer.Option("--ring-size", metavar="N", help="Slots of a ring.")] = None,
+    ring_size: options.RingSize = None,
+    subscribers: options.Subscribers = None,
 ) -> None:
     """Install queues of these designs, and write them into qmon's registry in the database."""
     from qmon.cli.targets import opened
@@ -62,7 +42,15 @@ def install(
     with opened(target, config, "install", read_only=False) as at:
         for each in design:
             size = DEFAULT_RING_SIZE if ring_size is None else ring_size
-            made = make(at.connection, at.engine, each, schema=schema, queue=queue or each, ring_size=size)
+            made = make(
+                at.connection,
+                at.engine,
+                each,
+                schema=schema,
+                queue=each if queue is None else queue,
+                ring_size=size,
+                subscribers=subscribers,
+            )
             say(f"{clean(made.layout.queue)}: {each} as {clean(made.layout.table)}, {len(made.created)} objects")
             _grant(at, made.layout)
 

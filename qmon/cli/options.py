@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -35,3 +35,9 @@ ConfigPath = Annotated[
     typer.Option("--config", "-c", metavar="PATH", help="The qmon.toml to read instead of your own.", dir_okay=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+EngineChoice = Literal["postgres", "sqlserver"]
+RingSize = Annotated[int | None, typer.Option("--ring-size", metavar="N", help="Slots of a ring. Default: 10,000.")]
+Subscribers = Annotated[
+    int | None,
+    typer.Option("--subscribers", metavar="N", help="How many read each message of a ring, each at its own pace."),
+]

@@ -144,7 +144,7 @@ def running(fault: Fault, name: str, login: str) -> QmonError:
         grant = _grant(fault.text, login)
         line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
-    return QueryFailed(line, sqlstate=state, query=name)
+    return QueryFailed(line, sqlstate=state, query=name, numbers=fault.numbers)
 
 
 def _grant(text: str, login: str) -> str:

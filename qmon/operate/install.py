@@ -21,9 +21,18 @@ MAX_SUBSCRIBERS: Final = 16
 SUBSCRIBED: Final = "ring_subscribers"
 """The design of a ring that several subscribers read."""
 
+CONTROL: Final = ("control/01_schema", "control/02_queues")
+"""What makes qmon's own schema and registry, in order."""
+REGISTER: Final = "control/register"
+"""What writes a queue into the registry."""
+
 _TAKEN: Final = frozenset({"42P07", "42710", "42723", "42S01"})
 """SQLSTATEs: a table, an object or a function of that name exists (PostgreSQL); any object (SQL Server)."""
+_TAKEN_NUMBERS: Final = frozenset({219, 1913, 2714})
+"""SQL Server's errors: a type, an index or another object of that name exists. Source: Microsoft's list of errors."""
 _DEPENDED_ON: Final = "2BP01"
+_DEPENDED_ON_NUMBERS: Final = frozenset({3726, 3729, 3732})
+"""SQL Server's errors: a foreign key refers to a table, an object to an object, an object to a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,20 @@ class Object:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A queue that may be installed: the design's files in order, what they create as they call it, and its layout."""
+
+    files: tuple[Query, ...]
+    objects: tuple[str, ...]
+    layout: Layout
+    numbers: dict[str, int]
+
+    def names(self, file: Query) -> dict[str, queries.Name]:
+        """What stands for each ``{name}`` of one of the files."""
+        return naming.names(file, self.layout.table.schema, self.layout.table.name, self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +81,47 @@ def available(engine: Engine) -> tuple[str, ...]:
     return tuple(design for design in queries.designs(engine.name) if design in SHAPES)
 
 
+def prepare(
+    engine: Engine,
+    version: tuple[int, int],
+    design: str,
+    *,
+    schema: str,
+    queue: str,
+    ring_size: int = DEFAULT_RING_SIZE,
+    subscribers: int | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    owner_held_while_working: bool = False,
+) -> Prepared:
+    """Check what ``install`` is asked for, as far as it can be known without a server of this version.
+
+    Raises ``BadInput`` where the design or a name is not possible.
+    """
+    if design == "ring" and subscribers is not None and subscribers > 1:
+        design = SUBSCRIBED
+    if design not in available(engine):
+        raise BadInput(f"there is no design {design!r} to install on {engine.name}; there are: {_listed(engine)}")
+    if not 2 <= ring_size <= MAX_RING_SIZE:
+        raise BadInput(f"a ring has 2 to {MAX_RING_SIZE:,} slots, not {ring_size:,}")
+    readers = _readers(design, subscribers)
+    files = queries.design_files(engine.name, design, version)
+    objects = naming.slots(files)
+    if readers:
+        objects += naming.subscriber_sequences(readers)
+    naming.check(engine.name, design, schema, queue, objects)
+    layout = layout_of(
+        design,
+        schema,
+        queue,
+        objects=objects,
+        size=ring_size,
+        subscribers=readers,
+        timeout_s=timeout_s,
+        owner_held_while_working=owner_held_while_working,
+    )
+    return Prepared(files, objects, layout, numbers(ring_size, readers))
+
+
 def install(
     connection: Connection,
     engine: Engine,
@@ -78,41 +142,31 @@ def install(
     Raises ``BadInput``, with nothing changed, where the design or a name is not possible, or one of the objects, or a
     queue of that name, is there already; ``PermissionMissing`` or ``QueryFailed`` where the server refuses.
     """
-    if design == "ring" and subscribers is not None and subscribers > 1:
-        design = SUBSCRIBED
-    if design not in available(engine):
-        raise BadInput(f"there is no design {design!r} to install on {engine.name}; there are: {_listed(engine)}")
-    if not 2 <= ring_size <= MAX_RING_SIZE:
-        raise BadInput(f"a ring has 2 to {MAX_RING_SIZE:,} slots, not {ring_size:,}")
-    readers = _readers(design, subscribers)
-    files = queries.design_files(engine.name, design, connection.version)
-    objects = naming.slots(files)
-    if readers:
-        objects += naming.subscriber_sequences(readers)
-    naming.check(engine.name, design, schema, queue, objects)
-    layout = layout_of(
+    ready = prepare(
+        engine,
+        connection.version,
         design,
-        schema,
-        queue,
-        objects=objects,
-        size=ring_size,
-        subscribers=readers,
+        schema=schema,
+        queue=queue,
+        ring_size=ring_size,
+        subscribers=subscribers,
         timeout_s=timeout_s,
         owner_held_while_working=owner_held_while_working,
     )
+    objects = ready.objects
     try:
         with connection.transaction():
             _control(connection, engine)
             _refuse_taken(_objects(connection, engine, schema, queue, objects), schema, queue)
-            for file in files:
-                _run(connection, engine, file, naming.names(file, schema, queue, numbers(ring_size, readers)))
-            _register(connection, engine, layout)
+            for file in ready.files:
+                _run(connection, engine, file, ready.names(file))
+            _register(connection, engine, ready.layout)
             created = _objects(connection, engine, schema, queue, objects)
     except QueryFailed as problem:
-        if problem.sqlstate in _TAKEN:
+        if problem.sqlstate in _TAKEN or _TAKEN_NUMBERS.intersection(problem.numbers):
             raise BadInput(f"cannot install {queue!r}: {problem}; nothing was changed") from problem
         raise
-    return Installed(layout, tuple(each for each in created if each.kind != "schema"))
+    return Installed(ready.layout, tuple(each for each in created if each.kind != "schema"))
 
 
 def uninstall(connection: Connection, engine: Engine, queue: str) -> Uninstalled:
@@ -136,7 +190,7 @@ def uninstall(connection: Connection, engine: Engine, queue: str) -> Uninstalled
             _run(connection, engine, file, naming.names(file, schema, name, {}))
             _run(connection, engine, _load(connection, engine, "control/unregister"), {}, {"queue": queue})
     except QueryFailed as problem:
-        if problem.sqlstate == _DEPENDED_ON:
+        if problem.sqlstate == _DEPENDED_ON or _DEPENDED_ON_NUMBERS.intersection(problem.numbers):
             raise BadInput(f"cannot uninstall {queue!r}: {problem}; drop what depends on it first") from problem
         raise
     return Uninstalled(layout, tuple(each for each in removed if each.kind != "schema"))
@@ -192,7 +246,7 @@ def _run(
 
 def _control(connection: Connection, engine: Engine) -> None:
     """Make qmon's own schema and registry where they are missing; also keeps two installs apart until they commit."""
-    for name in ("control/01_schema", "control/02_queues"):
+    for name in CONTROL:
         _run(connection, engine, _load(connection, engine, name), {})
 
 
@@ -220,7 +274,7 @@ def _refuse_taken(taken: tuple[Object, ...], schema: str, queue: str) -> None:
 
 def _register(connection: Connection, engine: Engine, layout: Layout) -> None:
     values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": to_json(layout)}
-    if _run(connection, engine, _load(connection, engine, "control/register"), {}, values) == 0:
+    if _run(connection, engine, _load(connection, engine, REGISTER), {}, values) == 0:
         raise BadInput(
             f"a queue {layout.queue!r} on another table is installed already; choose another name or uninstall that one"
         )

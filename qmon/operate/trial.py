@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine
-from qmon.model.layout import DEFAULT_TIMEOUT_S, Layout
-from qmon.operate import naming
-from qmon.operate.install import DEFAULT_RING_SIZE, SUBSCRIBED, numbers
-from qmon.operate.shapes import layout_of
+from qmon.model.layout import Layout
+from qmon.operate.install import DEFAULT_RING_SIZE, SUBSCRIBED, prepare
 
 
 def place(
@@ -25,22 +23,11 @@ def place(
     subscriber.
     Raises ``BadInput`` for a design or a name that is not possible, and what the server raises.
     """
-    files = queries.design_files(engine.name, design, connection.version)
-    objects = naming.slots(files)
-    readers = 1 if design == SUBSCRIBED else 0
-    objects += naming.subscriber_sequences(readers)
-    naming.check(engine.name, design, schema, queue, objects)
-    with connection.transaction():
-        for file in files:
-            names = naming.names(file, schema, queue, numbers(ring_size, readers))
-            connection.execute(Bound(queries.render(file, names, engine)))
-    return layout_of(
-        design,
-        schema,
-        queue,
-        objects=objects,
-        size=ring_size,
-        subscribers=readers,
-        timeout_s=DEFAULT_TIMEOUT_S,
-        owner_held_while_working=False,
+    readers = 1 if design == SUBSCRIBED else None
+    ready = prepare(
+        engine, connection.version, design, schema=schema, queue=queue, ring_size=ring_size, subscribers=readers
     )
+    with connection.transaction():
+        for file in ready.files:
+            connection.execute(Bound(queries.render(file, ready.names(file), engine)))
+    return ready.layout

@@ -1,0 +1,98 @@
+"""The printed SQL for SQL Server: batches, names, and Microsoft's parser where it is at hand."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.layout_json import to_json
+from qmon.operate.install import REGISTER, available, prepare
+from qmon.operate.script import newest, script
+
+ENGINE: Final = SqlServer()
+DESIGNS: Final = available(ENGINE)
+VERSIONS: Final = (11, 12, 13, newest("sqlserver"), 17)
+HOSTILE: Final = ("[a]]b].[c d]", '"; drop table x; --', "🐘 it's $(x) {odd} ? :name", "-- /* x", "GO")
+PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
+"""A program that parses T-SQL files and ends with 0 where they hold no error; ``.ci/run`` names one where it has it."""
+
+
+def shown(design: str, major: int, queue: str = "orders") -> str:
+    ready = prepare(ENGINE, (major, 0), design, schema="a].b", queue=queue, ring_size=64)
+    return script(ENGINE, (major, 0), ready)
+
+
+def batches(text: str) -> list[str]:
+    return [each.strip() for each in re.split(r"^GO$", text, flags=re.MULTILINE)]
+
+
+@pytest.mark.parametrize("major", VERSIONS)
+@pytest.mark.parametrize("design", DESIGNS)
+def test_each_file_is_a_batch_between_guards_in_one_transaction(design: str, major: int) -> None:
+    first, begin, *middle, commit, off, end = batches(shown(design, major))
+    settings = [line for line in first.split("\n") if line and not line.startswith("--")]
+    assert settings[:2] == ["SET QUOTED_IDENTIFIER ON;", "SET ANSI_NULLS ON;"]
+    assert "SET XACT_ABORT ON;" in settings
+    assert (begin, commit, off, end) == ("BEGIN TRANSACTION;", "COMMIT TRANSACTION;", "SET NOEXEC OFF;", "")
+    files, guards = middle[::2], middle[1::2]
+    assert set(guards) == {"IF @@TRANCOUNT = 0 SET NOEXEC ON;"}
+    assert len(files) == len(guards) == len(queries.design_files("sqlserver", design, (major, 0))) + 3
+    for text in files:
+        # What must be alone in its batch has nothing but comments before it.
+        code = "\n".join(line for line in text.split("\n") if not line.startswith("--"))
+        assert code.startswith("CREATE PROCEDURE") or "CREATE PROCEDURE" not in code
+    assert ("ISJSON" in shown(design, major)) == (major >= 13)
+
+
+@pytest.mark.parametrize("major", VERSIONS)
+def test_a_quote_in_the_registered_layout_stays_in_its_literal(major: int) -> None:
+    ready = prepare(ENGINE, (major, 0), "ring", schema="dbo", queue="it's", ring_size=64)
+    record = batches(script(ENGINE, (major, 0), ready))[-5]
+    assert f"N'{to_json(ready.layout)}'".replace("it's", "it''s") in record
+    assert "?" not in record and ":layout" not in record
+
+
+def test_what_tells_tables_apart_in_the_registry_is_in_every_layout() -> None:
+    assert '"table": ' in queries.load("sqlserver", REGISTER, (11, 0)).text
+    for design in DESIGNS:
+        for queue in (*HOSTILE, 'x", "design": "y', 'x", '):
+            layout = prepare(ENGINE, (11, 0), design, schema="dbo", queue=queue).layout
+            text = to_json(layout)
+            begin, end = text.index('"table": '), text.index(', "design": ')
+            assert text[begin:end].startswith('"table": "') and text[begin:end].endswith('"')
+            assert text.count('"table": ') == text.count(', "design": ') == 1
+
+
+def test_servers_before_2016_get_nothing_that_they_do_not_know() -> None:
+    later = {"ISJSON": 13, "JSON_VALUE": 13, "OPENJSON": 13, "DATEDIFF_BIG": 13, "STRING_SPLIT": 13, "STRING_AGG": 14}
+    names = {file.name for file in queries.all_files() if file.engine == "sqlserver"}
+    seen = 0
+    for major in (11, 12, 13, 14, 16):
+        for name in sorted(name for name in names if name.startswith(("control/", "catalog/", "action/", "design/"))):
+            if queries.exists("sqlserver", name, (major, 0)):
+                text = re.sub(r"--[^\n]*", "", queries.load("sqlserver", name, (major, 0)).text)
+                for word, since in later.items():
+                    found = re.search(rf"\b{word}\s*\(", text)
+                    seen += found is not None
+                    assert not found or major >= since, (name, major, word)
+    assert seen
+
+
+@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
+@pytest.mark.parametrize("major", [11, 17])
+def test_the_parser_takes_every_script(tmp_path: Path, major: int) -> None:
+    place = tmp_path / "designs.sql"
+    texts = [shown(design, major, HOSTILE[number % len(HOSTILE)]) for number, design in enumerate(DESIGNS)]
+    texts += [shown("ring_subscribers", major, queue) for queue in HOSTILE]
+    place.write_text("\n".join(texts), encoding="utf-8")
+    done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    place.write_text("CREATE PROCEDURE [x AS SELECT 1", encoding="utf-8")
+    assert subprocess.run([PARSER, place], capture_output=True, check=False).returncode == 1
