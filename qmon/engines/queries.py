@@ -181,7 +181,18 @@ def _filled(slot: Slot, value: Name, query: str, engine: Engine) -> str:
         if isinstance(value, bool) or not isinstance(value, int):
             raise BadInput(f"{query} takes a whole number for {slot.name}, not {value!r}")
         return str(value)
+    if slot.form in ("list", "set", "nulls"):
+        if isinstance(value, str | int):
+            raise BadInput(f"{query} takes a list of columns for {slot.name}, not {value!r}")
+        return _listed(slot, [engine.quote((column,)) for column in value])
     if isinstance(value, int):
         raise BadInput(f"{query} takes an identifier for {slot.name}, not {value!r}")
     quoted = engine.quote((value,) if isinstance(value, str) else value)
     return engine.literal(quoted) if slot.form == "literal" else quoted
+
+
+def _listed(slot: Slot, columns: list[str]) -> str:
+    of = f"{slot.of}." if slot.of else ""
+    if slot.form == "nulls":
+        return "".join(f", {column} = NULL" for column in columns)
+    return ", ".join(f"{column} = {of}{column}" if slot.form == "set" else of + column for column in columns)

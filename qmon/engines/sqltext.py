@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from qmon.engines.base import EngineName
 from qmon.errors import QmonError
 
-Form = Literal["identifier", "literal", "int"]
+Form = Literal["identifier", "literal", "int", "list", "set", "nulls"]
 
 
 class QueryFileError(QmonError):
@@ -19,12 +19,16 @@ class QueryFileError(QmonError):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A ``{name}`` in the text. ``optional``: written ``{name?}``, so that ``NULL`` may stand in its place."""
+    """A ``{name}`` in the text. ``optional``: written ``{name?}``, so that ``NULL`` may stand in its place.
+
+    ``of``: the table's alias in ``{name!list.of}`` and ``{name!set.of}``, else empty.
+    """
 
     name: str
     optional: bool
     form: Form
     line: int
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +69,16 @@ _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
     "sqlserver": re.compile(r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON, re.VERBOSE | re.DOTALL),
 }
 _BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
-_SLOT: Final = re.compile(r"\{([a-z][a-z0-9_]*)(\?)?(?:!(literal|int))?\}")
+_SLOT: Final = re.compile(r"\{([a-z][a-z0-9_]*)(\?)?(?:!(literal|int|list|set|nulls)(?:\.([a-z]+))?)?\}")
 
 
 def slot(text: str, line: int, where: str) -> Slot:
-    """Read ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}`` or a mixture; raises ``QueryFileError``."""
+    """Read ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}``, a list, or a mixture; ``QueryFileError``."""
     found = _SLOT.fullmatch(text)
-    if found is None:
+    if found is None or (found[4] and found[3] not in ("list", "set")):
         raise QueryFileError(f"{where}:{line}: {text} is not {{name}}, {{name?}}, {{name!literal}} or {{name!int}}")
-    form: Form = "literal" if found[3] == "literal" else "int" if found[3] == "int" else "identifier"
-    return Slot(found[1], found[2] is not None, form, line)
+    form = cast(Form, found[3] or "identifier")
+    return Slot(found[1], found[2] is not None, form, line, found[4] or "")
 
 
 def scan(text: str, engine: EngineName, where: str, line: int = 1) -> tuple[Piece, ...]:

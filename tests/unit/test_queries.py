@@ -111,6 +111,11 @@ def test_a_value_used_twice_is_bound_twice() -> None:
         ("{n?!literal}", None, "NULL"),
         ("{n!int}", 1024, "1024"),
         ("{n!int}", -1, "-1"),
+        ("{n!list}", ("a", 'b"'), '"a", "b"""'),
+        ("{n!list.q}", ("a", "b"), 'q."a", q."b"'),
+        ("{n!set.q}", ("a", "b"), '"a" = q."a", "b" = q."b"'),
+        ("x{n!nulls}", ("a", "b"), 'x, "a" = NULL, "b" = NULL'),
+        ("x{n!nulls}", (), "x"),
     ],
 )
 def test_names_are_quoted(used: str, value: Name, expected: str) -> None:
@@ -128,6 +133,7 @@ def test_names_are_quoted(used: str, value: Name, expected: str) -> None:
         ("{n!int}", {"n": "5"}, "whole number for n"),
         ("{n!int}", {"n": True}, "whole number for n"),
         ("{n!int}", {"n": None}, "cannot do without n"),
+        ("{n!list}", {"n": "a"}, "a list of columns for n"),
     ],
 )
 def test_wrong_names_are_refused(used: str, names: dict[str, Name], part: str) -> None:
