@@ -18,7 +18,8 @@ class Totals:
 
     ``returned``: failed and ready again; ``died``: failed too often; ``requeued``: by a keeper; ``repaired``: orphans
     requeued and holes filled in a ring; ``full_pushes``: pushes that found a ring full; ``errors``: statements and
-    connections that failed.
+    connections that failed. Where several subscribers read each message, ``popped_by`` is what each of them popped, and
+    ``popped`` by how much the backlog of the one with the most has shrunk.
     """
 
     pushed: int = 0
@@ -34,6 +35,7 @@ class Totals:
     empty_pops: int = 0
     full_pushes: int = 0
     errors: int = 0
+    popped_by: tuple[int, ...] = ()
 
     @property
     def ready(self) -> int:
@@ -41,7 +43,7 @@ class Totals:
         return self.pushed - self.popped + self.returned + self.requeued
 
 
-COUNTED: Final = tuple(field.name for field in fields(Totals))
+COUNTED: Final = tuple(field.name for field in fields(Totals) if field.name != "popped_by")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final, Self
 
@@ -60,6 +61,7 @@ class Load:
             WorkerSpec(target, layouts),
         )
         self._slots_of = _slots_of(loads)
+        self._readers: dict[str, _Readers] = {}
         self._counts = Counts({})
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = itertools.count()
@@ -92,7 +94,7 @@ class Load:
 
     def start(self) -> None:
         """Count what is there, then start the workers. Raises what connecting raises, with nothing started."""
-        self._counts = Counts(self._depths())
+        self._counts = Counts(self._look())
         self._sample()
         self._crew.start()
         now = time.monotonic()
@@ -211,19 +213,43 @@ class Load:
         totals = {}
         for queue, slots in self._slots_of.items():
             read = [self._slots.read(slot) for slot in slots]
-            totals[queue] = Totals(*(sum(numbers[field] for numbers in read) for field in _SLOTS_OF))
+            numbers = (sum(each[field] for each in read) for field in _SLOTS_OF)
+            total = Totals(*numbers)  # type: ignore[arg-type]  # popped_by is not among them
+            if (readers := self._readers.get(queue)) is not None:
+                total = readers.popped(total, [each[Field.POPPED] for each in read])
+            totals[queue] = total
         self._counts.add(at, totals)
 
-    def _depths(self) -> dict[str, int]:
+    def _look(self) -> dict[str, int]:
+        """Messages ready in each queue now; where several subscribers read them, for the one with the most."""
         connection = connect(self._target, FAULT_APPLICATION)
         try:
             engine = registry.engine_for(self._target)
-            return {
-                queue: Statements(engine, load.layout, connection.version).depth(connection)
-                for queue, load in self._loads.items()
-            }
+            depths: dict[str, int] = {}
+            for queue, load in self._loads.items():
+                found = Statements(engine, load.layout, connection.version).depths(connection)
+                depths[queue] = max(found)
+                if load.layout.ring is not None and load.layout.ring.subscribers:
+                    self._readers[queue] = _Readers(found, len(self._slots_of[queue]) - load.poppers * len(found))
+            return depths
         finally:
             connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Readers:
+    """The subscribers of a queue. ``had``: messages ready for each when the load began; ``before``: slots of others."""
+
+    had: tuple[int, ...]
+    before: int
+
+    def popped(self, total: Totals, slots: Sequence[int]) -> Totals:
+        """The totals with what the subscribers popped; ``slots``: what each member of the queue popped."""
+        own, number = slots[self.before :], len(self.had)
+        each = len(own) // number
+        by = tuple(sum(own[at * each : (at + 1) * each]) for at in range(number))
+        left = max(had - popped for had, popped in zip(self.had, by, strict=True))
+        return replace(total, popped=max(self.had) - left, popped_by=by)
 
 
 def _slots_of(loads: Sequence[QueueLoad]) -> dict[str, range]:

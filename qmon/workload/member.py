@@ -53,6 +53,7 @@ class Worker(abc.ABC):
         self._target = target
         self._layout = layout
         self._connection: Connection | None = None
+        self._cancelled = False
         self._pacer = Pacer(time.monotonic())
 
     @abc.abstractmethod
@@ -91,11 +92,13 @@ class Worker(abc.ABC):
                 self.slot.add(Field.ERRORS)
                 return
             except QmonError:
-                self.slot.add(Field.ERRORS)
+                if not self._cancelled:
+                    self.slot.add(Field.ERRORS)
                 self.stop.wait(_RETRY_S[0])
 
     def cancel(self) -> None:
-        """End the statement under way; from another thread."""
+        """End the statement under way, which is then no error; from another thread."""
+        self._cancelled = True
         if (connection := self._connection) is not None:
             connection.cancel()
 

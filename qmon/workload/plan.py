@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,6 +39,7 @@ class QueueLoad:
     """The load of one queue; see ``Member`` for what is not said here.
 
     ``rate``: messages per second of all pushers together, ``None`` as fast as possible; ``pop_rate`` likewise.
+    ``poppers``: so many for each subscriber where a ring has several; ``pop_rate`` is then that of each subscriber.
     ``keeper``: somebody archives, and requeues and repairs what is older than ``requeue_after_s`` seconds.
     """
 
@@ -59,6 +60,11 @@ class QueueLoad:
     pusher_application: str = "load-pusher"
     popper_application: str = "load-popper"
     keeper_application: str = "load-keeper"
+
+    @property
+    def subscribers(self) -> int:
+        """How many read each message."""
+        return max(1, len(self.layout.ring.subscribers)) if self.layout.ring is not None else 1
 
     def check(self) -> None:
         """Raise ``BadInput`` where this cannot be done."""
@@ -83,12 +89,16 @@ class QueueLoad:
             "popper": self.popper_application,
             "keeper": self.keeper_application,
         }[role]
+        readers: Iterable[int] = (0,)
+        if role == "popper" and self.layout.ring is not None and self.layout.ring.subscribers:
+            readers = range(1, self.subscribers + 1)
         return tuple(
             Member(
                 self.layout.queue,
                 role,
                 application,
                 first_slot + index,
+                subscriber,
                 rate=None if rate is None else rate / number,
                 batch=self.batch,
                 message_bytes=self.message_bytes,
@@ -99,7 +109,7 @@ class QueueLoad:
                 idle_s=self.idle_s,
                 requeue_after_s=self.requeue_after_s,
             )
-            for index in range(number)
+            for index, subscriber in enumerate(reader for reader in readers for _ in range(number))
         )
 
 
@@ -134,4 +144,4 @@ def processes(
 
 def slots_needed(loads: Sequence[QueueLoad]) -> int:
     """How many members there are in all."""
-    return sum(load.pushers + load.poppers + int(load.keeper) for load in loads)
+    return sum(load.pushers + load.poppers * load.subscribers + int(load.keeper) for load in loads)

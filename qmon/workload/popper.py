@@ -41,12 +41,11 @@ class Popper(Worker):
         if layout.traits.completes:
             return self._take(connection, statements)
         works = self.member.work_s > 0 or self.member.fail_share > 0
-        if self.crash or (layout.traits.deletes_on_pop and works):
+        if self.crash or (layout.ring is None and works):
             return self._hold(connection, statements)
         rows = self._pop(connection, statements)
         if rows:
             self.slot.add(Field.POPPED, len(rows))
-            self.crash_now()
             self._do_work()
         return len(rows)
 
@@ -54,6 +53,8 @@ class Popper(Worker):
         return max(1, self.member.batch) if statements.has("pop_batch") else 1
 
     def _pop(self, connection: Connection, statements: Statements, verb: str = "pop") -> _Rows:
+        if self.member.subscriber:
+            return connection.fetch(statements.bound("pop_subscriber", {"subscriber": self.member.subscriber})).rows
         batch = self._batch(statements)
         bound = statements.bound(verb) if batch == 1 else statements.bound(f"{verb}_batch", {"limit": batch})
         return connection.fetch(bound).rows

@@ -25,6 +25,7 @@ class Member:
         role: a keeper requeues what is stuck, archives what is processed and repairs rings, as a script would.
         application: the application name the server sees.
         slot: where it counts, see ``qmon.workload.slots``.
+        subscriber: for whom a popper pops, from 1 on; 0 where the design has no subscribers.
         rate: messages per second; ``None`` as fast as the server lets it, 0 pauses.
         batch: messages a transaction, where the design has batches.
         message_bytes: size of a pushed message.
@@ -41,6 +42,7 @@ class Member:
     role: Role
     application: str
     slot: int
+    subscriber: int = 0
     rate: float | None = None
     batch: int = 1
     message_bytes: int = 300
@@ -53,7 +55,9 @@ class Member:
     requeue_after_s: float | None = None
 
 
-CHANGEABLE: Final = frozenset({field.name for field in fields(Member)} - {"queue", "role", "application", "slot"})
+CHANGEABLE: Final = frozenset(
+    {field.name for field in fields(Member)} - {"queue", "role", "application", "slot", "subscriber"}
+)
 """What may be changed while a member works."""
 
 

@@ -15,6 +15,7 @@ _VERBS = {
     "push_batch": "push_batch",
     "pop": "pop",
     "pop_batch": "pop_batch",
+    "pop_subscriber": "pop",
     "take": "pop",
     "take_batch": "pop_batch",
     "complete": "complete",
@@ -25,6 +26,8 @@ _VERBS = {
     "repair": "repair",
 }
 """Which routine of a design each statement calls."""
+_HOLDS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
+"""What locks the next messages where they are not the oldest."""
 
 
 def drivable(layout: Layout) -> Layout:
@@ -63,17 +66,26 @@ class Statements:
 
     def depth(self, connection: Connection) -> int:
         """Messages that are ready (in a ring: held), counted one by one."""
-        return int(str(self.value(connection, *self._depth())))
+        return max(self.depths(connection))
+
+    def depths(self, connection: Connection) -> tuple[int, ...]:
+        """The same for each subscriber of a ring that has several; else one number."""
+        name, values = self._depth()
+        return tuple(int(str(row[0])) for row in connection.fetch(self.bound(name, values)).rows)
 
     def _depth(self) -> tuple[str, dict[str, Value]]:
-        if self.layout.ring is not None:
+        if (ring := self.layout.ring) is not None:
+            if ring.subscribers:
+                return "depth_subscribers", {"subscribers": len(ring.subscribers)}
             return "depth_ring", {}
         return "depth", {"ready": self._ready()}
 
     def hold(self, rows: int) -> Bound:
-        """Locks the oldest messages until the transaction ends."""
+        """Locks the messages that would be popped next until the transaction ends; of a heap any."""
         if self.layout.ring is not None:
             return self.bound("hold_ring", {"rows": rows})
+        if (name := _HOLDS.get(self.layout.traits.order)) is not None:
+            return self.bound(name, {"rows": rows})
         return self.bound("hold", {"rows": rows, "ready": self._ready()})
 
     def _ready(self) -> Value:
@@ -94,10 +106,13 @@ class Statements:
             return None if layout.state is None else layout.state.column
         if slot == "id":
             return layout.id
+        if slot == "due_at":
+            return layout.due_at
         if ring is not None:
             of_ring: dict[str, Name] = {
                 "slot": ring.slot,
                 "message_id": ring.message_id,
+                "unread": ring.unread,
                 "pop_seq": ring.pop_sequence.parts,
                 "size": ring.size,
             }

@@ -8,8 +8,9 @@
 SELECT CAST(count(*) AS integer) AS held
 FROM (
     SELECT q.{slot}
-    FROM {pop_seq} AS s
-    CROSS JOIN LATERAL generate_series(s.last_value + 1, s.last_value + CAST(:rows AS bigint)) AS n(number)
-    JOIN {table} AS q ON q.{slot} = n.number % {size!int}
+    FROM generate_series(1, CAST(:rows AS integer)) AS n(ahead)
+    JOIN {table} AS q ON q.{slot} = (
+        (SELECT CASE WHEN s.is_called THEN s.last_value ELSE s.last_value - 1 END FROM {pop_seq} AS s) + n.ahead
+    ) % {size!int}
     FOR UPDATE OF q
 ) AS h

@@ -1,0 +1,15 @@
+-- How many messages of a ring each subscriber still has to read, counted one by one: asked once, when a load begins.
+-- {table}      the ring
+-- {unread}     column: who still has to read, subscriber k as bit k - 1
+-- {message_id} column: the message in the slot, NULL where there is none
+-- :subscribers how many subscribers there are
+-- > depth      messages, in the order of subscribers
+SELECT count(t.slot_is_taken) AS depth
+FROM generate_series(1, CAST(:subscribers AS integer)) AS s(number)
+LEFT JOIN (
+    SELECT {unread} AS unread, true AS slot_is_taken
+    FROM {table}
+    WHERE {message_id} IS NOT NULL
+) AS t ON CAST(t.unread AS bigint) & (CAST(1 AS bigint) << (s.number - 1)) <> 0
+GROUP BY s.number
+ORDER BY s.number
