@@ -9,7 +9,8 @@ from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout import Source, TableName
 from qmon.operate.install import available, install, registered, uninstall
 from qmon.operate.naming import slots
-from tests.facts import query
+from tests.cli.calling import call as cli
+from tests.facts import connected, query
 from tests.queues import BYTES, DESIGNS, ENGINE, call, opened
 
 HOSTILE = (
@@ -105,25 +106,44 @@ def test_whatever_is_in_the_way_stays_and_nothing_is_installed(database: str, ob
     assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
 
 
-def test_a_failure_half_way_leaves_nothing(database: str) -> None:
-    # The table can be made, its functions cannot: an event trigger stands for whatever goes wrong late.
+@pytest.mark.parametrize("design", DESIGNS)
+def test_whatever_object_of_a_design_is_there_already_it_is_refused(database: str, design: str) -> None:
+    with opened(database) as connection:
+        for slot in slots(queries.design_files("postgres", design, connection.version)):
+            name = '"orders"' if slot == "table" else f'"orders_{slot}"'
+            query(database, f"CREATE TABLE {name} (kept int)")
+            before = listing(database)
+            with pytest.raises(BadInput, match=r"cannot install 'orders': .* there already; nothing was changed"):
+                install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+            assert listing(database) == before
+            query(database, f"DROP TABLE {name}")
+        assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
+        assert install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16).created
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_failure_half_way_leaves_nothing(database: str, design: str) -> None:
+    # An event trigger that refuses to make one of the objects stands for whatever goes wrong half-way.
+    query(database, "CREATE TABLE refused (name text)")
     query(
         database,
-        """CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS
-        'BEGIN RAISE EXCEPTION ''not today''; END'""",
+        """CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF EXISTS (SELECT FROM refused AS r JOIN pg_event_trigger_ddl_commands() AS c
+                   ON c.object_identity ~ ('^public[.]' || r.name || '($|[^a-z0-9_])'))
+        THEN RAISE EXCEPTION 'not today'; END IF; END $$""",
     )
-    query(
-        database,
-        "CREATE EVENT TRIGGER refuse ON ddl_command_end WHEN TAG IN ('CREATE FUNCTION') EXECUTE FUNCTION refuse()",
-    )
+    query(database, "CREATE EVENT TRIGGER refuse ON ddl_command_end EXECUTE FUNCTION refuse()")
+    query(database, "INSERT INTO refused VALUES ('none')")
     before = listing(database)
     with opened(database) as connection:
-        with pytest.raises(QueryFailed, match="not today"):
-            install(connection, ENGINE, "ring", schema="public", queue="orders", ring_size=16)
-        assert listing(database) == before
-        assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
+        for name in ("orders", "orders_push", "orders_pop"):
+            query(database, "UPDATE refused SET name = ?", name)
+            with pytest.raises(QueryFailed, match="not today"):
+                install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+            assert listing(database) == before
+            assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
         query(database, "DROP EVENT TRIGGER refuse")
-        assert install(connection, ENGINE, "ring", schema="public", queue="orders", ring_size=16).created
+        assert install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16).created
 
 
 def test_one_name_in_two_schemas_is_refused_since_the_registry_goes_by_name(database: str) -> None:
@@ -137,19 +157,38 @@ def test_one_name_in_two_schemas_is_refused_since_the_registry_goes_by_name(data
         assert registered(connection, ENGINE)["orders"].table == TableName("public", "orders")
 
 
-def test_uninstall_refuses_while_something_else_depends_on_it(database: str) -> None:
+@pytest.mark.parametrize("design", DESIGNS)
+def test_uninstall_refuses_while_something_else_depends_on_it(database: str, design: str) -> None:
     with opened(database) as connection:
-        install(connection, ENGINE, "status", schema="public", queue="orders")
-        query(database, "CREATE VIEW seen AS SELECT id FROM orders")
-        before = listing(database)
-        with pytest.raises(BadInput, match="drop what depends on it first"):
-            uninstall(connection, ENGINE, "orders")
-        assert listing(database) == before
-        assert "orders" in registered(connection, ENGINE)
-        query(database, "DROP VIEW seen")
-        query(database, "CREATE FUNCTION orders_pop(text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
+        install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
+        tables = [str(row[0]).split()[-1] for row in listing(database) if str(row[0]).startswith("class r ")]
+        assert "orders" in tables
+        for table in tables:
+            query(database, f"CREATE VIEW seen AS SELECT * FROM {table}")
+            before = listing(database)
+            with pytest.raises(BadInput, match=r"cannot uninstall 'orders': .*; drop what depends on it first"):
+                uninstall(connection, ENGINE, "orders")
+            assert listing(database) == before
+            assert "orders" in registered(connection, ENGINE)
+            query(database, "DROP VIEW seen")
+        query(database, "CREATE FUNCTION orders_pop(text, text) RETURNS text LANGUAGE sql AS 'SELECT $1'")
         uninstall(connection, ENGINE, "orders")
-    assert [row[0] for row in listing(database)] == ["proc orders_pop(text)"]  # not ours: it stays
+    assert [row[0] for row in listing(database)] == ["proc orders_pop(text,text)"]  # not ours: it stays
+
+
+def test_uninstall_waits_for_nobody(database: str) -> None:
+    with opened(database) as connection:
+        install(connection, ENGINE, "fifo", schema="public", queue="orders")
+    before = listing(database)
+    with connected(database, autocommit=False) as popper:
+        popper.execute("SELECT * FROM orders_pop()").fetchall()
+        told = cli("uninstall", database, "orders", "--yes")
+        assert told.exit_code == 1
+        assert "a lock was not to be had in time" in told.stderr
+        assert listing(database) == before
+        popper.rollback()
+    assert cli("uninstall", database, "orders", "--yes").exit_code == 0
+    assert listing(database) == []
 
 
 def test_uninstall_finishes_what_somebody_began_by_hand(database: str) -> None:
