@@ -12,11 +12,12 @@ from qmon.demo.server import EmbeddedServer
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[EmbeddedServer]:
-    """One server for the whole run, with pg_stat_statements preloaded.
+    """One server for the whole run, with pg_stat_statements preloaded and the times of commits kept.
 
     It is shared: a test that kills, freezes or reconfigures a server starts one of its own.
     """
     settings = {"shared_preload_libraries": "pg_stat_statements", "max_connections": "200"}
+    settings["track_commit_timestamp"] = "on"  # the order of commits is what tests of order compare with
     with EmbeddedServer(settings=settings) as running:
         yield running
 

@@ -27,14 +27,22 @@ from tests.queues import BYTES, routine
 Role = Literal["pusher", "popper"]
 
 LEDGER: Final = """
-    CREATE TABLE ledger_pushed (id bigint NOT NULL, message text NOT NULL);
+    CREATE TABLE ledger_pushed (
+        id bigint NOT NULL, message text NOT NULL, due timestamptz, pushed_at timestamptz DEFAULT clock_timestamp()
+    );
     CREATE TABLE ledger_popped (
         serial bigserial, id bigint, message text NOT NULL, attempt int NOT NULL, popper text NOT NULL,
-        subscriber int NOT NULL
+        subscriber int NOT NULL, began_at timestamptz DEFAULT statement_timestamp(),
+        popped_at timestamptz DEFAULT clock_timestamp()
     );
     CREATE TABLE ledger_completed (id bigint NOT NULL);
     CREATE INDEX ON ledger_pushed (message);
     CREATE INDEX ON ledger_popped (message)"""
+
+SOON: Final = "clock_timestamp() + (random() - 0.3) * interval '100 milliseconds'"
+"""When messages of a pending queue are due: most of them a little later than they are pushed."""
+BEGIN_ANEW: Final = frozenset({"40001", "40P01"})
+"""What a pusher or popper answers by trying again: it lost against another transaction, and nothing was done."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +69,14 @@ def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) 
     complete = fail = ""
     if role == "pusher":
         message = "convert_to(CAST(? AS text), 'UTF8')" if bytes_ else "CAST(? AS text)"
+        due = "CAST(NULL AS timestamptz)"
+        if layout.design == "pending":
+            due, message = SOON, f"{message}, d.due"
         statement = f"""
-            INSERT INTO ledger_pushed
-            SELECT p.id, CAST(? AS text) FROM {routine(layout, "push")}({message}) AS p(id) WHERE p.id IS NOT NULL
+            INSERT INTO ledger_pushed (id, message, due)
+            SELECT p.id, CAST(? AS text), d.due
+            FROM (SELECT {due} AS due) AS d CROSS JOIN LATERAL {routine(layout, "push")}({message}) AS p(id)
+            WHERE p.id IS NOT NULL
             RETURNING id"""
     else:
         text = "convert_from(p.payload, 'UTF8')" if bytes_ else "p.payload"
@@ -88,26 +101,38 @@ def work(orders: Orders, over: threading.Event) -> None:
     raw = pyodbc.connect(orders.connection, autocommit=True)
     raw.execute("SET application_name = 'hammer'")
     cursor = raw.cursor()
+
+    def tried(statement: str, values: list[object]) -> pyodbc.Row | None:
+        while True:
+            try:
+                cursor.execute(statement, values)
+                return cursor.fetchone() if cursor.description else None
+            except pyodbc.Error as error:
+                if error.args[0] not in BEGIN_ANEW:
+                    raise
+                if not raw.autocommit:  # to be rolled back anyway
+                    return None
+
     number = 0
     while not over.is_set() and number < orders.limit:
         number += 1
-        values = [f"{orders.name}-{number}"] * (2 if orders.role == "pusher" else 1)
+        values: list[object] = [f"{orders.name}-{number}"] * (2 if orders.role == "pusher" else 1)
         if chance.random() < orders.rollback_share:
             raw.autocommit = False
-            cursor.execute(orders.statement, values).fetchall()
+            tried(orders.statement, values)
             raw.rollback()
             raw.autocommit = True
-        row = cursor.execute(orders.statement, values).fetchone()
+        row = tried(orders.statement, values)
         if orders.role == "pusher":
             while row is None and not over.is_set():  # a full ring
-                row = cursor.execute(orders.statement, values).fetchone()
+                row = tried(orders.statement, values)
         elif row is None:
             over.wait(0.002)
         else:
             over.wait(orders.work_s)
             if orders.complete:
                 failed = chance.random() < orders.fail_share
-                cursor.execute(orders.fail if failed else orders.complete, row[0], row[1])
+                tried(orders.fail if failed else orders.complete, [row[0], row[1]])
     raw.close()
 
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.monitor.source import Phase
-from tests.contract.test_designs_deliver import soak
+from tests.contract.soaking import MENDED, Fire, Soaked, soak
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import wait_until
 from tests.queues import DESIGNS
+
+SETTINGS: Final = {"fsync": "off", "track_commit_timestamp": "on"}
+COLUMNS: Final = "{:<18}{:>9}{:>9}{:>7}{:>6}{:>11}{:>8} {:<7}{:>11}{:>10}"
+HEADINGS: Final = (
+    "design", "messages", "pops", "kills", "naps", "deadlocks", "seconds", "order", "violations", "ahead"
+)  # fmt: skip
 
 
 def main() -> None:
@@ -21,14 +29,32 @@ def main() -> None:
     parser.add_argument("--hangs", type=int, default=20, help="times the server is frozen, and as often killed")
     parser.add_argument("--designs", nargs="*", default=list(DESIGNS), help="which designs")
     chosen = parser.parse_args()
+    if chosen.designs:
+        print(COLUMNS.format(*HEADINGS), flush=True)
     for number, design in enumerate(chosen.designs):
-        with EmbeddedServer(settings={"fsync": "off"}) as server:
-            kills, messages = chosen.kills, chosen.messages
-            done = soak(
-                server.url(), design, pushers=8, poppers=8, messages=messages, kills=kills, ring_size=50, seed=number
-            )
-            print(done, flush=True)
-    print(_hangs(chosen.hangs), flush=True)
+        fire = Fire(messages=chosen.messages, kills=chosen.kills, seed=number)
+        _under_fire(design, fire)
+        if design in MENDED:
+            _under_fire(design, replace(fire, messages=chosen.messages // 10, ring_size=4, asleep=True))
+    if chosen.hangs:
+        print(_hangs(chosen.hangs), flush=True)
+
+
+def _under_fire(design: str, fire: Fire) -> None:
+    """One design on a server of its own, and its line."""
+    with EmbeddedServer(settings=SETTINGS) as server:
+        done = soak(server.url(), design, fire)
+    print(_line(done, fire), flush=True)
+    assert done.order.violations == 0 or design == "ring_classic", done.order  # which inverts laps once it is full
+
+
+def _line(done: Soaked, fire: Fire) -> str:
+    """Deadlocks are a run's, so that of 50,000 messages by default; ahead: how far the worst pop ran ahead."""
+    name = f"{done.design}, {fire.ring_size} slots" if fire.asleep else done.design
+    return COLUMNS.format(
+        name, done.pushed, done.pops, done.pushers_killed + done.poppers_killed, done.naps, done.deadlocks,
+        round(done.seconds), done.order.promise, done.order.violations, done.order.furthest,
+    )  # fmt: skip
 
 
 def _lost(watched: Watched, seen: int) -> bool:

@@ -1,0 +1,142 @@
+"""What the ledger of a hammered queue proves: nothing lost, invented or doubled, and the order its design promises.
+
+A message *was overtaken* by a pop that began when it was there, that it should have come before, and that came before
+it all the same. Poppers pass over what others hold, so that a lax order allows for some of it, within ``allowed``.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from qmon.model.layout import Layout
+from tests.facts import query
+
+Promise = Literal["any", "commit", "due", "lax", "newest", "number"]
+
+PROMISES: Final[dict[str, Promise]] = {
+    "batch_fast": "lax", "batch_single": "lax", "batch_split": "lax", "fifo": "lax", "flag": "lax", "heap": "any",
+    "lifo": "newest", "naive": "lax", "pending": "due", "ring": "number", "ring_classic": "number",
+    "ring_pointer": "number", "ring_subscribers": "number", "status": "lax", "strict_fifo": "commit",
+}  # fmt: skip
+"""The order in which each design promises to pop.
+
+``commit``: that in which pushes were committed, exactly. ``lax``: by id, within the number of processes; ``newest``:
+by id downwards, likewise. ``due``: by due time, likewise, and never before it. ``number``: lap by lap in
+each slot, exactly, and by number from slot to slot as far as processes keep up: a late one keeps its own popper alone.
+``any``: none.
+"""
+
+LOST: Final = """
+    SELECT message, s.number FROM ledger_pushed
+    CROSS JOIN (SELECT generate_series(1, max(subscriber)) FROM ledger_popped) AS s(number)
+    EXCEPT SELECT message, subscriber FROM ledger_popped"""
+INVENTED: Final = "SELECT message FROM ledger_popped EXCEPT SELECT message FROM ledger_pushed"
+DOUBLED: Final = "SELECT message FROM ledger_popped GROUP BY message, subscriber HAVING count(*) > 1"
+COUNTED: Final = """
+    SELECT id, count(*), max(attempt) FROM ledger_popped GROUP BY id
+    HAVING count(*) <> max(attempt) OR count(DISTINCT attempt) <> count(*)"""
+NOT_COMPLETED_ONCE: Final = """
+    SELECT p.id, count(c.id) FROM ledger_pushed AS p LEFT JOIN ledger_completed AS c USING (id)
+    GROUP BY p.id HAVING count(c.id) <> 1"""
+
+COMMITTED: Final = """
+    SELECT p.serial, u.id, rank() OVER (ORDER BY pg_xact_commit_timestamp(u.xmin)), rank() OVER (ORDER BY p.serial)
+    FROM ledger_popped AS p JOIN ledger_pushed AS u USING (message)"""
+OUT_OF_LINE: Final = f"SELECT count(*) FROM ({COMMITTED}) AS c(serial, id, pushed, popped) WHERE pushed <> popped"
+LAPPED: Final = """
+    SELECT count(*) FROM (
+        SELECT id, lag(id) OVER (PARTITION BY subscriber, id % CAST(? AS bigint) ORDER BY serial) AS before
+        FROM ledger_popped
+    ) AS p WHERE p.id <= p.before"""
+AHEAD: Final = """
+    SELECT coalesce(max(p.id - p.later), 0) FROM (
+        SELECT id, min(id) OVER (
+            PARTITION BY subscriber ORDER BY serial ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+        ) AS later FROM ledger_popped
+    ) AS p"""
+EARLY: Final = "SELECT count(*) FROM ledger_popped JOIN ledger_pushed USING (message) WHERE popped_at < due"
+FIRST_POPS: Final = """
+    SELECT extract(epoch FROM coalesce(u.due, 'epoch')), u.id,
+        extract(epoch FROM greatest(u.pushed_at, u.due)), extract(epoch FROM p.began_at)
+    FROM ledger_popped AS p JOIN ledger_pushed AS u USING (message) WHERE p.attempt = 1 ORDER BY p.serial"""
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a run kept its promise: pops out of order beyond it, and how far the worst pop ran ahead.
+
+    ``furthest``: messages that it overtook; of a ring the numbers between it and one that was popped later.
+    """
+
+    promise: Promise
+    violations: int
+    furthest: int
+
+
+@dataclass(frozen=True)
+class Pop:
+    """The first pop of a message: what it goes by, since when the message was there, when the pop began (seconds)."""
+
+    key: tuple[float, ...]
+    there_at: float
+    began_at: float
+
+
+def delivered(url: str, layout: Layout) -> None:
+    """Every message was popped, exactly once, or as often as its attempts say and completed once."""
+    assert query(url, LOST) == []
+    assert query(url, INVENTED) == []
+    if layout.traits.completes:
+        assert query(url, COUNTED) == []
+        assert query(url, NOT_COMPLETED_ONCE) == []
+    else:
+        assert query(url, DOUBLED) == []
+
+
+def order(url: str, layout: Layout, *, allowed: int) -> Order:
+    """How well the pops in the ledger keep the promise of the design.
+
+    Args:
+        allowed: how many messages a pop may overtake where order is lax: those that others hold or are committing.
+    """
+    promise = PROMISES[layout.design]
+    if promise == "any":
+        return Order(promise, 0, 0)
+    if promise == "number":
+        assert layout.ring is not None
+        return Order(promise, _count(url, LAPPED, layout.ring.size), max(0, _count(url, AHEAD)))
+    found = list(overtaken(_pops(url, newest=promise == "newest")))
+    furthest = max(found, default=0)
+    if promise == "commit":
+        return Order(promise, _count(url, OUT_OF_LINE), furthest)
+    early = _count(url, EARLY) if promise == "due" else 0
+    return Order(promise, early + sum(each > allowed for each in found), furthest)
+
+
+def overtaken(pops: Sequence[Pop]) -> Iterator[int]:
+    """For each pop, in their order, how many messages it overtook."""
+    arriving = sorted(range(len(pops)), key=lambda n: pops[n].there_at)
+    waiting: list[tuple[tuple[float, ...], int]] = []
+    arrived = 0
+    for number, pop in enumerate(pops):
+        while arrived < len(pops) and pops[arriving[arrived]].there_at < pop.began_at:
+            if arriving[arrived] >= number:
+                bisect.insort(waiting, (pops[arriving[arrived]].key, arriving[arrived]))
+            arrived += 1
+        place = bisect.bisect_left(waiting, (pop.key, number))
+        yield sum(pops[each].there_at < pop.began_at for _, each in waiting[:place])
+        if place < len(waiting) and waiting[place] == (pop.key, number):
+            del waiting[place]
+
+
+def _pops(url: str, *, newest: bool) -> list[Pop]:
+    sign = -1 if newest else 1
+    rows = [[float(str(value)) for value in row] for row in query(url, FIRST_POPS)]
+    return [Pop((due, sign * number), there_at, began_at) for due, number, there_at, began_at in rows]
+
+
+def _count(url: str, sql: str, *values: int) -> int:
+    return int(str(query(url, sql, *(str(value) for value in values))[0][0]))

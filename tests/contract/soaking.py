@@ -1,0 +1,158 @@
+"""A queue under fire: pushers and poppers that are killed, a keeper that repairs, a pusher that sleeps for a lap."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.layout import Layout
+from tests.contract import ledger
+from tests.contract.hammer import Hammer, orders_for, strike
+from tests.facts import connected, query, wait_until
+from tests.queues import call, made, opened
+
+MENDED: Final = ("ring", "ring_pointer", "ring_subscribers")
+"""Rings that are repaired."""
+DEADLOCKS: Final = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+
+
+@dataclass(frozen=True)
+class Fire:
+    """How a queue is hammered.
+
+    ``asleep``: a pusher draws a number and sleeps until the others have used all the numbers of a lap behind it, again
+    and again.
+    """
+
+    pushers: int = 8
+    poppers: int = 8
+    messages: int = 50_000
+    kills: int = 100
+    ring_size: int = 50
+    asleep: bool = False
+    seed: int = 7
+
+
+@dataclass(frozen=True)
+class Soaked:
+    """What a soak has done: messages pushed, pops, processes killed, laps slept, deadlocks, order, seconds."""
+
+    design: str
+    pushed: int
+    pops: int
+    pushers_killed: int
+    poppers_killed: int
+    naps: int
+    deadlocks: int
+    order: ledger.Order
+    seconds: float
+
+
+def soak(url: str, design: str, fire: Fire) -> Soaked:
+    """Hammer a fresh queue of a design and check the ledger: delivery, order, and that its empty answer is true.
+
+    The published ring loses a number with each rollback and each process killed: it is hammered without either.
+    """
+    layout = made(url, design, ring_size=fire.ring_size)
+    kills = 0 if design == "ring_classic" else fire.kills
+    shares = {} if design == "ring_classic" else {"rollback_share": 0.02, "fail_share": 0.02}
+    hammer = Hammer(url, layout, **shares)
+    naps = [0]
+    began = time.monotonic()
+    try:
+        with _meanwhile(_keep, url, layout), _meanwhile(_nap, url, layout, naps) if fire.asleep else _nothing():
+            strike(
+                hammer, pushers=fire.pushers, poppers=fire.poppers, messages=fire.messages, kills=kills, seed=fire.seed
+            )
+        drain(hammer, layout)
+    finally:
+        hammer.close()
+    seconds = time.monotonic() - began
+    ledger.delivered(url, layout)
+    with opened(url) as connection:
+        assert call(connection, layout, "pop") == ()
+    # Others hold one message each, and pushers are committing one each; where the order is that of times drawn after
+    # the id, or a process has been killed and its session goes on for a moment, some more.
+    order = ledger.order(url, layout, allowed=2 * (fire.pushers + fire.poppers))
+    deadlocks, pops = (int(str(query(url, sql)[0][0])) for sql in (DEADLOCKS, "SELECT count(*) FROM ledger_popped"))
+    killed = hammer.killed
+    return Soaked(design, hammer.pushed(), pops, killed["pusher"], killed["popper"], naps[0], deadlocks, order, seconds)
+
+
+def drain(hammer: Hammer, layout: Layout) -> None:
+    """Let poppers take what is left, and repair what killed ones have left behind, as a script would."""
+    pushed = hammer.pushed()
+
+    def drained() -> bool:
+        _mend(hammer.url, layout, age_s=0)
+        if layout.traits.completes:
+            return query(hammer.url, "SELECT count(DISTINCT id) FROM ledger_completed") >= [(pushed,)]
+        return hammer.popped() >= pushed
+
+    wait_until(drained, 120, what="everything is popped")
+    hammer.stop()
+
+
+def _mend(url: str, layout: Layout, *, age_s: float) -> None:
+    with opened(url) as connection:
+        if layout.design in MENDED:
+            call(connection, layout, "repair", f"{age_s}, 200")
+        elif layout.traits.completes:
+            call(connection, layout, "requeue", "1, 500, 1000000")
+
+
+def _keep(url: str, layout: Layout, over: threading.Event) -> None:
+    """What an operator's script does while the queue runs: every second, what has not moved for a second."""
+    while not over.wait(1):
+        _mend(url, layout, age_s=1)
+
+
+def _nap(url: str, layout: Layout, naps: list[int], over: threading.Event) -> None:
+    """A pusher that draws a number, sleeps for a whole lap, and pushes: its message gets that number and no other."""
+    assert layout.ring is not None
+    orders = orders_for(url, layout, "pusher", "sleeper")
+    position = "SELECT last_value FROM orders_push_seq"
+    while not over.wait(0.05):
+        with connected(url, autocommit=False) as raw:
+            number = raw.execute("SELECT nextval('orders_push_seq')").fetchval()
+            last = number + layout.ring.size - 1
+            while raw.execute(position).fetchval() < last and not over.wait(0.002):
+                pass
+            message = f"sleeper-{number}"
+            row = None
+            while row is None:  # its slot holds an orphan that nobody has repaired yet
+                row = raw.execute(orders.statement, message, message).fetchone()
+            raw.commit()
+        assert row[0] == number, f"{number} became {row[0]}"
+        naps[0] += 1
+
+
+@contextlib.contextmanager
+def _meanwhile(act: Callable[..., None], *arguments: object) -> Iterator[None]:
+    """Do something on a thread until the block ends; raises what it has raised."""
+    over = threading.Event()
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            act(*arguments, over)
+        except BaseException as error:  # handed on below
+            failed.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+    if failed:
+        raise failed[0]
+
+
+def _nothing() -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
