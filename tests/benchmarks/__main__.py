@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.benchmarks import client, designs, probe_cost, tax
+from tests.benchmarks import archiving, client, designs, probe_cost, tax
 from tests.benchmarks.results import Part, write
 
 PARTS = {
@@ -17,6 +17,7 @@ PARTS = {
     "client": client.run,
     "designs": designs.run,
     "dequeue": designs.run_dequeue,
+    "archiving": archiving.run,
 }
 
 

@@ -1,0 +1,86 @@
+"""Archiving: what it takes from pushers and poppers that use all the processor there is, in alternating windows."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median
+
+from qmon.model.layout import Layout
+from qmon.workload.load import Load
+from qmon.workload.plan import QueueLoad
+from tests.benchmarks.queues import bench_server, bench_target, install_queues
+from tests.benchmarks.results import Bound, Part
+from tests.facts import query, wait_until
+
+AT_LEAST = 0.9
+
+
+def run(*, quick: bool = False) -> Part:
+    """Six pairs of windows with and without ``qmon archive`` beside two pushers and two poppers, for two designs.
+
+    Without it done messages pile up, so that in each window with it the archiver has all the work that it can do.
+    """
+    pairs, window_s = (2, 3.0) if quick else (6, 8.0)
+    part = Part("archiving", {"pairs": pairs, "window_s": window_s, "pushers": 2, "poppers": 2})
+    with bench_server() as server:
+        target, url = bench_target(server.url()), server.url()
+        for layout in install_queues(target, ("batch_fast", "flag")):
+            with Load(target, [QueueLoad(layout, pushers=2, poppers=2)]) as load:
+                time.sleep(3.0)
+                found: dict[bool, list[float]] = {True: [], False: []}
+                archived: list[float] = []
+                for pair in range(pairs):
+                    for with_it in (pair % 2 == 0, pair % 2 == 1):
+                        if with_it:
+                            with _archiving(url, layout) as result:
+                                found[True].append(_throughput(load, layout, window_s))
+                            archived.append(result["archive_rate"])
+                        else:
+                            found[False].append(_throughput(load, layout, window_s))
+            ratios = [on / off for on, off in zip(found[True], found[False], strict=True)]
+            part.rows.append(
+                {
+                    "design": layout.design,
+                    "messages/s without (median)": median(found[False]),
+                    "archived/s meanwhile (median)": median(archived),
+                    "with over without (median)": median(ratios),
+                    "least": min(ratios),
+                    "most": max(ratios),
+                }
+            )
+            part.bounds.append(
+                Bound(
+                    f"{layout.design}: throughput with archiving over without", median(ratios), AT_LEAST, at_most=False
+                )
+            )
+    return part
+
+
+def _throughput(load: Load, layout: Layout, window_s: float) -> float:
+    """Messages pushed and popped per second over one window."""
+    began = time.time()
+    time.sleep(window_s)
+    ended = time.time()
+    wait_until(lambda: load.counts.last_at() >= ended)
+    flow = load.counts.between(began, ended)[layout.queue]
+    return flow.push_rate + flow.pop_rate
+
+
+@contextmanager
+def _archiving(url: str, layout: Layout) -> Iterator[dict[str, float]]:
+    """``qmon archive`` at work; what it says at the end is in the result afterwards."""
+    log = f'"{layout.table.schema}"."{layout.table.name}_archive_log"'
+    before = query(url, f"SELECT count(*) FROM {log}")
+    command = [sys.executable, "-m", "qmon", "archive", url, layout.queue, "--json"]
+    result: dict[str, float] = {}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        wait_until(lambda: query(url, f"SELECT count(*) FROM {log}") != before, what="it archives")
+        yield result
+        process.send_signal(signal.SIGINT)
+        result.update(json.loads(process.communicate(timeout=30)[0]))
