@@ -1,0 +1,57 @@
+"""Putting a trap back: an installed queue is changed as somebody might have written it, and the fault must show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from qmon.model.layout import Layout
+from tests.facts import query
+from tests.queues import ENGINE, made
+
+Spoil = Callable[[str, Layout], None]
+"""Changes the installed queue of a layout in the database of a URL."""
+Story = Callable[[str, Layout], bool]
+"""Uses a queue; true where the fault shows."""
+
+
+def rewritten(verb: str, pattern: str, replacement: str = "") -> Spoil:
+    """Create a routine again with each match of ``pattern`` replaced; fails where its body has none."""
+
+    def spoil(url: str, layout: Layout) -> None:
+        name = ENGINE.quote((layout.table.schema, f"{layout.queue}_{verb}"))
+        asked = "SELECT pg_get_functiondef(CAST(CAST(? AS regproc) AS oid))"
+        changed, count = re.subn(pattern, replacement, str(query(url, asked, name)[0][0]))
+        assert count > 0, f"{verb} of {layout.design} has no {pattern}"
+        query(url, changed)
+
+    return spoil
+
+
+def altered(*statements: str) -> Spoil:
+    """Run statements about the queue, ``{0}`` being its name."""
+
+    def spoil(url: str, layout: Layout) -> None:
+        for statement in statements:
+            query(url, statement.format(layout.queue))
+
+    return spoil
+
+
+def both(*spoils: Spoil) -> Spoil:
+    """One after the other."""
+
+    def spoil(url: str, layout: Layout) -> None:
+        for each in spoils:
+            each(url, layout)
+
+    return spoil
+
+
+def trapped(url: str, design: str, spoil: Spoil, story: Story, *, ring_size: int = 16) -> None:
+    """The fault shows in a queue that was spoilt, and does not in the same queue as it is installed."""
+    sound = made(url, design, "sound", ring_size=ring_size)
+    assert not story(url, sound), f"{design} has the fault"
+    broken = made(url, design, "broken", ring_size=ring_size)
+    spoil(url, broken)
+    assert story(url, broken), f"{design}: the trap was put back and nobody noticed"

@@ -1,0 +1,259 @@
+"""The traps of the queues other than the rings: each is put back, and what it breaks is seen to break."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from qmon.engines.base import Connection
+from qmon.errors import QmonError
+from qmon.model.layout import Layout
+from tests.contract.spoiling import altered, rewritten, trapped
+from tests.contract.test_designs_order import WAITING, meanwhile
+from tests.contract.test_designs_pops import ANY_ORDER, ARCHIVING, COMPLETING, SKIPPING, pop, push, says_empty
+from tests.facts import connected, query
+from tests.queues import call, made, opened, routine, run
+
+BATCHED = ("batch_fast", "batch_single", "batch_split")
+BY_ID = ("fifo", "flag", "lifo", "naive", "status", "strict_fifo")
+
+
+def popping(design: str) -> str:
+    """The routine that finds what to pop."""
+    return "pop_batch" if design in BATCHED else "pop"
+
+
+def patience(connection: Connection, milliseconds: int) -> None:
+    """Waits for a lock that take longer fail."""
+    run(connection, f"SELECT set_config('lock_timeout', '{milliseconds}', false)")
+
+
+def false_empty(url: str, layout: Layout) -> bool:
+    """A popper waits for a row that is popped, and then says "no row" although another message has come."""
+    with opened(url) as other, opened(url) as pusher:
+        push(pusher, layout, "a")
+        with connected(url, autocommit=False) as raw:
+            raw.execute(f"SELECT id FROM {routine(layout, 'pop')}()").fetchall()
+
+            def then() -> None:
+                push(pusher, layout, "b")
+                raw.commit()
+
+            return meanwhile(url, other, layout, then) == []
+
+
+@pytest.mark.parametrize("design", WAITING)
+def test_a_popper_that_woke_up_to_nothing_and_does_not_look_again_says_empty(database: str, design: str) -> None:
+    trapped(database, design, rewritten(popping(design), r"EXIT WHEN [^;]*;", "EXIT;"), false_empty)
+
+
+def waits(url: str, layout: Layout) -> bool:
+    """A popper waits for what another one holds, with another message there for the taking."""
+    with opened(url) as one, opened(url) as other:
+        push(one, layout, "a", "b")
+        patience(other, 50)
+        with one.transaction():
+            pop(one, layout)
+            try:
+                return pop(other, layout) == []
+            except QmonError:
+                return True
+
+
+@pytest.mark.parametrize("design", (*SKIPPING, *ANY_ORDER))
+def test_poppers_that_do_not_skip_what_is_locked_wait(database: str, design: str) -> None:
+    trapped(database, design, rewritten(popping(design), " SKIP LOCKED"), waits)
+
+
+def mixed(url: str, layout: Layout) -> bool:
+    """Two sessions push by turns, and what they pushed is not popped in that order."""
+    with opened(url) as one, opened(url) as other:
+        for number in range(1, 7):
+            push((one, other)[number % 2], layout, str(number))
+        popped = [pop(one, layout)[0][1] for _ in range(6)]
+    return popped != sorted(popped, reverse=layout.design == "lifo")
+
+
+@pytest.mark.parametrize("design", BY_ID)
+def test_ids_that_each_session_caches_mix_the_order_of_sessions(database: str, design: str) -> None:
+    sequence = "{0}_seq" if design == "naive" else "{0}_id_seq"
+    trapped(database, design, altered(f"ALTER SEQUENCE {sequence} CACHE 100"), mixed)
+
+
+def out_of_commit_order(url: str, layout: Layout) -> bool:
+    """One push is committed while another one's transaction, which began to push earlier, is open."""
+    committed: list[str] = []
+    with opened(url) as slow, opened(url) as quick:
+        patience(quick, 50)
+        with slow.transaction():
+            push(slow, layout, "slow")
+            with contextlib.suppress(QmonError):  # it may not: it waits, and is told to come again
+                push(quick, layout, "quick")
+                committed.append("quick")
+        committed.append("slow")
+        return [pop(quick, layout)[0][1] for _ in committed] != committed
+
+
+def test_strict_pushes_that_do_not_wait_for_each_other_are_popped_out_of_commit_order(database: str) -> None:
+    trapped(database, "strict_fifo", rewritten("push", r"PERFORM pg_advisory_xact_lock\([^;]*;"), out_of_commit_order)
+
+
+@pytest.mark.parametrize("design", (*SKIPPING, *ANY_ORDER))
+def test_a_pop_that_looks_once_only_says_empty_where_others_were_quicker(database: str, design: str) -> None:
+    # That sound ones do not say so is in test_no_row_is_never_said_while_a_message_is_free.
+    layout = made(database, design)
+    rewritten(popping(design), r"FOR v_try IN 1\.\.\d+ LOOP", "FOR v_try IN 1..1 LOOP")(database, layout)
+    assert says_empty(database, layout, cycles=20_000)
+
+
+def early(url: str, layout: Layout) -> bool:
+    """What is due in a minute is popped."""
+    with opened(url) as one:
+        call(one, layout, "push", "'later', clock_timestamp() + interval '1 minute'")
+        return pop(one, layout) != []
+
+
+def test_a_pending_pop_that_does_not_ask_for_the_time_pops_too_early(database: str) -> None:
+    trapped(database, "pending", rewritten("pop", r"WHERE r\.due_time <= v_now", "WHERE true"), early)
+
+
+def early_elsewhere(url: str, layout: Layout) -> bool:
+    """What is due in a minute is popped by a session in a time zone further east."""
+    with opened(url) as berlin, opened(url) as kolkata:
+        run(berlin, "SELECT set_config('TimeZone', 'Europe/Berlin', false)")
+        run(kolkata, "SELECT set_config('TimeZone', 'Asia/Kolkata', false)")
+        call(berlin, layout, "push", "'later', clock_timestamp() + interval '1 minute'")
+        return pop(kolkata, layout) != []
+
+
+def test_due_times_in_local_time_are_due_too_early_elsewhere(database: str) -> None:
+    local = altered("ALTER TABLE {0} ALTER COLUMN due_time TYPE timestamp")
+    trapped(database, "pending", local, early_elsewhere)
+
+
+def never_dead(url: str, layout: Layout) -> bool:
+    """A message whose popper dies each time is given to the next one for ever."""
+    with opened(url) as connection:
+        push(connection, layout, "poison")
+        for _ in range(3):
+            pop(connection, layout)
+            call(connection, layout, "requeue", "0, 10, 3")
+        return pop(connection, layout) != []
+
+
+@pytest.mark.parametrize("design", COMPLETING)
+def test_attempts_that_are_not_counted_at_the_pop_never_end(database: str, design: str) -> None:
+    spoil = rewritten(popping(design), r"attempts = q\.attempts \+ 1", "attempts = q.attempts")
+    trapped(database, design, spoil, never_dead)
+
+
+def completed_by_the_late(url: str, layout: Layout) -> bool:
+    """A popper that was given up completes the message that another one works at."""
+    with opened(url) as late, opened(url) as other:
+        push(late, layout, "a")
+        pop(late, layout)
+        call(other, layout, "requeue", "0")
+        pop(other, layout)
+        return call(late, layout, "complete", "1, 1") == ((True,),)
+
+
+@pytest.mark.parametrize("design", COMPLETING)
+def test_a_late_popper_that_is_not_told_from_the_next_completes_under_its_hands(database: str, design: str) -> None:
+    spoil = rewritten("complete", r"AND \(p_attempt IS NULL OR q\.attempts = p_attempt\)")
+    trapped(database, design, spoil, completed_by_the_late)
+
+
+def behind_the_others(url: str, layout: Layout) -> bool:
+    """What timed out is popped after messages that nobody has had yet."""
+    with opened(url) as connection:
+        push(connection, layout, "a", "b")
+        pop(connection, layout)
+        call(connection, layout, "requeue", "0")
+        return pop(connection, layout)[0][1] != "a"
+
+
+@pytest.mark.parametrize("design", ARCHIVING)
+def test_what_timed_out_and_is_not_sent_to_the_front_waits_behind_the_others(database: str, design: str) -> None:
+    spoil = rewritten("requeue", r"queue_date_time = least\([^=]*?\),\n", "queue_date_time = clock_timestamp(),\n")
+    trapped(database, design, spoil, behind_the_others)
+
+
+def archiving_is_felt(url: str, layout: Layout) -> bool:
+    """While a batch is being archived, pushing, popping, completing or archiving more has to wait or finds nothing."""
+    with opened(url) as archiver, opened(url) as other:
+        push(other, layout, "a", "b", "c", "d", "e")
+        done = [row[0] for row in call(other, layout, "pop_batch", "4")]
+        if layout.traits.completes:
+            call(other, layout, "complete_batch", f"ARRAY{done[:2]}")
+        patience(other, 50)
+        with archiver.transaction():
+            assert call(archiver, layout, "archive", "1") == ((1,),)
+            try:
+                push(other, layout, "f")
+                popped = [pop(other, layout)[0][1], pop(other, layout)[0][1]]
+                if layout.traits.completes:
+                    assert call(other, layout, "complete", str(done[2])) == ((True,),)
+                return popped != ["e", "f"] or call(other, layout, "archive", "1") != ((1,),)
+            except QmonError:
+                return True
+
+
+@pytest.mark.parametrize("design", (*ARCHIVING, "flag"))
+def test_an_archiver_is_not_felt_and_one_that_skips_nothing_is(database: str, design: str) -> None:
+    trapped(database, design, rewritten("archive", " SKIP LOCKED"), archiving_is_felt)
+
+
+def unsettled(url: str, layout: Layout) -> bool:
+    """A table of the queue is vacuumed as rarely as any other table."""
+    tables = "SELECT coalesce(reloptions, '{}') FROM pg_class WHERE oid = CAST(? AS regclass)"
+    ((options,),) = query(url, tables, layout.queue)
+    return "autovacuum_vacuum_threshold=1000" not in str(options)
+
+
+def test_a_table_without_its_own_vacuum_settings_is_noticed(database: str) -> None:
+    trapped(database, "fifo", altered("ALTER TABLE {0} RESET (autovacuum_vacuum_threshold)"), unsettled)
+
+
+def test_a_deadlock_that_the_design_allows_ends_one_of_the_two_and_loses_nothing(database: str) -> None:
+    # strict_fifo: one transaction pops and then pushes, another one pushes and then pops. Who is ended comes again.
+    layout = made(database, "strict_fifo")
+    popped: list[str] = []
+    ended: list[str] = []
+    meet = threading.Barrier(2)
+
+    def insist(*steps: Callable[[Connection], list[str]]) -> None:
+        with opened(database) as connection:
+            while True:
+                try:
+                    with connection.transaction():
+                        found = steps[0](connection)
+                        if not ended:
+                            meet.wait()
+                        found += steps[1](connection)
+                except QmonError as error:
+                    ended.append(str(error))
+                else:
+                    popped.extend(found)
+                    return
+
+    def one_pop(connection: Connection) -> list[str]:
+        return [message for _, message in pop(connection, layout)]
+
+    def one_push(connection: Connection) -> list[str]:
+        push(connection, layout, "pushed")
+        return []
+
+    with opened(database) as connection:
+        push(connection, layout, "a", "b")
+    thread = threading.Thread(target=insist, args=(one_push, one_pop))
+    thread.start()
+    insist(one_pop, one_push)
+    thread.join()
+    assert ["deadlock" in each for each in ended] == [True]
+    with opened(database) as connection:
+        popped += [message for _ in range(2) for _, message in pop(connection, layout)]
+        assert pop(connection, layout) == []
+    assert sorted(popped) == ["a", "b", "pushed", "pushed"]
