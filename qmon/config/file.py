@@ -10,6 +10,7 @@ from typing import Final, cast
 
 import platformdirs
 
+from qmon.config.redact import redactor
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
 from qmon.model.keys import Keys
@@ -25,12 +26,15 @@ class Settings:
     """How qmon behaves.
 
     ``interval_s``: seconds between polls. ``budget_percent``: how much of one processor of the server qmon may use.
-    ``theme``: the name of a theme of the dashboard, empty for its own choice.
+    ``theme``: the name of a theme of the dashboard, empty for its own choice. ``redact``: regular expressions; what
+    they find in a payload is covered wherever payloads are shown. ``trash_days``: how long purged rows are kept.
     """
 
     interval_s: float = 2.0
     budget_percent: float = 1.0
     theme: str = ""
+    redact: tuple[str, ...] = ()
+    trash_days: float = 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,27 @@ def _settings(keys: Keys | None) -> Settings:
         raise BadInput(f"{keys.path('interval')}: must be from 500ms to 1m")
     if budget is not None and not 0 < budget <= 100:
         raise BadInput(f"{keys.path('budget_percent')}: must be more than 0 and at most 100")
-    settings = Settings(interval_s, usual.budget_percent if budget is None else budget, keys.text("theme") or "")
+    settings = Settings(
+        interval_s,
+        usual.budget_percent if budget is None else budget,
+        keys.text("theme") or "",
+        _redact(keys),
+        _trash_days(keys, usual.trash_days),
+    )
     keys.finish()
     return settings
+
+
+def _redact(keys: Keys) -> tuple[str, ...]:
+    patterns = tuple(keys.texts("redact"))
+    for pattern in patterns:
+        try:
+            redactor([pattern])
+        except BadInput as problem:
+            raise BadInput(f"{keys.path('redact')}: {problem}") from None
+    return patterns
+
+
+def _trash_days(keys: Keys, usual: float) -> float:
+    seconds = keys.seconds("trash")
+    return usual if seconds is None else seconds / 86_400.0

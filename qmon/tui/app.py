@@ -12,8 +12,11 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.timer import Timer
 
+from qmon.model.operations import Result
 from qmon.monitor.source import Focus, SnapshotSource
 from qmon.tui import keys
+from qmon.tui.acting.ask import Ask
+from qmon.tui.acting.office import Office
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.intervals import faster, slower
 from qmon.tui.screens.base import DashboardScreen
@@ -33,6 +36,7 @@ class QmonApp(App[None], inherit_bindings=False):
         source: where snapshots come from; it is started here and closed by whoever runs the app.
         fold: makes the view of each snapshot; called on the source's thread, once for every snapshot, in order.
         prod, read_only, environment: the badges of the target.
+        office: where actions are planned and done; without one the keys that act are off.
         dark: which theme to begin with.
         plain: no colours; by default as ``NO_COLOR`` says.
         for_s: end by itself after so many seconds.
@@ -62,6 +66,7 @@ class QmonApp(App[None], inherit_bindings=False):
         plain: bool | None = None,
         for_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
+        office: Office | None = None,
     ) -> None:
         no_colour = no_color() if plain is None else plain
         super().__init__(ansi_color=True if no_colour else None)
@@ -72,12 +77,14 @@ class QmonApp(App[None], inherit_bindings=False):
         self.clock = clock
         self.selected: str | None = None
         self.source = source
+        self.office = office
         self._for_s = for_s
         self._feed = Feed(self, fold)
         self._ticker: Timer | None = None
         self._focus: Focus | None = None
         self._held: ViewReady | None = None
         first = Shown(source.target, interval_s=source.interval_s, environment=environment)
+        read_only = read_only or (office is not None and office.read_only is not None)
         self.set_reactive(QmonApp.shown, replace(first, prod=prod, read_only=read_only))
 
     def on_mount(self) -> None:
@@ -165,6 +172,13 @@ class QmonApp(App[None], inherit_bindings=False):
             self.source.count_exactly(queue)
             self.say("counting exactly; the count arrives with a later poll")
 
+    def act(self, ask: Ask, acted: Callable[[Result | None], None]) -> None:
+        """Open the dialog of an action; ``acted`` is called when it closes."""
+        from qmon.tui.modals.act import Act
+
+        if self.office is not None:
+            self.push_screen(Act(ask, self.office), acted)
+
     def say(self, words: str) -> None:
         """One short line in a corner, gone after a while."""
         self.notify(words, timeout=3, markup=False)
@@ -184,7 +198,8 @@ class QmonApp(App[None], inherit_bindings=False):
                 node, binding = choice
                 await self.run_action(binding.action, node)
 
-        await self.push_screen(Palette(offered(self.screen.active_bindings.values())), do)
+        off = self.screen.offs() if isinstance(self.screen, DashboardScreen) else {}
+        await self.push_screen(Palette(offered(self.screen.active_bindings.values()), off), do)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While text is typed, the palette's key is part of it, and over a modal there is no palette."""

@@ -1,6 +1,6 @@
 """Every key, in one place. The palette, the help and the line at the bottom read these; no key has two meanings.
 
-Reserved for acting on queues: r, x, p, u and space; digits 3 to 6 for the screens to come.
+Digits 3 to 5 are kept for screens to come.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from textual.binding import Binding, BindingType
 from qmon.tui.screens.catalogue import ENTRIES
 
 SCREENS: Final = Binding.Group("Screens")
+ACTING: Final = Binding.Group("Acting")
 QUEUE: Final = Binding.Group("Queue")
 TABLE: Final = Binding.Group("Table")
 READINGS: Final = Binding.Group("Readings")
 DISPLAY: Final = Binding.Group("Display")
 
-GROUPS: Final = (SCREENS, QUEUE, TABLE, READINGS, DISPLAY)
+GROUPS: Final = (SCREENS, ACTING, QUEUE, TABLE, READINGS, DISPLAY)
 """In the order in which they are listed."""
 
 
@@ -91,12 +92,38 @@ TABLES: Final[list[BindingType]] = [
     _key("escape", "back", "back", "Drop the filter, or go back", SCREENS, id="back", shown="esc", bar=False),
 ]
 
+UNDO: Final = _key("u", "act('undo')", "undo", "Undo the last operation that can be undone", ACTING, id="undo")
+
+ACTS: Final[list[BindingType]] = [
+    _key("r", "act('requeue')", "requeue", "Requeue what is stuck, or what is marked", ACTING, id="requeue"),
+    _key("x", "act('purge')", "purge", "Move messages to the trash: all, or what is marked", ACTING, id="purge"),
+    _key("p", "act('pause')", "pause", "Pause the pushers, or let them go on", ACTING, id="pause"),
+    UNDO,
+    _key("P", "act('pause-poppers')", "pause poppers", "Pause the poppers, or let them go on", ACTING,
+         id="pause-poppers", shown="P", bar=False),
+    _key("R", "act('repair')", "repair ring", "Fill holes and requeue orphans of a ring", ACTING, id="repair",
+         shown="R", bar=False),
+    _key("E", "act('end-blocker')", "end blocker", "End the session that blocks the most others", ACTING,
+         id="end-blocker", shown="E", bar=False),
+]  # fmt: skip
+
 OVERVIEW: Final[list[BindingType]] = [
+    *ACTS,
     *TABLES,
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count", bar=False),
 ]
 
 QUEUE_SCREEN: Final[list[BindingType]] = [
+    *ACTS,
+    _key(
+        "space",
+        "mark",
+        "mark",
+        "Mark this message for requeue or purge, or no longer",
+        ACTING,
+        id="mark",
+        shown="space",
+    ),
     *TABLES,
     _key("e", "count_exactly", "exact count", "Count this queue exactly, once", QUEUE, id="count"),
     _key("o", "only_stuck", "only stuck", "List stuck messages only, or all", QUEUE, id="only-stuck"),
@@ -112,6 +139,8 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
     ),
     _key("right_square_bracket", "neighbour(1)", "next", "The next queue", QUEUE, id="next", shown="]", bar=False),
 ]
+
+OPERATIONS: Final[list[BindingType]] = [UNDO, *TABLES]
 
 GRID: Final[list[BindingType]] = [
     _key("enter", "open", "open", "Go deeper", SCREENS, id="open", shown="enter"),
@@ -132,3 +161,18 @@ PALETTE: Final[list[BindingType]] = [
 ]
 
 HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close", "close", id="help.close")]
+
+ACT: Final[list[BindingType]] = [
+    Binding("escape,ctrl+c,ctrl+q", "leave", "leave or stop", id="act.leave"),
+    Binding("tab,down", "go(1)", "next", id="act.next"),
+    Binding("shift+tab,up", "go(-1)", "previous", id="act.previous"),
+    Binding("left", "go(-1)", "previous", id="act.left"),
+    Binding("right", "go(1)", "next", id="act.right"),
+    Binding("pageup,ctrl+b", "scroll(-1)", "up", id="act.up"),
+    Binding("pagedown,ctrl+f", "scroll(1)", "down", id="act.down"),
+]
+
+DETAILS: Final[list[BindingType]] = [
+    Binding("escape,enter,q", "close", "close", id="details.close"),
+    Binding("u", "undo", "undo", id="details.undo"),
+]

@@ -11,9 +11,11 @@ from qmon.errors import BadInput
 
 if TYPE_CHECKING:
     from qmon.monitor.source import SnapshotSource
+    from qmon.tui.acting.office import Office
     from qmon.tui.feed import Fold
 
 _PATIENCE_S: Final = 0.5
+_STOPPING_S: Final = 5.0
 
 
 def run(
@@ -25,11 +27,13 @@ def run(
     environment: str = "",
     dark: bool = True,
     for_s: float | None = None,
+    office: Office | None = None,
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
     The source is started here, and closed. ``fold`` is called on the source's thread, once for each snapshot. A source
     that is stuck in a poll is given half a second to close and then left to end with the process: leaving is at once.
+    An operation of the ``office`` that is under way is stopped after its batch, and given five seconds for that.
     Raises ``BadInput`` without a terminal.
     """
     _need_terminal()
@@ -38,11 +42,15 @@ def run(
     from qmon.tui.app import QmonApp
     from qmon.tui.hangup import Hangup
 
-    app = QmonApp(source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s)
+    app = QmonApp(
+        source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, office=office
+    )
     try:
         with Hangup(app) as hangup:
             app.run()
     finally:
+        if office is not None:
+            office.close(_STOPPING_S)
         closing = Thread(target=source.close, name="qmon-close", daemon=True)
         closing.start()
         closing.join(_PATIENCE_S)

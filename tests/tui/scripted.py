@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from qmon.model.layout import Layout, Ring, TableName
+from qmon.model.designs import TRAITS
+from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.samples import BlockedSample, MessageSample, ServerSample, WaitSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import Figure, Forecast, Point, QueueView, Severity, TargetView, Trend, Verdict, View
@@ -89,9 +90,12 @@ def queue(
 
     depth = as_figure(ready)
     ring = Ring(16_384, TableName("demo", "push_seq"), TableName("demo", "pop_seq")) if design == "ring" else None
+    state = StateColumn("status", "ready", "in_progress", dead="dead") if TRAITS[design].completes else None
+    owner = OwnerColumn("owner", "session", held_while_working=True) if state is not None else None
+    named = table or TableName("demo", f"{name}_queue")
     unknown = Figure.unknown
     return QueueView(
-        layout=Layout(name, design, table or TableName("demo", f"{name}_queue"), data_table=data_table, ring=ring),
+        layout=Layout(name, design, named, "id", state, owner=owner, data_table=data_table, ring=ring),
         ready=depth,
         in_progress=as_figure(in_progress),
         stuck=as_figure(stuck),

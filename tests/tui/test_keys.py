@@ -12,8 +12,12 @@ from qmon.tui.themes import DARK, LIGHT, PLAIN
 from tests.tui.driving import dashboard
 from tests.tui.scripted import Scripted
 
-RESERVED = {"r", "x", "p", "u", "space", "3", "4", "5", "6"}
-SCREENS = {"overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID], "queue": [*keys.APP, *keys.QUEUE_SCREEN, *keys.GRID]}
+RESERVED = {"3", "4", "5"}
+SCREENS = {
+    "overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID],
+    "queue": [*keys.APP, *keys.QUEUE_SCREEN, *keys.GRID],
+    "operations": [*keys.APP, *keys.OPERATIONS, *keys.GRID],
+}
 
 
 @pytest.mark.parametrize("screen", SCREENS)
@@ -30,7 +34,7 @@ def test_a_key_means_the_same_on_every_screen() -> None:
                 assert meaning.setdefault(key, binding.action) == binding.action
 
 
-def test_keys_for_acting_are_not_taken() -> None:
+def test_digits_of_screens_to_come_are_not_taken() -> None:
     assert not RESERVED & {key for b in all_bindings() for key in b.key.split(",")}
 
 

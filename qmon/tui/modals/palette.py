@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from textual import events, on
@@ -12,6 +12,7 @@ from textual.containers import Vertical
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
+from qmon.tui.clean import clean
 from qmon.tui.keys import GROUPS, PALETTE
 from qmon.tui.panels.filtering import keep
 from qmon.tui.panels.keybar import key_name
@@ -48,11 +49,15 @@ def _words(choice: Choice) -> str:
     return f"{key_name(binding)} {_group(binding).description} {binding.description} {binding.tooltip}"
 
 
-def _row(choice: Choice) -> Row:
+def _row(choice: Choice, off: str | None) -> Row:
+    """``off``: why it can do nothing now."""
     binding = choice[1]
     group = _group(binding).description.lower()
-    cells = ((key_name(binding), "key"), (binding.description, "text"), (binding.tooltip, "muted"), (group, "faint"))
-    return Row(binding.id or "", cells)
+    if off is not None:
+        told = ((key_name(binding), "faint"), (binding.description, "faint"), (f"not now: {clean(off)}", "faint"))
+    else:
+        told = ((key_name(binding), "key"), (binding.description, "text"), (binding.tooltip, "muted"))
+    return Row(binding.id or "", (*told, (group, "faint")))
 
 
 class Palette(ModalScreen[Choice], inherit_bindings=False):
@@ -66,9 +71,10 @@ class Palette(ModalScreen[Choice], inherit_bindings=False):
         if self.focused is None:
             self.query_one(FilterBar).on_key(event)
 
-    def __init__(self, choices: list[Choice]) -> None:
+    def __init__(self, choices: list[Choice], off: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self._choices = choices
+        self._off = off or {}
         self._wanted = ""
 
     def compose(self) -> ComposeResult:
@@ -83,7 +89,10 @@ class Palette(ModalScreen[Choice], inherit_bindings=False):
 
     def _narrow(self, wanted: str) -> None:
         kept = keep(self._choices, wanted, _words)
-        self.query_one(Grid).show([_row(choice) for choice in kept], empty="no action is called that")
+        self.query_one(Grid).show(
+            [_row(choice, self._off.get(choice[1].id or "")) for choice in kept],
+            empty="no action is called that",
+        )
 
     @on(FilterBar.Typed)
     def _typed(self, message: FilterBar.Typed) -> None:

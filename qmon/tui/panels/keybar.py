@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from textual.binding import Binding
 
-from qmon.tui.clean import clean
+from qmon.tui.clean import clean, shorten
+from qmon.tui.keys import ACTING
 from qmon.tui.screens.catalogue import ENTRIES
 from qmon.tui.spans import Line, Part, Span, fit
 
 _ALWAYS = ("palette", "quit")
+_FULL_FROM = 100
+"""From so many cells on all screens are named, below only the one that is shown."""
 
 
 def key_name(binding: Binding) -> str:
@@ -18,16 +21,30 @@ def key_name(binding: Binding) -> str:
     return binding.key_display or binding.key.partition(",")[0]
 
 
-def keybar(bindings: Iterable[Binding], here: str, filter_text: str, cells: int) -> list[Line]:
-    """``here``: the name of the screen. Keys further along the line go first; two of them always stay."""
+def keybar(
+    bindings: Iterable[Binding], here: str, filter_text: str, cells: int, off: Mapping[str, str] | None = None
+) -> list[Line]:
+    """``here``: the name of the screen. Keys further along the line go first; two of them always stay.
+
+    ``off``: by the id of a key why it can do nothing now; it is dimmed, and where all have one reason, that is said.
+    """
+    off = off or {}
     places: list[Span] = []
     for entry in ENTRIES:
         is_here = entry.name == here
-        places += [(f" {entry.digit} ", "strong" if is_here else "key"), (entry.title, "text" if is_here else "muted")]
+        title = entry.title if is_here or cells >= _FULL_FROM else ""
+        places += [(f" {entry.digit} ", "strong" if is_here else "key"), (title, "text" if is_here else "muted")]
     parts = [Part(tuple(places), 0)]
     if filter_text:
         parts.append(Part((("filter ", "muted"), (f" {clean(filter_text)} ", "tag"), (" esc drops it", "muted")), 0))
-    for rank, binding in enumerate((b for b in bindings if b.show), start=1):
-        spans = ((f"{key_name(binding)} ", "key"), (binding.description, "muted"))
+    shown = [b for b in bindings if b.show]
+    acting = [b for b in shown if b.group is ACTING and b.id in off]
+    for rank, binding in enumerate(shown, start=1):
+        dim = binding.id in off
+        spans = (
+            (f"{key_name(binding)} ", "faint" if dim else "key"), (binding.description, "faint" if dim else "muted"),
+        )  # fmt: skip
         parts.append(Part(spans, 0 if binding.id in _ALWAYS else rank))
+        if len(acting) > 1 and binding is acting[-1] and len({off[b.id or ""] for b in acting}) == 1:
+            parts.append(Part.of(f"({shorten(clean(off[binding.id or '']), 44)})", "faint", 100))
     return [fit(parts, cells, "  ")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from qmon.model.samples import MessageSample
@@ -35,18 +35,18 @@ def title(queue: QueueView, *, stuck_only: bool) -> str:
     return "messages at the head" if at_head else "messages in progress"
 
 
-def rows(queue: QueueView, messages: Sequence[MessageSample]) -> tuple[Row, ...]:
-    """One row a message, in the order given."""
-    return tuple(_row(queue, message) for message in messages)
+def rows(queue: QueueView, messages: Sequence[MessageSample], marked: Collection[str] = ()) -> tuple[Row, ...]:
+    """One row a message, in the order given; where some are marked, all ids stand a little further right."""
+    return tuple(_row(queue, m, "" if not marked else "◆ " if m.id in marked else "  ") for m in messages)
 
 
-def _row(queue: QueueView, message: MessageSample) -> Row:
+def _row(queue: QueueView, message: MessageSample, mark: str) -> Row:
     stuck = queue.is_stuck(message)
     state = "▲ stuck" if stuck else f"{clean(message.state.replace('_', ' '))}"
     return Row(
         message.id,
         (
-            (clean(message.id), "text"),
+            (mark + clean(message.id), "strong" if mark.strip() else "text"),
             (state, "alarm" if stuck else "muted"),
             (text.UNKNOWN, "faint") if message.age_s is None else (text.long_age(message.age_s), "text"),
             (text.UNKNOWN, "faint") if message.owner is None else (clean(message.owner), "text"),

@@ -10,13 +10,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.screen import Screen
 
+from qmon.model.operations import Choice, Result
+from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.tui import keys
+from qmon.tui.acting.able import WORDS, ask_for, why_off
+from qmon.tui.panels.banner import banner
 from qmon.tui.panels.header import header
-from qmon.tui.panels.keybar import keybar
 from qmon.tui.status import Freshness, Shown
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.keyline import KeyLine
 from qmon.tui.widgets.lines import Lines
 
 if TYPE_CHECKING:
@@ -50,9 +54,10 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """The header, what the screen is about, and the keys."""
         yield Lines(id="header")
+        yield Lines(id="banner", most=3)
         yield from self.body()
         yield FilterBar()
-        yield Lines(id="keys")
+        yield KeyLine(id="keys")
 
     def body(self) -> ComposeResult:
         """The widgets between the header and the keys."""
@@ -91,7 +96,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def _draw_frame(self, shown: Shown, now: float) -> None:
         self.query_one("#header", Lines).show(lambda cells, _: header(shown, now, cells))
-        self.query_one("#keys", Lines).show(lambda cells, _: keybar(self._bar(), self.NAME, self.filter_text, cells))
+        paused = banner(shown, now, 80)
+        self.set_class(bool(paused), "-paused")
+        if paused:
+            self.query_one("#banner", Lines).show(lambda cells, _: banner(shown, now, cells))
+        bar, off = self._bar(), self.offs()
+        self.query_one("#keys", KeyLine).show_keys(bar, off, self.NAME, self.filter_text)
         self.draw_ages(shown, now)
 
     def _bar(self) -> list[Binding]:
@@ -106,6 +116,35 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def focus_wanted(self) -> Focus:
         """What must be polled for this screen."""
         return Focus()
+
+    # ---------------------------------------------------------------------------------------------------- acting
+
+    def acting_on(self) -> QueueView | None:
+        """The queue that the keys act on."""
+        return None
+
+    def chosen(self) -> Choice:
+        """The messages of it that are meant."""
+        return Choice()
+
+    def offs(self) -> dict[str, str]:
+        """By the id of a key why it can do nothing now."""
+        board, queue = self.board, self.acting_on()
+        here = {binding.id for binding in keys.plain(self.BINDINGS)}
+        told = {word: why_off(board.office, board.shown.view, queue, word) for word in WORDS if word in here}
+        return {word: why for word, why in told.items() if why is not None}
+
+    def action_act(self, word: str) -> None:
+        """Plan an action and open its dialog, or say why there is none."""
+        why = self.offs().get(word)
+        if why is not None:
+            self.board.say(why)
+        else:
+            view = self.board.shown.view
+            self.board.act(ask_for(word, view, self.acting_on(), self.chosen()), self.acted)
+
+    def acted(self, result: Result | None) -> None:
+        """An action has ended; ``None``: it was left before it began."""
 
     # ------------------------------------------------------------------------------------------ sort and filter
 

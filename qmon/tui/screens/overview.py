@@ -88,13 +88,18 @@ class OverviewScreen(DashboardScreen):
             lambda cells, _: [heading(name, cells, extra=extra, shown=shown, now=now)]
         )
 
+    def acting_on(self) -> QueueView | None:
+        """The queue under the cursor."""
+        view = self.board.shown.view
+        return self._selected(view) if view is not None else None
+
     @on(Grid.Selected)
-    def _chosen(self, message: Grid.Selected) -> None:
+    def _cursor_moved(self, message: Grid.Selected) -> None:
         self.board.selected = message.key
         shown, now = self.board.shown, self.board.clock()
         if shown.view is not None:
             self._draw_selected(shown.view, stale=shown.freshness(now) is Freshness.STALE)
-            self.draw_ages(shown, now)
+            self._draw_frame(shown, now)
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
+from qmon.model.operations import Choice, Result
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus
 from qmon.tui import keys, text
+from qmon.tui.acting.marks import Marks
 from qmon.tui.clean import clean, shorten
 from qmon.tui.panels import messages, queue
 from qmon.tui.panels.filtering import keep
@@ -39,6 +41,7 @@ class QueueScreen(DashboardScreen):
         super().__init__()
         self.sorted_by = messages.DEFAULT_SORT
         self.stuck_only = False
+        self.marks = Marks()
 
     def body(self) -> ComposeResult:
         """Title and figures, the plot with what is not known beside it, and the rows."""
@@ -86,7 +89,10 @@ class QueueScreen(DashboardScreen):
         listed = [m for m in found.messages or () if not self.stuck_only or found.is_stuck(m)]
         kept = messages.ordered(found, keep(listed, self.filter_text, messages.words), *self.sorted_by)
         self.grid.show(
-            messages.rows(found, kept), sorted_by=self.sorted_by, stale=stale, empty=self._nothing(found, bool(listed))
+            messages.rows(found, kept, self.marks.of(found.name)),
+            sorted_by=self.sorted_by,
+            stale=stale,
+            empty=self._nothing(found, bool(listed)),
         )
 
     def _nothing(self, found: QueueView, any_listed: bool) -> str:
@@ -113,6 +119,8 @@ class QueueScreen(DashboardScreen):
         count = f"{len(self.grid.keys)} of {len(listed)}" if self.filter_text else f"{len(self.grid.keys)}"
         if len(listed) >= ROW_LIMIT:
             count = f"the first {count}"
+        if marked := self.marks.of(found.name):
+            count += f" · {len(marked)} marked"
         for id, name, more in (
             ("#plot-heading", "throughput and depth", extra),
             ("#unknown-heading", "not known", ""),
@@ -127,6 +135,28 @@ class QueueScreen(DashboardScreen):
     def focus_wanted(self) -> Focus:
         """The rows of this queue; no waits, which are not on this screen."""
         return Focus(rows_of=self.board.selected, row_limit=ROW_LIMIT, only_stuck=self.stuck_only, waits=False)
+
+    def acting_on(self) -> QueueView | None:
+        """This queue."""
+        view = self.board.shown.view
+        return view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
+
+    def chosen(self) -> Choice:
+        """The marked messages; without marks all that the action is for."""
+        return Choice(ids=tuple(sorted(self.marks.of(self.board.selected or ""), key=messages.natural)))
+
+    def acted(self, result: Result | None) -> None:
+        """What was marked has been acted on."""
+        if result is not None:
+            self.marks.clear()
+            self.redraw()
+
+    def action_mark(self) -> None:
+        """Mark the message under the cursor, or no longer, and go on to the next."""
+        if self.grid.cursor is not None and self.grid.keys and self.board.selected is not None:
+            self.marks.turn(self.board.selected, self.grid.cursor)
+            self.grid.action_move(1)
+            self.redraw()
 
     def action_only_stuck(self) -> None:
         """List stuck messages only, or all in progress."""

@@ -1,0 +1,39 @@
+"""Which actions a queue allows, and why not: one place, read by the operator's screens before any server is asked.
+
+A plan may still refuse what is allowed here, since only the server knows the rights and the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.layout import Layout, Source
+from qmon.model.operations import Kind
+
+_ON_ROWS: Final = frozenset({Kind.REQUEUE, Kind.PURGE})
+_NO_ID: Final = "the layout names no id column: single messages cannot be told apart"
+
+
+def why_not(layout: Layout, kind: Kind) -> str | None:
+    """Why this cannot be done to this queue, in one line; ``None``: it can be planned."""
+    if layout.source is Source.DISCOVERY and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE):
+        return "this queue was found by its shape alone; keep it with qmon init, then it can be acted on"
+    if layout.design == "service_broker" and kind in _ON_ROWS:
+        return "queues of Service Broker hold conversations, which qmon does not move"
+    if kind is Kind.REQUEUE:
+        return _no_requeue(layout)
+    if kind is Kind.REPAIR and (layout.ring is None or layout.ring.turn is None):
+        return "only a ring whose slots have a turn can be repaired"
+    return None
+
+
+def _no_requeue(layout: Layout) -> str | None:
+    if layout.ring is not None:
+        return "the messages of a ring stay in their slots; R repairs its holes and orphans"
+    if layout.traits.deletes_on_pop:
+        return "this design deletes on pop: a message goes back when its session ends (E ends the blocker)"
+    if layout.id is None:
+        return _NO_ID
+    if layout.state is None or layout.state.in_progress is None:
+        return "the layout names no state for messages in progress"
+    return None

@@ -1,0 +1,130 @@
+"""What an operator asks for with a key, before it is planned; and the choices that the dialog offers to change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final, Protocol
+
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, Operation, OwnerState, Pause, Side
+from qmon.operate.acting import Prepared
+
+
+class Acts(Protocol):
+    """The part of ``qmon.operate.operator.Operator`` that the screens use."""
+
+    def requeue(self, layout: Layout, choice: Choice) -> Prepared:
+        """Plan a requeue."""
+        ...
+
+    def purge(self, layout: Layout, choice: Choice) -> Prepared:
+        """Plan a purge."""
+        ...
+
+    def undo(self, operation: str, choice: Choice = ...) -> Prepared:
+        """Plan an undo."""
+        ...
+
+    def pause(self, layout: Layout, side: Side, *, for_s: float = ...) -> Prepared:
+        """Plan a pause."""
+        ...
+
+    def resume(self, layout: Layout, side: Side) -> Prepared:
+        """Plan the end of a pause."""
+        ...
+
+    def repair(self, layout: Layout) -> Prepared:
+        """Plan the repair of a ring."""
+        ...
+
+    def end_blocker(self, session: int, started_at: float | None) -> Prepared:
+        """Plan the end of a session."""
+        ...
+
+    def operations(self, limit: int = ...) -> tuple[Operation, ...]:
+        """What was done, the newest first."""
+        ...
+
+    def pauses(self) -> tuple[Pause, ...]:
+        """The pauses in force."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One action on one queue. ``operation``: the one to undo, ``None`` for the newest of the queue that can be.
+
+    ``session`` and ``started_at``: the session to end, as it was shown.
+    """
+
+    kind: Kind
+    queue: str
+    layout: Layout | None = None
+    choice: Choice = field(default_factory=Choice)
+    side: Side = Side.PUSHERS
+    for_s: float = DEFAULT_PAUSE_S
+    operation: str | None = None
+    session: int | None = None
+    started_at: float | None = None
+
+    def prepare(self, operator: Acts) -> Prepared:
+        """Read the server and plan it. Raises what planning raises, ``BadInput`` where nothing fits."""
+        if self.kind is Kind.UNDO:
+            return operator.undo(self.operation or _newest(operator, self.queue))
+        if self.kind is Kind.END_BLOCKER and self.session is not None:
+            return operator.end_blocker(self.session, self.started_at)
+        if self.layout is None:
+            raise BadInput("no queue is chosen")
+        if self.kind is Kind.REQUEUE:
+            return operator.requeue(self.layout, self.choice)
+        if self.kind is Kind.PURGE:
+            return operator.purge(self.layout, self.choice)
+        if self.kind is Kind.REPAIR:
+            return operator.repair(self.layout)
+        if any(pause.queue == self.queue and pause.side is self.side for pause in operator.pauses()):
+            return operator.resume(self.layout, self.side)
+        return operator.pause(self.layout, self.side, for_s=self.for_s)
+
+
+UNDOABLE: Final = ("possible", "partly undone")
+
+
+def _newest(operator: Acts, queue: str) -> str:
+    """The operation that ``u`` means: the last one of this queue that can be undone."""
+    for operation in operator.operations():
+        if operation.queue == queue and operation.kind is not Kind.UNDO and operation.undo_state in UNDOABLE:
+            return operation.id
+    raise BadInput("nothing that was done to this queue can be undone; 6 lists the operations")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something the dialog lets the operator change: its name, and the words of each value with what is then asked."""
+
+    name: str
+    values: tuple[tuple[str, Ask], ...]
+    at: int = 0
+
+
+_OWNERS: Final = (
+    ("dead", frozenset({OwnerState.DEAD})),
+    ("dead or unknown", frozenset({OwnerState.DEAD, OwnerState.UNKNOWN})),
+    ("any, also alive", frozenset({OwnerState.DEAD, OwnerState.UNKNOWN, OwnerState.ALIVE})),
+)
+_LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14_400.0))
+
+
+def option(ask: Ask) -> Option | None:
+    """What can be changed about this, if anything: owners of a requeue, states of a purge, the length of a pause."""
+    if ask.kind is Kind.REQUEUE and ask.layout is not None and ask.layout.owner is not None:
+        values = tuple((w, replace(ask, choice=replace(ask.choice, owner_states=s))) for w, s in _OWNERS)
+        return Option("owners", values)
+    if ask.kind is Kind.PURGE and ask.layout is not None and ask.layout.state is not None and not ask.choice.ids:
+        states = ask.layout.state
+        known = [name for name in ("ready", "in_progress", "done", "dead") if getattr(states, name) is not None]
+        named = ((name.replace("_", " "), replace(ask, choice=replace(ask.choice, state=name))) for name in known)
+        return Option("state", (("any", ask), *named))
+    if ask.kind is Kind.PAUSE:
+        return Option("for", tuple((words, replace(ask, for_s=seconds)) for words, seconds in _LENGTHS), at=1)
+    return None

@@ -1,0 +1,261 @@
+"""The dialog of every action: it is planned, confirmed, applied and its end told here, and no step blocks a key."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from qmon.model.operations import Consent, Plan, Progress, Result
+from qmon.model.view import QueueView
+from qmon.operate.acting import Permission, Prepared
+from qmon.tui import keys
+from qmon.tui.acting.ask import Ask, option
+from qmon.tui.acting.office import Ended, Job, Office, Planned, Told
+from qmon.tui.clean import clean, shorten, width
+from qmon.tui.panels import act
+from qmon.tui.panels.plan import VERBS
+from qmon.tui.widgets.button import Button
+from qmon.tui.widgets.cycle import Cycle
+from qmon.tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from qmon.tui.app import QmonApp
+
+_TICK_S: Final = 0.5
+_SHORT_NAME: Final = 4
+_OTHER_ROWS: Final = 9
+"""Of the dialog, those that do not scroll."""
+
+
+class Step(StrEnum):
+    """What the dialog is at; also the class that shows and hides its rows."""
+
+    PLANNING = "-planning"
+    REFUSED = "-refused"
+    CONFIRM = "-confirm"
+    APPLYING = "-applying"
+    ENDED = "-ended"
+
+
+class Act(ModalScreen[Result | None], inherit_bindings=False):
+    """One action. The result is that of the operation, or ``None`` where nothing was begun."""
+
+    BINDINGS = keys.ACT
+    AUTO_FOCUS = "#act-close"
+
+    def __init__(self, ask: Ask, office: Office) -> None:
+        super().__init__()
+        self.step = Step.PLANNING
+        self._ask = ask
+        self._option = option(ask)
+        self._office = office
+        self._job: Job | None = None
+        self._prepared: Prepared | None = None
+        self._result: Result | None = None
+        self._problem = ""
+        self._progress: Progress | None = None
+        self._before: QueueView | None = None
+        self._since = self._ended_at = 0.0
+
+    @property
+    def board(self) -> QmonApp:
+        """The app, as what it is."""
+        return cast("QmonApp", self.app)
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan, once it is there."""
+        return self._prepared.plan if self._prepared is not None else None
+
+    def compose(self) -> ComposeResult:
+        """What it is about, what may be changed and must be given, and the buttons."""
+        with Vertical(id="act"):
+            yield Lines(id="act-title")
+            with VerticalScroll(id="act-body", can_focus=False):
+                yield Lines(id="act-text", most=1_000)
+            with Horizontal(id="act-option", classes="field"):
+                yield Lines(classes="label")
+                yield Cycle()
+            with Horizontal(id="act-reason", classes="field"):
+                yield Lines(classes="label")
+                yield Input(compact=True, max_length=500)
+            with Horizontal(id="act-typed", classes="field"):
+                yield Lines(classes="label")
+                yield Input(compact=True)
+            yield Lines(id="act-problem", most=2)
+            with Horizontal(id="act-buttons"):
+                yield Lines(id="act-hint")
+                yield Button(VERBS[self._ask.kind], hot=True, id="act-do")
+                yield Button("Cancel", id="act-close")
+
+    def on_mount(self) -> None:
+        """Begin to plan."""
+        if self._option is not None:
+            words = [words for words, _ in self._option.values]
+            self.query_one(Cycle).offer(words, self._option.at)
+        self.watch(self.app, "shown", self._figures_came, init=False)
+        self.set_interval(_TICK_S, self._draw)
+        self._plan()
+
+    # -------------------------------------------------------------------------------------------------- the steps
+
+    def _go(self, step: Step) -> None:
+        self.remove_class(*Step)
+        self.step = step
+        self.add_class(step)
+        self.query_one("#act-close", Button).relabel(act.CLOSES[step])
+        self._draw()
+
+    def _plan(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+        self._prepared, self._problem, self._since = None, "", self.board.clock()
+        self._job = self._office.job(self)
+        self._job.plan(self._ask.prepare)
+        self._go(Step.PLANNING)
+
+    def on_planned(self, message: Planned) -> None:
+        """The plan is there: it can be confirmed, or it says why it cannot."""
+        if self._job is None or message.number != self._job.number:
+            return
+        self._prepared = message.prepared
+        plan = self.plan
+        self._problem = message.problem or (plan.refused or "" if plan is not None else "")
+        if plan is not None:
+            self.query_one("#act-do", Button).relabel(VERBS[plan.kind])
+            self.set_class(plan.consent is Consent.TYPED, "-typed")
+        self._go(Step.REFUSED if self._problem or plan is None else Step.CONFIRM)
+        if not isinstance(self.focused, Cycle):
+            self.query_one("#act-close", Button).focus()
+
+    @on(Cycle.Turned)
+    def _changed(self, message: Cycle.Turned) -> None:
+        if self._option is not None and self.step in (Step.PLANNING, Step.REFUSED, Step.CONFIRM):
+            self._ask = self._option.values[message.at][1]
+            self._plan()
+
+    def _apply(self) -> None:
+        plan = self.plan
+        if self._prepared is None or plan is None or self._job is None or self.step is not Step.CONFIRM:
+            return
+        reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
+        same = typed.value in (plan.queue, clean(plan.queue))  # what cannot be typed may be typed as it is shown
+        if plan.consent is Consent.TYPED and not same:
+            self._refuse(f"type the queue's name exactly: {plan.queue}", typed)
+            return
+        if plan.consent is Consent.TYPED and not reason.value.strip():
+            self._refuse("a reason is needed here; it goes into the audit", reason)
+            return
+        self._before = self._queue()
+        self._since = self.board.clock()
+        self._problem = ""
+        self._job.apply(self._prepared, Permission(reason.value.strip(), plan.queue if same else ""))
+        self.query_one("#act-close", Button).focus()
+        self._go(Step.APPLYING)
+
+    def _refuse(self, problem: str, at: Input) -> None:
+        self._problem = problem
+        at.focus()
+        self._draw()
+
+    def on_told(self, message: Told) -> None:
+        """The operation goes on."""
+        self._progress = message.progress
+        if self.step is Step.APPLYING:
+            self._draw()
+
+    def on_ended(self, message: Ended) -> None:
+        """The operation has ended: say how, and have the figures read again."""
+        self._result, self._problem = message.result, message.problem
+        self._ended_at = self.board.clock()
+        self._go(Step.ENDED)
+        self.query_one("#act-close", Button).focus()
+        self.board.source.poll_now()
+
+    def _figures_came(self) -> None:
+        if self.step is Step.ENDED:
+            self._draw()
+
+    # ---------------------------------------------------------------------------------------------------- drawing
+
+    def _queue(self) -> QueueView | None:
+        plan, view = self.plan, self.board.shown.view
+        name = plan.queue if plan is not None else self._ask.queue
+        return view.queue(name) if view is not None else None
+
+    def _after(self) -> QueueView | None:
+        """The queue's figures from a poll that began after the end."""
+        view = self.board.shown.view
+        return self._queue() if view is not None and view.taken_at > self._ended_at else None
+
+    def _text(self) -> act.Said:
+        now = self.board.clock()
+        took = (self._ended_at if self.step is Step.ENDED else now) - self._since
+        stopping = self._job is not None and self._job.stopping
+        return act.Said(
+            self._ask, self.plan, self._problem, took, self._progress, stopping, self._result, self._before,
+            self._after() if self.step is Step.ENDED else None,
+        )  # fmt: skip
+
+    def _draw(self) -> None:
+        if not self.is_mounted:
+            return
+        said, step, shown = self._text(), self.step.value, self.board.shown
+        writer = act.WRITERS[step]
+        self.query_one("#act-title", Lines).show(lambda cells, _: [act.title(said, step, shown, cells)])
+        self.query_one("#act-text", Lines).show(lambda cells, _: writer(said, cells))
+        problem = self._problem if self.step is Step.CONFIRM else ""
+        self.set_class(bool(problem), "-problem")
+        self.query_one("#act-body").styles.max_height = max(4, self.size.height - _OTHER_ROWS)
+        self.query_one("#act-problem", Lines).show(lambda cells, _: act.problem(problem, cells))
+        long = self.step in (Step.CONFIRM, Step.REFUSED) and self.query_one("#act-body").max_scroll_y > 0
+        hint = act.HINTS[step] + (" · PgDn more" if long else "")
+        self.query_one("#act-hint", Lines).show(lambda cells, _: [((f" {shorten(hint, cells - 1)}", "muted"),)])
+        name = clean(self.plan.queue) if self.plan is not None else ""
+        for row, label in (("option", self._option.name if self._option else ""), ("reason", "reason"),
+                           ("typed", f"type {shorten(name, 24)}")):  # fmt: skip
+            lines = self.query_one(f"#act-{row} .label", Lines)
+            lines.show(lambda cells, _, label=label: [((f" {label}", "muted"),)])  # type: ignore[misc]
+        self.set_class(self._option is not None, "-optional")
+        self.query_one("#act").set_class(width(name) > _SHORT_NAME, "-long")
+
+    # ----------------------------------------------------------------------------------------------- what keys do
+
+    @on(Button.Pressed, "#act-do")
+    def _confirmed(self) -> None:
+        self._apply()
+
+    @on(Button.Pressed, "#act-close")
+    def _close_pressed(self) -> None:
+        self.action_leave()
+
+    @on(Input.Submitted)
+    def _filled_in(self) -> None:
+        self.focus_next()
+
+    def action_leave(self) -> None:
+        """Leave it, or stop what is under way: first after the batch, then at once."""
+        if self.step is Step.APPLYING and self._job is not None:
+            if self._job.stopping:
+                self._job.cancel()
+            self._job.stop()
+            self._draw()
+            return
+        if self.step is Step.PLANNING and self._job is not None:
+            self._job.cancel()
+        self.dismiss(self._result)
+
+    def action_scroll(self, by: int) -> None:
+        """A page of the text up or down."""
+        body = self.query_one("#act-body", VerticalScroll)
+        body.scroll_page_down(animate=False) if by > 0 else body.scroll_page_up(animate=False)
+
+    def action_go(self, by: int) -> None:
+        """The next thing that can be changed or pressed, or the one before."""
+        self.focus_next() if by > 0 else self.focus_previous()

@@ -1,0 +1,66 @@
+"""A button of one line; brackets and arrows show what colours show elsewhere."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from qmon.tui.themes import tones
+
+
+class Button(Widget, can_focus=True):
+    """Pressed with enter, space or the mouse. ``hot``: it changes something."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", "choose", id="button.press")]
+
+    class Pressed(Message):
+        """The button was pressed."""
+
+        def __init__(self, button: Button) -> None:
+            super().__init__()
+            self.button = button
+
+        @property
+        def control(self) -> Button:
+            """The button, for selectors."""
+            return self.button
+
+    def __init__(self, label: str, *, hot: bool = False, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.label = label
+        self._hot = hot
+
+    def relabel(self, label: str) -> None:
+        """Say something else."""
+        if label != self.label:
+            self.label = label
+            self.refresh(layout=True)
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """The label with its brackets."""
+        return len(self.label) + 6
+
+    def render_line(self, y: int) -> Strip:
+        """``[ Purge ]``, and with the focus ``[> Purge <]``."""
+        styles = tones(self.app.theme)
+        if self.has_focus:
+            style = styles["badge"] if self._hot else styles["strong"] + Style(reverse=True)
+            return Strip([Segment(f"[> {self.label} <]", style)])
+        return Strip([Segment(f"[  {self.label}  ]", styles["accent" if self._hot else "text"])])
+
+    def action_press(self) -> None:
+        """Press it."""
+        self.post_message(self.Pressed(self))
+
+    def on_click(self, event: events.Click) -> None:
+        """Press it with the mouse."""
+        event.stop()
+        self.action_press()

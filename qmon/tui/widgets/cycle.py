@@ -1,0 +1,72 @@
+"""A choice among a few words, one at a time: space, left and right go through them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from qmon.tui.themes import tones
+
+
+class Cycle(Widget, can_focus=True):
+    """All words on one line, the chosen one marked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,right", "turn(1)", "next", id="cycle.next"),
+        Binding("left", "turn(-1)", "previous", id="cycle.previous"),
+    ]
+
+    class Turned(Message):
+        """Another word is chosen; ``at`` is its place."""
+
+        def __init__(self, at: int) -> None:
+            super().__init__()
+            self.at = at
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.words: tuple[str, ...] = ()
+        self.at = 0
+
+    def offer(self, words: Sequence[str], at: int) -> None:
+        """Let these be chosen from."""
+        self.words, self.at = tuple(words), at
+        self.refresh()
+
+    def action_turn(self, by: int) -> None:
+        """The next word, or the one before; from the last on to the first."""
+        if self.words:
+            self._choose((self.at + by) % len(self.words))
+
+    def _choose(self, at: int) -> None:
+        if at != self.at:
+            self.at = at
+            self.refresh()
+            self.post_message(self.Turned(at))
+
+    def render_line(self, y: int) -> Strip:
+        """``‹ dead ›  dead or unknown  any``."""
+        styles = tones(self.app.theme)
+        segments = []
+        for index, word in enumerate(self.words):
+            on = index == self.at
+            tone = ("badge" if self.has_focus else "strong") if on else "muted"
+            segments.append(Segment(f"‹{word}›" if on else f" {word} ", styles[tone]))
+            segments.append(Segment(" "))
+        return Strip(segments).adjust_cell_length(self.size.width).apply_style(self.rich_style)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the word under the mouse."""
+        event.stop()
+        x = 0
+        for index, word in enumerate(self.words):
+            if x <= event.x < x + len(word) + 2:
+                self._choose(index)
+            x += len(word) + 3

@@ -1,0 +1,206 @@
+"""An operator whose plans and ends a test writes itself, for states into which a real one is not easily brought."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from qmon.engines.base import Connection, Target
+from qmon.engines.registry import engine
+from qmon.model.layout import Layout
+from qmon.model.operations import (
+    Choice,
+    Consent,
+    Kind,
+    LeftOut,
+    Operation,
+    OwnerState,
+    Pause,
+    Plan,
+    Progress,
+    Result,
+    Row,
+    Side,
+    State,
+    Undo,
+)
+from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell, Who
+from qmon.tui.acting.office import Office
+from tests.tui.scripted import NASTY, SAMPLED_AT
+
+SQL: Final = """/* qmon action/requeue */
+UPDATE "demo"."invoices_queue" AS q
+SET "status" = 'ready', "owner" = NULL, "started_at" = NULL, "attempts" = q."attempts" + 1
+WHERE q."id" = ANY (:ids) AND q."status" = 'in_progress' AND q."owner" = :owner AND q."started_at" <= :cutoff
+RETURNING q."id\""""
+
+
+def rows(count: int = 6) -> tuple[Row, ...]:
+    """The first messages of a plan, with what an attacker may write into them."""
+    payloads = ('{"to": "ada@example.org", "template": "welcome"}', NASTY, "請求書 2026-11 🎉", None, "", "[b]x[/b]")
+    return tuple(
+        Row(str(88_123 + i), "in_progress", 7_512.0 / (i + 1), "app-7/61", OwnerState.DEAD, 1 + i % 3, payloads[i % 6])
+        for i in range(count)
+    )
+
+
+def plan(kind: Kind = Kind.REQUEUE, queue: str = "invoices", **changes: object) -> Plan:
+    """A plan of 1,204 messages."""
+    made = Plan(
+        kind=kind,
+        target="orders-prod",
+        queue=queue,
+        title=f"{kind.value.capitalize()} 1,204 messages of {queue}",
+        count=1_204,
+        unit="messages",
+        predicate="in progress for more than 5 m before 14:32:07, owner dead, ids up to 90,212",
+        sql=(SQL,),
+        first=rows(),
+        left_out=(LeftOut("owner alive", 3), LeftOut("locked", 12)),
+        batch=500,
+        seconds=2.4,
+        undo=Undo(True, ("what is popped again by then stays where it is",)),
+        consequences=("a popper that still works on one of them delivers it twice",),
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]  # the names are checked by replace
+
+
+def operation(number: int, kind: Kind = Kind.REQUEUE, **changes: object) -> Operation:
+    """One line of the history."""
+    made = Operation(
+        id=f"261121-0714{number:02d}-k7qd",
+        kind=kind,
+        queue="invoices",
+        state=State.DONE,
+        by="anna@app-7",
+        reason="mailer-3 was killed by the kernel",
+        planned=1_204,
+        done=1_201,
+        skipped=2,
+        changed=1,
+        started_at=SAMPLED_AT - 600.0 * number,
+        ended_at=SAMPLED_AT - 600.0 * number + 4.7,
+        undo_state="possible",
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]  # the names are checked by replace
+
+
+HISTORY: Final = (
+    operation(1),
+    operation(2, Kind.PURGE, queue="mails", done=40_112, planned=40_112, skipped=0, changed=0, reason="ticket 4711"),
+    operation(3, Kind.PAUSE, queue="orders", done=1, planned=1, skipped=0, changed=0, undo_state="no", reason=NASTY),
+    operation(4, state=State.INTERRUPTED, ended_at=None, done=500, undo_state="partly undone"),
+    operation(5, Kind.UNDO, undo_state="no", undo_of="261121-071400-k7qd", by="bob@laptop"),
+    operation(6, Kind.PURGE, queue="webhooks", undo_state="gone", state=State.CANCELLED),
+)
+
+
+@dataclass
+class Script:
+    """What the operator says and does, and what it was asked."""
+
+    asked: list[tuple[object, ...]] = field(default_factory=list)
+    permissions: list[Permission] = field(default_factory=list)
+    make: Callable[[Kind, str, Choice], Plan] = lambda kind, queue, choice: plan(kind, queue)
+    paused: tuple[Pause, ...] = ()
+    history: tuple[Operation, ...] = HISTORY
+    planning: threading.Event = field(default_factory=threading.Event)
+    """Set: plans come at once."""
+    goes: threading.Event = field(default_factory=threading.Event)
+    """Set: an operation goes on to its end after its first batch."""
+    fault: Exception | None = None
+    breaks: Exception | None = None
+
+    def __post_init__(self) -> None:
+        """Plans come at once unless a test says otherwise."""
+        self.planning.set()
+
+
+@dataclass
+class ScriptedPrepared:
+    """A plan that is applied in two batches."""
+
+    script: Script
+    plan: Plan
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
+        """Tell of the first batch, wait to be let go or stopped, and end."""
+        self.script.permissions.append(permission)
+        total = self.plan.count
+        tell(Progress(total, total // 2, 2, 1, 256.0, 2.3, "batches of 500; poppers wait 0.2 ms longer"))
+        while not self.script.goes.wait(0.01):
+            if stopped():
+                return Result("op-1", self.plan.kind, self.plan.queue, State.CANCELLED, total // 2, 2, 1)
+        if self.script.breaks is not None:
+            raise self.script.breaks
+        return Result("op-1", self.plan.kind, self.plan.queue, State.DONE, total - 3, 2, 1, ("all of it is verified",))
+
+
+@dataclass
+class ScriptedOperator:
+    """What ``Operator`` looks like to the screens."""
+
+    script: Script
+
+    def _prepared(self, kind: Kind, queue: str, choice: Choice, *more: object) -> Prepared:
+        self.script.asked.append((kind, queue, choice, *more))
+        self.script.planning.wait(20)
+        if self.script.fault is not None:
+            raise self.script.fault
+        return ScriptedPrepared(self.script, self.script.make(kind, queue, choice))
+
+    def requeue(self, layout: Layout, choice: Choice) -> Prepared:
+        """Remembered."""
+        return self._prepared(Kind.REQUEUE, layout.queue, choice)
+
+    def purge(self, layout: Layout, choice: Choice) -> Prepared:
+        """Remembered."""
+        return self._prepared(Kind.PURGE, layout.queue, choice)
+
+    def undo(self, operation: str, choice: Choice = Choice()) -> Prepared:  # noqa: B008  # as the real one
+        """Remembered."""
+        return self._prepared(Kind.UNDO, "invoices", choice, operation)
+
+    def pause(self, layout: Layout, side: Side, *, for_s: float = 900.0) -> Prepared:
+        """Remembered."""
+        return self._prepared(Kind.PAUSE, layout.queue, Choice(), side, for_s)
+
+    def resume(self, layout: Layout, side: Side) -> Prepared:
+        """Remembered."""
+        return self._prepared(Kind.RESUME, layout.queue, Choice(), side)
+
+    def repair(self, layout: Layout) -> Prepared:
+        """Remembered."""
+        return self._prepared(Kind.REPAIR, layout.queue, Choice())
+
+    def end_blocker(self, session: int, started_at: float | None) -> Prepared:
+        """Remembered."""
+        return self._prepared(Kind.END_BLOCKER, f"session {session}", Choice(), session, started_at)
+
+    def operations(self, limit: int = 100) -> tuple[Operation, ...]:
+        """The history."""
+        return self.script.history[:limit]
+
+    def pauses(self) -> tuple[Pause, ...]:
+        """The pauses."""
+        return self.script.paused
+
+
+class ScriptedOffice(Office):
+    """An office whose operator follows a script; nothing is ever connected."""
+
+    def __init__(self, script: Script | None = None, *, read_only: str | None = None) -> None:
+        self.script = script or Script()
+        desk = Desk(_nowhere, engine("postgres"), Target("orders-prod", "postgres", {}), Who("anna@app-7"), read_only)
+        super().__init__(desk, lambda _: ScriptedOperator(self.script))
+
+
+def typed_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """A plan on a target marked prod."""
+    return plan(kind, queue, consent=Consent.TYPED)
+
+
+def _nowhere(purpose: str) -> Connection:
+    raise AssertionError(f"nothing connects here, not even for {purpose}")
