@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.model.layout import Layout
 from tests.contract.hammer import Hammer
+from tests.contract.ledger import delivered, order
+from tests.contract.test_designs_pops import says_empty
 from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run
 
@@ -88,12 +91,14 @@ def test_the_published_ring_waits_where_it_is_full_and_where_it_is_empty(databas
 
 
 @pytest.mark.parametrize("design", WITH_TURN)
-def test_five_laps_and_more_with_twice_as_many_pushers_as_slots(database: str, design: str) -> None:
+def test_from_full_to_empty_with_twice_as_many_pushers_as_slots(database: str, design: str) -> None:
     layout = made(database, design, ring_size=4)
     hammer = Hammer(database, layout)
+    free = "SELECT 1 FROM orders WHERE reference_count = 0"
     try:
-        hammer.start("popper", 4)
         hammer.start("pusher", 8, limit=40)
+        wait_until(lambda: hammer.pushed() == 4 and query(database, free) == [], what="the ring is full")
+        hammer.start("popper", 4)
         hammer.wait_pushers()
         wait_until(lambda: hammer.popped() == 320, 60, what="everything is popped")
         hammer.stop()
@@ -101,4 +106,32 @@ def test_five_laps_and_more_with_twice_as_many_pushers_as_slots(database: str, d
         hammer.close()
     laps = query(database, "SELECT count(*), max(id) / 4 FROM ledger_pushed")
     assert laps == [(320, 80)]
-    assert query(database, "SELECT id, subscriber FROM ledger_popped GROUP BY 1, 2 HAVING count(*) > 1") == []
+    delivered(database, layout)
+    assert order(database, layout, allowed=0).violations == 0
+    # Nobody died: what one popper got, it got in the order of numbers.
+    own = "SELECT id - lag(id) OVER (PARTITION BY popper ORDER BY serial) AS step FROM ledger_popped"
+    assert query(database, f"SELECT 1 FROM ({own}) AS s WHERE step <= 0") == []
+    with opened(database) as connection:
+        assert call(connection, layout, "pop") == ()
+
+
+@pytest.mark.parametrize("design", WITH_TURN)
+def test_no_row_is_not_said_by_a_popper_that_has_time_while_a_message_is_there(database: str, design: str) -> None:
+    # Each session pops only after it has pushed: so there is a message for each, or it is on its way.
+    layout = made(database, design, ring_size=8)
+    asked = "1, 10000" if design == "ring_subscribers" else "10000"
+    with opened(database) as other:
+        # The second subscriber is served by a thread of its own, else the ring would be full.
+        over = threading.Event()
+
+        def read() -> None:
+            while not over.is_set():
+                call(other, layout, "pop", "2, 10")
+
+        reader = threading.Thread(target=read if design == "ring_subscribers" else over.wait)
+        reader.start()
+        try:
+            assert not says_empty(database, layout, cycles=60, pop=asked)
+        finally:
+            over.set()
+            reader.join()

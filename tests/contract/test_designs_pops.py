@@ -91,15 +91,18 @@ def test_order_is_lax_within_the_number_of_poppers(database: str, design: str) -
     assert len({row[0] for row in query(database, "SELECT popper FROM ledger_popped")}) > 1
 
 
-def says_empty(url: str, layout: Layout, *, cycles: int) -> bool:
-    """Eight sessions pop only after they have pushed, so that there is a message for each: was one told "no row"?"""
+def says_empty(url: str, layout: Layout, *, cycles: int, pop: str = "") -> bool:
+    """Eight sessions pop only after they have pushed, so that there is a message for each: was one told "no row"?
+
+    ``pop``: the arguments of the pop, in SQL.
+    """
     empty = threading.Event()
 
     def cycle() -> None:
         with connected(url) as raw:
             for _ in range(cycles):
                 raw.execute(f"SELECT {routine(layout, 'push')}('m')")
-                if raw.execute(f"SELECT payload FROM {routine(layout, 'pop')}()").fetchone() is None:
+                if raw.execute(f"SELECT payload FROM {routine(layout, 'pop')}({pop})").fetchone() is None:
                     empty.set()
                 if empty.is_set():
                     return
