@@ -11,7 +11,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
-from qmon.errors import BadInput, QmonError
+from qmon.errors import BadInput, PermissionMissing, QmonError
 
 OK: Final = 0
 FAILED: Final = 1
@@ -36,7 +36,7 @@ class Guarded(TyperGroup):
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
         except QmonError as problem:
-            _say(str(problem))
+            _say(_with_grant(problem))
             _maybe_trace(problem)
             raise typer.Exit(BAD_INPUT if isinstance(problem, BadInput) else FAILED) from None
         except (typer.Exit, typer.Abort):
@@ -48,6 +48,12 @@ class Guarded(TyperGroup):
             _maybe_trace(problem)
             raise typer.Exit(FAILED) from None
         return result
+
+
+def _with_grant(problem: QmonError) -> str:
+    """The message, with the statement that would help where the server knows one."""
+    grant = problem.grant if isinstance(problem, PermissionMissing) else ""
+    return f"{problem}; this would help: {grant}" if grant and grant not in str(problem) else str(problem)
 
 
 def without_secrets(text: str) -> str:

@@ -44,20 +44,22 @@ def connect(
     ] = None,
 ) -> None:
     """Open the dashboard on a target."""
+    from qmon.cli.desk import desk_for
     from qmon.cli.targets import checked
     from qmon.monitor.history import History
     from qmon.monitor.watch import open_poller
-    from qmon.tui import run
+    from qmon.tui import Office, redacted, run
 
     known, configured, settings = checked(target, config, "connect")
     poller = open_poller(known, configured, interval_s=interval or settings.interval_s)
+    desk = desk_for(known, settings, read_only=read_only)
     code = run(
         poller,
-        History(settings.budget_percent / 100).add,
+        redacted(History(settings.budget_percent / 100).add, desk.redact),
         prod=known.prod,
-        read_only=read_only or known.read_only,
         environment=known.environment,
         dark=(theme or settings.theme) != "light",
+        office=Office(desk),
     )
     raise typer.Exit(code)
 
@@ -125,8 +127,10 @@ def _shown(length: float | None) -> int:
     from qmon.demo import runner
     from qmon.monitor.history import History
     from qmon.monitor.watch import open_poller
-    from qmon.tui import run
+    from qmon.operate.desk import open_desk
+    from qmon.tui import Office, run
 
     with runner.ended_by_signals(), runner.scene() as (target, _):
         poller = open_poller(target, interval_s=runner.INTERVAL_S)
-        return run(poller, History().add, environment=target.environment, for_s=length)
+        office = Office(open_desk(target))
+        return run(poller, History().add, environment=target.environment, for_s=length, office=office)
