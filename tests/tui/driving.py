@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from textual.pilot import Pilot
 
 from qmon.model.view import View
 from qmon.monitor.source import Phase
+from qmon.tui.acting.office import Office
 from qmon.tui.app import QmonApp
 from qmon.tui.themes import tones
 from qmon.tui.widgets.grid import Grid
@@ -58,6 +60,14 @@ class Driver:
         await self.pilot.resize_terminal(cells, rows)
         await self.settle()
 
+    async def until(self, ask: Callable[[], object], what: str = "", seconds: float = 20.0) -> None:
+        """Let the app go on until ``ask`` is true."""
+        deadline = time.monotonic() + seconds
+        while not ask():
+            assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}\n{self.text()}"
+            await self.pilot.pause(0.02)
+        await self.settle()
+
     @property
     def grid(self) -> Grid:
         """The table of the screen in front."""
@@ -84,11 +94,16 @@ class Driver:
 
 @asynccontextmanager
 async def dashboard(
-    size: tuple[int, int] = (120, 40), *, prod: bool = True, read_only: bool = True, plain: bool | None = False
+    size: tuple[int, int] = (120, 40),
+    *,
+    prod: bool = True,
+    read_only: bool = True,
+    plain: bool | None = False,
+    office: Office | None = None,
 ) -> AsyncIterator[Driver]:
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
-    app = QmonApp(source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain)
+    app = QmonApp(source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain, office=office)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         yield Driver(app, source, clock, pilot)

@@ -1,0 +1,253 @@
+"""The dialog of an action over a scripted operator: every step, by keyboard alone and with the mouse, at 80 x 24."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Input
+
+from qmon.errors import BadInput, ConnectionLost, PermissionMissing
+from qmon.model.operations import Choice, Kind, OwnerState, Plan
+from qmon.tui.modals.act import Act, Step
+from qmon.tui.widgets.button import Button
+from tests.tui.driving import Driver, dashboard
+from tests.tui.scripted import TAKEN_AT, queue, view
+from tests.tui.scripted_acting import Script, ScriptedOffice, plan, typed_plan
+
+SMALL = (80, 24)
+EVIL = '[red]"; drop table x; -- 🎉[/]'
+
+
+@asynccontextmanager
+async def asked(
+    script: Script, *keys: str, size: tuple[int, int] = SMALL, step: Step = Step.CONFIRM
+) -> AsyncIterator[Driver]:
+    """The dashboard with figures, after these keys, with the dialog at a step."""
+    async with dashboard(size, office=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        await d.press(*keys)
+        await d.until(lambda: isinstance(d.app.screen, Act) and dialog(d).step is step, f"the dialog at {step}")
+        yield d
+        script.planning.set()
+        script.goes.set()
+
+
+def dialog(d: Driver) -> Act:
+    """The dialog in front."""
+    assert isinstance(d.app.screen, Act)
+    return d.app.screen
+
+
+async def reach(d: Driver, id: str) -> None:
+    """Move the focus there by the tab key alone."""
+    for _ in range(8):
+        focused = d.app.screen.focused
+        if focused is not None and id in (focused.id, getattr(focused.parent, "id", None)):
+            return
+        await d.press("tab")
+    raise AssertionError(f"tab does not reach {id}")
+
+
+async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
+    script = Script()
+    async with asked(script, "r", size=(120, 40)) as d:
+        told = d.text()
+        for part in (
+            "Requeue 1,204 messages of invoices", "orders-prod", "PROD", "in progress for more than 5 m",
+            "owner alive 3 · locked 12", "in batches of 500, about 2.4 s", "partly undoable: what is popped again",
+            "▲ a popper that still works", "88123", "app-7/61 dead", "… and 1,198 more", "UPDATE \"demo\".", "reason",
+            "[> Cancel <]",
+        ):  # fmt: skip
+            assert part in told, part
+        assert script.asked == [(Kind.REQUEUE, "invoices", Choice())]
+        await d.press("enter")
+        assert not isinstance(d.app.screen, Act)
+    assert script.permissions == []
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_leaving_changes_nothing(key: str) -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await d.press(key)
+        assert not isinstance(d.app.screen, Act)
+        assert d.app.is_running
+    assert script.permissions == []
+
+
+async def test_the_keyboard_alone_confirms_at_80_by_24_and_sees_the_end() -> None:
+    script = Script(make=typed_plan)
+    async with asked(script, "r") as d:
+        assert all(row in d.text() for row in ("owners", "reason", "type invoices", "Requeue"))
+        await reach(d, "act-reason")
+        await d.press(*"mailer", "space", *"died")
+        await reach(d, "act-typed")
+        await d.press(*"invoices")
+        await reach(d, "act-do")
+        await d.press("enter")
+        await d.until(lambda: dialog(d).step is Step.APPLYING, "applying")
+        await d.until(lambda: "602" in d.text(), "progress")
+        assert "256/s" in d.text()
+        assert "about 2.3 s left" in d.text()
+        assert "50 %" in d.text()
+        script.goes.set()
+        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        assert "done 1,201   skipped 2   changed 1" in d.text()
+        assert "all of it is verified" in d.text()
+        assert "op-1" in d.text()
+        assert d.source.asked[-1] == "poll_now"
+        await d.press("enter")
+        assert not isinstance(d.app.screen, Act)
+    assert [(p.reason, p.typed) for p in script.permissions] == [("mailer died", "invoices")]
+
+
+async def test_without_name_and_reason_nothing_happens_and_it_is_said_what_is_missing() -> None:
+    script = Script(make=typed_plan)
+    async with asked(script, "r") as d:
+        await reach(d, "act-do")
+        await d.press("enter")
+        assert "type the queue's name exactly: invoices" in d.text()
+        assert isinstance(d.app.screen.focused, Input)
+        await d.press(*"invoices")
+        await reach(d, "act-do")
+        await d.press("enter")
+        assert "a reason is needed here" in d.text()
+        assert dialog(d).step is Step.CONFIRM
+    assert script.permissions == []
+
+
+async def test_enter_in_a_line_moves_on_and_never_confirms() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await reach(d, "act-reason")
+        await d.press(*"why", "enter")
+        assert dialog(d).step is Step.CONFIRM
+        assert isinstance(d.app.screen.focused, Button)
+    assert script.permissions == []
+
+
+async def test_the_mouse_confirms_and_stops() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await d.pilot.click("#act-do")
+        await d.until(lambda: dialog(d).step is Step.APPLYING, "applying")
+        await d.pilot.click("#act-close")
+        await d.until(lambda: dialog(d).step is Step.ENDED, "stopped")
+        assert "stopped after" in d.text()
+        await d.pilot.click("#act-close")
+        await d.settle()
+        assert not isinstance(d.app.screen, Act)
+
+
+async def test_one_key_stops_and_what_was_done_is_said() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await reach(d, "act-do")
+        await d.press("enter", "escape")
+        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        assert "done 602" in d.text()
+
+
+async def test_a_plan_that_takes_long_can_be_left() -> None:
+    script = Script()
+    script.planning.clear()
+    async with asked(script, "r", step=Step.PLANNING) as d:
+        await d.until(lambda: "counting" in d.text(), "that it counts")
+        await d.wait(3.4)
+        await d.until(lambda: "counting for 3 s" in d.text(), "the time that passes")
+        await d.press("escape")
+        assert not isinstance(d.app.screen, Act)
+        await d.press("2")
+        assert d.app.current_mode == "queue"
+
+
+async def test_the_owners_that_are_meant_can_be_changed_and_are_counted_anew() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await reach(d, "act-option")
+        await d.press("space")
+        await d.until(lambda: len(script.asked) == 2 and dialog(d).step is Step.CONFIRM, "planned again")
+        choice = script.asked[-1][2]
+        assert isinstance(choice, Choice)
+        assert choice.owner_states == {OwnerState.DEAD, OwnerState.UNKNOWN}
+        await d.press("left", "left")
+        await d.until(lambda: len(script.asked) >= 3 and dialog(d).step is Step.CONFIRM, "and again")
+        choice = script.asked[-1][2]
+        assert isinstance(choice, Choice)
+        assert OwnerState.ALIVE in choice.owner_states
+
+
+async def test_a_refused_plan_has_no_button_but_close() -> None:
+    script = Script(make=lambda kind, queue, _: plan(kind, queue, count=0, first=(), refused="nothing is stuck"))
+    async with asked(script, "r", step=Step.REFUSED) as d:
+        assert "not done   nothing is stuck" in d.text()
+        assert not d.app.screen.query_one("#act-do").display
+        await d.press("enter")
+        assert not isinstance(d.app.screen, Act)
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (BadInput("no message has the id 17"), "no message has the id 17"),
+        (PermissionMissing("permission denied for x", grant='GRANT UPDATE ON x TO "me"'), "GRANT UPDATE ON x"),
+        (ZeroDivisionError("by zero"), "something in qmon went wrong: ZeroDivisionError"),
+    ],
+)
+async def test_what_goes_wrong_while_planning_is_said(fault: Exception, told: str) -> None:
+    async with asked(Script(fault=fault), "r", step=Step.REFUSED) as d:
+        assert told in d.text()
+
+
+async def test_an_operation_that_breaks_off_says_what_was_done() -> None:
+    script = Script(breaks=ConnectionLost("the server closed the connection"))
+    async with asked(script, "r") as d:
+        await reach(d, "act-do")
+        await d.press("enter")
+        await d.until(lambda: "602" in d.text(), "progress")
+        script.goes.set()
+        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        assert "the server closed the connection" in d.text()
+        assert "602 were done by then" in d.text()
+
+
+async def test_the_end_shows_figures_of_a_later_poll_beside_those_before() -> None:
+    script = Script()
+    async with asked(script, "r") as d:
+        await reach(d, "act-do")
+        await d.press("enter")
+        script.goes.set()
+        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        assert "waiting for the next poll" in d.text()
+        fresh = [replace(q, stuck=replace(q.stuck, value=0.0)) for q in view().queues]
+        await d.give(replace(view(fresh, sequence=8, at=3.0), taken_at=TAKEN_AT + 3.0))
+        assert "stuck 0 (7 before)" in d.text()
+
+
+def hostile(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """A plan whose every text is an attack."""
+    evil = f"{EVIL}\x1b[2J"
+    made = plan(kind, EVIL, title=f"Purge {evil}", predicate=evil, sql=(evil,), consequences=(evil,), unit=evil)
+    return replace(made, first=tuple(replace(row, id=evil, payload=evil, owner=evil) for row in made.first[:1]))
+
+
+async def test_texts_from_the_database_are_text() -> None:
+    async with dashboard(office=ScriptedOffice(Script(make=hostile)), read_only=False) as d:
+        await d.give(view([queue(EVIL)]))
+        await d.press("x")
+        await d.until(lambda: isinstance(d.app.screen, Act) and dialog(d).step is Step.CONFIRM, "the plan")
+        assert d.text().count('[red]"; drop table x; --') >= 5
+        assert "\x1b" not in d.text()
+
+
+async def test_a_long_statement_scrolls_by_keyboard() -> None:
+    script = Script(make=lambda kind, queue, _: plan(kind, queue, sql=tuple(f"SELECT {i}" for i in range(40))))
+    async with asked(script, "r") as d:
+        assert "PgDn more" in d.text()
+        for _ in range(8):
+            await d.press("pagedown")
+        assert "SELECT 39" in d.text()
+        assert "[> Cancel <]" in d.text()

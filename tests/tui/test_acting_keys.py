@@ -1,0 +1,195 @@
+"""The keys that act: what each asks for, when it can do nothing and why, marks, and the screen of operations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.layout import Source
+from qmon.model.operations import Choice, Kind, Pause, Side
+from qmon.tui import keys
+from qmon.tui.acting.able import head_blocker
+from qmon.tui.modals.act import Act, Step
+from qmon.tui.modals.details import Details
+from tests.tui.driving import Driver, dashboard
+from tests.tui.scripted import SAMPLED_AT, messages, queue, target, view
+from tests.tui.scripted_acting import Script, ScriptedOffice
+
+
+async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ...]:
+    """What the operator was asked last, once there is a plan."""
+    await d.until(lambda: isinstance(d.app.screen, Act) and d.app.screen.step is not Step.PLANNING, "a plan")
+    assert len(script.asked) == count
+    return script.asked[-1]
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        ("r", (Kind.REQUEUE, "invoices", Choice())),
+        ("x", (Kind.PURGE, "invoices", Choice())),
+        ("p", (Kind.PAUSE, "invoices", Choice(), Side.PUSHERS, 900.0)),
+        ("P", (Kind.PAUSE, "invoices", Choice(), Side.POPPERS, 900.0)),
+        ("u", (Kind.UNDO, "invoices", Choice(), "261121-071401-k7qd")),
+        ("E", (Kind.END_BLOCKER, "session 61", Choice(), 61, None)),
+    ],
+)
+@pytest.mark.parametrize("screen", ["1", "2"])
+async def test_each_key_asks_for_its_action(key: str, expected: tuple[object, ...], screen: str) -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        await d.press(screen, key)
+        assert await planned(d, script) == expected
+
+
+async def test_repair_is_for_rings() -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        await d.press("R")
+        await d.until(lambda: "only a ring whose slots have a turn can be repaired" in d.text(), "the reason")
+        await d.press("down", "down", "R")
+        assert await planned(d, script) == (Kind.REPAIR, "orders", Choice())
+
+
+async def test_p_resumes_what_is_paused() -> None:
+    script = Script(paused=(Pause("invoices", Side.PUSHERS, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch"),))
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        await d.press("p")
+        assert await planned(d, script) == (Kind.RESUME, "invoices", Choice(), Side.PUSHERS)
+
+
+async def test_the_length_of_a_pause_is_chosen_in_the_dialog() -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        await d.press("p")
+        await planned(d, script)
+        await d.press("tab", "right")
+        await d.until(lambda: len(script.asked) == 2, "planned again")
+        assert script.asked[-1][-1] == 3_600.0
+
+
+async def test_marked_messages_are_what_is_meant() -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        await d.press("2", "space", "space")
+        assert "2 marked" in d.lines("rows-heading")
+        assert "◆ 9120311" in d.text()
+        await d.press("up", "space", "x")
+        assert await planned(d, script) == (Kind.PURGE, "invoices", Choice(ids=("9120311",)))
+        await d.press("escape")
+        assert "1 marked" in d.lines("rows-heading")
+        await d.press("]")
+        assert "marked" not in d.lines("rows-heading")
+
+
+async def test_marks_are_gone_once_they_were_acted_on() -> None:
+    script = Script()
+    script.goes.set()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        await d.press("2", "space", "x")
+        await planned(d, script)
+        await d.pilot.click("#act-do")
+        await d.until(lambda: isinstance(d.app.screen, Act) and d.app.screen.step is Step.ENDED, "the end")
+        await d.press("escape")
+        assert "marked" not in d.lines("rows-heading")
+
+
+async def test_read_only_dims_every_key_with_the_reason() -> None:
+    script = Script()
+    office = ScriptedOffice(script, read_only="qmon was started with --read-only")
+    async with dashboard((160, 40), office=office, read_only=False) as d:
+        await d.give()
+        assert "READ-ONLY" in d.lines("header")
+        assert "(qmon was started with --read-only)" in d.lines("keys")
+        for key in ("r", "x", "p", "u", "P", "R", "E"):
+            await d.press(key)
+            assert not isinstance(d.app.screen, Act), key
+        assert "qmon was started with --read-only" in d.text()
+        await d.press("question_mark")
+        assert d.text().count("not now: qmon was started") == 7
+    assert script.asked == []
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        ("fifo", "deletes on pop"),
+        ("ring", "stay in their slots"),
+        ("found", "keep it with qmon init"),
+        ("standby", "the server is a standby"),
+        ("nobody", "only looked at"),
+    ],
+)
+async def test_what_a_queue_does_not_allow_is_said(case: str, why: str) -> None:
+    script = Script()
+    office = None if case == "nobody" else ScriptedOffice(script)
+    made = queue("it", case if case in ("fifo", "ring") else "status", messages=messages(2))
+    if case == "found":
+        made = replace(made, layout=replace(made.layout, source=Source.DISCOVERY))
+    async with dashboard(office=office, read_only=False) as d:
+        await d.give(view([made], server=target(in_recovery=case == "standby")))
+        await d.press("r")
+        await d.until(lambda: why in " ".join(d.text().split()), "the reason")
+        assert not isinstance(d.app.screen, Act)
+    assert script.asked == []
+
+
+async def test_the_operations_screen_lists_shows_and_undoes() -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        await d.press("6")
+        await d.until(lambda: "40,112" in d.text(), "the history")
+        assert "interrupted" in d.text()
+        await d.press("down", "enter")
+        assert isinstance(d.app.screen, Details)
+        assert "ticket 4711" in d.text()
+        await d.press("u")
+        assert (await planned(d, script))[3] == "261121-071402-k7qd"
+        await d.press("escape", "down", "u")
+        await d.until(lambda: "cannot be undone" in d.text(), "the reason")
+        await d.press("slash", *"webhooks", "enter")
+        assert d.grid.keys == ("261121-071406-k7qd",)
+
+
+async def test_operations_that_cannot_be_read_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.tui.scripted_acting import ScriptedOperator
+
+    def denied(*_: object) -> None:
+        raise PermissionError("denied here")
+
+    monkeypatch.setattr(ScriptedOperator, "operations", denied)
+    async with dashboard(office=ScriptedOffice(), read_only=False) as d:
+        await d.give()
+        await d.press("6")
+        await d.until(lambda: "denied here" in d.text(), "the reason")
+
+
+async def test_a_click_on_the_line_of_keys_presses_the_key() -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give()
+        at = d.lines("keys").index("x purge")
+        await d.pilot.click("#keys", offset=(at, 0))
+        assert (await planned(d, script))[0] is Kind.PURGE
+
+
+def test_the_head_blocker_is_who_most_wait_for() -> None:
+    pairs = view().server.blocked
+    assert pairs is not None
+    chain = tuple(replace(pairs[0], waiter=w, blocker=b) for w, b in ((5, 4), (4, 3), (9, 8)))
+    assert head_blocker(view(server=target(blocked=chain))) == 3
+    assert head_blocker(view(server=target(blocked=()))) is None
+    assert head_blocker(view(server=target(blocked=None))) is None
+
+
+def test_every_acting_key_is_known_to_the_help_and_has_no_second_meaning() -> None:
+    pressed = [key for b in keys.plain(keys.ACTS) for key in b.key.split(",")]
+    assert sorted(pressed) == sorted(["r", "x", "p", "u", "P", "R", "E"])
