@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 import threading
@@ -150,7 +151,8 @@ class _Meter:
             f"{now.pause_s * 1000:,.0f} ms between   {clean(now.held_up)}".rstrip()
         )
         if self._live:
-            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r{line[:width]}\x1b[K", end="", file=sys.stderr, flush=True)
         elif now.elapsed_s - self._told_s >= _PIPED_EVERY_S:
             self._told_s = now.elapsed_s
             print(line, file=sys.stderr, flush=True)

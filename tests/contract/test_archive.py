@@ -17,7 +17,7 @@ from qmon.engines.base import Bound, Statement
 from qmon.errors import BadInput, ConnectionLost
 from qmon.model.layout import Layout
 from qmon.operate.archive import SESSION, Archiver, Outcome, Progress, check, designs_with_archive
-from qmon.operate.archive_pace import FIRST_BACK_OFF_S, LAST_BACK_OFF_S, LONG_S, REST, Pace
+from qmon.operate.archive_pace import FIRST_BACK_OFF_S, LAST_BACK_OFF_S, LONG_S, MOST_SLOWED, REST, Pace
 from tests.cli.calling import call, program, surroundings
 from tests.contract.hammer import Hammer
 from tests.facts import connected, query, wait_until
@@ -156,7 +156,8 @@ def test_until_empty_takes_what_is_done_and_leaves_the_rest(database: str, desig
     told = call("archive", database, "orders", "--batch", "25", "--pause-ms", "0", "--until-empty", "--json")
     assert told.exit_code == 0, told.output
     result = json.loads(told.stdout)
-    assert (result["queue"], result["archived"], result["batches"], result["ended"]) == ("orders", 60, 3, "empty")
+    assert (result["queue"], result["archived"], result["ended"]) == ("orders", 60, "empty")
+    assert result["batches"] >= 3  # more where a slow machine made it take less at a time
     assert query(database, f"SELECT * FROM orders WHERE {column} <> {finished} ORDER BY 1, 2") == before
     assert (len(before), count(database, "orders"), count(database, "orders_archive_log")) == (40, 40, 60)
     again = call("archive", database, "orders", "--until-empty")
@@ -191,7 +192,7 @@ def test_a_signal_ends_it_between_two_batches_with_exit_code_0(database: str, nu
     assert process.returncode == 0
     result = json.loads(out)
     assert result["ended"] == "stopped"
-    assert result["archived"] == count(database, "orders_archive_log") == 10 * result["batches"]
+    assert 20 <= result["archived"] == count(database, "orders_archive_log") <= 10 * result["batches"]
     assert count(database, "orders") == 300 - result["archived"]
 
 
@@ -229,7 +230,7 @@ def test_a_broken_connection_is_made_anew_unless_it_is_to_end(database: str) -> 
     with archiving(database, layout, Pace(10, 0.05)) as (told, end):
         wait_until(lambda: told and told[-1].moved >= 20, what="it archives")
         query(database, cut)
-        wait_until(lambda: told[-1].moved == 400, what="it goes on after its connection was cut")
+        wait_until(lambda: count(database, "orders") == 0, what="it goes on after its connection was cut")
         outcome = end()
     assert [bool(now.held_up) for now in told].count(True) == outcome.unsure == 1
     assert outcome.ended == "stopped"
@@ -300,15 +301,18 @@ def test_a_read_only_target_is_refused(database: str, tmp_path: Path) -> None:
 
 def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -> None:
     pace = Pace(100, 0.02)
-    assert pace.after(0.001, 100) == 0.02
-    assert pace.after(0.05, 100) == pytest.approx(REST * 0.05)
+    assert pace.after(0.02, 100) == pytest.approx(REST * 0.02)
+    assert pace.after(0.05, 60) == pytest.approx(REST * 0.05)
+    # Twice as slow as it can be: the server is busy, so the rest is twice as long; ten times, and it is the longest.
+    assert pace.after(0.04, 100) == pytest.approx(2 * REST * 0.04, rel=0.01)
+    assert pace.after(0.09, 100) == pytest.approx(4.5 * REST * 0.09, rel=0.01)
     assert pace.batch == 100
-    assert pace.after(2 * LONG_S, 100) == pytest.approx(REST * 2 * LONG_S)
+    assert pace.after(2 * LONG_S, 100) == pytest.approx(MOST_SLOWED * REST * 2 * LONG_S)
     assert pace.batch == 50
     assert [pace.held_up() for _ in range(3)] == [FIRST_BACK_OFF_S, 2 * FIRST_BACK_OFF_S, 4 * FIRST_BACK_OFF_S]
     assert [pace.held_up() for _ in range(20)][-1] == LAST_BACK_OFF_S
     assert pace.batch == 1
-    assert pace.after(0.001, 1) == 0.02
+    assert pace.after(0.0001, 1) == 0.02
     assert pace.batch == 2
     pace.after(0.001, 0)
     assert pace.batch == 2
