@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 
 from qmon.demo.server import EmbeddedServer
+from tests.turns import turn
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Tests marked ``alone`` compare rates with real time: nothing else runs meanwhile."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or item.config.cache is None:
+        return (yield)
+    with turn(item.config.cache.mkdir("turns"), alone=item.get_closest_marker("alone") is not None):
+        return (yield)
 
 
 @pytest.fixture(scope="session")
