@@ -9,7 +9,21 @@ from typing import Annotated
 import typer
 
 from qmon import __version__
-from qmon.cli import archive, bench, database, designs, doctor, load, queues, setup, watch
+from qmon.cli import (
+    act,
+    archive,
+    bench,
+    database,
+    designs,
+    doctor,
+    gate,
+    load,
+    operations,
+    queues,
+    setup,
+    trash,
+    watch,
+)
 from qmon.cli.guard import Guarded
 
 _FANCY = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
@@ -44,10 +58,10 @@ def _root(
     """
 
 
-for group in (watch, queues, doctor, setup, designs, database, load, archive, bench):
+for group in (watch, act, operations, trash, gate, queues, doctor, setup, designs, database, load, archive, bench):
     group.add_to(app)
 
 
 def main() -> None:
-    """The program ``qmon``. Exit codes: 0, 1 target unreachable or something not done, 2 bad input, 130 interrupted."""
+    """The program ``qmon``. Exit codes: 0; 1 unreachable or failed; 2 bad input; 3 partly done; 130 interrupted."""
     app()

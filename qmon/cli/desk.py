@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from qmon.model.layout import Layout
     from qmon.model.operations import Kind
     from qmon.operate.acting import Desk
+    from qmon.operate.acts import Acts
     from qmon.operate.desk import Connections
-    from qmon.operate.operator import Operator
 
 READ_ONLY: Final = "qmon was started with --read-only"
 
@@ -38,7 +38,7 @@ class Acting:
     """What a command acts with: a connection that only reads, the operator, and his connections, to cancel them."""
 
     at: Opened
-    operator: Operator
+    operator: Acts
     connections: Connections
 
     def queue(self, name: str | None, kind: Kind) -> Layout:
@@ -72,4 +72,4 @@ def acting(target: str, config: Path | None, purpose: str) -> Iterator[Acting]:
         desk = desk_for(at.target, at.config.settings)
         if desk.read_only is not None:
             note(f"qmon: {desk.read_only}")
-        yield Acting(at, Operator(desk), cast("Connections", desk.connect))
+        yield Acting(at, cast("Acts", Operator(desk)), cast("Connections", desk.connect))

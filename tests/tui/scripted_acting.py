@@ -179,6 +179,18 @@ class ScriptedOperator:
         """Remembered."""
         return self._prepared(Kind.END_BLOCKER, f"session {session}", Choice(), session, started_at)
 
+    def install_gate(self, layout: Layout) -> Prepared:
+        """Remembered."""
+        return self._prepared(Kind.INSTALL_GATE, layout.queue, Choice())
+
+    def remove_gate(self, layout: Layout) -> Prepared:
+        """Remembered."""
+        return self._prepared(Kind.REMOVE_GATE, layout.queue, Choice())
+
+    def empty_trash(self, queue: str | None, older_than_s: float) -> Prepared:
+        """Remembered."""
+        return self._prepared(Kind.EMPTY_TRASH, queue or "", Choice(), older_than_s)
+
     def operations(self, limit: int = 100) -> tuple[Operation, ...]:
         """The history."""
         return self.script.history[:limit]

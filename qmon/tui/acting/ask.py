@@ -3,52 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.layout import Layout
-from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, Operation, OwnerState, Pause, Side
+from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, OwnerState, Side
 from qmon.operate.acting import Prepared
-
-
-class Acts(Protocol):
-    """The part of ``qmon.operate.operator.Operator`` that the screens use."""
-
-    def requeue(self, layout: Layout, choice: Choice) -> Prepared:
-        """Plan a requeue."""
-        ...
-
-    def purge(self, layout: Layout, choice: Choice) -> Prepared:
-        """Plan a purge."""
-        ...
-
-    def undo(self, operation: str, choice: Choice = ...) -> Prepared:
-        """Plan an undo."""
-        ...
-
-    def pause(self, layout: Layout, side: Side, *, for_s: float = ...) -> Prepared:
-        """Plan a pause."""
-        ...
-
-    def resume(self, layout: Layout, side: Side) -> Prepared:
-        """Plan the end of a pause."""
-        ...
-
-    def repair(self, layout: Layout) -> Prepared:
-        """Plan the repair of a ring."""
-        ...
-
-    def end_blocker(self, session: int, started_at: float | None) -> Prepared:
-        """Plan the end of a session."""
-        ...
-
-    def operations(self, limit: int = ...) -> tuple[Operation, ...]:
-        """What was done, the newest first."""
-        ...
-
-    def pauses(self) -> tuple[Pause, ...]:
-        """The pauses in force."""
-        ...
+from qmon.operate.acts import Acts
 
 
 @dataclass(frozen=True, slots=True)

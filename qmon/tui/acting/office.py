@@ -13,8 +13,8 @@ from textual.message_pump import MessagePump
 from qmon.errors import PermissionMissing, QmonError
 from qmon.model.operations import Progress, Result
 from qmon.operate.acting import Desk, Permission, Prepared
+from qmon.operate.acts import Acts
 from qmon.operate.desk import Connections, apart
-from qmon.tui.acting.ask import Acts
 
 T = TypeVar("T")
 

@@ -1,0 +1,61 @@
+"""``qmon gate``: the trigger by which a table that qmon did not install can be paused."""
+
+from __future__ import annotations
+
+import typer
+
+from qmon.cli import act_options as act
+from qmon.cli import options
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    gate = typer.Typer(
+        help="Install or remove the insert trigger by which the pushers of a table of yours can be paused.",
+        no_args_is_help=True,
+    )
+    gate.command("install", epilog="Example: qmon gate install orders-prod invoices")(install)
+    gate.command("remove", epilog="Example: qmon gate remove orders-prod invoices")(remove)
+    app.add_typer(gate, name="gate")
+
+
+def install(
+    target: options.Target,
+    queue: act.Queue = None,
+    config: options.ConfigPath = None,
+    dry_run: act.DryRun = False,
+    yes: act.Yes = False,
+    reason: act.Reason = "",
+    confirm: act.Confirm = None,
+    json: options.Json = False,
+) -> None:
+    """Install the gate; its plan says what pushers will feel."""
+    from qmon.cli.act_run import carry_out
+    from qmon.cli.desk import acting
+    from qmon.model.operations import Kind
+
+    given = act.Given(dry_run, yes, reason, confirm, json)
+    with acting(target, config, "gate") as at:
+        layout = at.queue(queue, Kind.INSTALL_GATE)
+        carry_out(lambda: at.operator.install_gate(layout), at.connections, given)
+
+
+def remove(
+    target: options.Target,
+    queue: act.Queue = None,
+    config: options.ConfigPath = None,
+    dry_run: act.DryRun = False,
+    yes: act.Yes = False,
+    reason: act.Reason = "",
+    confirm: act.Confirm = None,
+    json: options.Json = False,
+) -> None:
+    """Remove the gate."""
+    from qmon.cli.act_run import carry_out
+    from qmon.cli.desk import acting
+    from qmon.model.operations import Kind
+
+    given = act.Given(dry_run, yes, reason, confirm, json)
+    with acting(target, config, "gate") as at:
+        layout = at.queue(queue, Kind.REMOVE_GATE)
+        carry_out(lambda: at.operator.remove_gate(layout), at.connections, given)
