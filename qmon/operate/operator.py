@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 
-from qmon.model.operations import Operation
-from qmon.operate.acting import Desk
+from qmon.model.layout import Layout
+from qmon.model.operations import Choice, Operation
+from qmon.operate.acting import Desk, Prepared
 from qmon.operate.operations import recorded
+from qmon.operate.requeue import prepare_requeue
 
 
 class Operator:
@@ -14,6 +16,10 @@ class Operator:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
+
+    def requeue(self, layout: Layout, choice: Choice) -> Prepared:
+        """Messages in progress whose popper is dead, or that are stuck, are to be ready again. Raises ``BadInput``."""
+        return prepare_requeue(self.desk, layout, choice)
 
     def operations(self, limit: int = 100) -> tuple[Operation, ...]:
         """What was done here, the last first; none where this database keeps no operations."""

@@ -17,7 +17,7 @@ from qmon.operate.acting import Desk, Permission, ReadOnly
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.operation import Record, Running, running
 from qmon.operate.operator import Operator
-from tests.contract.acting import YES, desk, lines
+from tests.contract.operating import YES, desk, lines
 from tests.facts import connected, query, wait_until
 from tests.queues import run
 

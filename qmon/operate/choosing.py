@@ -1,0 +1,214 @@
+"""Which messages an action is for: what the operator chose, turned into rows that are counted and frozen."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from qmon.engines.base import EngineName, Value
+from qmon.engines.queries import Name
+from qmon.errors import BadInput, PermissionMissing, QueryFailed
+from qmon.model.duration import format_duration
+from qmon.model.layout import Layout, StateValue
+from qmon.model.operations import Choice, LeftOut, OwnerState
+from qmon.operate.frozen import CHUNK, Frozen, Mark, array, frozen, read_marks, texts_for
+from qmon.operate.owners import Facts, Proof, proof
+from qmon.operate.sql import Sql
+
+MOST: Final = 2_000_000
+"""Messages that one plan freezes; more are done by planning again."""
+STATES: Final = ("ready", "in_progress", "done", "dead")
+State = Literal["ready", "in_progress", "done", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is looked for, besides the operator's choice.
+
+    ``states``: these, one after the other; none where the layout has no state column. ``since``: the column that the
+    age is counted from. ``older_than_s``: seconds, of all. ``stuck_s``: seconds, of those whose owner is not dead.
+    """
+
+    states: tuple[State, ...]
+    since: str | None
+    older_than_s: float | None
+    stuck_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The rows, frozen, and everything that the plan says about them."""
+
+    rows: Frozen
+    left_out: tuple[LeftOut, ...]
+    facts: Facts
+    proof: Proof
+    owner_states: frozenset[OwnerState]
+    predicate: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    what: str
+    count: int
+    keys: str | None
+    versions: str | None
+
+
+def check(layout: Layout, choice: Choice) -> None:
+    """Raise ``BadInput`` for a choice that makes no sense on this layout."""
+    if choice.state is not None and choice.state not in STATES:
+        raise BadInput(f"{choice.state!r} is no state: choose {', '.join(STATES)}")
+    if choice.state is not None and layout.state is None and choice.state != "ready":
+        raise BadInput(f"queue {layout.queue!r} has no state column: all its messages are ready")
+    if choice.state is not None and layout.state is not None and value_of(layout, choice.state) is None:
+        raise BadInput(f"queue {layout.queue!r} has no messages that are {choice.state}")
+    for value, what in ((choice.older_than_s, "an age"), (choice.limit, "a limit")):
+        if value is not None and not (value >= 0 and math.isfinite(value)):
+            raise BadInput(f"{value} is not {what}")
+    if choice.limit == 0:
+        raise BadInput("a limit of 0 leaves nothing to do")
+    if choice.ids and layout.id is None:
+        raise BadInput(f"queue {layout.queue!r} has no ids: it can be acted on in bulk only")
+    if choice.owner is not None and layout.owner is None:
+        raise BadInput(f"queue {layout.queue!r} has no column that says who popped a message")
+
+
+def value_of(layout: Layout, state: str) -> StateValue | None:
+    """The value of the state column for one of ``STATES``."""
+    found: StateValue | None = getattr(layout.state, state, None)
+    return found
+
+
+def column_names(layout: Layout, since: str | None) -> dict[str, Name]:
+    """What stands for the names in the statements that read messages."""
+    owner = layout.owner
+    return {
+        "table": layout.table.parts,
+        "id": layout.id,
+        "state": None if layout.state is None else layout.state.column,
+        "since": since,
+        "owner": None if owner is None else owner.column,
+        "lease": owner.column if owner is not None and owner.kind == "lease" else None,
+        "beat": owner.column if owner is not None and owner.kind == "heartbeat" else None,
+        "attempts": layout.attempts,
+        "payload": layout.payload if layout.data_table is None else None,
+    }
+
+
+def read_facts(sql: Sql) -> Facts:
+    """The server's clock, and what it lets us say of owners."""
+    return sql.fetch(Facts, "facts", {})[0]
+
+
+def choose(sql: Sql, layout: Layout, choice: Choice, wanted: Wanted) -> Chosen:
+    """Count and freeze; only reads, and locks nothing. Raises ``BadInput`` for ids that cannot be ids here."""
+    facts = read_facts(sql)
+    known = proof(layout, facts)
+    proves = "in_progress" in wanted.states
+    states = choice.owner_states if proves and known.kind != "none" else frozenset({OwnerState.NONE})
+    if not states:
+        raise BadInput("of no owner state: choose dead, alive or unknown")
+    limit = min(choice.limit or MOST, MOST)
+    marks: list[Frozen] = []
+    left: Counter[str] = Counter()
+    for state in wanted.states or (None,):
+        values = _values(sql.engine.name, layout, choice, wanted, facts)
+        values |= {
+            "any_state": state is None,
+            "state": None if state is None else value_of(layout, state),
+            "kind": known.kind if state == "in_progress" else "none",
+            "sees": known.sees,
+            "vanished": known.vanished,
+            "wanted": array(states if state == "in_progress" else {OwnerState.NONE}),
+            "limit": limit - sum(each.count for each in marks),
+        }
+        found = _ask(sql, layout, values, wanted)
+        marks.append(frozen(mark for row in found if row.keys is not None for mark in _marks(sql, row)))
+        left.update({row.what: row.count for row in found if row.what != "chosen"})
+    rows = Frozen(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
+    if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
+        left["not there, or in another state"] = gone
+    said = tuple(LeftOut(_why(what, known, wanted), count) for what, count in sorted(left.items()) if count)
+    return Chosen(rows, said, facts, known, states, _words(choice, wanted, facts, known, states))
+
+
+def narrowed(
+    chosen: Chosen, sql: Sql, layout: Layout, choice: Choice, wanted: Wanted, ids: tuple[str, ...]
+) -> dict[str, OwnerState]:
+    """The owner states of a few chosen messages, by where they lie."""
+    if len(chosen.owner_states) == 1:
+        (only,) = chosen.owner_states
+        return {key: only for key, _ in chosen.rows.first(len(ids))}
+    out: dict[str, OwnerState] = {}
+    for state in sorted(chosen.owner_states):
+        one = choose(sql, layout, replace(choice, ids=ids, owner_states=frozenset({state})), wanted)
+        out |= {key: state for key, _ in one.rows}
+    return out
+
+
+def _marks(sql: Sql, row: _Found) -> list[Mark]:
+    return read_marks(sql.engine.name, row.keys or "", row.versions or "")
+
+
+def _ask(sql: Sql, layout: Layout, values: dict[str, Value], wanted: Wanted) -> list[_Found]:
+    try:
+        return sql.fetch(_Found, "choose", column_names(layout, wanted.since), values)
+    except PermissionMissing:
+        raise
+    except QueryFailed as problem:
+        if problem.sqlstate[:2] == "22" and values["some"]:
+            raise BadInput(f"these are no ids of queue {layout.queue!r}: {problem}") from problem
+        raise
+
+
+def _values(engine: EngineName, layout: Layout, choice: Choice, wanted: Wanted, facts: Facts) -> dict[str, Value]:
+    return {
+        "ids": texts_for(engine, choice.ids) if choice.ids else None,
+        "some": bool(choice.ids),
+        "cutoff": _before(facts, wanted.older_than_s),
+        "stuck": _before(facts, wanted.stuck_s),
+        "owner": choice.owner,
+        "timeout": layout.timeout_s,
+        "chunk": CHUNK,
+    }
+
+
+def _before(facts: Facts, seconds: float | None) -> str | None:
+    """A moment so many seconds ago by the server's clock, as text that it reads back as the same moment."""
+    return None if seconds is None else _at(facts.epoch - seconds)
+
+
+def _at(epoch: float) -> str:
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S.%f+00:00")
+
+
+def _why(what: str, known: Proof, wanted: Wanted) -> str:
+    if what == "owner unknown" and known.why:
+        return f"owner unknown: {known.why}"
+    if what == "not stuck yet" and wanted.stuck_s is not None:
+        return f"in progress for less than {format_duration(wanted.stuck_s)}"
+    if what == "beyond the limit":
+        return "more than are done at once; plan again for the rest"
+    return what
+
+
+def _words(choice: Choice, wanted: Wanted, facts: Facts, known: Proof, states: frozenset[OwnerState]) -> str:
+    """The predicate for people, with the frozen values."""
+    said = [" or ".join(state.replace("_", " ") for state in wanted.states) or "ready"]
+    if choice.ids:
+        shown = ", ".join(choice.ids[:5]) + (f" and {len(choice.ids) - 5} more" if len(choice.ids) > 5 else "")
+        said.append(f"id {shown}")
+    if wanted.older_than_s is not None:
+        said.append(f"since before {_at(facts.epoch - wanted.older_than_s)[:-9]}Z")
+    if wanted.stuck_s is not None:
+        but = "" if known.kind == "none" else ", or owner dead"
+        said.append(f"in progress for more than {format_duration(wanted.stuck_s)}{but}")
+    if choice.owner is not None:
+        said.append(f"owner {choice.owner}")
+    if "in_progress" in wanted.states and known.kind != "none":
+        said.append("owner " + " or ".join(sorted(states)))
+    return ", ".join(said)

@@ -1,0 +1,77 @@
+"""The rows of a plan, frozen: where each lies and which version of it is meant, small enough to keep a million."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+from xml.etree import ElementTree
+
+from qmon.engines.base import EngineName
+
+CHUNK: Final = 2000
+"""Rows that are kept, and sent by the server, in one piece."""
+Mark = tuple[str, str]
+"""Where a row lies, and which version of it is meant: words of the server that only it understands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """Marks of rows, in the order in which they are to be touched."""
+
+    count: int
+    chunks: tuple[bytes, ...]
+
+    def __iter__(self) -> Iterator[Mark]:
+        for chunk in self.chunks:
+            keys, versions = json.loads(zlib.decompress(chunk))
+            yield from zip(keys, versions, strict=True)
+
+    def first(self, count: int) -> list[Mark]:
+        """The first few."""
+        return list(islice(iter(self), count))
+
+    def turned(self) -> Frozen:
+        """The same rows from the last to the first."""
+        return frozen(iter(reversed(list(self))))
+
+
+def frozen(marks: Iterable[Mark]) -> Frozen:
+    """Keep these rows, packed."""
+    rest = iter(marks)
+    count, chunks = 0, []
+    while some := list(islice(rest, CHUNK)):
+        count += len(some)
+        chunks.append(zlib.compress(json.dumps([[key for key, _ in some], [seen for _, seen in some]]).encode(), 1))
+    return Frozen(count, tuple(chunks))
+
+
+def read_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
+    """Marks as a server sends them: two JSON arrays of many (PostgreSQL), or a single one (SQL Server)."""
+    if engine == "sqlserver":
+        return [(keys, versions)]
+    return list(zip(json.loads(keys), json.loads(versions), strict=True))
+
+
+def marks_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
+    """Marks as a server takes them: the values ``keys`` and ``versions``."""
+    if engine == "postgres":
+        return {"keys": array(key for key, _ in marks), "versions": array(seen for _, seen in marks)}
+    rows = (ElementTree.tostring(ElementTree.Element("r", k=key, v=seen), encoding="unicode") for key, seen in marks)
+    return {"keys": "".join(rows), "versions": ""}
+
+
+def texts_for(engine: EngineName, texts: Iterable[str]) -> str:
+    """Texts as a server takes them: an array's literal (PostgreSQL), or XML (SQL Server)."""
+    if engine == "postgres":
+        return array(texts)
+    return "".join(ElementTree.tostring(ElementTree.Element("r", k=text), encoding="unicode") for text in texts)
+
+
+def array(texts: Iterable[str]) -> str:
+    """An array's literal as PostgreSQL reads it, whatever is in the texts."""
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"

@@ -1,0 +1,72 @@
+"""A plan over frozen rows, ready to be applied once: what requeue, purge and undo have in common."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from qmon.engines.queries import Name
+from qmon.errors import BadInput
+from qmon.model.operations import Plan, Result
+from qmon.operate.acting import Desk, Permission, Stopped, Tell
+from qmon.operate.batches import Batches, Move
+from qmon.operate.frozen import Frozen, Mark, marks_for
+from qmon.operate.operation import Record, Running, Tally, running
+from qmon.operate.pacing import Pace
+from qmon.operate.sql import Sql
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What applying does: ``begin`` makes what is missing and returns what moves one batch."""
+
+    rows: Frozen
+    record: Record
+    begin: Callable[[Sql, Running], Move]
+    pace: Callable[[], Pace] = field(default=Pace)
+
+
+class PreparedRows:
+    """See ``Prepared``. ``work`` is ``None`` where the plan is refused."""
+
+    def __init__(self, desk: Desk, plan: Plan, work: Work | None) -> None:
+        self._desk, self._plan, self._work = desk, plan, work
+        self._applied = False
+
+    @property
+    def plan(self) -> Plan:
+        """What will be done."""
+        return self._plan
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
+        """See ``Prepared``."""
+        if self._applied:
+            raise BadInput("this plan was applied already; plan again; nothing was changed")
+        self._desk.may_change()
+        if self._work is None:
+            raise BadInput(f"{self._plan.refused}; nothing was changed")
+        work, plan = self._work, self._plan
+        with contextlib.closing(self._desk.connect(str(plan.kind))) as connection:
+            sql = Sql(connection, self._desk.engine)
+            with running(self._desk, connection, plan, permission, work.record) as operation:
+                self._applied = True
+                sql.execute("settle", {})
+                move = work.begin(sql, operation)
+                Batches(operation, connection, plan.count, tell, stopped, work.pace()).work(work.rows, move)
+            return operation.result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Locked:
+    key: str
+    locked: bool
+
+
+def lock(
+    sql: Sql, name: str, names: Mapping[str, Name], marks: Sequence[Mark], tally: Tally
+) -> tuple[list[Mark], list[Mark]]:
+    """Lock what is still as the plan saw it: rows that are ours now, and rows that others hold. Counts the changed."""
+    found = {row.key: row.locked for row in sql.fetch(_Locked, name, names, marks_for(sql.engine.name, marks))}
+    tally.changed += sum(key not in found for key, _ in marks)
+    return [mark for mark in marks if found.get(mark[0])], [mark for mark in marks if found.get(mark[0]) is False]

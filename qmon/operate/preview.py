@@ -1,0 +1,95 @@
+"""What plans of messages have in common: their first rows, the estimate of their time, and the operator's consent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.errors import QueryFailed
+from qmon.model.layout import Layout
+from qmon.model.layout_io import table_to_text
+from qmon.model.operations import MAX_FIRST, Choice, Consent, Kind, Row
+from qmon.operate.acting import TYPED_ABOVE, Desk
+from qmon.operate.choosing import Chosen, Wanted, column_names, narrowed
+from qmon.operate.frozen import marks_for, texts_for
+from qmon.operate.operation import standing
+from qmon.operate.pacing import REST
+from qmon.operate.sql import Sql
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    key: str
+    id: str | None
+    state: str | None
+    age_s: float | None
+    owner: str | None
+    attempts: int | None
+    payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    id: str
+    payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    rate: float | None
+
+
+def first_rows(desk: Desk, sql: Sql, layout: Layout, choice: Choice, wanted: Wanted, chosen: Chosen) -> tuple[Row, ...]:
+    """The first rows as a plan shows them, in the order of the plan."""
+    marks = chosen.rows.first(MAX_FIRST)
+    if not marks:
+        return ()
+    found = {
+        row.key: row
+        for row in sql.fetch(_First, "first", column_names(layout, wanted.since), marks_for(sql.engine.name, marks))
+    }
+    seen = [found[key] for key, _ in marks if key in found]
+    ids = tuple(row.id for row in seen if row.id is not None)
+    owners = narrowed(chosen, sql, layout, choice, wanted, ids)
+    payloads = _payloads(sql, layout, ids)
+    states = (
+        {}
+        if layout.state is None
+        else {
+            str(value): name
+            for name in ("ready", "in_progress", "done", "dead")
+            if (value := getattr(layout.state, name)) is not None
+        }
+    )
+    out = []
+    for row in seen:
+        payload = payloads.get(row.id or "") if payloads is not None else row.payload
+        state = "ready" if row.state is None else states.get(row.state, row.state)
+        shown = None if payload is None else desk.redact(payload)
+        owner_state = owners[row.key] if row.key in owners else next(iter(chosen.owner_states))
+        out.append(Row(row.id or "", state, row.age_s, row.owner, owner_state, row.attempts, shown))
+    return tuple(out)
+
+
+def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str | None] | None:
+    if layout.data_table is None or layout.data_id is None or layout.payload is None:
+        return None
+    names = {"data_table": layout.data_table.parts, "data_id": layout.data_id, "payload": layout.payload}
+    found = sql.fetch(_Data, "first_data", names, {"ids": texts_for(sql.engine.name, ids)})
+    return {row.id: row.payload for row in found}
+
+
+def estimated_s(sql: Sql, kind: Kind, layout: Layout, count: int) -> float | None:
+    """Seconds for so many messages, from how fast earlier operations of the kind went here; ``None``: not known."""
+    try:
+        if not standing(sql.connection, sql.engine).recorded:
+            return None
+        values = {"kind": str(kind), "about": table_to_text(layout.table)}
+        rate = sql.fetch(_Rate, "rate", {}, values)[0].rate
+    except QueryFailed:
+        return None
+    return None if not rate else count / rate * (1 + REST)
+
+
+def consent(desk: Desk, count: int) -> Consent:
+    """What the operator must give for so many messages."""
+    return Consent.TYPED if desk.target.prod or count > TYPED_ABOVE else Consent.BUTTON

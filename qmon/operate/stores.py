@@ -1,0 +1,77 @@
+"""The tables that keep what an undo needs: ``qmon.trash_N`` for purged rows, ``qmon.kept_N`` for what requeues change.
+
+One for each queue table and structure: when the table's columns change, the next operation gets a new one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from qmon.model.layout import TableName
+from qmon.model.layout_io import table_to_text
+from qmon.operate.sql import Sql
+from qmon.operate.table import Structure
+
+StoreKind = Literal["trash", "kept"]
+OWN: tuple[str, ...] = ("qmon_operation", "qmon_trashed_at")
+"""Columns that a store has besides those of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """One of these tables."""
+
+    store: int
+    kind: str
+    about: str
+    structure: str
+    operator: bool
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Its name, in parts to quote."""
+        return ("qmon", f"{self.kind}_{self.store}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it keeps."""
+        return tuple(name for name, _ in json.loads(self.structure))
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    store: int
+
+
+def stores(sql: Sql, kind: StoreKind | None = None, table: TableName | None = None) -> list[Store]:
+    """Those there are, for one table or all. Raises ``QueryFailed`` where qmon has no schema."""
+    about = None if table is None else table_to_text(table)
+    return sql.fetch(Store, "stores", {}, {"kind": kind, "about": about})
+
+
+def find(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...]) -> Store | None:
+    """The store for these columns of a table as it is now, if there is one."""
+    wanted = structure.fingerprint(columns)
+    return next((each for each in stores(sql, kind, structure.table) if each.structure == wanted), None)
+
+
+def ensure(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...], id: str | None) -> Store:
+    """The store for these columns, made where it is missing. Raises ``PermissionMissing`` or ``QueryFailed``."""
+    if (found := find(sql, kind, structure, columns)) is not None:
+        return found
+    wanted = structure.fingerprint(columns)
+    with sql.connection.transaction():
+        values = {"kind": kind, "about": table_to_text(structure.table), "structure": wanted}
+        added = sql.fetch(_Added, "add_store", {}, values)[0].store
+        parts = ("qmon", f"{kind}_{added}")
+        sql.execute(f"create_{kind}", {kind: parts, "table": structure.table.parts, "columns": columns})
+        if kind == "trash":
+            sql.execute("create_trash_default", {"trash": parts})
+        leading = ("qmon_operation",) if id is None else ("qmon_operation", id)
+        sql.execute("create_store_index", {"store": parts, "columns": leading})
+        made = next(each for each in stores(sql, kind, structure.table) if each.store == added)
+        if made.operator:
+            sql.execute("share_store", {"store": parts})
+    return made

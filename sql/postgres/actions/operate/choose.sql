@@ -1,0 +1,96 @@
+-- Which messages an action would touch, frozen: of each where its row lies (key) and which version of it is meant
+-- (version), so that a row that changes meanwhile is not touched. Reads committed rows, and locks none.
+-- {table}      the queue's table
+-- {id?}        column: the id
+-- {state?}     column: the state
+-- {since?}     column: when it was popped, or pushed
+-- {owner?}     column: who popped it
+-- {lease?}     column: until when it is taken
+-- {beat?}      column: when its owner was last heard of
+-- :ids         only these, an array as text; NULL: all
+-- :some        whether :ids are given
+-- :any_state   whether the state does not matter
+-- :state       the state value
+-- :cutoff      only what was popped or pushed until then; NULL: all
+-- :stuck       unless the owner is dead, only what was popped until then; NULL: all
+-- :owner       only this owner's; NULL: all
+-- :kind        what the owner proves: session, lease, heartbeat, name; none without an owner
+-- :sees        whether the sessions of others can be seen
+-- :vanished    whether a session that is gone proves that its popper is dead
+-- :timeout     seconds after which a heartbeat is stale
+-- :wanted      the owner states to act on, an array as text
+-- :limit       so many at most
+-- :chunk       rows of the result hold so many each
+-- > what       chosen, or why rows are left out
+-- > count      how many
+-- > keys       JSON array of text, of the chosen
+-- > versions   JSON array of text, of the chosen
+WITH living AS MATERIALIZED (
+    SELECT a.pid || '/' || CAST(floor(extract(epoch FROM a.backend_start)) AS bigint) AS name
+    FROM pg_catalog.pg_stat_activity AS a
+    WHERE CAST(:kind AS text) = 'session'
+    UNION ALL
+    SELECT CAST(a.pid AS text)
+    FROM pg_catalog.pg_stat_activity AS a
+    WHERE CAST(:kind AS text) = 'session'
+),
+writing AS MATERIALIZED (
+    SELECT l.transactionid AS holder
+    FROM pg_catalog.pg_locks AS l
+    WHERE l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock'
+),
+seen AS MATERIALIZED (
+    SELECT CAST(q.ctid AS text)                                                                          AS qmon_key,
+           q.tableoid || '/' || CAST(q.xmin AS text) || '/' || coalesce(CAST({id?} AS text), '')         AS qmon_version,
+           {id?}                                                                                         AS qmon_id,
+           q.xmax IN (SELECT w.holder FROM writing AS w)                                                 AS qmon_locked,
+           CAST({since?} AS timestamptz)                                                                 AS qmon_since,
+           CASE
+               WHEN CAST(:kind AS text) = 'none' THEN 'none'
+               WHEN CAST({owner?} AS text) IS NULL THEN 'unknown'
+               WHEN CAST(:kind AS text) = 'lease'
+                   THEN CASE WHEN CAST({lease?} AS timestamptz) < clock_timestamp() THEN 'dead' ELSE 'alive' END
+               WHEN CAST(:kind AS text) = 'heartbeat'
+                   THEN CASE WHEN CAST({beat?} AS timestamptz)
+                                  < clock_timestamp() - make_interval(secs => CAST(:timeout AS float8))
+                             THEN 'dead' ELSE 'alive' END
+               WHEN CAST(:kind AS text) = 'session' AND CAST(:sees AS boolean)
+                   AND CAST({owner?} AS text) ~ '^[0-9]{1,10}(/[0-9]{1,12})?$'
+                   THEN CASE WHEN CAST({owner?} AS text) IN (SELECT v.name FROM living AS v) THEN 'alive'
+                             WHEN CAST(:vanished AS boolean) THEN 'dead'
+                             ELSE 'unknown' END
+               ELSE 'unknown'
+           END                                                                                           AS qmon_owner
+    FROM {table} AS q
+    WHERE (NOT CAST(:some AS boolean) OR {id?} = ANY (:ids))
+      AND (CAST(:any_state AS boolean) OR {state?} = :state)
+      AND (CAST(:cutoff AS timestamptz) IS NULL OR CAST({since?} AS timestamptz) <= CAST(:cutoff AS timestamptz))
+      AND (CAST(:owner AS text) IS NULL OR CAST({owner?} AS text) = CAST(:owner AS text))
+),
+sorted AS (
+    SELECT s.qmon_key, s.qmon_version,
+           CASE WHEN CAST(:stuck AS timestamptz) IS NOT NULL AND s.qmon_owner <> 'dead'
+                     AND coalesce(s.qmon_since > CAST(:stuck AS timestamptz), true) THEN 'not stuck yet'
+                WHEN s.qmon_owner <> ALL (CAST(:wanted AS text[])) THEN 'owner ' || s.qmon_owner
+                WHEN s.qmon_locked THEN 'locked'
+                ELSE 'chosen' END                                                                        AS what,
+           row_number() OVER (
+               PARTITION BY (CASE WHEN CAST(:stuck AS timestamptz) IS NOT NULL AND s.qmon_owner <> 'dead'
+                                       AND coalesce(s.qmon_since > CAST(:stuck AS timestamptz), true) THEN 1
+                                  WHEN s.qmon_owner <> ALL (CAST(:wanted AS text[])) THEN 2
+                                  WHEN s.qmon_locked THEN 3
+                                  ELSE 0 END)
+               ORDER BY s.qmon_id
+           )                                                                                             AS place
+    FROM seen AS s
+)
+SELECT CASE WHEN t.what = 'chosen' AND t.place > CAST(:limit AS bigint) THEN 'beyond the limit' ELSE t.what END AS what,
+       count(*)                                                                                          AS count,
+       CAST(json_agg(t.qmon_key ORDER BY t.place)
+            FILTER (WHERE t.what = 'chosen' AND t.place <= CAST(:limit AS bigint)) AS text)              AS keys,
+       CAST(json_agg(t.qmon_version ORDER BY t.place)
+            FILTER (WHERE t.what = 'chosen' AND t.place <= CAST(:limit AS bigint)) AS text)              AS versions
+FROM sorted AS t
+GROUP BY 1, CASE WHEN t.what = 'chosen' AND t.place <= CAST(:limit AS bigint)
+                 THEN (t.place - 1) / CAST(:chunk AS bigint) END
+ORDER BY min(t.place), 1

@@ -1,0 +1,26 @@
+-- The first of the chosen messages, for people. Payloads are cut short by the server.
+-- {table}      the queue's table
+-- {id?}        column: the id
+-- {state?}     column: the state
+-- {since?}     column: when it was popped, or pushed
+-- {owner?}     column: who popped it
+-- {attempts?}  column: how often it was popped
+-- {payload?}   column: the message
+-- :keys        where the rows lie, an array as text
+-- > key        where the row lies
+-- > id         id as text
+-- > state      state value as text
+-- > age_s      seconds
+-- > owner      who popped it
+-- > attempts   how often it was popped
+-- > payload    its first characters; its size alone where it is large
+SELECT CAST(q.ctid AS text)                                                                        AS key,
+       CAST({id?} AS text)                                                                         AS id,
+       CAST({state?} AS text)                                                                      AS state,
+       CAST(extract(epoch FROM clock_timestamp() - CAST({since?} AS timestamptz)) AS float8)       AS age_s,
+       CAST({owner?} AS text)                                                                      AS owner,
+       CAST({attempts?} AS int)                                                                    AS attempts,
+       CASE WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            ELSE left(CAST({payload?} AS text), 200) END                                           AS payload
+FROM {table} AS q
+WHERE q.ctid = ANY (CAST(:keys AS tid[]))

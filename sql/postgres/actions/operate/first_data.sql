@@ -1,0 +1,13 @@
+-- The payloads of some messages of split tables, cut short by the server.
+-- {data_table}  the table with the payloads
+-- {data_id}     column: the id
+-- {payload}     column: the message
+-- :ids          the messages, an array as text
+-- > id          id as text
+-- > payload     its first characters; its size alone where it is large
+SELECT CAST({data_id} AS text)                                                                     AS id,
+       CASE WHEN pg_column_size({payload}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload}) AS bigint))
+            ELSE left(CAST({payload} AS text), 200) END                                            AS payload
+FROM {data_table}
+WHERE {data_id} = ANY (:ids)
+LIMIT 50

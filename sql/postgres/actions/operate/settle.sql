@@ -1,0 +1,4 @@
+-- Sets up a session that acts in batches: it goes straight to the rows it knows, whatever statistics say.
+-- > done  true
+SELECT set_config('enable_seqscan', 'off', false) IS NOT NULL
+       AND set_config('jit', 'off', false) IS NOT NULL AS done

@@ -1,0 +1,17 @@
+-- The columns of a queue's table, in order; nothing where it is no ordinary or partitioned table.
+-- {table}        the table
+-- > column_name  the column's name
+-- > type_name    its type, with length
+-- > generated    the server computes it: it cannot be written
+-- > lost         its value cannot be kept at all
+-- > not_null     it takes no NULL
+SELECT CAST(a.attname AS text)                                    AS column_name,
+       pg_catalog.format_type(a.atttypid, a.atttypmod)            AS type_name,
+       a.attgenerated <> ''                                       AS generated,
+       false                                                      AS lost,
+       a.attnotnull                                               AS not_null
+FROM pg_catalog.pg_class AS c
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.oid = CAST({table!literal} AS regclass)
+  AND c.relkind IN ('r', 'p')
+ORDER BY a.attnum

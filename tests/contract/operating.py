@@ -1,0 +1,41 @@
+"""What tests of acting need: a desk on a test's database, applying a plan, and what the operations say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from qmon.engines.base import Connection, Session
+from qmon.model.operations import Progress, Result
+from qmon.operate.acting import Desk, Permission, Prepared, Who
+from tests.queues import ENGINE, target_of
+
+YES = Permission("a test")
+
+
+def desk(url: str, folder: Path, *, prod: bool = False, read_only: str | None = None, who: str = "anna@app-7") -> Desk:
+    """Where a test acts from, with an audit file of its own."""
+    target = replace(target_of(url), prod=prod)
+
+    def connect(purpose: str) -> Connection:
+        return ENGINE.connect(target, Session(purpose, statement_timeout_s=60, lock_timeout_s=5))
+
+    return Desk(connect, ENGINE, target, Who(who), read_only=read_only, audit=folder / "audit" / "operations.jsonl")
+
+
+def apply(
+    prepared: Prepared,
+    permission: Permission = YES,
+    tell: Callable[[Progress], None] = lambda now: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Result:
+    """Apply with a reason, and never stop."""
+    return prepared.apply(permission, tell, stopped)
+
+
+def lines(desk: Desk) -> list[dict[str, object]]:
+    """What the local audit says."""
+    assert desk.audit is not None
+    return [json.loads(line) for line in desk.audit.read_text().splitlines()] if desk.audit.exists() else []
