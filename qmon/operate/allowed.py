@@ -11,7 +11,6 @@ from qmon.model.layout import Layout, Source
 from qmon.model.operations import Kind
 
 _ON_ROWS: Final = frozenset({Kind.REQUEUE, Kind.PURGE})
-_NO_ID: Final = "the layout names no id column: single messages cannot be told apart"
 
 
 def why_not(layout: Layout, kind: Kind) -> str | None:
@@ -32,8 +31,4 @@ def _no_requeue(layout: Layout) -> str | None:
         return "the messages of a ring stay in their slots; R repairs its holes and orphans"
     if layout.traits.deletes_on_pop:
         return "this design deletes on pop: a message goes back when its session ends (E ends the blocker)"
-    if layout.id is None:
-        return _NO_ID
-    if layout.state is None or layout.state.in_progress is None:
-        return "the layout names no state for messages in progress"
-    return None
+    return "the layout names no state column" if layout.state is None else None

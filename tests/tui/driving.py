@@ -68,6 +68,10 @@ class Driver:
             await self.pilot.pause(0.02)
         await self.settle()
 
+    def said(self) -> str:
+        """What was said in a corner and is still there."""
+        return "\n".join(str(each.message) for each in self.app._notifications)  # there is no public way to them
+
     @property
     def grid(self) -> Grid:
         """The table of the screen in front."""

@@ -183,7 +183,7 @@ async def test_the_owners_that_are_meant_can_be_changed_and_are_counted_anew() -
 async def test_a_refused_plan_has_no_button_but_close() -> None:
     script = Script(make=lambda kind, queue, _: plan(kind, queue, count=0, first=(), refused="nothing is stuck"))
     async with asked(script, "r", step=Step.REFUSED) as d:
-        assert "not done   nothing is stuck" in d.text()
+        assert "not done  nothing is stuck" in d.text()
         assert not d.app.screen.query_one("#act-do").display
         await d.press("enter")
         assert not isinstance(d.app.screen, Act)

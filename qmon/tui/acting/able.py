@@ -47,6 +47,15 @@ def why_all_off(office: Office | None, view: View | None) -> str | None:
     return None
 
 
+def off_word(office: Office | None, view: View | None) -> str:
+    """The same in a word, for where there is little room; empty where something may be changed."""
+    if office is None:
+        return "only looked at"
+    if office.read_only is not None:
+        return "read-only"
+    return "standby" if view is not None and view.server.in_recovery else ""
+
+
 def ask_for(word: str, view: View | None, queue: QueueView | None, choice: Choice) -> Ask:
     """What a key asks for."""
     kind, side = WORDS[word]

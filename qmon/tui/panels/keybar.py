@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from textual.binding import Binding
 
-from qmon.tui.clean import clean, shorten
+from qmon.tui.clean import clean
 from qmon.tui.keys import ACTING
 from qmon.tui.screens.catalogue import ENTRIES
 from qmon.tui.spans import Line, Part, Span, fit
@@ -22,11 +22,16 @@ def key_name(binding: Binding) -> str:
 
 
 def keybar(
-    bindings: Iterable[Binding], here: str, filter_text: str, cells: int, off: Mapping[str, str] | None = None
+    bindings: Iterable[Binding],
+    here: str,
+    filter_text: str,
+    cells: int,
+    off: Mapping[str, str] | None = None,
+    why: str = "",
 ) -> list[Line]:
     """``here``: the name of the screen. Keys further along the line go first; two of them always stay.
 
-    ``off``: by the id of a key why it can do nothing now; it is dimmed, and where all have one reason, that is said.
+    ``off``: by the id of a key why it can do nothing now; it is dimmed. ``why``: the word for all of them, said behind.
     """
     off = off or {}
     places: list[Span] = []
@@ -45,6 +50,6 @@ def keybar(
             (f"{key_name(binding)} ", "faint" if dim else "key"), (binding.description, "faint" if dim else "muted"),
         )  # fmt: skip
         parts.append(Part(spans, 0 if binding.id in _ALWAYS else rank))
-        if len(acting) > 1 and binding is acting[-1] and len({off[b.id or ""] for b in acting}) == 1:
-            parts.append(Part.of(f"({shorten(clean(off[binding.id or '']), 44)})", "faint", 100))
+        if why and acting and binding is acting[-1]:
+            parts.append(Part.of(f"({why})", "faint", rank))
     return [fit(parts, cells, "  ")]

@@ -8,7 +8,7 @@ from typing import Final
 from qmon.model.operations import Progress, Result, State
 from qmon.model.view import Figure, QueueView
 from qmon.tui import text
-from qmon.tui.panels.plan import entry
+from qmon.tui.panels.plan import LABEL, entry
 from qmon.tui.spans import Line, Span
 
 _FIGURES: Final = (
@@ -87,7 +87,13 @@ def figures(before: QueueView | None, after: QueueView | None, cells: int) -> li
         return entry("verify", "waiting for the next poll", cells, "muted")
     parts = [_change(name, before, after, field, text.count) for name, field in _FIGURES]
     parts += [_change(f"{name}/s", before, after, field, text.rate) for name, field in _RATES]
-    return entry("verify", " · ".join(part for part in parts if part), cells)
+    lines: list[str] = []
+    for part in filter(None, parts):
+        if lines and len(lines[-1]) + len(part) + 3 <= cells - LABEL - 2:
+            lines[-1] += f" · {part}"
+        else:
+            lines.append(part)
+    return [line for i, told in enumerate(lines) for line in entry("verify" if i == 0 else "", told, cells)]
 
 
 def _change(name: str, before: QueueView, after: QueueView, field: str, write: Callable[[float], str]) -> str:

@@ -14,7 +14,7 @@ from qmon.model.operations import Choice, Result
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.tui import keys
-from qmon.tui.acting.able import WORDS, ask_for, why_off
+from qmon.tui.acting.able import WORDS, ask_for, off_word, why_off
 from qmon.tui.panels.banner import banner
 from qmon.tui.panels.header import header
 from qmon.tui.status import Freshness, Shown
@@ -101,7 +101,9 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         if paused:
             self.query_one("#banner", Lines).show(lambda cells, _: banner(shown, now, cells))
         bar, off = self._bar(), self.offs()
-        self.query_one("#keys", KeyLine).show_keys(bar, off, self.NAME, self.filter_text)
+        self.query_one("#keys", KeyLine).show_keys(
+            bar, off, off_word(self.board.office, shown.view), self.NAME, self.filter_text
+        )
         self.draw_ages(shown, now)
 
     def _bar(self) -> list[Binding]:

@@ -16,11 +16,13 @@ from qmon.tui.widgets.lines import Lines
 class KeyLine(Lines):
     """The digits of the screens and the keys that matter here."""
 
-    def show_keys(self, bindings: Sequence[Binding], off: Mapping[str, str], here: str, filter_text: str) -> None:
-        """Show these; ``off``: by the id of a key why it can do nothing now."""
+    def show_keys(
+        self, bindings: Sequence[Binding], off: Mapping[str, str], why: str, here: str, filter_text: str
+    ) -> None:
+        """Show these; ``off``: by the id of a key why it can do nothing now, ``why``: in a word for all of them."""
         self._places = [(f" {entry.digit} ", entry.digit) for entry in ENTRIES]
         self._places += [(f"{key_name(b)} {b.description}", b.key.partition(",")[0]) for b in bindings if b.show]
-        self.show(lambda cells, _: keybar(bindings, here, filter_text, cells, off))
+        self.show(lambda cells, _: keybar(bindings, here, filter_text, cells, off, why))
 
     def on_click(self, event: events.Click) -> None:
         """Press the key under the mouse."""

@@ -1,0 +1,76 @@
+"""A table of somebody's own as a queue, with messages stuck in progress: what acting is tested on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from qmon.config.file import parse_config
+from qmon.model.layout import Layout
+from tests.contract.tables import make
+from tests.facts import query
+
+HOSTILE: Final = '[a]]b].[c d]"; drop table jobs; -- 🎉'
+"""A name that changes nothing but what it should."""
+
+TABLE: Final = """
+CREATE TABLE public.jobs (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    status text NOT NULL,
+    started_at timestamptz,
+    lease timestamptz,
+    attempts int NOT NULL DEFAULT 0,
+    payload text
+);
+CREATE INDEX ON public.jobs (status, id);
+"""
+
+
+def configuration(url: str, *, queue: str = "jobs", more: str = "", settings: str = "") -> str:
+    """A ``qmon.toml`` with the target ``shop``; ``more``: lines of the target."""
+    name = queue.replace("\\", "\\\\").replace('"', '\\"')
+    return f"""
+[target.shop]
+connect = "{url}"
+{more}
+
+[[target.shop.queue]]
+name = "{name}"
+table = "public.jobs"
+design = "status"
+id = "id"
+state = {{ column = "status", ready = "ready", in_progress = "working", dead = "dead" }}
+started_at = "started_at"
+owner = {{ column = "lease", kind = "lease" }}
+attempts = "attempts"
+payload = "payload"
+timeout = "1m"
+
+[settings]
+{settings}
+"""
+
+
+def layout(queue: str = "jobs") -> Layout:
+    """The queue as that configuration has it."""
+    (target,) = parse_config(configuration("postgresql://h/d", queue=queue), Path("qmon.toml")).targets.values()
+    return target.queues[0]
+
+
+def fill(url: str, *, dead: int = 0, alive: int = 0, ready: int = 0) -> None:
+    """Make the table with messages in progress, whose lease has expired or lasts, and ready ones; ids in this order."""
+    make(url, TABLE)
+    expired = "SELECT 'working', now() - interval '2 hours', now() - interval '1 hour', 1"
+    lasting = "SELECT 'working', now() - interval '2 hours', now() + interval '1 hour', 1"
+    waiting = "SELECT 'ready', NULL, NULL, 0"
+    for select, count in ((expired, dead), (lasting, alive), (waiting, ready)):
+        columns = "status, started_at, lease, attempts, payload"
+        payloads = f"'card 4111-1111 of ' || n FROM generate_series(1, {count}) AS n"
+        query(url, f"INSERT INTO public.jobs ({columns}) {select}, {payloads}")
+
+
+def states(url: str) -> dict[str, int]:
+    """How many messages are in each state."""
+    return {
+        str(s): int(str(n)) for s, n in query(url, "SELECT status, count(*) FROM public.jobs GROUP BY 1 ORDER BY 1")
+    }
