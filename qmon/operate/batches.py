@@ -52,6 +52,22 @@ class Batches:
         if locked and not self._cancelled:
             self._through(iter(locked), move, [], again=True)
 
+    def repeat(self, count: int, some: Callable[[Tally, int], int]) -> None:
+        """Do ``some`` of at most so many rows until ``count`` are done, or nothing more comes of it."""
+        done = last = 0
+
+        def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+            nonlocal last
+            last = some(tally, min(self._pace.size, count - done))
+            return []
+
+        while done < count and not self._cancelled:
+            last = 0
+            self._through(iter([("", "")]), move, [], again=False)
+            done += last
+            if last == 0:
+                break
+
     def _through(self, rest: Iterator[Mark], move: Move, locked: list[Mark], *, again: bool) -> None:
         while some := list(islice(rest, self._pace.size)):
             if self._stopped():
@@ -79,7 +95,7 @@ class Batches:
                     raise
                 self._rest(self._pace.held_up())
                 continue
-            rest = self._pace.after(len(some), time.monotonic() - begun)
+            rest = self._pace.after(max(len(some), tally.done), time.monotonic() - begun)
             self._say()
             self._rest(rest)
             return locked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
@@ -14,7 +15,7 @@ from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.duration import format_duration
 from qmon.model.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
-from qmon.operate.frozen import CHUNK, Frozen, Mark, array, frozen, read_marks, texts_for
+from qmon.operate.frozen import CHUNK, Frozen, array, frozen, read_marks, texts_for
 from qmon.operate.owners import Facts, Proof, proof
 from qmon.operate.sql import Sql
 
@@ -51,7 +52,9 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class Found:
+    """A row of ``choose`` and its like: so many, frozen, or left out and why."""
+
     what: str
     count: int
     keys: str | None
@@ -99,6 +102,12 @@ def column_names(layout: Layout, since: str | None) -> dict[str, Name]:
     }
 
 
+def shown_columns(layout: Layout, since: str | None) -> dict[str, object]:
+    """The columns that an undo will find and show again, as an operation's frozen values keep them."""
+    names = column_names(layout, since)
+    return {"columns": {name: names[name] for name in ("id", "state", "since", "owner", "attempts", "payload")}}
+
+
 def read_facts(sql: Sql) -> Facts:
     """The server's clock, and what it lets us say of owners."""
     return sql.fetch(Facts, "facts", {})[0]
@@ -127,13 +136,21 @@ def choose(sql: Sql, layout: Layout, choice: Choice, wanted: Wanted) -> Chosen:
             "limit": limit - sum(each.count for each in marks),
         }
         found = _ask(sql, layout, values, wanted)
-        marks.append(frozen(mark for row in found if row.keys is not None for mark in _marks(sql, row)))
+        marks.append(frozen_of(sql, found))
         left.update({row.what: row.count for row in found if row.what != "chosen"})
     rows = Frozen(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
     if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
         left["not there, or in another state"] = gone
     said = tuple(LeftOut(_why(what, known, wanted), count) for what, count in sorted(left.items()) if count)
     return Chosen(rows, said, facts, known, states, _words(choice, wanted, facts, known, states))
+
+
+def frozen_of(sql: Sql, found: Iterable[Found]) -> Frozen:
+    """The chosen ones, kept."""
+    engine = sql.engine.name
+    return frozen(
+        mark for row in found if row.keys is not None for mark in read_marks(engine, row.keys, row.versions or "")
+    )
 
 
 def narrowed(
@@ -150,13 +167,9 @@ def narrowed(
     return out
 
 
-def _marks(sql: Sql, row: _Found) -> list[Mark]:
-    return read_marks(sql.engine.name, row.keys or "", row.versions or "")
-
-
-def _ask(sql: Sql, layout: Layout, values: dict[str, Value], wanted: Wanted) -> list[_Found]:
+def _ask(sql: Sql, layout: Layout, values: dict[str, Value], wanted: Wanted) -> list[Found]:
     try:
-        return sql.fetch(_Found, "choose", column_names(layout, wanted.since), values)
+        return sql.fetch(Found, "choose", column_names(layout, wanted.since), values)
     except PermissionMissing:
         raise
     except QueryFailed as problem:

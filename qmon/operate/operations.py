@@ -24,6 +24,7 @@ class Recorded:
     login: str
     reason: str
     predicate: str
+    frozen: str
     planned: int
     done: int
     skipped: int

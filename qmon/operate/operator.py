@@ -8,7 +8,10 @@ from qmon.model.layout import Layout
 from qmon.model.operations import Choice, Operation
 from qmon.operate.acting import Desk, Prepared
 from qmon.operate.operations import recorded
+from qmon.operate.purge import prepare_purge
 from qmon.operate.requeue import prepare_requeue
+from qmon.operate.trash import prepare_empty_trash
+from qmon.operate.undo import prepare_undo
 
 
 class Operator:
@@ -20,6 +23,18 @@ class Operator:
     def requeue(self, layout: Layout, choice: Choice) -> Prepared:
         """Messages in progress whose popper is dead, or that are stuck, are to be ready again. Raises ``BadInput``."""
         return prepare_requeue(self.desk, layout, choice)
+
+    def purge(self, layout: Layout, choice: Choice) -> Prepared:
+        """Messages are to go into the trash: ready and dead ones, unless others are chosen. Raises ``BadInput``."""
+        return prepare_purge(self.desk, layout, choice)
+
+    def undo(self, operation: str, choice: Choice = Choice()) -> Prepared:  # noqa: B008 - it is frozen
+        """A requeue or a purge is to be undone, whole or for the ids of the choice. Raises ``BadInput``."""
+        return prepare_undo(self.desk, operation, choice)
+
+    def empty_trash(self, queue: str | None, older_than_s: float) -> Prepared:
+        """What was purged more than so many seconds ago is to go for good. ``queue``: of this one, else of all."""
+        return prepare_empty_trash(self.desk, queue, older_than_s)
 
     def operations(self, limit: int = 100) -> tuple[Operation, ...]:
         """What was done here, the last first; none where this database keeps no operations."""

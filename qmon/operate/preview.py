@@ -17,7 +17,9 @@ from qmon.operate.sql import Sql
 
 
 @dataclass(frozen=True, slots=True)
-class _First:
+class First:
+    """A row as ``first`` reads it."""
+
     key: str
     id: str | None
     state: str | None
@@ -45,7 +47,7 @@ def first_rows(desk: Desk, sql: Sql, layout: Layout, choice: Choice, wanted: Wan
         return ()
     found = {
         row.key: row
-        for row in sql.fetch(_First, "first", column_names(layout, wanted.since), marks_for(sql.engine.name, marks))
+        for row in sql.fetch(First, "first", column_names(layout, wanted.since), marks_for(sql.engine.name, marks))
     }
     seen = [found[key] for key, _ in marks if key in found]
     ids = tuple(row.id for row in seen if row.id is not None)

@@ -17,7 +17,7 @@ from qmon.model.operations import Choice, Kind, OwnerState, Plan, Undo
 from qmon.operate import stores
 from qmon.operate.acting import Desk
 from qmon.operate.batches import Move
-from qmon.operate.choosing import Chosen, State, Wanted, check, choose
+from qmon.operate.choosing import Chosen, State, Wanted, check, choose, shown_columns
 from qmon.operate.frozen import Mark, marks_for
 from qmon.operate.operation import Record, Running, Tally, standing
 from qmon.operate.prepared import PreparedRows, Work, lock
@@ -59,7 +59,8 @@ def prepare_requeue(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
             consequences=way.consequences(chosen),
             consent=consent(desk, count),
         )
-    frozen = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
+    frozen: dict[str, object] = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
+    frozen |= shown_columns(layout, layout.started_at)
     record = Record(table_to_text(layout.table), frozen, undoable=undo.possible)
     return PreparedRows(desk, plan, Work(chosen.rows, record, way.begin) if count else None)
 

@@ -9,6 +9,7 @@
 -- > login      their login on the server
 -- > reason     why
 -- > predicate  which rows, in words
+-- > frozen     the frozen values, a JSON object
 -- > planned    how many the plan counted
 -- > done       how many were touched
 -- > skipped    left alone, since others had locked them
@@ -21,7 +22,8 @@
 -- > undoable   whether it could be undone
 -- > undone     rows that were taken back
 -- > emptied    rows whose trash was emptied
-SELECT o.id, o.kind, o.queue, o.about, o.by, o.login, o.reason, o.predicate, o.planned, o.done, o.skipped, o.changed,
+SELECT o.id, o.kind, o.queue, o.about, o.by, o.login, o.reason, o.predicate,
+       CAST(o.frozen AS text) AS frozen, o.planned, o.done, o.skipped, o.changed,
        CAST(extract(epoch FROM o.started_at) AS float8) AS started_at,
        CAST(extract(epoch FROM o.ended_at) AS float8)   AS ended_at,
        CASE WHEN o.state = 'running' AND NOT EXISTS (

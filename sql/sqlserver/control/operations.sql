@@ -10,6 +10,7 @@
 -- > login      their login on the server
 -- > reason     why
 -- > predicate  which rows, in words
+-- > frozen     the frozen values, a JSON object
 -- > planned    how many the plan counted
 -- > done       how many were touched
 -- > skipped    left alone, since others had locked them
@@ -26,7 +27,8 @@ WITH asked AS (
     SELECT CAST(:id AS varchar(40)) AS id
 )
 SELECT TOP (CAST(:limit AS bigint))
-       o.id, o.kind, o.queue, o.about, o.[by], o.login, o.reason, o.predicate, o.planned, o.done, o.skipped, o.changed,
+       o.id, o.kind, o.queue, o.about, o.[by], o.login, o.reason, o.predicate,
+       o.frozen, o.planned, o.done, o.skipped, o.changed,
        CAST(DATEDIFF(SECOND, '19700101', o.started_at) AS float) + DATEPART(MILLISECOND, o.started_at) / 1000.0E0
            AS started_at,
        CAST(DATEDIFF(SECOND, '19700101', o.ended_at) AS float) + DATEPART(MILLISECOND, o.ended_at) / 1000.0E0

@@ -1,0 +1,177 @@
+"""Purge: messages are moved into the trash in the same transaction that takes them out of the queue."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.engines.queries import Name
+from qmon.errors import BadInput
+from qmon.model.duration import format_duration
+from qmon.model.layout import Layout
+from qmon.model.layout_io import table_to_text
+from qmon.model.operations import Choice, Kind, Plan, Undo
+from qmon.operate import stores
+from qmon.operate.acting import Desk
+from qmon.operate.batches import Move
+from qmon.operate.choosing import Chosen, State, Wanted, check, choose, shown_columns, value_of
+from qmon.operate.frozen import Mark, marks_for
+from qmon.operate.operation import Record, Running, Tally, standing
+from qmon.operate.prepared import PreparedRows, Work, lock
+from qmon.operate.preview import consent, estimated_s, first_rows
+from qmon.operate.sql import Sql
+from qmon.operate.table import Structure, read_structure
+
+_DAY_S: Final = 86400.0
+
+
+def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
+    """Read and freeze. Raises ``BadInput`` for a choice that makes no sense, and what the server says."""
+    check(layout, choice)
+    wanted = _wanted(layout, choice)
+    with contextlib.closing(desk.connect("purge plan")) as connection:
+        sql = Sql(connection, desk.engine)
+        if layout.ring is not None:
+            return PreparedRows(desk, _plan(desk, layout, _RING), None)
+        way = _way(sql, layout)
+        if (why := _impossible(desk, sql, way)) is not None:
+            return PreparedRows(desk, _plan(desk, layout, why), None)
+        chosen = choose(sql, layout, choice, wanted)
+        # From the far end: poppers at the near end do not meet our locks, nor the dead rows that a purge leaves.
+        rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.turned()
+        count = rows.count
+        plan = replace(
+            _plan(desk, layout, None if count else "no message matches: nothing to do"),
+            title=f"Purge {count:,} messages of {layout.queue}",
+            count=count,
+            predicate=chosen.predicate,
+            sql=tuple(sql.statement(name, way.shown).text for name in ("lock", *way.moves)),
+            first=first_rows(desk, sql, layout, choice, wanted, chosen),
+            left_out=chosen.left_out,
+            seconds=estimated_s(sql, Kind.PURGE, layout, count),
+            undo=Undo(True, way.lost(), time.time() + desk.trash_days * _DAY_S),
+            consequences=_consequences(desk, layout, way, wanted),
+            consent=consent(desk, count),
+        )
+    record = Record(table_to_text(layout.table), _frozen(chosen, way), undoable=True)
+    return PreparedRows(desk, plan, Work(rows, record, way.begin) if count else None)
+
+
+_RING = "a ring's slots are freed by pops alone: pop what is to go"
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How messages of one layout are moved: the table, and the second half of split ones, which goes first."""
+
+    layout: Layout
+    table: Structure
+    data: Structure | None
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """The statements of a batch."""
+        return ("purge",) if self.data is None else ("purge_data", "purge")
+
+    @property
+    def shown(self) -> dict[str, Name]:
+        """Names for showing the statements: the trash has no number before there is one."""
+        layout = self.layout
+        return {
+            "table": layout.table.parts,
+            "id": layout.id,
+            "data_table": None if layout.data_table is None else layout.data_table.parts,
+            "data_id": layout.data_id,
+            "trash": ("qmon", "trash"),
+            "columns": self.table.kept,
+        }
+
+    def begin(self, sql: Sql, operation: Running) -> Move:
+        """Make the trash where it is missing; returns what purges one batch."""
+        layout, data = self.layout, self.data
+        names = self.shown | {"trash": stores.ensure(sql, "trash", self.table, self.table.kept, layout.id).parts}
+        data_names: dict[str, Name] = {}
+        if data is not None:
+            trash = stores.ensure(sql, "trash", data, data.kept, layout.data_id).parts
+            data_names = names | {"trash": trash, "columns": data.kept}
+
+        def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+            ours, locked = lock(sql, "lock", names, marks, tally)
+            if ours:
+                values = marks_for(sql.engine.name, ours) | {"operation": operation.id}
+                if data_names:
+                    sql.execute("purge_data", data_names, values)
+                tally.done = sql.execute("purge", names, values)
+                tally.changed += len(ours) - tally.done
+            return locked
+
+        return move
+
+    def lost(self) -> tuple[str, ...]:
+        """What an undo would not bring back as it was."""
+        out = ["row versions: each message is a new row to the server"]
+        for structure in filter(None, (self.table, self.data)):
+            if generated := structure.generated:
+                out.append(f"computed anew by the server: {', '.join(generated)} of {structure.table}")
+            if triggers := structure.named("trigger"):
+                out.append(f"what triggers did, and do again: {', '.join(triggers)} on {structure.table}")
+        return tuple(out)
+
+
+def _way(sql: Sql, layout: Layout) -> _Way:
+    data = None
+    if layout.data_table is not None:
+        if layout.id is None or layout.data_id is None:
+            raise BadInput(f"queue {layout.queue!r}: split tables move together only where both ids are known")
+        data = read_structure(sql, layout.data_table)
+    return _Way(layout, read_structure(sql, layout.table), data)
+
+
+def _impossible(desk: Desk, sql: Sql, way: _Way) -> str | None:
+    for structure in filter(None, (way.table, way.data)):
+        if others := structure.named("cascade"):
+            named = ", ".join(others)
+            return f"rows of {named} go or change with those of {structure.table}: no undo could restore that"
+        if taken := set(structure.kept) & set(stores.OWN):
+            return f"{structure.table} has a column called {min(taken)}, as the trash has"
+    if way.data is not None and str(way.data.table) in way.table.named("refers"):
+        return f"{way.table.table} refers to {way.data.table}: they cannot be moved one after the other"
+    if not standing(sql.connection, desk.engine).possible:
+        return "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
+    return None
+
+
+def _wanted(layout: Layout, choice: Choice) -> Wanted:
+    if choice.older_than_s is not None and layout.enqueued_at is None:
+        raise BadInput(f"queue {layout.queue!r} has no column that says when a message was pushed; give ids")
+    states: tuple[State, ...] = ()
+    if layout.state is not None:
+        asked = (choice.state,) if choice.state else ("ready", "done", "dead") if choice.ids else ("ready", "dead")
+        states = tuple(state for state in asked if value_of(layout, state) is not None)  # type: ignore[misc]
+    return Wanted(states, layout.enqueued_at, choice.older_than_s, None)
+
+
+def _consequences(desk: Desk, layout: Layout, way: _Way, wanted: Wanted) -> tuple[str, ...]:
+    out = ["no popper gets them", f"they are kept in the trash, {format_duration(desk.trash_days * _DAY_S)} at least"]
+    if way.data is not None:
+        out.append(f"rows of {layout.data_table} go with them")
+    if "in_progress" in wanted.states:
+        out.append("a popper at work on one of them cannot complete it")
+    if referring := way.table.named("trigger"):
+        out.append(f"triggers run: {', '.join(referring)}")
+    return tuple(out)
+
+
+def _frozen(chosen: Chosen, way: _Way) -> dict[str, object]:
+    layout = way.layout
+    data = None if way.data is None else table_to_text(way.data.table)
+    out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}
+    return out | shown_columns(layout, layout.enqueued_at)
+
+
+def _plan(desk: Desk, layout: Layout, refused: str | None) -> Plan:
+    title, refused = f"Purge messages of {layout.queue}", desk.read_only or refused
+    return Plan(Kind.PURGE, desk.target.name, layout.queue, title, 0, "messages", "", (), refused=refused)

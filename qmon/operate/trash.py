@@ -1,0 +1,119 @@
+"""Emptying the trash: the one action that takes something away for good."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+
+from qmon.engines.base import Value
+from qmon.errors import BadInput
+from qmon.model.duration import format_duration
+from qmon.model.operations import Consent, Kind, Plan, Result, Undo
+from qmon.operate import stores
+from qmon.operate.acting import Desk, Permission, Stopped, Tell
+from qmon.operate.batches import Batches
+from qmon.operate.choosing import read_facts
+from qmon.operate.operation import Record, Tally, running, standing
+from qmon.operate.operations import recorded
+from qmon.operate.sql import Sql
+from qmon.operate.stores import Store
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    operation: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one operation has left in one store. ``leading``: in the table of the queue, not in the second half."""
+
+    store: Store
+    operation: str
+    count: int
+    leading: bool
+
+
+def prepare_empty_trash(desk: Desk, queue: str | None, older_than_s: float) -> PreparedEmpty:
+    """Count what of the trash is older than so many seconds, of one queue or all. Raises ``BadInput``."""
+    if not (older_than_s >= 0 and math.isfinite(older_than_s)):
+        raise BadInput(f"{older_than_s} is not an age")
+    with contextlib.closing(desk.connect("trash plan")) as connection:
+        sql = Sql(connection, desk.engine)
+        before = read_facts(sql).epoch - older_than_s
+        parts = _parts(sql, queue, older_than_s) if standing(connection, desk.engine).recorded else []
+        count = sum(part.count for part in parts)
+        age = format_duration(older_than_s) if older_than_s else "0 s"
+        plan = Plan(
+            kind=Kind.EMPTY_TRASH,
+            target=desk.target.name,
+            queue=queue or "",
+            title=f"Empty {count:,} rows of the trash for good",
+            count=count,
+            unit="rows of trash",
+            predicate=f"purged more than {age} ago" + (f", of {queue}" if queue else ""),
+            sql=tuple(sql.statement("empty_trash", {"trash": part.store.parts}).text for part in parts[:1]),
+            undo=Undo(possible=False, notes=("what is emptied is gone",)),
+            consequences=tuple(f"operation {name} can no longer be undone" for name in _operations(parts)),
+            consent=Consent.TYPED if desk.target.prod and queue else Consent.BUTTON,
+            refused=desk.read_only or (None if count else "nothing in the trash is that old"),
+        )
+    return PreparedEmpty(desk, plan, before, parts)
+
+
+class PreparedEmpty:
+    """See ``Prepared``."""
+
+    def __init__(self, desk: Desk, plan: Plan, before: float, parts: list[_Part]) -> None:
+        self._desk, self._plan, self._before, self._parts = desk, plan, before, parts
+        self._applied = False
+
+    @property
+    def plan(self) -> Plan:
+        """What will be emptied."""
+        return self._plan
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
+        """See ``Prepared``."""
+        if self._applied:
+            raise BadInput("this plan was applied already; plan again; nothing was changed")
+        self._desk.may_change()
+        with contextlib.closing(self._desk.connect(str(self._plan.kind))) as connection:
+            sql = Sql(connection, self._desk.engine)
+            record = Record("trash", {"before": self._before, "operations": _operations(self._parts)})
+            with running(self._desk, connection, self._plan, permission, record) as operation:
+                self._applied = True
+                batches = Batches(operation, connection, self._plan.count, tell, stopped)
+                for part in self._parts:
+                    batches.repeat(part.count, partial(self._empty, sql, part))
+            return operation.result()
+
+    def _empty(self, sql: Sql, part: _Part, tally: Tally, size: int) -> int:
+        values: dict[str, Value] = {"operation": part.operation, "before": self._before, "limit": size}
+        tally.done = sql.execute("empty_trash", {"trash": part.store.parts}, values)
+        if part.leading:
+            sql.execute("emptied", {}, {"done": tally.done, "id": part.operation})
+        return tally.done
+
+
+def _parts(sql: Sql, queue: str | None, older_than_s: float) -> list[_Part]:
+    out: list[_Part] = []
+    known: dict[str, tuple[str, str]] = {}
+    for store in stores.stores(sql, "trash"):
+        found = sql.fetch(_Old, "choose_old", {"trash": store.parts}, {"older_than": older_than_s})
+        for row in found:
+            if row.operation not in known:
+                done = recorded(sql.connection, sql.engine, limit=1, id=row.operation)
+                known[row.operation] = (done[0].queue, done[0].about) if done else ("", "")
+            of, about = known[row.operation]
+            if queue in (None, of):
+                out.append(_Part(store, row.operation, row.count, about == store.about))
+    return out
+
+
+def _operations(parts: list[_Part]) -> list[str]:
+    return sorted(Counter(part.operation for part in parts))

@@ -1,0 +1,14 @@
+-- Empties some of a trash for good: rows of one operation that were there when it was counted.
+-- {trash}       the table
+-- :operation    the operation
+-- :before       what came until then, seconds since the epoch
+-- :limit        so many at most
+DELETE FROM {trash}
+WHERE ctid = ANY (ARRAY(
+    SELECT q.ctid
+    FROM {trash} AS q
+    WHERE q.qmon_operation = CAST(:operation AS text)
+      AND q.qmon_trashed_at < to_timestamp(CAST(:before AS float8))
+    LIMIT :limit
+    FOR UPDATE SKIP LOCKED
+))

@@ -1,0 +1,14 @@
+-- Moves rows that we have locked into the trash, in one statement.
+-- {table}         the queue's table
+-- {trash}         qmon's table for that
+-- {columns!list}  all its columns
+-- :keys           where the rows lie, an array as text
+-- :operation      the operation
+WITH gone AS (
+    DELETE FROM {table} AS q
+    WHERE q.ctid = ANY (CAST(:keys AS tid[]))
+    RETURNING {columns!list.q}
+)
+INSERT INTO {trash} (qmon_operation, {columns!list})
+SELECT :operation, {columns!list.g}
+FROM gone AS g

@@ -1,0 +1,17 @@
+-- Moves the other half of split messages into the trash: the rows of the second table that belong to those of the first.
+-- {table}         the queue's table
+-- {id}            column: the id
+-- {data_table}    the second table
+-- {data_id}       column of the second table: the id
+-- {trash}         qmon's table for that
+-- {columns!list}  all columns of the second table
+-- :keys           where the rows of the first table lie, an array as text
+-- :operation      the operation
+WITH gone AS (
+    DELETE FROM {data_table} AS q
+    WHERE q.{data_id} IN (SELECT m.{id} FROM {table} AS m WHERE m.ctid = ANY (CAST(:keys AS tid[])))
+    RETURNING {columns!list.q}
+)
+INSERT INTO {trash} (qmon_operation, {columns!list})
+SELECT :operation, {columns!list.g}
+FROM gone AS g
