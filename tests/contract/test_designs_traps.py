@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
-from collections.abc import Callable
 
 import pytest
 
@@ -215,45 +213,3 @@ def unsettled(url: str, layout: Layout) -> bool:
 
 def test_a_table_without_its_own_vacuum_settings_is_noticed(database: str) -> None:
     trapped(database, "fifo", altered("ALTER TABLE {0} RESET (autovacuum_vacuum_threshold)"), unsettled)
-
-
-def test_a_deadlock_that_the_design_allows_ends_one_of_the_two_and_loses_nothing(database: str) -> None:
-    # strict_fifo: one transaction pops and then pushes, another one pushes and then pops. Who is ended comes again.
-    layout = made(database, "strict_fifo")
-    popped: list[str] = []
-    ended: list[str] = []
-    meet = threading.Barrier(2)
-
-    def insist(*steps: Callable[[Connection], list[str]]) -> None:
-        with opened(database) as connection:
-            while True:
-                try:
-                    with connection.transaction():
-                        found = steps[0](connection)
-                        if not ended:
-                            meet.wait()
-                        found += steps[1](connection)
-                except QmonError as error:
-                    ended.append(str(error))
-                else:
-                    popped.extend(found)
-                    return
-
-    def one_pop(connection: Connection) -> list[str]:
-        return [message for _, message in pop(connection, layout)]
-
-    def one_push(connection: Connection) -> list[str]:
-        push(connection, layout, "pushed")
-        return []
-
-    with opened(database) as connection:
-        push(connection, layout, "a", "b")
-    thread = threading.Thread(target=insist, args=(one_push, one_pop))
-    thread.start()
-    insist(one_pop, one_push)
-    thread.join()
-    assert ["deadlock" in each for each in ended] == [True]
-    with opened(database) as connection:
-        popped += [message for _ in range(2) for _, message in pop(connection, layout)]
-        assert pop(connection, layout) == []
-    assert sorted(popped) == ["a", "b", "pushed", "pushed"]

@@ -8,6 +8,11 @@
 -- at any time, since numbers that were popped are refused by their turn; the row returned then says that the orphan
 -- became itself. It is also what helps after a crash of the server, which makes sequences jump ahead by up to 32: of
 -- the push sequence that leaves holes, of the pop sequence orphans.
+--
+-- Deadlocks: poppers that come by again wait for the row of a number that another one has popped and not committed. Two
+-- transactions of several pops each may so wait for each other, after a repair that has set the sequence back and at no
+-- other time. PostgreSQL then ends one of the two after a second, and whoever sent it sends it again; nothing is lost.
+-- One pop a transaction waits for nobody who waits.
 -- {table}          the ring
 -- {repair}         the function
 -- {fill_hole}      function: fill a hole
