@@ -29,6 +29,7 @@ class TableFacts:
         sequence_id: the sequence that issues ids.
         push_sequence_id: a ring's push position.
         pop_sequence_id: a ring's pop position.
+        subscriber_sequence_ids: the pop positions of a ring's subscribers where it has several, in their order.
         estimated_rows: rows of the table as the catalogue last counted them; ``None`` where it never did.
         order_by: the column that the head is sought along where the layout has no due time: the id, or a time where
             there is no id (or only a random one, such as a uuid, and an index on the time).
@@ -40,10 +41,13 @@ class TableFacts:
         stuck_seek: an index leads to the rows in progress in the order of their start time.
         dead_seek: an index leads to the dead rows.
         due_seek: an index leads to the rows that are not due yet.
+        walk_seek: an index gives the rows in the order of ``order_by``, but those of every state: a walk along it
+            from a known place finds the ready ones, and must be bounded.
         columns: the columns of ``table_id``, in order.
         unknown: figure → why this layout cannot have it at all, one line.
         slow: figure → why no probe of the tick may ask for it, one line; the slow exact count still has it.
-        indexes: seek (``head``, ``ready``, ``progress``, ``stuck``, ``dead``, ``due``) → the index that serves it.
+        indexes: seek (``head``, ``ready``, ``walk``, ``progress``, ``stuck``, ``dead``, ``due``) → the index that
+            serves it.
     """
 
     table_id: int
@@ -51,6 +55,7 @@ class TableFacts:
     sequence_id: int | None = None
     push_sequence_id: int | None = None
     pop_sequence_id: int | None = None
+    subscriber_sequence_ids: tuple[int, ...] = ()
     estimated_rows: int | None = None
     order_by: str | None = None
     order_by_number: bool = False
@@ -60,6 +65,7 @@ class TableFacts:
     stuck_seek: bool = False
     dead_seek: bool = False
     due_seek: bool = False
+    walk_seek: bool = False
     columns: tuple[Column, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     slow: Mapping[str, str] = field(default_factory=dict)
@@ -70,8 +76,9 @@ class TableFacts:
         """The tables and sequences of the queue, for granting rights on them."""
         ids = (
             self.table_id, self.data_table_id, self.sequence_id, self.push_sequence_id, self.pop_sequence_id,
+            *self.subscriber_sequence_ids,
         )  # fmt: skip
-        return tuple(each for each in ids if each is not None)
+        return tuple(dict.fromkeys(each for each in ids if each is not None))
 
     def column(self, name: str) -> Column | None:
         """The column of that name, if the table has it."""

@@ -51,6 +51,13 @@ class Flow:
     net: float
 
 
+def pops_in_transaction(layout: Layout) -> bool:
+    """Whether a message is in progress only while its popper's transaction is open: no row says that it is."""
+    if layout.ring is not None or layout.traits.completes:
+        return False
+    return layout.state is None or layout.state.in_progress is None
+
+
 def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> Work | None:
     """The committed work between two samples of one table's counters; ``None`` where the counters were reset."""
     inserted = now.inserted - prev.inserted

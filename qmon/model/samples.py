@@ -103,8 +103,23 @@ class HeadSample:
 
 
 @dataclass(frozen=True, slots=True)
+class WalkSample:
+    """One row a queue: a head looked for among a bounded number of rows of any state; next time from ``place`` on.
+
+    ``whole``: the look was not cut short, so that ``counted`` is exact below the limit asked for; the rest is as in
+    ``HeadSample``.
+    """
+
+    place: str | None
+    head_id: str | None
+    oldest_s: float | None
+    counted: int
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
 class HeldSample:
-    """One row a transaction that has locked ready rows near the head (delete-on-pop designs), with how many.
+    """One row a transaction that has locked ready rows near the head, with how many: where no row says "in progress".
 
     ``xid`` may be that of a savepoint; ``running``: it has neither committed nor rolled back.
     """
@@ -142,10 +157,12 @@ class RingSample:
     """One row a ring: positions and the slots around both of them, from one statement.
 
     ``push_last`` and ``pop_last``: last numbers drawn; ``push_open``: numbers near ``push_last`` whose slot does not
-    hold the message yet, ``push_open_ahead`` those of them beyond ``pop_last``; ``pop_waiting``: numbers up to
-    ``pop_last`` whose message is not there yet; ``pop_held``: those whose message is there and not popped yet;
-    ``oldest_s``: age in seconds
-    of the oldest message that is ready.
+    hold the message yet; ``push_open_ahead``: those beyond ``pop_last`` without a message, given up as holes or not
+    there yet; ``pop_waiting``: numbers up to ``pop_last`` whose message is not there yet; ``pop_held``: those whose
+    message is there and not popped yet; ``oldest_s``: age in seconds of the oldest message that is ready. Of several
+    subscribers ``pop_…`` is about the one that is furthest behind. In a ring without turns a number whose message is
+    still to come looks like one that was popped: ``push_open`` then ends at ``pop_last``, and ``pop_waiting`` has only
+    numbers that no pusher has drawn.
     """
 
     push_last: int

@@ -10,16 +10,20 @@ from typing import Any, Final
 from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.facts import TableFacts
+from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
 from qmon.model.samples import (
     BlockedSample,
     ClockSample,
     CostSample,
     CounterSample,
+    HeadSample,
+    HeldSample,
     MessageSample,
     SequenceSample,
     ServerSample,
     WaitSample,
+    WalkSample,
     WriterSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
@@ -41,7 +45,6 @@ FIGURES: Final = (
     "gap",
 )
 """The figures that the facts about a table may rule out, by the names used in ``unknown``."""
-_COUNTED_SLOWLY: Final = "counted by the slow exact count, which has not run yet"
 
 
 class Collector:
@@ -143,7 +146,7 @@ class Collector:
             jobs.append(self._book.job("sequences", SequenceSample, {"sequences": _array(sequences)}))
         for name, probes in self._queues.items():
             jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
-        if any(probes.layout.traits.deletes_on_pop for probes in self._queues.values()):
+        if any(pops_in_transaction(probes.layout) for probes in self._queues.values()):
             jobs.append(self._book.job("writers", WriterSample))
         jobs.append(self._book.job("waits", WaitSample))
         jobs.append(self._book.job("cost", CostSample))
@@ -156,25 +159,34 @@ class Collector:
         sequences = {s.sequence_id: s for s in results.get(("", "sequences"), ())}
         issued = sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         found = {probe: records for (queue, probe), records in results.items() if queue == layout.queue}
-        head = _first(found.get(probes.head_probe or ""))
-        memo.learn(head, issued.last_value if issued else None)
+        unknown = {**facts.slow, **facts.unknown}
+        head, head_limit = _first(found.get(probes.head_probe or "")), memo.head_limit
+        held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", ())
+        walked = None
+        if isinstance(head, WalkSample):
+            walked = head
+            head, head_limit = _head_of(walked, head_limit, ordered=facts.walk_seek)
+            held = held if facts.walk_seek or (walked.whole and walked.counted < memo.head_limit) else None
+            if head is None and facts.walk_seek:
+                unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
+        memo.learn(head, issued.last_value if issued else None, walks=walked is not None)
+        memo.learn_place(walked)
         for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
             if probe in found:
                 setattr(memo, figure, found[probe][0].counted)
         ids = found.get("progress_ids")
-        unknown = {**dict.fromkeys(facts.slow, _COUNTED_SLOWLY), **facts.slow, **facts.unknown}
         return QueueSamples(
             layout=layout, counters=counters.get(facts.table_id),
             data_counters=counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
-            last_id=issued.last_value if issued else None, head=head, head_limit=memo.head_limit,
-            held=found.get("held", ()), progress=_first(found.get("progress_oldest") or found.get("progress")),
+            last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
+            held=held, progress=_first(found.get("progress_oldest") or found.get("progress")),
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
-            scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get("ring")),
+            scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get(probes.ring_probe)),
             anchor=self._slow.anchor(layout.queue), messages=messages_of(layout, facts, found), unknown=unknown,
         )  # fmt: skip
 
     def _needs_anchor(self, q: QueueSamples) -> bool:
-        if q.ring is not None:
+        if q.layout.ring is not None:
             return False
         if q.head is None:
             return True
@@ -209,12 +221,25 @@ def _unseen(server: ServerSample) -> tuple[ProbeFailure, ...]:
     return (ProbeFailure("waits", reason, grant=grant),)
 
 
+def _head_of(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
+    """The head that a walk has found, and how many rows it could have counted: of one cut short what it did count.
+
+    ``ordered``: the walk went from the oldest on; else the oldest row seen is the oldest only if all were seen.
+    """
+    if walked.whole:
+        oldest = walked.oldest_s if ordered or walked.counted < limit else None
+        return HeadSample(walked.head_id, oldest, walked.counted), limit
+    if not walked.counted:
+        return None, 0
+    return HeadSample(walked.head_id, walked.oldest_s if ordered else None, walked.counted), walked.counted
+
+
 def messages_of(
     layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
 ) -> tuple[MessageSample, ...] | None:
     """The rows for the queue screen, if they were asked for; binary payloads as text where they are text."""
-    for probe in ("messages_state", "messages_split", "messages", "messages_ring"):
-        if probe in found:
+    for probe in found:
+        if probe.startswith("messages"):
             column = facts.column(layout.payload) if layout.payload is not None else None
             if column is None or column.type != "bytea":
                 return found[probe]

@@ -14,7 +14,7 @@ from qmon.monitor.values import Known, state_column, states
 from qmon.monitor.wellknown import WHOLE, ZONELESS, Role, pick, plain
 
 NEEDS_STATE: Final = frozenset({"status", "flag", "batch_single", "batch_split", "batch_fast"})
-RINGS: Final = frozenset({"ring", "ring_classic", "ring_pointer"})
+RINGS: Final = frozenset({"ring", "ring_classic", "ring_pointer", "ring_subscribers"})
 _TIMES: Final = ("started_at", "enqueued_at", "due_at")
 _NAMED: Final = ("id", *_TIMES, "attempts", "priority", "payload")
 
@@ -86,14 +86,16 @@ def _with_ring(layout: Layout, sequences: Sequence[SequenceRow]) -> Layout:
     if ring is None:
         example = 'ring = { size = 1024, push_sequence = "dbo.PushSequence", pop_sequence = "dbo.PopSequence" }'
         raise BadInput(f"a {layout.design} needs its size and its sequences: {example}")
-    found: dict[str, TableName] = {}
-    for role in ("push_sequence", "pop_sequence"):
-        wanted: TableName = getattr(ring, role)
+
+    def there(wanted: TableName, role: str) -> TableName:
         sequence = find_sequence(wanted, sequences)
         if sequence is None:
             raise BadInput(f"there is no sequence {wanted} ({role}){nearest(str(wanted), _names(sequences))}")
-        found[role] = sequence.name
-    return replace(layout, ring=replace(ring, push_sequence=found["push_sequence"], pop_sequence=found["pop_sequence"]))
+        return sequence.name
+
+    push, pop = there(ring.push_sequence, "push_sequence"), there(ring.pop_sequence, "pop_sequence")
+    readers = tuple(there(each, "subscribers") for each in ring.subscribers)
+    return replace(layout, ring=replace(ring, push_sequence=push, pop_sequence=pop, subscribers=readers))
 
 
 def _names(sequences: Sequence[SequenceRow]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.flow import popped_up_to, pushed_up_to, ring_ready
+from qmon.model.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.samples import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import Figure
@@ -40,7 +40,7 @@ def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | N
 
 def held_rows(q: QueueSamples, writers: Sequence[WriterSample] | None, timeout_s: float) -> tuple[int, int] | None:
     """Rows near the head held by transactions that still run, and those held for longer than the timeout."""
-    if writers is None or q.head is None:
+    if writers is None or q.head is None or q.held is None:
         return None
     held = [h for h in q.held if h.running]
     late = sum(h.rows for h in held if (held_s(h, writers) or 0.0) > timeout_s)
@@ -61,7 +61,7 @@ def in_progress(q: QueueSamples, held: tuple[int, int] | None) -> Figure:
     """Messages popped and neither completed nor failed; for designs that delete on pop those of open transactions."""
     if q.ring is not None:
         return Figure(float(q.ring.pop_held))
-    if q.layout.traits.deletes_on_pop or q.layout.state is None:
+    if pops_in_transaction(q.layout):
         return Figure(float(held[0])) if held is not None else _unknown(q, "in_progress")
     if q.progress is not None:
         if q.progress.in_progress <= COUNT_LIMIT:
@@ -76,7 +76,7 @@ def in_progress(q: QueueSamples, held: tuple[int, int] | None) -> Figure:
 
 def stuck(q: QueueSamples, held: tuple[int, int] | None, watched: WatchedProgress, at: float) -> Figure:
     """Messages in progress for longer than the queue's timeout."""
-    if q.layout.traits.deletes_on_pop:
+    if pops_in_transaction(q.layout):
         return Figure(float(held[1])) if held is not None else _unknown(q, "stuck")
     if q.layout.state is None or q.layout.state.in_progress is None:
         return _unknown(q, "stuck")

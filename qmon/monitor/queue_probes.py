@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from zlib import crc32
@@ -10,6 +11,7 @@ from zlib import crc32
 from qmon.engines.base import Value
 from qmon.engines.queries import Name
 from qmon.model.facts import TableFacts
+from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
 from qmon.model.samples import (
     CountSample,
@@ -19,6 +21,7 @@ from qmon.model.samples import (
     ProgressIdSample,
     ProgressSample,
     RingSample,
+    WalkSample,
 )
 from qmon.monitor.figures import COUNT_LIMIT
 from qmon.monitor.jobs import Book, Job
@@ -29,6 +32,24 @@ _HELD_AT_LEAST: Final = 200
 _COUNTING_S: Final = 10.0
 _RING_WINDOW: Final = 32
 _BOUND_LAG: Final = 2
+_WALK: Final = 2 * _FULL
+_HELD: Final = {
+    "head": "held",
+    "head_newest": "held_newest",
+    "head_due": "held_due",
+    "head_state": "held_state",
+    "head_any": "held_any",
+}
+"""What tells the rows that transactions hold, where each probe has found the head."""
+_LISTED: Final = {
+    "head": "messages",
+    "head_newest": "messages_newest",
+    "head_due": "messages_due",
+    "head_state": "messages_ready",
+}
+"""What lists the rows, where a pop leaves none in progress."""
+WALKS: Final = frozenset({"head_walk", "head_any"})
+"""Probes whose answer is a ``WalkSample``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +76,8 @@ class Memo:
     scheduled: int | None = None
     dead: int | None = None
 
-    def learn(self, head: HeadSample | None, last_id: int | None) -> None:
-        """Take in the head of this poll, for the next ones."""
+    def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
+        """Take in the head of this poll, for the next ones; ``walks``: it is sought from a place, not from an id."""
         self.polls += 1
         if head is None:
             return
@@ -64,10 +85,17 @@ class Memo:
             self.over_limit = head.counted >= _FULL
         elif head.counted == 0:
             self.over_limit = False
+        if walks:
+            return
         if head.head_id is not None:
             self.bounds.append(head.head_id)
         elif last_id is not None:
             self.bounds.append(str(last_id))
+
+    def learn_place(self, walked: WalkSample | None) -> None:
+        """Take in where the next walk may begin."""
+        if walked is not None and walked.place is not None:
+            self.bounds.append(walked.place)
 
     def bound(self) -> str | None:
         """The id to seek the head from: one of an earlier poll, so that ids that commit late are still found."""
@@ -97,9 +125,28 @@ class QueueProbes:
         state, due = self.layout.state is not None, self.layout.due_at is not None
         if due and self.facts.due_seek:
             return "head_state_due" if state else "head_due"
-        if due or not self.facts.head_seek or self.facts.order_by is None:
+        if due:
+            return None
+        if self.facts.walk_seek:
+            return "head_walk" if self._book.has("head_walk") else None
+        if not state and self.layout.id is None and self.facts.order_by is None:
+            return "head_any" if self._book.has("head_any") else None
+        if not self.facts.head_seek or self.facts.order_by is None:
             return None
         return "head_state" if state else "head"
+
+    @property
+    def held_probe(self) -> str | None:
+        """The probe that tells which rows transactions hold, where no row says that it is in progress."""
+        return self._fitting(_HELD) if pops_in_transaction(self.layout) else None
+
+    def _fitting(self, probes: Mapping[str, str]) -> str | None:
+        """The one for the way in which the head is found; a stack is popped at its other end."""
+        head = self.head_probe
+        if head == "head" and self.layout.traits.order == "lifo":
+            head = "head_newest"
+        probe = probes.get(head or "")
+        return probe if probe is not None and self._book.has(probe) else None
 
     def jobs(self, now: float, sessions: int, rows: int | None) -> list[Job]:
         """The statements of this poll. ``now``: our clock, seconds. ``rows``: how many messages the screen shows."""
@@ -116,28 +163,46 @@ class QueueProbes:
     def _messages(self, rows: int) -> list[Job]:
         layout, state = self.layout, self.layout.state
         if layout.ring is not None:
-            if self.facts.pop_sequence_id is None:
+            if self.facts.pop_sequence_id is None or "ready" in self.facts.unknown:
                 return []
-            return [self._job("messages_ring", MessageSample, {"limit": rows, "pop_sequence": self._pop_sequence})]
-        if state is None:
+            probe = "messages_ring" if layout.data_table is None else "messages_ring_split"
+            return [self._job(probe, MessageSample, {"limit": rows, "pop_sequences": self._pop_sequences})]
+        if pops_in_transaction(layout):
+            listed = self._fitting(_LISTED)
             values: dict[str, Value] = {"limit": rows, "head": self.memo.bound()}
-            return [self._job("messages", MessageSample, values)] if self.head_probe == "head" else []
-        if state.in_progress is None or layout.id is None or not self.facts.progress_seek:
+            return [self._job(listed, MessageSample, values)] if listed else []
+        if state is None or state.in_progress is None or layout.id is None or not self.facts.progress_seek:
             return []
         split = layout.data_table is not None and layout.data_id is not None and self._book.has("messages_split")
         return [self._job("messages_split" if split else "messages_state", MessageSample, {"limit": rows})]
 
     @property
-    def _pop_sequence(self) -> str:
-        return str(self.facts.pop_sequence_id)
+    def _pop_sequences(self) -> str:
+        """The pop positions as an array: one, or one for each subscriber."""
+        own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
+        return "{" + ",".join(map(str, own)) + "}"
+
+    @property
+    def ring_probe(self) -> str:
+        """The probe that reads the positions of a ring."""
+        ring = self.layout.ring
+        if ring is not None and ring.subscribers and ring.unread is not None:
+            return "ring_subscribers"
+        return "ring" if ring is not None and ring.turn is not None else "ring_classic"
 
     def _ring(self, sessions: int) -> list[Job]:
         ring, facts = self.layout.ring, self.facts
-        if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None or ring.turn is None:
+        if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
+            return []
+        if "ready" in facts.unknown or not self._book.has(self.ring_probe):
             return []
         window = min(max(_RING_WINDOW, 2 * sessions), 1000, ring.size)
-        values: dict[str, Value] = {"push_sequence": str(facts.push_sequence_id), "pop_sequence": self._pop_sequence}
-        return [self._job("ring", RingSample, {**values, "window": window})]
+        values: dict[str, Value] = {
+            "push_sequence": str(facts.push_sequence_id),
+            "pop_sequence": str(facts.pop_sequence_id),
+            "pop_sequences": self._pop_sequences,
+        }
+        return [self._job(self.ring_probe, RingSample, {**values, "window": window})]
 
     def _head(self) -> list[Job]:
         probe = self.head_probe
@@ -146,10 +211,13 @@ class QueueProbes:
         memo = self.memo
         recount = memo.polls % _RECOUNT_EVERY == crc32(self.layout.queue.encode()) % _RECOUNT_EVERY
         memo.head_limit = _FULL if not memo.over_limit or recount else 1
-        jobs = [self._job(probe, HeadSample, {"limit": memo.head_limit, "head": memo.bound()})]
-        if self.layout.traits.deletes_on_pop and probe == "head" and self._book.has("held"):
+        values: dict[str, Value] = {"limit": memo.head_limit, "head": memo.bound()}
+        if probe in WALKS:
+            values |= {"walk": _WALK, "table_id": self.facts.table_id}
+        jobs = [self._job(probe, WalkSample if probe in WALKS else HeadSample, values)]
+        if (held := self.held_probe) is not None:
             limit = max(memo.head_limit, _HELD_AT_LEAST)
-            jobs.append(self._job("held", HeldSample, {"limit": limit, "head": memo.bound()}))
+            jobs.append(self._job(held, HeldSample, {"limit": limit, "head": memo.bound()}))
         return jobs
 
     def _in_progress(self) -> list[Job]:
@@ -211,5 +279,9 @@ def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
         "data_id": layout.data_id,
     }
     if layout.ring is not None:
-        names |= {"slot": layout.ring.slot, "turn": layout.ring.turn, "size": layout.ring.size}
+        ring = layout.ring
+        names |= {
+            "slot": ring.slot, "turn": ring.turn, "size": ring.size, "unread": ring.unread,
+            "message_id": ring.message_id,
+        }  # fmt: skip
     return names

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from qmon.model.facts import TableFacts
+from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
 from qmon.monitor.catalog import Details, Index, SequenceRow
 from qmon.monitor.complete import find_sequence
-from qmon.monitor.wellknown import RANDOM_IDS, WHOLE
+from qmon.monitor.wellknown import RANDOM_IDS, TIMES, WHOLE
 
 INSTEAD: Final = "counted every 60 s instead"
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
@@ -29,17 +30,20 @@ class _Found:
 def table_facts(layout: Layout, details: Details, data: Details | None, sequences: Sequence[SequenceRow]) -> TableFacts:
     """The facts about one completed layout. ``data``: the second half of split tables."""
     reader = _Reader(layout, details)
+    readers: list[SequenceRow] = []
     if layout.ring is not None:
         reader.ring()
         push = find_sequence(layout.ring.push_sequence, sequences)
         pop = find_sequence(layout.ring.pop_sequence, sequences)
+        found_readers = [find_sequence(name, sequences) for name in layout.ring.subscribers]
+        readers = [each for each in found_readers if each is not None]
     else:
         reader.head()
         reader.in_progress()
         reader.dead()
         push = pop = None
     reader.rates()
-    sequence = reader.gap(sequences, [s for s in (push, pop) if s is not None])
+    sequence = reader.gap(sequences, [s for s in dict.fromkeys((push, pop, *readers)) if s is not None])
     found = reader.found
     return TableFacts(
         table_id=details.table.table_id,
@@ -47,6 +51,7 @@ def table_facts(layout: Layout, details: Details, data: Details | None, sequence
         sequence_id=sequence.sequence_id if sequence else None,
         push_sequence_id=push.sequence_id if push else None,
         pop_sequence_id=pop.sequence_id if pop else None,
+        subscriber_sequence_ids=tuple(each.sequence_id for each in readers),
         estimated_rows=details.table.estimated_rows,
         order_by=reader.order_by,
         order_by_number=reader.type_of(reader.order_by) in WHOLE,
@@ -56,6 +61,7 @@ def table_facts(layout: Layout, details: Details, data: Details | None, sequence
         stuck_seek="stuck" in found.indexes,
         dead_seek="dead" in found.indexes,
         due_seek="due" in found.indexes,
+        walk_seek="walk" in found.indexes,
         columns=details.facts_columns,
         unknown=found.unknown,
         slow=found.slow,
@@ -142,16 +148,33 @@ class _Reader:
             else:
                 found.slow["oldest"] = f"{reason}: not sought"
             found.slow["ready"] = f"{reason}: {INSTEAD}"
+            if layout.id is None and self.state is None:
+                found.slow["ready"] += ", unless the table is small"
+                found.slow["oldest"] = f"{reason}: found only while the table is small"
             return
         if (ready := self._apart("ready", (self.order_by,))) is not None:
             found.indexes["ready"] = found.indexes["head"] = ready.name
         elif (plain := self._leads(self.order_by)) is not None and self.state and self.state.done is None:
             found.indexes["head"] = plain.name
-        if "head" not in found.indexes:
+        if "head" not in found.indexes and (walk := self._mixed()) is not None:
+            found.indexes["walk"] = walk.name
+            self.order_by = walk.keys[0]
+        elif "head" not in found.indexes:
             lead = self._leads(self.order_by)
             why = "finished rows stay in the index on the id" if lead else f"no index leads with `{self.order_by}`"
             text = f"no index leads to the ready rows ({why}): {INSTEAD}; {self._wanted('ready', self.order_by)}"
             found.slow["ready"] = found.slow["oldest"] = text
+
+    def _mixed(self) -> Index | None:
+        """An index that has the rows of every state in the order of a time, which is then the order of pops."""
+        if self.state is None or self.layout.traits.order != "fifo":
+            return None
+        for index in self.details.indexes:
+            if index.where is None and len(index.keys) > 1 and index.keys[1] == self.state.column:
+                column = self.details.column(index.keys[0])
+                if column is not None and column.not_null and column.type_name in TIMES:
+                    return index
+        return None
 
     def _leads(self, column: str) -> Index | None:
         return next((i for i in self.details.indexes if i.where is None and i.keys[:1] == (column,)), None)
@@ -175,9 +198,12 @@ class _Reader:
     def in_progress(self) -> None:
         """The messages in progress and the stuck ones among them."""
         found, state = self.found, self.state
-        if self.layout.traits.deletes_on_pop and state is None:
+        if pops_in_transaction(self.layout):
             if "head" not in found.indexes:
-                reason = "a pop deletes its row, and nothing leads to the rows that poppers hold"
+                reason = "a pop deletes its row" if state is None else "a pop marks its message as finished at once"
+                reason += ", and nothing leads to the rows that poppers hold"
+                if self.order_by is None and self.layout.id is None and state is None:
+                    reason += ", unless the table is small"
                 found.unknown["in_progress"] = found.unknown["stuck"] = reason
             return
         if state is None or state.in_progress is None:
@@ -214,8 +240,6 @@ class _Reader:
         else:
             text = f"no index leads with the slot `{ring.slot}`: the slots around the positions are not read"
             self.found.slow["oldest"] = text
-        if ring.turn is None:
-            self.found.unknown["in_progress"] = "slots without a turn do not tell which numbers are being written"
         for figure, reason in (
             ("scheduled", "a ring has no due time"),
             ("dead", "a ring has no dead messages"),
@@ -247,4 +271,7 @@ class _Reader:
         if hidden:
             names = " and ".join(str(s.name) for s in hidden)
             self.found.unknown["gap"] = f"our role may not read {names}: GRANT SELECT on it helps"
+            if self.layout.ring is not None:
+                for figure in ("ready", "in_progress", "oldest", "rates", "fill"):
+                    self.found.unknown[figure] = self.found.unknown["gap"]
         return sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.flow import Flow, Shares, committed, ring_flow, shares_of, table_flow
+from qmon.model.flow import Flow, Shares, committed, pops_in_transaction, ring_flow, shares_of, table_flow
 from qmon.model.forecast import forecast
 from qmon.model.series import Recorder
 from qmon.model.snapshot import QueueSamples, Snapshot
@@ -89,7 +89,7 @@ class QueueTrack:
         if exact is not None:
             self._window.rebase(at, exact)
         elif q.anchor is not None:
-            less = held if q.layout.traits.deletes_on_pop else 0
+            less = held if pops_in_transaction(q.layout) else 0
             self._window.rebase(q.anchor.counted_at, max(0, q.anchor.ready - less))
 
     def _view(self, snapshot: Snapshot, q: QueueSamples, ready: Figure, held: tuple[int, int] | None) -> QueueView:

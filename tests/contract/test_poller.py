@@ -163,26 +163,6 @@ def test_rows_are_read_only_for_the_queue_on_screen(database: str) -> None:
         assert watched.queue("status", lambda q: q.messages is None).messages is None
 
 
-@pytest.mark.parametrize("design", ["naive", "fifo", "ring", "status", "batch_fast"])
-def test_the_rows_of_every_design_can_be_listed(database: str, design: str) -> None:
-    installed(database, design)
-    payload = "'x1'::bytea" if design in ("fifo", "status") else "'x1'"
-    with watching(database) as watched, connected(database, autocommit=False) as popper:
-        query(database, f"SELECT {design}_push({payload}) FROM generate_series(1, 5)")
-        popper.execute(f"SELECT * FROM {design}_pop()").fetchall()
-        if design in ("status", "batch_fast"):
-            popper.commit()
-        watched.poller.set_focus(Focus(rows_of=design))
-        queue = watched.queue(design, lambda q: q.messages)
-        assert queue.failures == ()
-        assert queue.messages is not None
-        first = queue.messages[0]
-        assert first.state == "in_progress"
-        assert first.age_s is not None
-        assert first.age_s >= 0
-        popper.rollback()
-
-
 def test_a_table_that_even_readers_must_wait_for_is_told_and_comes_back(database: str) -> None:
     installed(database, "fifo", "naive")
     with watching(database) as watched, connected(database, autocommit=False) as holder:

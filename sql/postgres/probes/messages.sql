@@ -41,11 +41,11 @@ FROM (
             WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
             ELSE left(CAST({payload?} AS text), 200)
         END AS payload,
-        row_number() OVER (ORDER BY {id}) AS place
+        row_number() OVER (ORDER BY q.{id}) AS place
     FROM {table} AS q
     CROSS JOIN (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) AS qmon_last_xid) AS now_xid
     WHERE {id} >= coalesce(:head, (SELECT {id} FROM {table} ORDER BY {id} LIMIT 1))
-    ORDER BY {id}
+    ORDER BY q.{id}
     LIMIT :limit
 ) AS m
 LEFT JOIN pg_locks AS l

@@ -1,11 +1,12 @@
--- The next messages of a ring, for the queue screen: those a popper has drawn a number for, then those that are ready.
+-- The next messages of a ring, for the queue screen: those a popper has drawn a number for, then those that are ready; of
+-- several subscribers for the one whose position is furthest behind.
 -- {table}        the ring's table
 -- {slot}         column: the slot
--- {turn}         column: whose turn it is
+-- {message_id}   column: the number of the message in the slot, NULL where there is none
 -- {enqueued_at?} column: when the message was pushed
 -- {payload?}     column: the message
 -- {size!int}     slots in the ring
--- :pop_sequence  id of the pop sequence
+-- :pop_sequences ids of the pop sequences as an array, {1,2}: one, or one for each subscriber
 -- :limit         so many at most
 -- > id           the message's number
 -- > state        in_progress or ready
@@ -21,9 +22,9 @@ SELECT
     CAST(NULL AS int) AS attempts,
     m.payload
 FROM (
-    SELECT coalesce(pg_sequence_last_value(o.seqrelid), o.seqstart - 1) AS pop_last
+    SELECT min(coalesce(pg_sequence_last_value(o.seqrelid), o.seqstart - 1)) AS pop_last
     FROM pg_sequence AS o
-    WHERE o.seqrelid = CAST(:pop_sequence AS oid)
+    WHERE o.seqrelid = ANY (CAST(:pop_sequences AS oid[]))
 ) AS p
 CROSS JOIN LATERAL generate_series(greatest(p.pop_last - 32, 0), p.pop_last + least(:limit, {size!int})) AS w(n)
 CROSS JOIN LATERAL (
@@ -35,7 +36,7 @@ CROSS JOIN LATERAL (
         END AS payload
     FROM {table}
     WHERE {slot} = w.n % {size!int}
-        AND {turn} = w.n + 1
+        AND {message_id} = w.n
     LIMIT 1
 ) AS m
 ORDER BY w.n

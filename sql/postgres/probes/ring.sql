@@ -12,7 +12,7 @@
 -- > push_last     last number drawn by a pusher
 -- > pop_last      last number drawn by a popper
 -- > push_open     numbers near push_last whose message is not there yet
--- > push_open_ahead how many of those lie beyond pop_last
+-- > push_open_ahead numbers beyond pop_last, near push_last, that have no message: not there yet, or given up as a hole
 -- > pop_waiting   numbers up to pop_last that wait for their message
 -- > pop_held      numbers up to pop_last whose message is there and not popped yet
 -- > oldest_s      seconds since the oldest ready message was pushed
@@ -40,7 +40,7 @@ SELECT
     pos.push_last,
     pos.pop_last,
     (SELECT CAST(count(*) AS int) FROM pushes AS p WHERE p.turn <= p.n) AS push_open,
-    (SELECT CAST(count(*) AS int) FROM pushes AS p WHERE p.turn <= p.n AND p.n > p.pop_last) AS push_open_ahead,
+    (SELECT CAST(count(*) AS int) FROM pushes AS p WHERE p.turn <> p.n + 1 AND p.n > p.pop_last) AS push_open_ahead,
     (SELECT CAST(count(*) AS int) FROM pops AS p WHERE p.turn <= p.n) AS pop_waiting,
     (SELECT CAST(count(*) AS int) FROM pops AS p WHERE p.turn = p.n + 1) AS pop_held,
     (

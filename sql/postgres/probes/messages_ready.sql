@@ -1,0 +1,57 @@
+-- The first ready messages of a queue with a state but none for what is in progress, for the queue screen. One that a
+-- running transaction has locked or is marking as popped is in progress; see "messages".
+-- {table}        the queue's table
+-- {id}           column: the order of pops
+-- {state}        column: the state
+-- {message_id}   column: the id
+-- {enqueued_at?} column: when it was pushed
+-- {attempts?}    column: how often it was popped
+-- {payload?}     column: the message
+-- :ready         the state value of a ready message
+-- :head          last known head id, NULL at first
+-- :limit         so many at most
+-- > id           id as text
+-- > state        in_progress or ready
+-- > age_s        seconds since it was pushed; for a message in progress since its popper's transaction began
+-- > owner        session that holds it
+-- > attempts     how often it was popped
+-- > payload      its first characters; its size alone where it is large
+SELECT
+    m.id,
+    CASE WHEN m.running THEN 'in_progress' ELSE 'ready' END AS state,
+    CAST(extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, m.enqueued_at)) AS float8) AS age_s,
+    CAST(l.pid AS text) AS owner,
+    m.attempts,
+    m.payload
+FROM (
+    SELECT
+        CAST({message_id} AS text) AS id,
+        CAST(q.xmax AS text) AS holder,
+        CASE
+            WHEN CAST(q.xmax AS text) IN ('0', '1', '2') THEN false
+            WHEN CAST(CAST(q.xmax AS text) AS bigint) >= (now_xid.qmon_last_xid & 4294967295)
+                AND CAST(CAST(q.xmax AS text) AS bigint) - (now_xid.qmon_last_xid & 4294967295) < 2147483648 THEN true
+            ELSE coalesce(pg_xact_status(CAST(CAST(
+                CAST(CAST(q.xmax AS text) AS bigint) + ((now_xid.qmon_last_xid >> 32) - CASE
+                    WHEN CAST(CAST(q.xmax AS text) AS bigint) - (now_xid.qmon_last_xid & 4294967295) > 2147483648 THEN 1 ELSE 0
+                END) * 4294967296
+            AS text) AS xid8)) = 'in progress', false)
+        END AS running,
+        CAST({enqueued_at?} AS timestamptz) AS enqueued_at,
+        CAST({attempts?} AS int) AS attempts,
+        CASE
+            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            ELSE left(CAST({payload?} AS text), 200)
+        END AS payload,
+        row_number() OVER (ORDER BY q.{id}) AS place
+    FROM {table} AS q
+    CROSS JOIN (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) AS qmon_last_xid) AS now_xid
+    WHERE {state} = :ready
+        AND {id} >= coalesce(:head, (SELECT {id} FROM {table} WHERE {state} = :ready ORDER BY {id} LIMIT 1))
+    ORDER BY q.{id}
+    LIMIT :limit
+) AS m
+LEFT JOIN pg_locks AS l
+    ON l.locktype = 'transactionid' AND l.granted AND CAST(l.transactionid AS text) = m.holder
+LEFT JOIN LATERAL pg_stat_get_activity(l.pid) AS a ON a.pid = l.pid
+ORDER BY m.place

@@ -1,0 +1,50 @@
+-- The next messages of a ring of pointers, for the queue screen, their payload from the second table: those a popper has
+-- drawn a number for, then those that are ready.
+-- {table}        the ring's table
+-- {slot}         column: the slot
+-- {message_id}   column: the number of the message in the slot, NULL where there is none
+-- {data_table}   the table with the payloads
+-- {data_id}      column of the second table: the message's number
+-- {enqueued_at?} column: when the message was pushed
+-- {payload?}     column of the second table: the message
+-- {size!int}     slots in the ring
+-- :pop_sequences ids of the pop sequences as an array, {1,2}: one, or one for each subscriber
+-- :limit         so many at most
+-- > id           the message's number
+-- > state        in_progress or ready
+-- > age_s        seconds since it was pushed
+-- > owner        NULL: a ring does not say who drew a number
+-- > attempts     NULL: a pop is final
+-- > payload      its first characters; its size alone where it is large
+SELECT
+    CAST(w.n AS text) AS id,
+    CASE WHEN w.n <= p.pop_last THEN 'in_progress' ELSE 'ready' END AS state,
+    CAST(extract(epoch FROM clock_timestamp() - m.enqueued_at) AS float8) AS age_s,
+    CAST(NULL AS text) AS owner,
+    CAST(NULL AS int) AS attempts,
+    d.payload
+FROM (
+    SELECT min(coalesce(pg_sequence_last_value(o.seqrelid), o.seqstart - 1)) AS pop_last
+    FROM pg_sequence AS o
+    WHERE o.seqrelid = ANY (CAST(:pop_sequences AS oid[]))
+) AS p
+CROSS JOIN LATERAL generate_series(greatest(p.pop_last - 32, 0), p.pop_last + least(:limit, {size!int})) AS w(n)
+CROSS JOIN LATERAL (
+    SELECT CAST({enqueued_at?} AS timestamptz) AS enqueued_at
+    FROM {table}
+    WHERE {slot} = w.n % {size!int}
+        AND {message_id} = w.n
+    LIMIT 1
+) AS m
+LEFT JOIN LATERAL (
+    SELECT
+        CASE
+            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            ELSE left(CAST({payload?} AS text), 200)
+        END AS payload
+    FROM {data_table}
+    WHERE {data_id} = w.n
+    LIMIT 1
+) AS d ON true
+ORDER BY w.n
+LIMIT :limit

@@ -1,0 +1,59 @@
+-- Positions of a ring without turns and the slots around both of them, in one statement; looks at no more than 2 x :window
+-- slots. A slot holds message n where its message id is n. Up to pop_last a slot without its message is one that has been
+-- popped, or one whose message is still to come: the two look the same, so the latter are not counted.
+-- LIMIT 1 keeps the planner from reading the whole ring instead of going to each slot by its key.
+-- {table}         the ring's table
+-- {slot}          column: the slot
+-- {message_id}    column: the message in the slot, NULL where there is none
+-- {enqueued_at?}  column: when the message was pushed
+-- {size!int}      slots in the ring
+-- :push_sequence  id of the push sequence
+-- :pop_sequence   id of the pop sequence
+-- :window         numbers to look at behind each position
+-- > push_last     last number drawn by a pusher
+-- > pop_last      last number drawn by a popper
+-- > push_open     numbers near push_last, beyond pop_last, whose message is not there yet
+-- > push_open_ahead the same
+-- > pop_waiting   numbers that poppers have drawn ahead of all pushers
+-- > pop_held      numbers up to pop_last whose message is there and not popped yet
+-- > oldest_s      seconds since the oldest ready message was pushed
+WITH pos AS MATERIALIZED (
+    SELECT
+        coalesce(pg_sequence_last_value(p.seqrelid), p.seqstart - 1) AS push_last,
+        coalesce(pg_sequence_last_value(o.seqrelid), o.seqstart - 1) AS pop_last
+    FROM pg_sequence AS p, pg_sequence AS o
+    WHERE p.seqrelid = CAST(:push_sequence AS oid)
+        AND o.seqrelid = CAST(:pop_sequence AS oid)
+),
+pushes AS MATERIALIZED (
+    SELECT w.n, t.number
+    FROM pos
+    CROSS JOIN LATERAL generate_series(
+        greatest(pos.push_last - CAST(:window AS bigint) + 1, pos.pop_last + 1, 0), pos.push_last
+    ) AS w(n)
+    CROSS JOIN LATERAL (
+        SELECT q.{message_id} AS number FROM {table} AS q WHERE q.{slot} = w.n % {size!int} LIMIT 1
+    ) AS t
+),
+pops AS MATERIALIZED (
+    SELECT w.n, t.number
+    FROM pos
+    CROSS JOIN LATERAL generate_series(greatest(pos.pop_last - CAST(:window AS bigint) + 1, 0), pos.pop_last) AS w(n)
+    CROSS JOIN LATERAL (
+        SELECT q.{message_id} AS number FROM {table} AS q WHERE q.{slot} = w.n % {size!int} LIMIT 1
+    ) AS t
+)
+SELECT
+    pos.push_last,
+    pos.pop_last,
+    (SELECT CAST(count(*) AS int) FROM pushes AS p WHERE p.number IS DISTINCT FROM p.n) AS push_open,
+    (SELECT CAST(count(*) AS int) FROM pushes AS p WHERE p.number IS DISTINCT FROM p.n) AS push_open_ahead,
+    CAST(greatest(pos.pop_last - pos.push_last, 0) AS int) AS pop_waiting,
+    (SELECT CAST(count(*) AS int) FROM pops AS p WHERE p.number = p.n) AS pop_held,
+    (
+        SELECT CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8)
+        FROM {table} AS t
+        WHERE t.{slot} = (pos.pop_last + 1) % {size!int}
+            AND t.{message_id} = pos.pop_last + 1
+    ) AS oldest_s
+FROM pos

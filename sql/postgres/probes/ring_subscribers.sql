@@ -1,0 +1,79 @@
+-- Positions of a ring that several subscribers read and the slots around them, in one statement: those of the pushers,
+-- and of the subscriber that is furthest behind, since a slot is free again when the last one has read it. Looks at no
+-- more than :window slots a position.
+-- A slot whose turn is n is free for message n, n + 1 holds it for those in "unread", n + size has been read by all.
+-- LIMIT 1 keeps the planner from reading the whole ring instead of going to each slot by its key.
+-- {table}         the ring's table
+-- {slot}          column: the slot
+-- {turn}          column: whose turn it is
+-- {unread}        column: who still has to read, subscriber k as bit k - 1
+-- {enqueued_at?}  column: when the message was pushed
+-- {size!int}      slots in the ring
+-- :push_sequence  id of the push sequence
+-- :pop_sequences  ids of the subscribers' pop sequences as an array, {1,2}, in their order
+-- :window         numbers to look at behind each position
+-- > push_last     last number drawn by a pusher
+-- > pop_last      last number drawn by a popper of that subscriber
+-- > push_open     numbers near push_last whose message is not there yet
+-- > push_open_ahead numbers beyond pop_last, near push_last, that have no message for it: not there yet, or given up
+-- > pop_waiting   numbers up to pop_last that wait for their message
+-- > pop_held      numbers up to pop_last whose message is there and not read by that subscriber yet
+-- > oldest_s      seconds since the oldest message that it has not drawn was pushed
+WITH pos AS MATERIALIZED (
+    SELECT
+        coalesce(pg_sequence_last_value(p.seqrelid), p.seqstart - 1) AS push_last,
+        coalesce(pg_sequence_last_value(o.seqrelid), o.seqstart - 1) AS pop_last,
+        CAST(1 AS bigint) << CAST(r.number - 1 AS int) AS own
+    FROM unnest(CAST(:pop_sequences AS oid[])) WITH ORDINALITY AS r(id, number)
+    JOIN pg_sequence AS o ON o.seqrelid = r.id
+    JOIN pg_sequence AS p ON p.seqrelid = CAST(:push_sequence AS oid)
+),
+behind AS MATERIALIZED (
+    SELECT pos.push_last, pos.pop_last, pos.own, w.waiting, w.held
+    FROM pos
+    CROSS JOIN LATERAL (
+        SELECT
+            CAST(count(*) FILTER (WHERE t.turn <= w.n) AS int) AS waiting,
+            CAST(count(*) FILTER (WHERE t.turn = w.n + 1 AND t.unread & pos.own <> 0) AS int) AS held
+        FROM generate_series(greatest(pos.pop_last - CAST(:window AS bigint) + 1, 0), pos.pop_last) AS w(n)
+        CROSS JOIN LATERAL (
+            SELECT q.{turn} AS turn, CAST(q.{unread} AS bigint) AS unread
+            FROM {table} AS q
+            WHERE q.{slot} = w.n % {size!int}
+            LIMIT 1
+        ) AS t
+    ) AS w
+    ORDER BY pos.pop_last - w.waiting - w.held, pos.pop_last, pos.own
+    LIMIT 1
+),
+pushes AS MATERIALIZED (
+    SELECT w.n, t.turn, t.unread, b.pop_last
+    FROM behind AS b
+    CROSS JOIN LATERAL generate_series(greatest(b.push_last - CAST(:window AS bigint) + 1, 0), b.push_last) AS w(n)
+    CROSS JOIN LATERAL (
+        SELECT q.{turn} AS turn, CAST(q.{unread} AS bigint) AS unread
+        FROM {table} AS q
+        WHERE q.{slot} = w.n % {size!int}
+        LIMIT 1
+    ) AS t
+)
+SELECT
+    b.push_last,
+    b.pop_last,
+    (SELECT CAST(count(*) AS int) FROM pushes AS p WHERE p.turn <= p.n) AS push_open,
+    (
+        SELECT CAST(count(*) AS int)
+        FROM pushes AS p
+        WHERE p.n > p.pop_last
+            AND (p.turn <> p.n + 1 OR p.unread & b.own = 0)
+    ) AS push_open_ahead,
+    b.waiting AS pop_waiting,
+    b.held AS pop_held,
+    (
+        SELECT CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8)
+        FROM {table} AS t
+        WHERE t.{slot} = (b.pop_last + 1) % {size!int}
+            AND t.{turn} = b.pop_last + 2
+            AND CAST(t.{unread} AS bigint) & b.own <> 0
+    ) AS oldest_s
+FROM behind AS b
