@@ -29,11 +29,38 @@ PARTS: Final = (
     Part("events", "fifo"),
     Part("audit", "naive", timeout_s=15.0),
     Part("thumbnails", "status", timeout_s=60.0, backlog=6000),
+    Part("alerts", "lifo"),
+    Part("cleanup", "heap"),
+    Part("exports", "batch_single", timeout_s=60.0),
+    Part("imports", "batch_split", timeout_s=60.0),
+    Part("ledger", "strict_fifo"),
+    Part("prices", "ring_subscribers", ring_size=1000),
+    Part("reminders", "pending"),
+    Part("sensors", "ring_classic", ring_size=1000),
+    Part("uploads", "ring_pointer", ring_size=1000),
+    Part("webhooks", "flag"),
 )
+QUIET: Final = (
+    "alerts",
+    "cleanup",
+    "exports",
+    "imports",
+    "ledger",
+    "prices",
+    "reminders",
+    "sensors",
+    "uploads",
+    "webhooks",
+)
+"""Queues that just run, each of a design that the others do not show; they share their processes."""
 
 
 def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
     """The healthy load: all queues keep up, but for the thumbnails, whose backlog drains slowly."""
+
+    def quiet(queue: str) -> QueueLoad:
+        more = {"rate": 6.0, "pop_rate": 15.0, "idle_s": 0.1, "keeper": True, "requeue_after_s": 60.0}
+        return load(queue, **more, apart=False)
 
     def load(queue: str, rate: float, **more: Any) -> QueueLoad:
         more |= {"pusher_application": "shop-api", "popper_application": f"{queue}-worker"}
@@ -46,6 +73,7 @@ def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
         load("events", 80, pushers=2, poppers=2, pop_rate=160, rollback_share=0.05),
         load("audit", 30, pushers=1, poppers=1, pop_rate=90),
         load("thumbnails", 20, pushers=1, poppers=1, pop_rate=45, keeper=True, requeue_after_s=90),
+        *(quiet(queue) for queue in QUIET),
     ]
 
 

@@ -40,6 +40,7 @@ class QueueLoad:
 
     ``rate``: messages per second of all pushers together, ``None`` as fast as possible; ``pop_rate`` likewise.
     ``poppers``: so many for each subscriber where a ring has several; ``pop_rate`` is then that of each subscriber.
+    ``apart``: its poppers have processes of their own, so that a crash of them hits this queue and no other.
     ``keeper``: somebody archives, and requeues and repairs what is older than ``requeue_after_s`` seconds.
     """
 
@@ -57,6 +58,7 @@ class QueueLoad:
     idle_s: float = 0.05
     keeper: bool = False
     requeue_after_s: float | None = None
+    apart: bool = True
     pusher_application: str = "load-pusher"
     popper_application: str = "load-popper"
     keeper_application: str = "load-keeper"
@@ -116,12 +118,13 @@ class QueueLoad:
 def processes(
     target: Target, loads: Sequence[QueueLoad], counters: int, slots: int, *, connections: int
 ) -> list[WorkerSpec]:
-    """Which process does what: pushers of all queues share some, the poppers of each queue have their own.
+    """Which process does what: pushers of all queues share some, and so do poppers of queues that are not ``apart``.
 
-    So a crash of poppers hits one queue. ``connections``: so many a process at most.
+    ``connections``: so many a process at most.
     """
     pushers: list[Member] = []
     keepers: list[Member] = []
+    together: list[Member] = []
     groups: list[list[Member]] = []
     slot = 0
     for load in loads:
@@ -130,8 +133,12 @@ def processes(
             into.extend(made)
             slot += len(made)
         poppers = load.members("popper", slot)
-        groups.extend(list(poppers[at : at + connections]) for at in range(0, len(poppers), connections))
         slot += len(poppers)
+        if load.apart:
+            groups.extend(list(poppers[at : at + connections]) for at in range(0, len(poppers), connections))
+        else:
+            together.extend(poppers)
+    groups.extend(together[at : at + connections] for at in range(0, len(together), connections))
     groups[:0] = [pushers[at : at + connections] for at in range(0, len(pushers), connections)]
     if keepers:
         groups.append(keepers)
