@@ -7,8 +7,11 @@ import contextlib
 from qmon.model.layout import Layout
 from qmon.model.operations import Choice, Operation
 from qmon.operate.acting import Desk, Prepared
+from qmon.operate.blocker import prepare_end_blocker
+from qmon.operate.holders import prepare_requeue_sessions
 from qmon.operate.operations import recorded
 from qmon.operate.purge import prepare_purge
+from qmon.operate.repair import prepare_repair
 from qmon.operate.requeue import prepare_requeue
 from qmon.operate.trash import prepare_empty_trash
 from qmon.operate.undo import prepare_undo
@@ -21,7 +24,12 @@ class Operator:
         self.desk = desk
 
     def requeue(self, layout: Layout, choice: Choice) -> Prepared:
-        """Messages in progress whose popper is dead, or that are stuck, are to be ready again. Raises ``BadInput``."""
+        """Messages in progress whose popper is dead, or that are stuck, are to be ready again. Raises ``BadInput``.
+
+        Where a pop deletes, the sessions whose open transactions hold messages are to be ended.
+        """
+        if layout.traits.deletes_on_pop:
+            return prepare_requeue_sessions(self.desk, layout, choice)
         return prepare_requeue(self.desk, layout, choice)
 
     def purge(self, layout: Layout, choice: Choice) -> Prepared:
@@ -31,6 +39,14 @@ class Operator:
     def undo(self, operation: str, choice: Choice = Choice()) -> Prepared:  # noqa: B008 - it is frozen
         """A requeue or a purge is to be undone, whole or for the ids of the choice. Raises ``BadInput``."""
         return prepare_undo(self.desk, operation, choice)
+
+    def repair(self, layout: Layout) -> Prepared:
+        """Holes and orphans of a ring are to be repaired. Raises ``BadInput`` where the queue is no ring."""
+        return prepare_repair(self.desk, layout)
+
+    def end_blocker(self, session: int, started_at: float | None) -> Prepared:
+        """A session is to be ended. ``started_at``: when the one that was shown began, seconds since the epoch."""
+        return prepare_end_blocker(self.desk, session, started_at)
 
     def empty_trash(self, queue: str | None, older_than_s: float) -> Prepared:
         """What was purged more than so many seconds ago is to go for good. ``queue``: of this one, else of all."""

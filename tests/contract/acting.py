@@ -1,10 +1,7 @@
-"""What tests of acting need: a desk on a test's database, applying a plan, and what the operations say."""
+"""What tests of actions need: a desk at a test's database with an audit of its own, and applying a plan to the end."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from qmon.engines.base import Connection, Session
@@ -12,30 +9,24 @@ from qmon.model.operations import Progress, Result
 from qmon.operate.acting import Desk, Permission, Prepared, Who
 from tests.queues import ENGINE, target_of
 
-YES = Permission("a test")
+REASON = Permission("a test")
 
 
-def desk(url: str, folder: Path, *, prod: bool = False, read_only: str | None = None, who: str = "anna@app-7") -> Desk:
-    """Where a test acts from, with an audit file of its own."""
-    target = replace(target_of(url), prod=prod)
+def desk_at(url: str, folder: Path, **more: object) -> Desk:
+    """A desk at the database of the URL, whose audit is in the folder. ``more``: other fields of it."""
+    target = target_of(url)
 
     def connect(purpose: str) -> Connection:
         return ENGINE.connect(target, Session(purpose, statement_timeout_s=60, lock_timeout_s=5))
 
-    return Desk(connect, ENGINE, target, Who(who), read_only=read_only, audit=folder / "audit" / "operations.jsonl")
+    given: dict[str, object] = {"target": target, "audit": folder / "operations.jsonl", "who": Who("anna@test"), **more}
+    return Desk(connect, ENGINE, **given)  # type: ignore[arg-type]
 
 
-def apply(
-    prepared: Prepared,
-    permission: Permission = YES,
-    tell: Callable[[Progress], None] = lambda now: None,
-    stopped: Callable[[], bool] = lambda: False,
-) -> Result:
-    """Apply with a reason, and never stop."""
-    return prepared.apply(permission, tell, stopped)
-
-
-def lines(desk: Desk) -> list[dict[str, object]]:
-    """What the local audit says."""
-    assert desk.audit is not None
-    return [json.loads(line) for line in desk.audit.read_text().splitlines()] if desk.audit.exists() else []
+def applied(prepared: Prepared, permission: Permission = REASON) -> Result:
+    """Apply a plan, without ever stopping it."""
+    told: list[Progress] = []
+    result = prepared.apply(permission, told.append, lambda: False)
+    for each in told:
+        assert each.done + each.skipped + each.changed <= each.total
+    return result

@@ -15,6 +15,7 @@ SELECT CAST(c.oid AS bigint)                                                    
        coalesce(CASE WHEN c.relkind = 'S' THEN pg_catalog.has_sequence_privilege(m.oid, c.oid, 'SELECT')
                      ELSE pg_catalog.has_table_privilege(m.oid, c.oid, 'SELECT') END, false) AS monitor_object,
        coalesce(CASE WHEN c.relkind = 'S' THEN pg_catalog.has_sequence_privilege(o.oid, c.oid, 'USAGE')
+                          AND pg_catalog.has_sequence_privilege(o.oid, c.oid, 'UPDATE')
                      ELSE pg_catalog.has_table_privilege(o.oid, c.oid, 'INSERT')
                           AND pg_catalog.has_table_privilege(o.oid, c.oid, 'UPDATE')
                           AND pg_catalog.has_table_privilege(o.oid, c.oid, 'DELETE') END, false) AS operator_object

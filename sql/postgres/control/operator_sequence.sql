@@ -1,3 +1,3 @@
--- Lets the acting role draw numbers, which requeueing a message of a ring needs.
+-- Lets the acting role draw numbers and set a sequence back, which repairing a ring needs.
 -- {sequence}  the sequence
-GRANT USAGE ON SEQUENCE {sequence} TO qmon_operator
+GRANT USAGE, UPDATE ON SEQUENCE {sequence} TO qmon_operator

@@ -1,0 +1,267 @@
+"""Requeue where a pop deletes its row: what is in progress is held by an open transaction, and ending its session
+rolls the pop back."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.model.operations import MAX_FIRST, Choice, Consent, Kind, LeftOut, OwnerState, Plan, Result, Row, Undo
+from qmon.operate import sessions
+from qmon.operate.acting import Desk, Permission, Stopped, Tell
+from qmon.operate.ending import apply_ending
+from qmon.operate.sessions import Doomed
+from qmon.operate.sql import Sql
+from qmon.operate.words import ago, bytes_of, counted, short
+
+LOOKED_AT: Final = 1_000
+"""So many rows are looked at, at each end of the queue, for the mark of who holds them."""
+_SHOWN: Final = 5
+_XIDS: Final = 1 << 32
+"""Ids of transactions go round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """An open transaction that holds a lock to write to the table; see ``action/sessions/holders``."""
+
+    session: int
+    started_us: int | None
+    transaction_us: int | None
+    transaction_s: float | None
+    login: str
+    application: str
+    state: str
+    xids: str
+    rows: int | None
+    log_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRow:
+    """A row that a transaction has deleted or locked."""
+
+    xid: str
+    id: str | None
+    age_s: float | None
+    payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A holder, with the rows it is proven to hold: the first of them, and how many."""
+
+    holder: Holder
+    rows: tuple[HeldRow, ...]
+    count: int
+
+    @property
+    def state(self) -> OwnerState:
+        """A statement under way is a sign of life; from an idle transaction nobody can tell."""
+        return OwnerState.ALIVE if self.holder.state == "active" else OwnerState.UNKNOWN
+
+
+@dataclass(frozen=True)
+class RequeueSessions:
+    """Ends the sessions that hold stuck messages; see ``Prepared``."""
+
+    desk: Desk
+    plan: Plan
+    doomed: tuple[Doomed, ...]
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
+        """See ``Prepared``; ``done`` counts the sessions that are seen to be gone."""
+        return apply_ending(self.desk, self.plan, self.doomed, permission, tell, stopped)
+
+
+def prepare_requeue_sessions(desk: Desk, layout: Layout, choice: Choice) -> RequeueSessions:
+    """Plan to end the sessions whose transactions hold messages of this queue for longer than its timeout.
+
+    A session is proven to hold messages where rows bear its mark (PostgreSQL: of the first and last 1,000 in the order
+    of pops; SQL Server: where it has locked rows, which a push does too). One that holds only the table's lock is left
+    out unless ``choice.owner_states`` has ``UNKNOWN``, one whose statement is running unless it has ``ALIVE``.
+    ``choice.ids`` and ``choice.owner`` (an application name or a session's number) narrow it down.
+    Raises ``BadInput`` for a queue whose pops do not delete, or a choice that makes no sense here.
+    """
+    if not layout.traits.deletes_on_pop:
+        raise BadInput(f"a {layout.design} keeps what is popped; only where a pop deletes is a session ended for it")
+    if choice.state not in (None, "in_progress"):
+        raise BadInput(f"only what is in progress is requeued, not what is {choice.state}")
+    timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s
+    with contextlib.closing(desk.connect(str(Kind.REQUEUE))) as connection:
+        sql = Sql(connection, desk.engine)
+        seen = sessions.rights(sql)
+        names = {"table": layout.table.parts}
+        found = [
+            each
+            for each in _with_rows(desk, sql, layout, sql.fetch(Holder, "action/sessions/holders", names))
+            if each.holder.transaction_s is None or each.holder.transaction_s >= timeout
+        ]
+        chosen, left_out = _chosen(found, choice)
+        refused = None if chosen else _nothing(layout, seen, found, timeout)
+        doomed, denied = _doomed(desk, sql, chosen)
+        plan = _plan(desk, layout, sql, chosen, doomed, (*left_out, *_no_rights(denied)), timeout, refused or denied)
+        return RequeueSessions(desk, plan, () if plan.refused else doomed)
+
+
+def _with_rows(desk: Desk, sql: Sql, layout: Layout, holders: Sequence[Holder]) -> list[_Found]:
+    """Each with the rows that are proven to be its own."""
+    if desk.engine.name == "sqlserver" or not holders:
+        return [_Found(each, (), each.rows or 0) for each in holders]
+    order = layout.due_at or layout.id
+    name = "action/sessions/held_rows" if order else "action/sessions/held_rows_any"
+    names = {
+        "table": layout.table.parts,
+        "order": order,
+        "id": layout.id,
+        "enqueued_at": layout.enqueued_at,
+        "payload": layout.payload,
+    }
+    held = sql.fetch(HeldRow, name, names, {"limit": LOOKED_AT})
+    held.sort(key=lambda row: -(row.age_s or 0.0))
+    whose = {xid: _whose(xid, holders) for xid in {row.xid for row in held}}
+    mine = {each.session: tuple(row for row in held if whose[row.xid] is each) for each in holders}
+    return [_Found(each, mine[each.session], len(mine[each.session])) for each in holders]
+
+
+def _whose(xid: str, holders: Sequence[Holder]) -> Holder | None:
+    """The transaction that an id belongs to. One of a savepoint that was released is listed nowhere: it is proven where
+    a single transaction here began before it."""
+    own = [each for each in holders if xid in each.xids.split(",")]
+    if own:
+        return own[0]
+    before = [
+        each for each in holders if any((int(xid) - int(other)) % _XIDS < _XIDS // 2 for other in _ids(each.xids))
+    ]
+    return before[0] if len(before) == 1 else None
+
+
+def _ids(xids: str) -> list[str]:
+    return xids.split(",") if xids else []
+
+
+def _chosen(found: Iterable[_Found], choice: Choice) -> tuple[list[_Found], tuple[LeftOut, ...]]:
+    chosen: list[_Found] = []
+    why: Counter[str] = Counter()
+    for each in found:
+        holder = each.holder
+        if choice.owner is not None and choice.owner not in (holder.application, str(holder.session)):
+            continue
+        if choice.ids and not any(row.id in choice.ids for row in each.rows):
+            continue
+        if holder.session == 0:
+            why["prepared transactions, which have no session (ROLLBACK PREPARED ends them)"] += 1
+        elif each.count == 0 and OwnerState.UNKNOWN not in choice.owner_states:
+            why["they hold the table's lock, but none of the rows looked at is proven theirs: they may be pushers"] += 1
+        elif each.state is OwnerState.ALIVE and OwnerState.ALIVE not in choice.owner_states:
+            why["a statement of theirs is running: owner alive"] += 1
+        elif holder.started_us is None:
+            why["our role may not see when they began"] += 1
+        elif choice.limit is not None and len(chosen) >= choice.limit:
+            why["over the limit"] += 1
+        else:
+            chosen.append(each)
+    return chosen, tuple(LeftOut(reason, count) for reason, count in why.items())
+
+
+def _doomed(desk: Desk, sql: Sql, chosen: Iterable[_Found]) -> tuple[tuple[Doomed, ...], str | None]:
+    """Those that may be ended as they stand now; why one may not."""
+    out: list[Doomed] = []
+    denied = None
+    for each in chosen:
+        holder = each.holder
+        now = sessions.look(sql, holder.session)
+        if now is None or now.started_us is None or now.started_us != holder.started_us:
+            continue
+        if now.transaction_us != holder.transaction_us:
+            continue
+        if not now.may_end:
+            helps = f"this helps: {now.grant}" if now.grant else "only a superuser may"
+            denied = f"session {now.session} of {now.login} may not be ended by this role; {helps}"
+            continue
+        way = sessions.way_for(desk.engine.name, now.state)
+        out.append(Doomed(now.session, now.started_us, now.transaction_us, way))
+    return tuple(out), denied if not out else None
+
+
+def _no_rights(denied: str | None) -> tuple[LeftOut, ...]:
+    return (LeftOut(denied, 1),) if denied else ()
+
+
+def _nothing(layout: Layout, seen: sessions.Rights, holders: Sequence[_Found], timeout: float) -> str:
+    if not seen.sees:
+        return f"{seen.role} may not see what other sessions do; this helps: {seen.grant}"
+    if not holders:
+        return f"no transaction has held messages of {layout.queue} for more than {ago(timeout)}"
+    return f"no session is chosen of the {counted(len(holders), 'transaction')} that hold {layout.queue}'s lock"
+
+
+def _plan(
+    desk: Desk,
+    layout: Layout,
+    sql: Sql,
+    chosen: list[_Found],
+    doomed: tuple[Doomed, ...],
+    left_out: tuple[LeftOut, ...],
+    timeout: float,
+    refused: str | None,
+) -> Plan:
+    numbers = {each.session for each in doomed}
+    ended = [each for each in chosen if each.holder.session in numbers]
+    rows = sum(each.count for each in ended)
+    statements = tuple(dict.fromkeys(sessions.statement(sql, each) for each in doomed))
+    return Plan(
+        kind=Kind.REQUEUE,
+        target=desk.target.name,
+        queue=layout.queue,
+        title=f"End {counted(len(doomed), 'session')} that hold messages of {layout.queue}?",
+        count=len(doomed),
+        unit="sessions",
+        predicate=f"transactions that hold rows of {layout.table} and began more than {ago(timeout)} ago: "
+        + (", ".join(f"session {each.session}" for each in doomed[:_SHOWN]) or "none")
+        + (", …" if len(doomed) > _SHOWN else ""),
+        sql=statements,
+        first=_first(desk, ended),
+        left_out=left_out,
+        undo=Undo(possible=False, notes=("a rollback cannot be taken back; what goes back to the queue stays there",)),
+        consequences=(*_lines(ended), *_effects(desk, rows)),
+        consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
+        refused=desk.read_only
+        or refused
+        or (None if doomed else "the sessions have gone while they were looked at; plan again"),
+    )
+
+
+def _first(desk: Desk, ended: list[_Found]) -> tuple[Row, ...]:
+    out: list[Row] = []
+    for each in ended:
+        who = f"{short(each.holder.application) or each.holder.login} ({each.holder.session})"
+        for row in each.rows[: MAX_FIRST - len(out)]:
+            payload = None if row.payload is None else short(desk.redact(row.payload))
+            out.append(Row(row.id or "–", "in_progress", row.age_s, who, each.state, None, payload))
+    return tuple(out)
+
+
+def _lines(ended: list[_Found]) -> Iterable[str]:
+    for each in ended[:_SHOWN]:
+        holder = each.holder
+        since = "" if holder.transaction_s is None else f" for {ago(holder.transaction_s)}"
+        holds = f"holds {counted(each.count, 'row')}" if each.count else "holds no row that was looked at"
+        log = "" if holder.log_bytes is None else f", {bytes_of(holder.log_bytes)} of log to roll back"
+        who = short(holder.application) or "no application name"
+        yield f"session {holder.session} ({who}, login {holder.login}): {holder.state}{since}, {holds}{log}"
+    if len(ended) > _SHOWN:
+        yield f"and {len(ended) - _SHOWN} more"
+
+
+def _effects(desk: Desk, rows: int) -> Iterable[str]:
+    if rows:
+        yield f"{counted(rows, 'message')} will be ready again once the rollback is through"
+    yield "whoever is still working on such a message cannot commit any more, but what was done elsewhere is done twice"
+    if desk.engine.name == "sqlserver":
+        yield "a row that a session has locked may be one it pushed: that push is rolled back then"

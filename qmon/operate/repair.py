@@ -1,0 +1,158 @@
+"""Repair a ring: give up the holes and requeue the orphans that were seen, each by the design's own routine.
+
+A hole is a number that a pusher has drawn and will never push, an orphan a message whose number a popper has drawn and
+will never pop. The plan reads what looks like one; the routine proves it, number by number, and leaves alone what it
+cannot prove yet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.model.operations import Consent, Kind, LeftOut, OwnerState, Plan, Result, Row, Undo
+from qmon.operate.acting import Desk, Permission, Stopped, Tell
+from qmon.operate.mending import Mending
+from qmon.operate.operation import Record, running
+from qmon.operate.ring_faults import MAX_REPAIRS, MIN_AGE_S, Fault, Reading, RingReader
+from qmon.operate.sql import Sql
+from qmon.operate.words import ago, counted, short
+
+_SHOWN: int = 5
+_S_A_NUMBER = 0.01
+"""Seconds that one number takes at least, for the estimate: a transaction of its own."""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Repairs what was seen of one ring; see ``Prepared``."""
+
+    desk: Desk
+    layout: Layout
+    plan: Plan
+    faults: tuple[Fault, ...]
+    planned_at: float
+    """When the plan was made, in seconds of this machine's monotonic clock."""
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
+        """See ``Prepared``; ``skipped``: not provable yet, or no room; ``changed``: no hole and no orphan any more."""
+        record = Record(str(self.layout.table), {"numbers": [[each.was, each.number] for each in self.faults[:1000]]})
+        with (
+            contextlib.closing(self.desk.connect(str(Kind.REPAIR))) as connection,
+            running(self.desk, connection, self.plan, permission, record) as work,
+        ):
+            sql = Sql(connection, self.desk.engine)
+            mending = Mending(sql, self.layout, work, self.faults, tell, stopped)
+            mending.run()
+            if not stopped():
+                mending.make_room(time.monotonic() - self.planned_at)
+            mending.look_again()
+        return work.result()
+
+
+def prepare_repair(desk: Desk, layout: Layout) -> Repair:
+    """Look for holes and orphans and plan to repair those that were seen, at most ``MAX_REPAIRS`` of them.
+
+    Reads every slot of the ring once, in steps. Raises ``BadInput`` where the queue is no ring, and what a server says.
+    """
+    if layout.ring is None:
+        raise BadInput(f"{layout.queue} is a {layout.design}, not a ring: it has no holes and no orphans")
+    refused = _cannot(layout)
+    if refused is not None:
+        return Repair(desk, layout, _plan(desk, layout, None, (), refused), (), 0.0)
+    with contextlib.closing(desk.connect(str(Kind.REPAIR))) as connection:
+        sql = Sql(connection, desk.engine)
+        planned_at = time.monotonic()
+        reader = RingReader(sql, layout)
+        reading = reader.read()
+        wanted = ["fill_hole", "requeue_orphan_of" if layout.ring.subscribers else "requeue_orphan"]
+        statements = tuple(sql.statement(f"action/repair/{each}", reader.names).text for each in wanted)
+        nothing = None if reading.faults else f"{layout.queue} has neither holes nor orphans to repair"
+        plan = _plan(desk, layout, reading, statements, nothing)
+        return Repair(desk, layout, plan, reading.faults, planned_at)
+
+
+def _cannot(layout: Layout) -> str | None:
+    if layout.ring is None or layout.ring.turn is None:
+        return (
+            f"{layout.queue} is a ring as published, whose slots have no turn: nothing proves a hole there, and a late"
+            " pusher would be misplaced; the design ring can be repaired"
+        )
+    if layout.routine("fill_hole") is None or layout.routine("requeue_orphan") is None:
+        return (
+            f"qmon has not installed {layout.queue}: it lacks the routines that prove a hole and an orphan in the"
+            " server (fill_hole, requeue_orphan)"
+        )
+    return None
+
+
+def _plan(
+    desk: Desk, layout: Layout, reading: Reading | None, statements: tuple[str, ...], refused: str | None
+) -> Plan:
+    faults = reading.faults if reading else ()
+    holes = [each for each in faults if each.was == "hole"]
+    orphans = [each for each in faults if each.was == "orphan"]
+    return Plan(
+        kind=Kind.REPAIR,
+        target=desk.target.name,
+        queue=layout.queue,
+        title=f"Repair {counted(len(holes), 'hole')} and {counted(len(orphans), 'orphan')} of {layout.queue}?",
+        count=len(faults),
+        unit="numbers",
+        predicate=f"{_listed('holes', holes)}; {_listed('orphans', orphans)}; not moved for {ago(MIN_AGE_S)} or longer",
+        sql=statements,
+        first=_first(desk, reading) if reading else (),
+        left_out=_left_out(reading) if reading else (),
+        seconds=len(faults) * _S_A_NUMBER if faults else None,
+        undo=Undo(
+            possible=False,
+            notes=("a number that was given up stays so; a message keeps the new number it has been given",),
+        ),
+        consequences=_effects(holes, orphans, reading),
+        consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
+        refused=desk.read_only or refused,
+    )
+
+
+def _listed(what: str, faults: list[Fault]) -> str:
+    if not faults:
+        return f"no {what}"
+    numbers = ", ".join(f"{each.number:,}" for each in faults[:_SHOWN])
+    more = f" and {len(faults) - _SHOWN:,} more" if len(faults) > _SHOWN else ""
+    return f"{what} {numbers}{more}"
+
+
+def _first(desk: Desk, reading: Reading) -> tuple[Row, ...]:
+    out: list[Row] = []
+    for each in reading.faults[:10]:
+        payload = None if each.payload is None else short(desk.redact(each.payload))
+        state = each.was if each.subscriber is None else f"{each.was} of subscriber {each.subscriber}"
+        out.append(Row(str(each.number), state, each.age_s, None, OwnerState.UNKNOWN, None, payload))
+    return tuple(out)
+
+
+def _left_out(reading: Reading) -> tuple[LeftOut, ...]:
+    out = [LeftOut(f"over the {MAX_REPAIRS:,} that one repair takes", reading.over)] if reading.over else []
+    if reading.unread_slots:
+        out.append(LeftOut("slots that were not read for want of time", reading.unread_slots))
+    return tuple(out)
+
+
+def _effects(holes: list[Fault], orphans: list[Fault], reading: Reading | None) -> tuple[str, ...]:
+    out: list[str] = []
+    if orphans:
+        out.append("an orphan is delivered under a new number, behind what is in the ring now")
+        out.append("a popper that lives after all and comes back with the old number is refused by the slot's turn")
+        out.append("what such a popper did before it died or stalled may be done again")
+    if holes:
+        out.append("poppers that wait for a hole go on; a pusher that comes late with its number draws another one")
+    for drawn in reading.drawing[:_SHOWN] if reading else ():
+        who = f"session {drawn.session} ({short(drawn.application) or 'no application name'})"
+        if drawn.session == 0:
+            who = "a prepared transaction"
+        since = "" if drawn.transaction_s is None else f" for {ago(drawn.transaction_s)}"
+        out.append(f"{who} has drawn a number and is open{since}: what it may have drawn is skipped until it ends")
+    return tuple(out)

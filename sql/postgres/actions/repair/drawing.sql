@@ -1,0 +1,19 @@
+-- Open transactions that have drawn from a sequence of a ring: what they have drawn can be proven to be neither a hole
+-- nor an orphan before they end. Drawing locks the sequence until the transaction ends.
+-- {sequence}       the sequence
+-- > session        process id; 0: a prepared transaction
+-- > application    its application name
+-- > transaction_s  seconds since its transaction began
+SELECT
+    coalesce(l.pid, 0) AS session,
+    coalesce(a.application_name, '') AS application,
+    CAST(extract(epoch FROM clock_timestamp() - a.xact_start) AS float8) AS transaction_s
+FROM pg_locks AS l
+LEFT JOIN LATERAL pg_stat_get_activity(l.pid) AS a ON a.pid = l.pid
+WHERE l.locktype = 'relation'
+    AND l.relation = CAST({sequence!literal} AS regclass)
+    AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+    AND l.mode = 'RowExclusiveLock'
+    AND l.pid IS DISTINCT FROM pg_backend_pid()
+ORDER BY transaction_s DESC NULLS FIRST
+LIMIT 20

@@ -1,0 +1,31 @@
+-- Numbers of a ring that a pusher has drawn and whose message is not there, in some of its slots.
+-- {table}         the ring's table
+-- {slot}          column: the slot
+-- {turn}          column: whose turn it is
+-- {message_id}    column: the message's number
+-- {time}          column: when the slot was last written; in the future where it never was
+-- :from_slot      look from this slot on
+-- :to_slot        up to this one
+-- :position       the last number drawn by a pusher
+-- :min_age_s      the slot has not moved for so many seconds
+-- :limit          so many at most
+-- > number        the number
+-- > age_s         seconds since its slot was last written; NULL where it never was
+-- > payload       NULL: there is no message
+SELECT
+    CAST({turn} AS bigint) AS number,
+    CASE
+        WHEN {time} < clock_timestamp()
+            THEN CAST(extract(epoch FROM clock_timestamp() - CAST({time} AS timestamptz)) AS float8)
+    END AS age_s,
+    CAST(NULL AS text) AS payload
+FROM {table}
+WHERE {slot} BETWEEN CAST(:from_slot AS int) AND CAST(:to_slot AS int)
+    AND {turn} <= CAST(:position AS bigint)
+    AND {message_id} IS NULL
+    AND (
+        {time} < clock_timestamp() - make_interval(secs => CAST(:min_age_s AS float8))
+        OR {time} > clock_timestamp()
+    )
+ORDER BY {turn}
+LIMIT CAST(:limit AS int)

@@ -1,0 +1,29 @@
+-- Messages of a ring whose number a popper has drawn and not popped, in some of its slots.
+-- {table}         the ring's table
+-- {slot}          column: the slot
+-- {turn}          column: whose turn it is
+-- {message_id}    column: the message's number
+-- {time}          column: when the slot was last written
+-- {payload?}      column: the message
+-- :from_slot      look from this slot on
+-- :to_slot        up to this one
+-- :position       the last number drawn by a popper
+-- :min_age_s      the slot has not moved for so many seconds
+-- :limit          so many at most
+-- > number        the message's number
+-- > age_s         seconds since it was pushed
+-- > payload       its first characters; its size alone where it is large
+SELECT
+    CAST({message_id} AS bigint) AS number,
+    CAST(extract(epoch FROM clock_timestamp() - CAST({time} AS timestamptz)) AS float8) AS age_s,
+    CASE
+        WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+        ELSE left(CAST({payload?} AS text), 200)
+    END AS payload
+FROM {table}
+WHERE {slot} BETWEEN CAST(:from_slot AS int) AND CAST(:to_slot AS int)
+    AND {message_id} <= CAST(:position AS bigint)
+    AND {turn} = {message_id} + 1
+    AND {time} < clock_timestamp() - make_interval(secs => CAST(:min_age_s AS float8))
+ORDER BY {message_id}
+LIMIT CAST(:limit AS int)

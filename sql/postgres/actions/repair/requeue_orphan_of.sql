@@ -1,0 +1,7 @@
+-- Requeue a message for one subscriber whose popper died; the design's own routine, which proves that first.
+-- {requeue_orphan}  function of the design
+-- :number           the message's number
+-- :subscriber       the subscriber
+-- :wait_ms          milliseconds to wait for the proof and for a free slot
+-- > became          its new number; NULL where it is no orphan, not proven yet, or the ring is full
+SELECT {requeue_orphan}(CAST(:number AS bigint), CAST(:subscriber AS int), CAST(:wait_ms AS int)) AS became

@@ -1,0 +1,12 @@
+-- Open transactions that keep a proof from being had: none. A hole and an orphan are proven by the locks of their own
+-- slot here, whatever other transactions do.
+-- {sequence}       the sequence
+-- > session        session id
+-- > application    its application name
+-- > transaction_s  seconds since its transaction began
+SELECT
+    CAST(0 AS int) AS session,
+    CAST(N'' AS nvarchar(128)) AS application,
+    CAST(NULL AS float) AS transaction_s
+WHERE OBJECT_ID({sequence!literal}) IS NULL
+    AND 1 = 0

@@ -1,0 +1,9 @@
+-- Give a number up that will never be pushed; the design's own routine, which proves that first.
+-- {fill_hole}  procedure of the design
+-- :number      the number
+-- :wait_ms     milliseconds to wait for the proof
+-- > became     the number itself where it was given up; NULL where it is no hole, or not proven yet
+DECLARE @number bigint, @filled int;
+SET @number = :number;
+EXEC {fill_hole} @number = @number, @wait_ms = :wait_ms, @filled = @filled OUTPUT, @quiet = 1;
+SELECT CASE @filled WHEN 1 THEN @number END AS became;

@@ -1,0 +1,27 @@
+-- Numbers of a ring that a pusher has drawn and whose message is not there, in some of its slots: those that are not
+-- locked, and not among the numbers that the next pusher takes.
+-- {table}         the ring's table
+-- {spare}         its spare numbers
+-- {slot}          column: the slot
+-- {turn}          column: whose turn it is
+-- {message_id}    column: the message's number
+-- {time}          column: when the slot was last written; in the future where it never was
+-- :from_slot      look from this slot on
+-- :to_slot        up to this one
+-- :position       the last number drawn by a pusher
+-- :min_age_s      the slot has not moved for so many seconds
+-- :limit          so many at most
+-- > number        the number
+-- > age_s         seconds since its slot was last written; NULL where it never was
+-- > payload       NULL: there is no message
+SELECT TOP (:limit)
+    CAST({turn} AS bigint) AS number,
+    CAST(CASE WHEN {time} < SYSUTCDATETIME() THEN DATEDIFF(SECOND, {time}, SYSUTCDATETIME()) END AS float) AS age_s,
+    CAST(NULL AS nvarchar(200)) AS payload
+FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
+WHERE {slot} BETWEEN :from_slot AND :to_slot
+    AND {turn} <= :position
+    AND {message_id} IS NULL
+    AND ({time} < DATEADD(SECOND, -CAST(:min_age_s AS int), SYSUTCDATETIME()) OR {time} > SYSUTCDATETIME())
+    AND {turn} NOT IN (SELECT s.number FROM {spare} AS s WITH (NOLOCK) WHERE s.side = 0)
+ORDER BY {turn}

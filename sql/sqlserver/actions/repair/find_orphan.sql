@@ -1,0 +1,28 @@
+-- Messages of a ring whose number a popper has drawn and not popped, in some of its slots: those that are not
+-- locked, and not among the numbers that the next popper takes.
+-- {table}         the ring's table
+-- {spare}         its spare numbers
+-- {slot}          column: the slot
+-- {turn}          column: whose turn it is
+-- {message_id}    column: the message's number
+-- {time}          column: when the slot was last written
+-- {payload?}      column: the message
+-- :from_slot      look from this slot on
+-- :to_slot        up to this one
+-- :position       the last number drawn by a popper
+-- :min_age_s      the slot has not moved for so many seconds
+-- :limit          so many at most
+-- > number        the message's number
+-- > age_s         seconds since it was pushed
+-- > payload       its first characters
+SELECT TOP (:limit)
+    CAST({message_id} AS bigint) AS number,
+    CAST(DATEDIFF(SECOND, {time}, SYSUTCDATETIME()) AS float) AS age_s,
+    CAST(LEFT({payload?}, 200) AS nvarchar(200)) AS payload
+FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
+WHERE {slot} BETWEEN :from_slot AND :to_slot
+    AND {message_id} <= :position
+    AND {turn} = {message_id} + 1
+    AND {time} < DATEADD(SECOND, -CAST(:min_age_s AS int), SYSUTCDATETIME())
+    AND {message_id} NOT IN (SELECT s.number FROM {spare} AS s WITH (NOLOCK) WHERE s.side = 1)
+ORDER BY {message_id}

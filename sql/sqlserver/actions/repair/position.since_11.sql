@@ -1,0 +1,6 @@
+-- The last number drawn from a sequence of a ring; 0 before the first. No row where we may not see it.
+-- {sequence}  the sequence
+-- > position  that number
+SELECT CAST(s.current_value AS bigint) AS position
+FROM sys.sequences AS s
+WHERE s.object_id = OBJECT_ID({sequence!literal})

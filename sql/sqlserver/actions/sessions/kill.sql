@@ -1,0 +1,30 @@
+-- Ends a session, if it is still the one that was shown, in the transaction that was shown. KILL takes no value from
+-- anywhere: its number is written here, as a checked whole number. It cannot run within a transaction.
+-- {session!int}         its id
+-- {started_us!int}      when it began, microseconds since the epoch
+-- {transaction_us!int}  when its oldest transaction began, likewise; 0 where there is none
+-- > signalled           1 where the server rolls it back by now; no row where it is another one by now
+DECLARE @there int;
+SET @there = (
+    SELECT COUNT(*)
+    FROM sys.dm_exec_sessions AS s
+    OUTER APPLY (
+        SELECT MIN(a.transaction_begin_time) AS began
+        FROM sys.dm_tran_session_transactions AS st
+        JOIN sys.dm_tran_active_transactions AS a ON a.transaction_id = st.transaction_id
+        WHERE st.session_id = s.session_id
+            AND st.is_user_transaction = 1
+    ) AS x
+    WHERE s.session_id = {session!int}
+        AND s.session_id <> @@SPID
+        AND CAST(DATEDIFF(SECOND, '19700101', s.login_time) AS bigint) * 1000000
+            + DATEPART(MILLISECOND, s.login_time) * 1000
+            - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 = {started_us!int}
+        AND COALESCE(
+            CAST(DATEDIFF(SECOND, '19700101', x.began) AS bigint) * 1000000 + DATEPART(MILLISECOND, x.began) * 1000
+                - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000,
+            0
+        ) = {transaction_us!int}
+);
+IF @there = 1 KILL {session!int};
+SELECT CAST(1 AS bit) AS signalled WHERE @there = 1;

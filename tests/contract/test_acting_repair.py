@@ -1,0 +1,161 @@
+"""Repairing rings: what was seen is repaired once it is proven, what is not is left alone, and nothing is lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.model.operations import Kind, State
+from qmon.operate.acting import ReadOnly
+from qmon.operate.repair import Repair, prepare_repair
+from qmon.operate.ring_faults import MIN_AGE_S
+from tests.contract.acting import REASON, applied, desk_at
+from tests.facts import query, wait_until
+from tests.queues import call, made, opened, run
+
+RINGS = ("ring", "ring_pointer", "ring_subscribers")
+
+
+def draw(url: str, sequence: str, times: int = 1) -> None:
+    """Numbers drawn by a session that has ended with them."""
+    query(url, f"SELECT nextval('orders_{sequence}') FROM generate_series(1, {times})")
+
+
+def aged(url: str, folder: Path, layout: Layout, count: int) -> Repair:
+    """The plan as soon as so many slots have stood still for long enough."""
+    desk = desk_at(url, folder)
+    prepared: list[Repair] = []
+
+    def ready() -> bool:
+        prepared.append(prepare_repair(desk, layout))
+        return prepared[-1].plan.count >= count
+
+    wait_until(ready, MIN_AGE_S + 20, what="the slots have not moved for a second")
+    return prepared[-1]
+
+
+def push(url: str, layout: Layout, *messages: str) -> None:
+    with opened(url) as ours:
+        for message in messages:
+            assert call(ours, layout, "push", f"'{message}', 100")[0][0] is not None
+
+
+def popped(url: str, layout: Layout) -> list[object]:
+    """All that comes out now, in order."""
+    asked = "1, 0" if layout.ring is not None and layout.ring.subscribers else "0"
+    out: list[object] = []
+    with opened(url) as ours:
+        while rows := call(ours, layout, "pop", asked):
+            out.append(rows[0][1])
+    return out
+
+
+@pytest.mark.parametrize("design", RINGS)
+def test_holes_and_orphans_that_were_seen_are_repaired(database: str, tmp_path: Path, design: str) -> None:
+    layout = made(database, design)
+    pop_sequence = "pop_seq_1" if design == "ring_subscribers" else "pop_seq"
+    draw(database, "push_seq")  # a pusher died: 1 is a hole
+    push(database, layout, "m2", "m3", "m4")
+    draw(database, pop_sequence, 3)  # poppers died with 1, 2 and 3
+    prepared = aged(database, tmp_path, layout, 3)
+    plan = prepared.plan
+    assert (plan.kind, plan.unit, plan.refused, plan.undo.possible) == (Kind.REPAIR, "numbers", None, False)
+    assert "holes 1; orphans 2, 3" in plan.predicate
+    assert [row.id for row in plan.first] == ["2", "3", "1"]
+    if design != "ring_pointer":
+        assert [row.payload for row in plan.first] == ["m2", "m3", None]
+    result = applied(prepared)
+    assert (result.state, result.done, result.skipped, result.changed, result.notes) == (State.DONE, 3, 0, 0, ())
+    assert popped(database, layout) == ["m4", "m2", "m3"]
+    assert prepare_repair(desk_at(database, tmp_path), layout).plan.refused
+    assert query(database, "SELECT kind, state, planned, done FROM qmon.operations") == [("repair", "done", 3, 3)]
+
+
+def test_what_an_open_transaction_may_have_drawn_is_skipped_until_it_ends(database: str, tmp_path: Path) -> None:
+    layout = made(database, "ring")
+    with opened(database) as pusher, opened(database) as popper:
+        push(database, layout, "m1")
+        with popper.transaction():
+            run(popper, "SELECT nextval('orders_pop_seq')")
+            with pusher.transaction():
+                run(pusher, "SELECT nextval('orders_push_seq')")
+                prepared = aged(database, tmp_path, layout, 2)
+                named = [f"session {each.session_id}" for each in (pusher, popper)]
+                assert all(any(each in line for line in prepared.plan.consequences) for each in named)
+                result = applied(prepared)
+                assert (result.done, result.skipped, result.changed) == (0, 2, 0)
+                assert all(each in "".join(result.notes) for each in named)
+                # Both live after all, and nothing has been taken from them.
+                assert call(pusher, layout, "push", "'m2'") == ((2,),)
+                assert call(popper, layout, "pop") == ((1, "m1"),)
+    assert popped(database, layout) == ["m2"]
+
+
+def test_what_its_popper_has_popped_since_the_plan_is_left_alone(database: str, tmp_path: Path) -> None:
+    layout = made(database, "ring")
+    push(database, layout, "m1", "m2")
+    with opened(database) as popper:
+        run(popper, "SELECT nextval('orders_pop_seq')")
+        draw(database, "pop_seq")
+        prepared = aged(database, tmp_path, layout, 2)
+        assert call(popper, layout, "pop") == ((1, "m1"),)
+        result = applied(prepared)
+    assert (result.done, result.skipped, result.changed) == (1, 0, 1)
+    assert popped(database, layout) == ["m2"]
+
+
+def test_a_plan_of_one_leaves_alone_what_died_after_it(database: str, tmp_path: Path) -> None:
+    layout = made(database, "ring")
+    push(database, layout, "m1", "m2", "m3")
+    draw(database, "pop_seq")
+    prepared = aged(database, tmp_path, layout, 1)
+    draw(database, "pop_seq", 2)
+    result = applied(prepared)
+    assert (prepared.plan.count, result.done) == (1, 1)
+    assert "2 like orphans" in "".join(result.notes)
+
+
+def test_where_every_slot_is_an_orphan_the_poppers_come_by_again(database: str, tmp_path: Path) -> None:
+    layout = made(database, "ring", ring_size=4)
+    push(database, layout, "m1", "m2", "m3", "m4")
+    draw(database, "pop_seq", 4)
+    with opened(database) as pusher:
+        # Pushers hold all the numbers that could go where there is room.
+        run(pusher, "SELECT nextval('orders_push_seq') FROM generate_series(1, 4)")
+        prepared = aged(database, tmp_path, layout, 4)
+        result = applied(prepared)
+        assert (result.done, result.skipped) == (4, 0)
+        assert popped(database, layout) == ["m1", "m2", "m3", "m4"]
+
+
+def test_a_repair_that_is_stopped_says_so_and_keeps_what_it_did(database: str, tmp_path: Path) -> None:
+    layout = made(database, "ring")
+    push(database, layout, *(f"m{number}" for number in range(1, 9)))
+    draw(database, "pop_seq", 8)
+    prepared = aged(database, tmp_path, layout, 8)
+    asked = iter([False] * 3 + [True] * 9)
+    result = prepared.apply(REASON, lambda _: None, lambda: next(asked))
+    assert (result.state, result.done) == (State.CANCELLED, 3)
+    assert sorted(map(str, popped(database, layout))) == ["m1", "m2", "m3"]
+
+
+def test_what_cannot_be_repaired_is_refused_with_the_reason(database: str, tmp_path: Path) -> None:
+    desk = desk_at(database, tmp_path)
+    classic = prepare_repair(desk, made(database, "ring_classic", "classic"))
+    assert classic.plan.refused is not None and "no turn" in classic.plan.refused
+    with pytest.raises(BadInput, match="no turn"):
+        applied(classic)
+    layout = made(database, "ring")
+    foreign = prepare_repair(desk, replace(layout, routines=()))
+    assert foreign.plan.refused is not None and "not installed" in foreign.plan.refused
+    with pytest.raises(BadInput, match="not a ring"):
+        prepare_repair(desk, made(database, "fifo", "line"))
+    draw(database, "push_seq")
+    reader = desk_at(database, tmp_path, read_only="--read-only")
+    with pytest.raises(ReadOnly):
+        applied(prepare_repair(reader, layout))
+    assert query(database, "SELECT count(*) FROM orders WHERE turn = 1") == [(1,)]

@@ -1,0 +1,295 @@
+"""Ending sessions: exactly the one that was shown, seen to be gone, and nobody who must not be ended."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pyodbc
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.model.operations import Choice, Kind, OwnerState, State
+from qmon.operate.acting import Permission, ReadOnly
+from qmon.operate.blocker import prepare_end_blocker
+from qmon.operate.holders import prepare_requeue_sessions
+from tests.contract.acting import applied, desk_at
+from tests.facts import connected, odbc, query, wait_until
+from tests.queues import BYTES, call, made, opened, routine, target_of
+
+
+@pytest.fixture
+def blocker(database: str) -> Iterator[pyodbc.Connection]:
+    """A session of an application, with a table that it has locked a row of, in a transaction it sits in."""
+    query(database, "CREATE TABLE items (id int PRIMARY KEY, note text)")
+    query(database, "INSERT INTO items VALUES (1, 'a'), (2, 'b')")
+    with connected(database, autocommit=False) as raw:
+        raw.execute("SET application_name = 'mailer'")
+        raw.commit()
+        raw.execute("UPDATE items SET note = 'c' WHERE id = 1")
+        yield raw
+
+
+def pid(raw: pyodbc.Connection) -> int:
+    return int(raw.execute("SELECT pg_backend_pid()").fetchval())
+
+
+def began(url: str, session: int) -> float:
+    found = query(
+        url, f"SELECT CAST(extract(epoch FROM backend_start) AS float8) FROM pg_stat_activity WHERE pid = {session}"
+    )
+    return float(str(found[0][0]))
+
+
+def there(url: str, session: int) -> bool:
+    return query(url, f"SELECT 1 FROM pg_stat_activity WHERE pid = {session}") != []
+
+
+@contextlib.contextmanager
+def waiting(url: str, sql: str = "UPDATE items SET note = 'd' WHERE id = 1") -> Iterator[threading.Thread]:
+    """Somebody who waits for the row."""
+    with connected(url) as raw:
+        raw.execute("SET application_name = 'shop'")
+        raw.execute("SET statement_timeout = 20000")
+
+        def wait() -> None:
+            with contextlib.suppress(pyodbc.Error):
+                raw.execute(sql)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        wait_until(lambda: query(url, "SELECT 1 FROM pg_locks WHERE NOT granted"), what="somebody waits")
+        yield thread
+        thread.join(30)
+
+
+def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc.Connection, tmp_path: Path) -> None:
+    session = pid(blocker)
+    desk = desk_at(database, tmp_path)
+    with waiting(database) as waiter:
+        prepared = prepare_end_blocker(desk, session, began(database, session))
+        plan = prepared.plan
+        assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (Kind.END_BLOCKER, 1, None, False)
+        told = "\n".join(plan.consequences)
+        assert "mailer" in told and "holds up 1 session, 1 of them directly: shop" in told and "rolled back" in told
+        assert "pg_terminate_backend" in plan.sql[0]
+        result = applied(prepared)
+        waiter.join(30)
+    assert (result.state, result.done, result.skipped, result.changed) == (State.DONE, 1, 0, 0)
+    assert not there(database, session)
+    assert query(database, "SELECT note FROM items WHERE id = 1") == [("d",)]
+    assert query(database, "SELECT kind, state, done FROM qmon.operations") == [("end-blocker", "done", 1)]
+
+
+@pytest.mark.parametrize("savepoints", [False, True])
+def test_what_runs_is_cancelled_and_its_session_lives(
+    database: str, blocker: pyodbc.Connection, tmp_path: Path, savepoints: bool
+) -> None:
+    blocker.rollback()
+    failures: list[str] = []
+    # The driver's own habit is a savepoint around each statement, and then a transaction outlives its failed one.
+    asked = odbc(database) + (";Protocol=7.4-2" if savepoints else ";Protocol=7.4-0")
+    with contextlib.closing(pyodbc.connect(asked)) as raw:
+        raw.execute("UPDATE items SET note = 'c' WHERE id = 1")
+        session = pid(raw)
+        thread = threading.Thread(target=_sleep, args=(raw, failures))
+        thread.start()
+        active = f"SELECT 1 FROM pg_stat_activity WHERE pid = {session} AND state = 'active'"
+        wait_until(lambda: query(database, active), what="the statement runs")
+        desk = desk_at(database, tmp_path)
+        prepared = prepare_end_blocker(desk, session, None)
+        assert "pg_cancel_backend" in prepared.plan.sql[0]
+        result = applied(prepared)
+        thread.join(30)
+        assert failures == ["57014"]
+        assert there(database, session)
+        assert (result.done, result.skipped) == ((0, 1) if savepoints else (1, 0))
+        if savepoints:
+            assert "savepoints" in result.notes[0]
+            assert applied(prepare_end_blocker(desk, session, None)).done == 1
+            assert not there(database, session)
+        assert query(database, "SELECT note FROM items WHERE id = 1 FOR UPDATE NOWAIT") == [("a",)]
+
+
+def test_another_session_by_the_same_number_is_never_ended(
+    database: str, blocker: pyodbc.Connection, tmp_path: Path
+) -> None:
+    session = pid(blocker)
+    desk = desk_at(database, tmp_path)
+    refused = prepare_end_blocker(desk, session, began(database, session) - 60).plan.refused
+    assert refused is not None and "another one by now" in refused
+    # The same start, but the server gives the number away between plan and apply.
+    prepared = prepare_end_blocker(desk, session, began(database, session))
+    assert prepared.doomed is not None
+    other = replace(prepared, doomed=replace(prepared.doomed, started_us=prepared.doomed.started_us - 1))
+    result = applied(other)
+    assert (result.done, result.changed) == (0, 1)
+    assert there(database, session)
+
+
+def test_whose_transaction_is_another_by_now_is_left_alone(
+    database: str, blocker: pyodbc.Connection, tmp_path: Path
+) -> None:
+    session = pid(blocker)
+    prepared = prepare_end_blocker(desk_at(database, tmp_path), session, None)
+    blocker.commit()
+    blocker.execute("UPDATE items SET note = 'e' WHERE id = 2")
+    result = applied(prepared)
+    assert (result.done, result.changed) == (0, 1)
+    assert "left alone" in result.notes[0]
+    blocker.commit()
+    assert query(database, "SELECT note FROM items WHERE id = 2") == [("e",)]
+
+
+def test_who_has_gone_holds_nothing_or_is_ours_is_refused(
+    database: str, blocker: pyodbc.Connection, tmp_path: Path
+) -> None:
+    desk = desk_at(database, tmp_path)
+    session = pid(blocker)
+    blocker.commit()
+
+    def refused(number: int) -> str:
+        plan = prepare_end_blocker(desk, number, None).plan
+        assert plan.refused is not None and plan.count == 0
+        with pytest.raises(BadInput):
+            applied(prepare_end_blocker(desk, number, None))
+        return plan.refused
+
+    assert "holds up nobody" in refused(session)
+    with opened(database) as ours:
+        assert "qmon's own" in refused(ours.session_id)
+    assert "no session 1 any more" in refused(1)
+    background = query(database, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'")[0][0]
+    assert "checkpointer" in refused(int(str(background)))
+    assert "no prepared transaction" in refused(0)
+    with pytest.raises(BadInput):
+        prepare_end_blocker(desk, -1, None)
+    assert query(database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
+
+
+def test_a_role_without_the_right_is_told_the_grant(database: str, blocker: pyodbc.Connection, tmp_path: Path) -> None:
+    role = f"guest_{secrets.token_hex(4)}"
+    query(database, f"CREATE ROLE {role} LOGIN")
+    query(database, f"GRANT pg_read_all_stats TO {role}")
+    query(database, f"CREATE ROLE {role}_victim LOGIN")
+    try:
+        with connected(database.replace("postgres@", f"{role}_victim@", 1), autocommit=False) as victim:
+            desk = desk_at(database.replace("postgres@", f"{role}@", 1), tmp_path)
+            session = pid(victim)
+            refused = prepare_end_blocker(desk, session, None).plan.refused
+            assert refused is not None and f"GRANT pg_signal_backend TO {role}" in refused
+            superuser = prepare_end_blocker(desk, pid(blocker), None).plan.refused
+            assert superuser is not None and "only a superuser" in superuser
+            query(database, f"REVOKE pg_read_all_stats FROM {role}")
+            refused = prepare_end_blocker(desk, session, None).plan.refused
+            assert refused is not None and f"GRANT pg_read_all_stats TO {role}" in refused
+    finally:
+        query(database, f"DROP ROLE {role}")
+        query(database, f"DROP ROLE {role}_victim")
+
+
+def test_nothing_is_ended_read_only_or_without_what_a_prod_target_asks_for(
+    database: str, blocker: pyodbc.Connection, tmp_path: Path
+) -> None:
+    session = pid(blocker)
+    desk = desk_at(database, tmp_path, read_only="--read-only")
+    with pytest.raises(ReadOnly):
+        applied(prepare_end_blocker(desk, session, None))
+    prod = desk_at(database, tmp_path, target=replace(target_of(database), prod=True))
+    prepared = prepare_end_blocker(prod, session, None)
+    for wrong in (Permission("why"), Permission("", f"session {session}"), Permission("why", f"session {session + 1}")):
+        with pytest.raises(BadInput):
+            applied(prepared, wrong)
+    assert there(database, session)
+    assert applied(prepared, Permission("why", f"session {session}")).done == 1
+
+
+def popping(url: str, layout: Layout, raw: pyodbc.Connection) -> int:
+    """A popper that has taken a message and sits in its transaction; its session."""
+    raw.execute("SET application_name = 'mailer'")
+    assert raw.execute(f"SELECT * FROM {routine(layout, 'pop')}()").fetchone()
+    return pid(raw)
+
+
+@pytest.mark.parametrize("design", ["naive", "heap", "fifo", "lifo", "pending", "strict_fifo"])
+def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
+    database: str, tmp_path: Path, design: str
+) -> None:
+    layout = made(database, design)
+    table = f'"{layout.table.schema}"."{layout.table.name}"'
+    message = "convert_to('m', 'UTF8')" if design in BYTES else "'m'"
+    if design == "pending":
+        message += ", clock_timestamp() - interval '1 s'"
+    with opened(database) as ours:
+        for _ in range(3):
+            call(ours, layout, "push", message)
+    desk = desk_at(database, tmp_path)
+    now = Choice(older_than_s=0.0)
+    with (
+        connected(database, autocommit=False) as popper,
+        connected(database, autocommit=False) as pusher,
+        connected(database) as waiter,
+    ):
+        session = popping(database, layout, popper)
+        pusher.execute(f"SELECT {routine(layout, 'push')}({message})")
+        assert prepare_requeue_sessions(desk, layout, Choice()).plan.refused  # not older than the timeout of 5 m
+        prepared = prepare_requeue_sessions(desk, layout, now)
+        plan = prepared.plan
+        assert (plan.kind, plan.unit, plan.count, plan.refused) == (Kind.REQUEUE, "sessions", 1, None)
+        assert [row.owner for row in plan.first] == [f"mailer ({session})"]
+        assert "1 message will be ready again" in "\n".join(plan.consequences)
+        assert [each.count for each in plan.left_out] == [1]  # the pusher, of whom no row is there to see
+        assert prepare_requeue_sessions(desk, layout, replace(now, owner="somebody")).plan.refused
+        assert prepare_requeue_sessions(desk, layout, replace(now, owner=str(session))).plan.count == 1
+        unknown = replace(now, owner_states=frozenset({OwnerState.UNKNOWN}))
+        assert prepare_requeue_sessions(desk, layout, unknown).plan.count == 2
+        if layout.id is not None:
+            assert prepare_requeue_sessions(desk, layout, replace(now, ids=("77",))).plan.refused
+            (row,) = plan.first
+            assert prepare_requeue_sessions(desk, layout, replace(now, ids=(row.id,))).plan.count == 1
+        assert applied(prepared).done == 1
+        assert not there(database, session)
+        pusher.rollback()
+        waiter.execute("SET statement_timeout = 20000")
+        assert waiter.execute(f"SELECT count(*) FROM (SELECT 1 FROM {table} FOR UPDATE NOWAIT) AS r").fetchval() == 3
+
+
+def test_who_is_at_work_is_left_out_unless_asked_for(database: str, tmp_path: Path) -> None:
+    layout = made(database, "fifo")
+    desk = desk_at(database, tmp_path)
+    with opened(database) as ours:
+        call(ours, layout, "push", "'m'")
+    with contextlib.closing(pyodbc.connect(odbc(database) + ";Protocol=7.4-0")) as popper:
+        session = popping(database, layout, popper)
+        thread = threading.Thread(target=_sleep, args=(popper, []))
+        thread.start()
+        wait_until(
+            lambda: query(database, f"SELECT 1 FROM pg_stat_activity WHERE pid = {session} AND state = 'active'")
+        )
+        plan = prepare_requeue_sessions(desk, layout, Choice(older_than_s=0.0)).plan
+        assert plan.refused and [each.why for each in plan.left_out] == [
+            "a statement of theirs is running: owner alive"
+        ]
+        alive = Choice(older_than_s=0.0, owner_states=frozenset({OwnerState.ALIVE}))
+        assert applied(prepare_requeue_sessions(desk, layout, alive)).done == 1
+        thread.join(30)
+        assert there(database, session)  # cancelled only: its transaction is rolled back, its session lives
+    with opened(database) as ours:
+        assert len(call(ours, layout, "pop")) == 1
+
+
+def _sleep(raw: pyodbc.Connection, failures: list[str]) -> None:
+    try:
+        raw.execute("SELECT pg_sleep(20)")
+    except pyodbc.Error as problem:
+        failures.append(problem.args[0])
+
+
+def test_only_designs_that_delete_on_pop_are_requeued_so(database: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput):
+        prepare_requeue_sessions(desk_at(database, tmp_path), made(database, "status"), Choice())
