@@ -30,5 +30,5 @@ def _no_requeue(layout: Layout) -> str | None:
     if layout.ring is not None:
         return "the messages of a ring stay in their slots; R repairs its holes and orphans"
     if layout.traits.deletes_on_pop:
-        return "this design deletes on pop: a message goes back when its session ends (E ends the blocker)"
+        return None  # the sessions that hold messages are ended
     return "the layout names no state column" if layout.state is None else None

@@ -120,7 +120,6 @@ async def test_read_only_dims_every_key_with_the_reason() -> None:
 @pytest.mark.parametrize(
     ("case", "why"),
     [
-        ("fifo", "deletes on pop"),
         ("ring", "stay in their slots"),
         ("found", "keep it with qmon init"),
         ("standby", "the server is a standby"),
@@ -130,7 +129,7 @@ async def test_read_only_dims_every_key_with_the_reason() -> None:
 async def test_what_a_queue_does_not_allow_is_said(case: str, why: str) -> None:
     script = Script()
     office = None if case == "nobody" else ScriptedOffice(script)
-    made = queue("it", case if case in ("fifo", "ring") else "status", messages=messages(2))
+    made = queue("it", case if case == "ring" else "status", messages=messages(2))
     if case == "found":
         made = replace(made, layout=replace(made.layout, source=Source.DISCOVERY))
     async with dashboard(office=office, read_only=False) as d:
