@@ -75,13 +75,15 @@ def attended(call: Callable[[], T], interrupted: Callable[[], None]) -> T:
             got.append(call())
         except BaseException as problem:
             raised.append(problem)
+        finally:
+            over.set()
 
-    thread = threading.Thread(target=run, name="qmon-act", daemon=True)
-    thread.start()
+    over = threading.Event()
+    threading.Thread(target=run, name="qmon-act", daemon=True).start()
     heard = False
-    while thread.is_alive():
+    while not over.is_set():
         try:
-            thread.join(0.1)
+            over.wait(0.1)
         except KeyboardInterrupt:
             heard = True
             interrupted()
@@ -143,7 +145,7 @@ def _apply(prepared: Prepared, permission: Permission, connections: Connections)
         if stop.is_set():
             connections.cancel()
         else:
-            note("\nstopping after the batch under way; Ctrl-C again ends that too, and undoes it")
+            note("stopping after the batch under way; Ctrl-C again ends that too, and undoes it")
         stop.set()
 
     with _meter(prepared.plan) as show:

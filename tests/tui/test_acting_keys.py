@@ -81,7 +81,7 @@ async def test_marked_messages_are_what_is_meant() -> None:
         assert "2 marked" in d.lines("rows-heading")
         assert "◆ 9120311" in d.text()
         await d.press("up", "space", "x")
-        assert await planned(d, script) == (Kind.PURGE, "invoices", Choice(ids=("9120311",)))
+        assert await planned(d, script) == (Kind.PURGE, "invoices", Choice(ids=("9120311",), state="in_progress"))
         await d.press("escape")
         assert "1 marked" in d.lines("rows-heading")
         await d.press("]")

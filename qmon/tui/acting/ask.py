@@ -78,7 +78,8 @@ _LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14
 
 def option(ask: Ask) -> Option | None:
     """What can be changed about this, if anything: owners of a requeue, states of a purge, the length of a pause."""
-    if ask.kind is Kind.REQUEUE and ask.layout is not None and ask.layout.owner is not None:
+    on_rows = ask.kind is Kind.REQUEUE or (ask.kind is Kind.PURGE and bool(ask.choice.ids))
+    if on_rows and ask.layout is not None and ask.layout.owner is not None:
         values = tuple((w, replace(ask, choice=replace(ask.choice, owner_states=s))) for w, s in _OWNERS)
         return Option("owners", values)
     if ask.kind is Kind.PURGE and ask.layout is not None and ask.layout.state is not None and not ask.choice.ids:

@@ -10,6 +10,7 @@ from textual.containers import Horizontal, Vertical
 from qmon.model.operations import Choice, Result
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus
+from qmon.operate.choosing import STATES
 from qmon.tui import keys, text
 from qmon.tui.acting.marks import Marks
 from qmon.tui.clean import clean, shorten
@@ -142,8 +143,12 @@ class QueueScreen(DashboardScreen):
         return view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
 
     def chosen(self) -> Choice:
-        """The marked messages; without marks all that the action is for."""
-        return Choice(ids=tuple(sorted(self.marks.of(self.board.selected or ""), key=messages.natural)))
+        """The marked messages, in the state they are shown in; without marks all that the action is for."""
+        marked, found = self.marks.of(self.board.selected or ""), self.acting_on()
+        listed = found.messages or () if found is not None else ()
+        states = {m.state for m in listed if m.id in marked}
+        one = states.pop() if len(states) == 1 else None
+        return Choice(ids=tuple(sorted(marked, key=messages.natural)), state=one if one in STATES else None)
 
     def acted(self, result: Result | None) -> None:
         """What was marked has been acted on."""

@@ -1,0 +1,258 @@
+"""The commands that act, on a real database: plans, refusals, exit codes, and rows that are changed or not."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qmon.cli.act_run import exit_code
+from qmon.model.operations import Kind, Result, State
+from tests.cli.calling import ROOT, call, program, surroundings
+from tests.facts import query, wait_until
+from tests.jobs import HOSTILE, configuration, fill, states
+
+
+@pytest.fixture
+def shop(database: str, own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """The target ``shop`` with a queue of 3 messages of the dead, 2 of the living and 4 that are ready."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    fill(database, dead=3, alive=2, ready=4)
+    configure(own_home, configuration(database))
+    return database
+
+
+def configure(place: Path, text: str) -> None:
+    """Be the user's qmon.toml."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+
+
+def acted(*arguments: str, code: int = 0) -> dict[str, Any]:
+    """Run a command with --json; its object."""
+    done = call(*arguments, "--json")
+    assert done.exit_code == code, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_dry_run_says_everything_and_changes_nothing(shop: str) -> None:
+    before = query(shop, "SELECT * FROM public.jobs ORDER BY id")
+    done = call("requeue", "shop", "jobs", "--dry-run")
+    assert done.exit_code == 0, done.output
+    for part in ("Requeue 3 messages of jobs", "owner alive 2", "undo", "UPDATE", "nothing was changed"):
+        assert part in done.stdout, part
+    assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == before
+    assert query(shop, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
+
+
+def test_requeue_and_its_undo(shop: str) -> None:
+    result = acted("requeue", "shop", "--yes", "--reason", HOSTILE)["result"]
+    assert (result["done"], result["state"]) == (3, "done")
+    assert states(shop) == {"ready": 7, "working": 2}
+    (listed,) = json.loads(call("operations", "shop", "--json").stdout)["operations"]
+    assert (listed["id"], listed["reason"], listed["undo_state"]) == (result["operation"], HOSTILE, "possible")
+    shown = call("operations", "shop")
+    assert result["operation"] in shown.stdout
+    undone = acted("undo", "shop", result["operation"], "--yes")["result"]
+    assert undone["done"] == 3
+    assert states(shop) == {"ready": 4, "working": 5}
+    again = call("undo", "shop", result["operation"], "--yes")
+    assert again.exit_code == 2, again.output
+
+
+def test_the_living_are_requeued_only_when_asked_for(shop: str) -> None:
+    assert acted("requeue", "shop", "--owners", "dead,alive", "--max", "4", "--yes")["result"]["done"] == 4
+    assert states(shop) == {"ready": 8, "working": 1}
+
+
+def test_purge_by_ids_trash_and_undo(shop: str) -> None:
+    rows = query(shop, "SELECT * FROM public.jobs ORDER BY id")
+    result = acted("purge", "shop", "jobs", "--ids", "6,7", "--ids", "8", "--yes")["result"]
+    assert result["done"] == 3
+    assert states(shop) == {"ready": 1, "working": 5}
+    (kept,) = json.loads(call("trash", "list", "shop", "--json").stdout)["trash"]
+    assert kept["id"] == result["operation"]
+    assert kept["kept_until"] > kept["started_at"] + 6.9 * 86_400
+    assert "possible" in call("trash", "list", "shop").stdout
+    assert acted("undo", "shop", result["operation"], "--ids", "7", "--yes")["result"]["done"] == 1
+    assert acted("undo", "shop", result["operation"], "--yes")["result"]["done"] == 2
+    assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == rows
+
+
+def test_emptying_the_trash_is_the_end_of_undo(shop: str) -> None:
+    operation = acted("purge", "shop", "--state", "ready", "--yes")["result"]["operation"]
+    young = call("trash", "empty", "shop", "--yes")
+    assert young.exit_code == 2, young.output
+    emptied = call("trash", "empty", "shop", "jobs", "--older-than", "1ms", "--yes")
+    assert emptied.exit_code == 0, emptied.output
+    assert call("undo", "shop", operation, "--yes").exit_code == 2
+    assert call("trash", "list", "shop").stdout == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("requeue", "shop", "jobs"),
+        ("purge", "shop", "--state", "ready"),
+        ("requeue", "shop", "nosuch", "--yes"),
+        ("requeue", "shop", "--owners", "ded", "--yes"),
+        ("purge", "shop", "--ids", "1,,2", "--yes"),
+        ("purge", "shop", "--ids", "99", "--yes"),
+        ("requeue", "shop", "--state", "ready", "--yes"),
+        ("requeue", "shop", "--older-than", "soon", "--yes"),
+        ("repair", "shop", "jobs", "--yes"),
+        ("undo", "shop", "no-such-operation", "--yes"),
+        ("end-blocker", "shop", "1", "--yes"),
+        ("resume", "shop", "jobs", "--yes"),
+        ("pause", "shop", "jobs", "--for", "0s", "--yes"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_nothing_is_changed(shop: str, arguments: tuple[str, ...]) -> None:
+    before = query(shop, "SELECT * FROM public.jobs ORDER BY id")
+    done = call(*arguments)
+    assert done.exit_code == 2, done.output
+    assert done.stderr.strip()
+    assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == before
+
+
+def test_prod_asks_for_the_name_and_a_reason(shop: str, own_home: Path) -> None:
+    configure(own_home, configuration(shop, more="prod = true"))
+    for more in ((), ("--confirm", "jobs"), ("--reason", "why"), ("--confirm", "jbos", "--reason", "why")):
+        done = call("requeue", "shop", "--yes", *more)
+        assert done.exit_code == 2, done.output
+        assert "nothing was changed" in done.stderr
+    assert states(shop) == {"ready": 4, "working": 5}
+    assert acted("requeue", "shop", "--yes", "--confirm", "jobs", "--reason", "why")["result"]["done"] == 3
+
+
+def test_a_read_only_target_refuses_every_command(shop: str, own_home: Path) -> None:
+    configure(own_home, configuration(shop, more="read_only = true"))
+    before = query(shop, "SELECT * FROM public.jobs ORDER BY id")
+    for arguments in (
+        ("requeue", "shop"), ("purge", "shop"), ("pause", "shop"), ("resume", "shop"), ("repair", "shop"),
+        ("undo", "shop", "x"), ("end-blocker", "shop", "1"), ("gate", "install", "shop"), ("gate", "remove", "shop"),
+        ("trash", "empty", "shop"),
+    ):  # fmt: skip
+        done = call(*arguments, "--yes", "--reason", "why", "--confirm", "jobs")
+        assert done.exit_code == 2, (arguments, done.output)
+    assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == before
+    assert query(shop, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
+    assert query(shop, "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal") == [(0,)]
+
+
+def test_a_missing_right_names_the_grant_in_one_line(shop: str, own_home: Path) -> None:
+    query(shop, "DROP ROLE IF EXISTS looker")
+    query(shop, "CREATE ROLE looker LOGIN")
+    try:
+        query(shop, "GRANT SELECT ON public.jobs TO looker")
+        configure(own_home, configuration(shop.replace("postgres@", "looker@", 1)))
+        done = call("requeue", "shop", "--yes", "--owners", "dead,unknown,alive")
+        assert done.exit_code in (1, 2), done.output
+        assert "GRANT" in done.stderr or "qmon setup" in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+        assert states(shop) == {"ready": 4, "working": 5}
+    finally:
+        query(shop, "DROP OWNED BY looker")
+        query(shop, "DROP ROLE looker")
+
+
+def test_payloads_are_covered_as_configured(shop: str, own_home: Path) -> None:
+    configure(own_home, configuration(shop, settings=r'redact = ["\\d{4}-\\d{4}"]'))
+    done = call("requeue", "shop", "--dry-run")
+    assert "4111" not in done.output
+    assert "card ••• of" in done.stdout
+
+
+def test_hostile_names_change_nothing_but_what_they_should(shop: str, own_home: Path) -> None:
+    configure(own_home, configuration(shop, queue=HOSTILE))
+    done = call("requeue", "shop", HOSTILE, "--yes", "--reason", HOSTILE)
+    assert done.exit_code == 0, done.output
+    assert "drop table jobs" in done.stdout
+    assert states(shop) == {"ready": 7, "working": 2}
+
+
+@pytest.mark.parametrize(
+    ("state", "done", "skipped", "code"),
+    [
+        (State.DONE, 5, 0, 0),
+        (State.DONE, 4, 1, 3),
+        (State.CANCELLED, 2, 0, 3),
+        (State.INTERRUPTED, 2, 0, 3),
+        (State.FAILED, 0, 0, 1),
+    ],
+)
+def test_exit_codes_tell_all_from_some(state: State, done: int, skipped: int, code: int) -> None:
+    assert exit_code(Result("o", Kind.PURGE, "jobs", state, done, skipped)) == code
+
+
+class Terminal:
+    """qmon on a pseudo-terminal, as a person has it."""
+
+    def __init__(self, *arguments: str, home: Path) -> None:
+        self.leader, follower = pty.openpty()
+        environment = surroundings(XDG_CONFIG_HOME=str(home), XDG_STATE_HOME=str(home), TERM="xterm")
+        self.process = subprocess.Popen(
+            program(*arguments), cwd=ROOT, env=environment, stdin=follower, stdout=follower, stderr=follower
+        )
+        os.close(follower)
+        self.seen = ""
+
+    def read(self) -> str:
+        """Everything that was printed so far."""
+        while select.select([self.leader], [], [], 0)[0]:
+            try:
+                self.seen += os.read(self.leader, 65_536).decode(errors="replace")
+            except OSError:
+                break
+        return self.seen
+
+    def expect(self, text: str) -> None:
+        """Wait until it prints this."""
+        wait_until(lambda: text in self.read(), what=f"{text!r} in {self.seen!r}")
+
+    def type(self, text: str) -> None:
+        """Type a line."""
+        os.write(self.leader, f"{text}\n".encode())
+
+    def end(self) -> int:
+        """Its exit code."""
+        wait_until(lambda: self.read() is not None and self.process.poll() is not None, what="the end")
+        os.close(self.leader)
+        return self.process.returncode
+
+
+def test_on_a_terminal_it_asks_and_no_is_the_default(shop: str, own_home: Path) -> None:
+    terminal = Terminal("requeue", "shop", home=own_home.parents[1])
+    terminal.expect("[y/N]")
+    assert "Requeue 3 messages of jobs" in terminal.read()
+    terminal.type("")
+    assert terminal.end() == 2
+    assert states(shop) == {"ready": 4, "working": 5}
+    terminal = Terminal("requeue", "shop", home=own_home.parents[1])
+    terminal.expect("[y/N]")
+    terminal.type("y")
+    assert terminal.end() == 0
+    assert states(shop) == {"ready": 7, "working": 2}
+
+
+def test_ctrl_c_stops_between_batches_and_says_what_was_done(shop: str, own_home: Path) -> None:
+    query(shop, "INSERT INTO public.jobs (status) SELECT 'ready' FROM generate_series(1, 300000)")
+    arguments = ("purge", "shop", "--state", "ready", "--yes", "--confirm", "jobs", "--reason", "test")
+    terminal = Terminal(*arguments, home=own_home.parents[1])
+    terminal.expect("/s")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.end() == 3, terminal.seen
+    assert "stopping after the batch under way" in terminal.seen
+    assert "purge cancelled" in terminal.seen
+    (listed,) = json.loads(call("operations", "shop", "--json").stdout)["operations"]
+    assert listed["state"] == "cancelled"
+    assert 0 < listed["done"] < 300_004
+    assert states(shop)["ready"] == 300_004 - listed["done"]

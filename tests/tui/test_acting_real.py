@@ -1,0 +1,154 @@
+"""From a key to rows changed in a real database: the dashboard over a real poller and the real operator."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+from textual.pilot import Pilot
+
+from qmon.monitor.history import History
+from qmon.monitor.watch import open_poller
+from qmon.operate.acting import Desk
+from qmon.operate.desk import open_desk
+from qmon.tui import Office, redacted
+from qmon.tui.app import QmonApp
+from qmon.tui.modals.act import Act, Step
+from tests.contract.watching import target_of
+from tests.facts import query
+from tests.jobs import HOSTILE, fill, layout, states
+
+_PATIENCE_S: Final = 30.0
+
+
+class Real:
+    """The dashboard on one database, driven by a pilot."""
+
+    def __init__(self, app: QmonApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def dialog(self) -> Act | None:
+        """The dialog in front, if there is one."""
+        return self.app.screen if isinstance(self.app.screen, Act) else None
+
+    def text(self) -> str:
+        """The whole screen."""
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+    async def until(self, ask: Callable[[], object], what: str) -> None:
+        """Let the app go on until it is so."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while not ask():
+            assert time.monotonic() < deadline, f"not within {_PATIENCE_S:g} s: {what}\n{self.text()}"
+            await self.pilot.pause(0.05)
+
+    async def step(self, step: Step) -> None:
+        """Until the dialog is there."""
+        await self.until(lambda: self.dialog is not None and self.dialog.step is step, f"the dialog at {step}")
+
+    async def does(self, key: str) -> None:
+        """Press a key, confirm what it plans, and see its end."""
+        await self.pilot.press(key)
+        await self.step(Step.CONFIRM)
+        while self.app.screen.focused is None or self.app.screen.focused.id != "act-do":
+            await self.pilot.press("tab")
+        await self.pilot.press("enter")
+        await self.step(Step.ENDED)
+
+
+@asynccontextmanager
+async def looking(
+    url: str, tmp_path: Path, *, queue: str = "jobs", read_only: str | None = None
+) -> AsyncIterator[Real]:
+    """The dashboard, live."""
+    target = target_of(url)
+    desk: Desk = replace(open_desk(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
+    office = Office(desk)
+    poller = open_poller(target, [layout(queue)], interval_s=0.5)
+    app = QmonApp(poller, redacted(History().add, desk.redact), plain=False, office=office)
+    try:
+        async with app.run_test(size=(120, 40)) as pilot:
+            real = Real(app, pilot)
+            await real.until(lambda: "live" in real.text() and queue[:4] in real.text(), "live")
+            yield real
+    finally:
+        office.close(5.0)
+        poller.close()
+
+
+@pytest.fixture
+def jobs(database: str) -> Iterator[str]:
+    """Three messages of the dead, two of the living, four that are ready."""
+    fill(database, dead=3, alive=2, ready=4)
+    yield database
+
+
+async def test_r_requeues_what_dead_owners_hold_and_u_takes_it_back(jobs: str, tmp_path: Path) -> None:
+    async with looking(jobs, tmp_path) as d:
+        await d.does("r")
+        assert states(jobs) == {"ready": 7, "working": 2}
+        await d.until(lambda: "ready 7 (4 before)" in d.text(), "figures from after the end")
+        await d.pilot.press("escape")
+        await d.does("u")
+        assert states(jobs) == {"ready": 4, "working": 5}
+        await d.pilot.press("escape", "6")
+        await d.until(lambda: "undone" in d.text(), "the operations")
+        assert (tmp_path / "audit.jsonl").read_text().count('"event": "end"') == 2
+
+
+async def test_x_moves_what_is_marked_to_the_trash_and_the_operations_screen_brings_it_back(
+    jobs: str, tmp_path: Path
+) -> None:
+    rows = query(jobs, "SELECT * FROM public.jobs ORDER BY id")
+    async with looking(jobs, tmp_path) as d:
+        await d.pilot.press("2")
+        await d.until(lambda: "card 4111-1111 of 1" in d.text(), "the rows")
+        await d.pilot.press("space", "space")
+        await d.does("x")
+        assert len(query(jobs, "SELECT * FROM public.jobs")) == 7
+        await d.pilot.press("escape", "6")
+        await d.until(lambda: "possible" in d.text(), "the operation")
+        await d.does("u")
+        assert query(jobs, "SELECT * FROM public.jobs ORDER BY id") == rows
+
+
+async def test_cancel_and_read_only_change_nothing(jobs: str, tmp_path: Path) -> None:
+    rows = query(jobs, "SELECT * FROM public.jobs ORDER BY id")
+    async with looking(jobs, tmp_path) as d:
+        for key in ("r", "x"):
+            await d.pilot.press(key)
+            await d.step(Step.CONFIRM)
+            await d.pilot.press("enter")
+            await d.until(lambda: d.dialog is None, "the dialog has gone")
+    async with looking(jobs, tmp_path, read_only="for this test") as d:
+        for key in ("r", "x", "p", "u", "P", "R", "E"):
+            await d.pilot.press(key)
+            assert d.dialog is None
+    assert query(jobs, "SELECT * FROM public.jobs ORDER BY id") == rows
+    assert query(jobs, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
+
+
+async def test_a_hostile_name_is_text_on_every_screen_and_in_every_statement(jobs: str, tmp_path: Path) -> None:
+    async with looking(jobs, tmp_path, queue=HOSTILE) as d:
+        await d.pilot.press("r")
+        await d.step(Step.CONFIRM)
+        await d.until(lambda: 'of [a]]b].[c d]"; drop table jobs; --' in d.text(), "the title")
+        await d.pilot.press("escape")
+        await d.does("r")
+        assert states(jobs) == {"ready": 7, "working": 2}
+
+
+async def test_nothing_to_do_is_said(jobs: str, tmp_path: Path) -> None:
+    query(jobs, "UPDATE public.jobs SET lease = now() + interval '1 hour'")
+    async with looking(jobs, tmp_path) as d:
+        await d.pilot.press("r")
+        await d.step(Step.REFUSED)
+        assert "nothing to do" in d.text()
+        assert "owner alive 5" in d.text()
