@@ -28,7 +28,9 @@ def load(
     queue: Annotated[str, typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.")],
     config: options.ConfigPath = None,
     pushers: Annotated[int, typer.Option("--pushers", metavar="N", min=0, max=200, help="Pushing processes.")] = 2,
-    poppers: Annotated[int, typer.Option("--poppers", metavar="M", min=0, max=200, help="Popping processes.")] = 2,
+    poppers: Annotated[
+        int, typer.Option("--poppers", metavar="M", min=0, max=200, help="Popping processes, for each subscriber.")
+    ] = 2,
     rate: Annotated[
         float, typer.Option("--rate", metavar="R", min=0, help="Messages per second that all pushers push together.")
     ] = 100.0,

@@ -10,10 +10,13 @@ from qmon.model.report import status_object
 from qmon.workload.load import Load
 from qmon.workload.plan import Fault, QueueLoad
 from tests.contract.watching import installed, target_of, watching
-from tests.demo.test_headless import agree, depth_agrees
+from tests.demo.test_headless import FLOW_S, depth_agrees
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 
+PUSHES, POPS = 80.0, 40.0
+"""Messages per second at most. Fewer pops than pushes: in a ring that runs empty a number that a pusher takes back is
+skipped, and then counts on both sides."""
 STEADY: Final = {"ring_classic"}
 """A number that a rollback or a crash has lost stops it for good: it gets neither."""
 
@@ -23,14 +26,14 @@ def test_rates_are_of_committed_messages_however_many_are_rolled_back(database: 
     designs = DESIGNS[group::3]
     loads = [
         QueueLoad(
-            layout, pushers=2, poppers=2, rate=80, pop_rate=64, message_bytes=100, fail_share=0.15,
+            layout, pushers=2, poppers=2, rate=PUSHES, pop_rate=POPS, message_bytes=100, fail_share=0.15,
             rollback_share=0.0 if layout.design in STEADY else 0.4,
         )
         for layout in installed(database, *designs, ring_size=2000)
     ]  # fmt: skip
-    faults = [Fault("crash", design, at_s=3, for_s=1) for design in designs if design not in STEADY]
+    faults = [Fault("crash", design, at_s=1.5, for_s=0.5) for design in designs if design not in STEADY]
     with Load(target_of(database), loads, faults) as running, watching(database) as watched:
-        view = watched.view(lambda v: (v.queues[0].window_s or 0) >= 8)
+        view = watched.view(lambda v: (v.queues[0].window_s or 0) >= 9.5)
         wait_until(lambda: running.counts.last_at() >= view.sampled_at, what="counts up to the sample")
     report = {queue["name"]: queue for queue in status_object(view)["queues"]}
     assert set(report) == set(designs)
@@ -40,6 +43,8 @@ def test_rates_are_of_committed_messages_however_many_are_rolled_back(database: 
         depth = running.counts.depth_at(queue.name, view.sampled_at)
         assert queue.name in STEADY or running.counts.totals(queue.name).push_rolled_back > 50
         seen = report[queue.name]
-        assert agree(seen["push_rate"], flow.push_rate, queue.window_s), (seen, flow)
-        assert agree(seen["pop_rate"], flow.pop_rate, queue.window_s), (seen, flow)
+        # The counters lag by up to so many seconds, at the rate of the moment, which is above the average after a crash.
+        allowed = FLOW_S / queue.window_s
+        assert abs(seen["push_rate"] - flow.push_rate) <= allowed * PUSHES * 0.6 + 1, (seen, flow)
+        assert abs(seen["pop_rate"] - flow.pop_rate) <= allowed * POPS + 1, (seen, flow)
         assert depth_agrees(seen, depth, view.server.client_ms / 1000), (seen, depth)
