@@ -20,7 +20,7 @@ def test_each_message_is_delivered_in_order_whoever_is_killed(database: str, des
 
 @pytest.mark.parametrize("design", MENDED)
 def test_a_ring_with_fewer_slots_than_pushers_survives_the_dead_and_the_sleeping(database: str, design: str) -> None:
-    done = soak(database, design, Fire(messages=500, kills=4, ring_size=4, asleep=True))
+    done = soak(database, design, Fire(messages=400, kills=3, ring_size=4, asleep=True))
     assert done.naps > 0
     assert done.order.violations == 0, done.order
     assert int(str(query(database, "SELECT max(id) / 4 FROM ledger_pushed")[0][0])) >= 100  # laps

@@ -99,9 +99,10 @@ def test_strict_pushes_that_do_not_wait_for_each_other_are_popped_out_of_commit_
     trapped(database, "strict_fifo", rewritten("push", r"PERFORM pg_advisory_xact_lock\([^;]*;"), out_of_commit_order)
 
 
-@pytest.mark.parametrize("design", (*SKIPPING, *ANY_ORDER))
+@pytest.mark.parametrize("design", (*SKIPPING, "heap"))
 def test_a_pop_that_looks_once_only_says_empty_where_others_were_quicker(database: str, design: str) -> None:
-    # That sound ones do not say so is in test_no_row_is_never_said_while_a_message_is_free.
+    # That sound ones do not say so is in test_no_row_is_never_said_while_a_message_is_free. A stack keeps old messages
+    # while new ones come and go: there it takes long to show.
     layout = made(database, design)
     rewritten(popping(design), r"FOR v_try IN 1\.\.\d+ LOOP", "FOR v_try IN 1..1 LOOP")(database, layout)
     assert says_empty(database, layout, cycles=20_000)
