@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from qmon.model.designs import TRAITS
-from qmon.model.layout import Clients, Layout, OwnerColumn, Ring, Source, StateColumn, TableName
+from qmon.model.layout import Clients, Layout, OwnerColumn, Ring, Source, StateColumn, Switch, TableName
 
 names = st.text(min_size=1, max_size=20)
 tables = st.builds(TableName, names | st.just(""), names)
@@ -47,5 +47,6 @@ layouts = st.builds(
     pushers=clients,
     poppers=clients,
     routines=st.dictionaries(names, tables, max_size=3).map(lambda found: tuple(found.items())),
+    switch=st.none() | st.builds(Switch, tables, tables),
     source=st.just(Source.CONFIGURATION),
 )

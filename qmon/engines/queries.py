@@ -26,8 +26,11 @@ KINDS: Final[Mapping[str, str]] = {
     "catalog": "catalog",
     "control": "control",
     "designs": "design",
+    "switch": "switch",
 }
 """The folders, and the first word of the names of the queries in them."""
+SWITCH: Final = "switch"
+"""What every installed design has besides its own files."""
 
 _FILE: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql")
 
@@ -45,7 +48,7 @@ class SqlFile:
 
     @property
     def kind(self) -> str:
-        """``probe``, ``action``, ``catalog``, ``control`` or ``design``."""
+        """``probe``, ``action``, ``catalog``, ``control``, ``design`` or ``switch``."""
         return self.name.partition("/")[0]
 
 
@@ -129,18 +132,28 @@ def designs(engine: EngineName) -> tuple[str, ...]:
 
 @cache
 def design_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
-    """What installs a design, in order; ``load(engine, "design/NAME/uninstall", …)`` takes it away again.
+    """What installs a design, in order: the switch by which it is paused, then the design; see ``uninstall_files``.
 
     Raises ``BadInput`` for a design that this engine does not have.
     """
-    names = sorted(
-        name
-        for (owner, name) in _by_name()
-        if owner == engine and name.startswith(f"design/{design}/") and not name.endswith("/uninstall")
-    )
+    names = _steps(engine, f"design/{design}/")
     if not names:
         raise BadInput(f"there is no design {design!r} for {engine}; it has: {', '.join(designs(engine)) or 'none'}")
+    names = [*_steps(engine, f"{SWITCH}/"), *names]
     return tuple(load(engine, name, version) for name in names if exists(engine, name, version))
+
+
+def uninstall_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
+    """What takes away what ``design_files`` made, in order."""
+    return tuple(load(engine, name, version) for name in (f"design/{design}/uninstall", f"{SWITCH}/uninstall"))
+
+
+def _steps(engine: EngineName, prefix: str) -> list[str]:
+    return sorted(
+        name
+        for (owner, name) in _by_name()
+        if owner == engine and name.startswith(prefix) and not name.endswith("/uninstall")
+    )
 
 
 def read(file: SqlFile) -> Query:

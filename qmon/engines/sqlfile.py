@@ -11,7 +11,7 @@ from qmon.engines.base import EngineName, Query
 from qmon.engines.sqltext import Parameter, Piece, QueryFileError, Separator, Slot, scan, slot
 
 _ONE_STATEMENT: Final = {"postgres": ("probe", "action", "catalog"), "sqlserver": ("probe",)}
-_SCRIPT: Final = re.compile(r"design/.*|control/[0-9].*")
+_SCRIPT: Final = re.compile(r"design/.*|switch/.*|control/[0-9].*")
 """What is run in order to install something: it takes no values, and may hold several statements."""
 _DECLARED: Final = re.compile(r"--\s*(?:(?P<slot>\{[^}]*\}?)|:(?P<parameter>\S*)|>\s*(?P<column>\S*))(?:\s|$)")
 _COLUMN: Final = re.compile(r"[a-z][a-z0-9_]*")

@@ -81,6 +81,17 @@ class Ring:
 
 
 @dataclass(frozen=True, slots=True)
+class Switch:
+    """What push and pop of an installed design ask before anything else: until when they are paused.
+
+    PostgreSQL: a sequence each; SQL Server: one table for both.
+    """
+
+    pushers: TableName
+    poppers: TableName
+
+
+@dataclass(frozen=True, slots=True)
 class Clients:
     """Who pushes or pops: patterns (``*``, ``?``) for the application name, the login, or the procedure they call."""
 
@@ -96,7 +107,8 @@ class Layout:
     ``sequence`` is the sequence that issues ids, where one is known. ``data_table`` is the second half of a split
     design, ``data_id`` its key; ``payload`` is then a column of that half. ``timeout_s``: seconds in progress after
     which a message is stuck.
-    ``routines`` maps push, pop, complete, fail … to the procedures of an installed design.
+    ``routines`` maps push, pop, complete, fail … to the procedures of an installed design; ``switch`` is what these ask
+    whether they are paused, ``None`` for tables that qmon has not installed.
     """
 
     queue: str
@@ -119,6 +131,7 @@ class Layout:
     pushers: Clients = field(default_factory=Clients)
     poppers: Clients = field(default_factory=Clients)
     routines: tuple[tuple[str, TableName], ...] = ()
+    switch: Switch | None = None
     source: Source = Source.CONFIGURATION
 
     @property

@@ -20,6 +20,7 @@ from qmon.model.layout import (
     Source,
     StateColumn,
     StateValue,
+    Switch,
     TableName,
 )
 
@@ -72,6 +73,8 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
         _put(out, name, clients or None)
     if layout.routines:
         out["routines"] = {verb: table_to_text(name) for verb, name in layout.routines}
+    if (switch := layout.switch) is not None:
+        out["switch"] = {"pushers": table_to_text(switch.pushers), "poppers": table_to_text(switch.poppers)}
     return out
 
 
@@ -104,6 +107,7 @@ def layout_from_dict(
         pushers=_clients(keys, "pushers"),
         poppers=_clients(keys, "poppers"),
         routines=_routines(keys),
+        switch=_switch(keys),
         source=source,
     )
     keys.finish()
@@ -225,6 +229,15 @@ def _clients(keys: Keys, name: str) -> Clients:
 def _routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
     inner = keys.inner("routines")
     return () if inner is None else tuple((verb, _need_table(inner, verb)) for verb in inner.raw)
+
+
+def _switch(keys: Keys) -> Switch | None:
+    inner = keys.inner("switch")
+    if inner is None:
+        return None
+    switch = Switch(_need_table(inner, "pushers"), _need_table(inner, "poppers"))
+    inner.finish()
+    return switch
 
 
 def _table(keys: Keys, name: str) -> TableName | None:

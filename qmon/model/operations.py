@@ -199,7 +199,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A pause that is in force. ``until``: seconds since the epoch; ``by``: who; ``way``: switch or gate."""
+    """A pause that is in force. ``until``: seconds since the epoch; ``by``: who; ``way``: switch or gate.
+
+    ``table``: the queue's table, by which it is known: the queue's name may differ between configurations.
+    """
 
     queue: str
     side: Side
@@ -208,3 +211,4 @@ class Pause:
     reason: str
     since: float
     way: str
+    table: str = ""

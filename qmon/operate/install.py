@@ -179,15 +179,16 @@ def uninstall(connection: Connection, engine: Engine, queue: str) -> Uninstalled
     if layout is None:
         raise BadInput(f"qmon has not installed a queue {queue!r} here; nothing was changed")
     version = connection.version
-    file = queries.load(engine.name, f"design/{layout.design}/uninstall", version)
-    objects = naming.slots((*queries.design_files(engine.name, layout.design, version), file))
+    files = queries.uninstall_files(engine.name, layout.design, version)
+    objects = naming.slots((*queries.design_files(engine.name, layout.design, version), *files))
     if layout.ring is not None:
         objects += naming.subscriber_sequences(len(layout.ring.subscribers))
     schema, name = layout.table.schema, layout.table.name
     try:
         with connection.transaction():
             removed = _objects(connection, engine, schema, name, objects)
-            _run(connection, engine, file, naming.names(file, schema, name, {}))
+            for file in files:
+                _run(connection, engine, file, naming.names(file, schema, name, {}))
             _run(connection, engine, _load(connection, engine, "control/unregister"), {}, {"queue": queue})
     except QueryFailed as problem:
         if problem.sqlstate == _DEPENDED_ON or _DEPENDED_ON_NUMBERS.intersection(problem.numbers):

@@ -25,7 +25,7 @@ def newest(engine: EngineName) -> int:
     return max(
         file.since
         for file in queries.all_files()
-        if file.engine == engine and (file.kind == "design" or file.name in (*CONTROL, REGISTER))
+        if file.engine == engine and (file.kind in ("design", queries.SWITCH) or file.name in (*CONTROL, REGISTER))
     )
 
 

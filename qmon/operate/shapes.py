@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.layout import Layout, OwnerColumn, Ring, Source, StateColumn
+from qmon.model.layout import Layout, OwnerColumn, Ring, Source, StateColumn, Switch
 from qmon.operate.naming import subscriber_sequences, table_name
 
 _VERBS: Final = frozenset(
@@ -47,8 +47,17 @@ def layout_of(
         owner=owner,
         timeout_s=timeout_s,
         routines=tuple((verb, table_name(schema, queue, verb)) for verb in sorted(made & _VERBS)),
+        switch=_switch(schema, queue, made),
         source=Source.REGISTRY,
     )
+
+
+def _switch(schema: str, queue: str, made: set[str]) -> Switch | None:
+    if "push_until" in made:
+        return Switch(table_name(schema, queue, "push_until"), table_name(schema, queue, "pop_until"))
+    if "switch" in made:
+        return Switch(table_name(schema, queue, "switch"), table_name(schema, queue, "switch"))
+    return None
 
 
 def _deleting(design: str, sequence: str = "id_seq", **columns: str) -> _Shape:

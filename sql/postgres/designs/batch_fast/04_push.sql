@@ -1,8 +1,10 @@
 -- Push one message; returns its id. p_title NULL: the first 60 characters of the payload, which people then see in
 -- lists. p_queue_date_time earlier than now goes before what is already there (the article's priority); NULL: now.
--- {table} QueueMeta
--- {data}  QueueData
--- {push}  the function
+-- {table}      QueueMeta
+-- {data}       QueueData
+-- {push}       the function
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_text_data text, p_title text DEFAULT NULL, p_queue_date_time timestamptz DEFAULT NULL)
 RETURNS bigint
 LANGUAGE plpgsql
@@ -11,6 +13,9 @@ AS $qmon_body$
 DECLARE
     v_id bigint;
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     INSERT INTO {table} (queue_date_time, title)
     VALUES (coalesce(p_queue_date_time, clock_timestamp()), coalesce(p_title, left(p_text_data, 60)))
     RETURNING queue_id INTO v_id;

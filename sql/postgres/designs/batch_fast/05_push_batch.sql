@@ -4,11 +4,16 @@
 -- {data}       QueueData
 -- {push_batch} the function
 -- {id_seq}     the sequence behind the identity
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_text_data text[], p_title text DEFAULT NULL) RETURNS SETOF bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     RETURN QUERY
     WITH fresh AS MATERIALIZED (
         SELECT nextval({id_seq!literal}::regclass) AS queue_id, d.text_data

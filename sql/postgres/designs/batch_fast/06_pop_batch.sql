@@ -13,6 +13,8 @@
 -- {data}      QueueData
 -- {pop_batch} the function
 -- {owner}     function: who pops in this session
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer DEFAULT 100) RETURNS TABLE (
     id bigint, payload text, attempt integer, title text, queue_date_time timestamptz
 )
@@ -27,6 +29,9 @@ DECLARE
     v_owner text := coalesce(nullif(current_setting('qmon.owner', true), ''), {owner}());
     v_ids   bigint[];
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     FOR v_try IN 1..100 LOOP
         -- An array first: it is ordered by the index on ready rows, and the UPDATE goes through it by key at any size.
         v_ids := ARRAY(

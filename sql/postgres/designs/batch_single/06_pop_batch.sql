@@ -17,6 +17,8 @@
 -- {table}     QueueSlow
 -- {pop_batch} the function
 -- {owner}     function: who pops in this session
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer DEFAULT 10) RETURNS TABLE (
     id bigint, payload text, attempt integer, title text, queue_date_time timestamptz
 )
@@ -30,6 +32,9 @@ DECLARE
     v_batch {table}[];
     v_count integer;
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     LOOP
         v_batch := ARRAY(
             SELECT r

@@ -1,7 +1,9 @@
 -- Push one message; returns its id. The article's usp_enqueueFifo.
 -- enqueued_at is clock_timestamp() by default: now() would be when the transaction began.
--- {table} the queue
--- {push}  the function
+-- {table}      the queue
+-- {push}       the function
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -9,6 +11,9 @@ AS $qmon_body$
 DECLARE
     v_id bigint;
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     INSERT INTO {table} (payload)
     VALUES (p_payload)
     RETURNING id INTO v_id;

@@ -1,11 +1,16 @@
 -- Push many messages in one statement; returns their ids. An addition.
 -- {table}      the queue
 -- {push_batch} the function
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_commands text[]) RETURNS SETOF bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     RETURN QUERY
     INSERT INTO {table} (command)
     SELECT c.command

@@ -1,11 +1,16 @@
 -- Push one message; returns how many were pushed: 1. The article's usp_enqueueHeap. A heap's messages have no id.
--- {table} the queue
--- {push}  the function
+-- {table}      the queue
+-- {push}       the function
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     INSERT INTO {table} (payload)
     VALUES (p_payload);
     RETURN 1;

@@ -13,8 +13,10 @@
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
 -- have taken everything while new messages came. So it looks again until nothing is there, or until exactly those rows
 -- are there that it could not have before: then all are in the hands of other poppers.
--- {table} the queue
--- {pop}   the function
+-- {table}     the queue
+-- {pop}       the function
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
 SET enable_seqscan = off
@@ -29,6 +31,9 @@ DECLARE
     v_known tid[];
     v_seen  tid[];
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     IF starts_with(v_last, v_name) AND random() > 0.001 THEN
         v_from := CAST(substr(v_last, length(v_name) + 1) AS tid);
     END IF;

@@ -2,6 +2,8 @@
 -- and looks again before it says that there is none, like pop.
 -- {table}     the queue
 -- {pop_batch} the function
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -16,6 +18,9 @@ DECLARE
     v_seen  tid[];
     v_rows  tid[];
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     IF starts_with(v_last, v_name) AND random() > 0.001 THEN
         v_from := CAST(substr(v_last, length(v_name) + 1) AS tid);
     END IF;

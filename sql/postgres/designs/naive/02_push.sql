@@ -1,8 +1,10 @@
 -- Push one message; returns its number. clock_timestamp(), because now() is when the transaction began. The generic
 -- plan, since a queue's statistics are never right: one plan that needs none is better than one guess a call.
--- {table} the queue
--- {push}  the function
--- {seq}   the sequence that numbers messages
+-- {table}      the queue
+-- {push}       the function
+-- {seq}        the sequence that numbers messages
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_message text) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -10,6 +12,9 @@ AS $qmon_body$
 DECLARE
     v_number bigint;
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     INSERT INTO {table} (message_id, time, message)
     VALUES (nextval({seq!literal}::regclass), clock_timestamp(), p_message)
     RETURNING message_id INTO v_number;

@@ -2,11 +2,16 @@
 -- {table}      the queue
 -- {push_batch} the function
 -- {seq}        the sequence that numbers messages
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push_batch}(p_messages text[]) RETURNS SETOF bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     RETURN QUERY
     INSERT INTO {table} (message_id, time, message)
     SELECT nextval({seq!literal}::regclass), clock_timestamp(), m.message

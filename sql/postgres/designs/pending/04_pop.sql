@@ -14,8 +14,10 @@
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began and due by v_now, and of
 -- that others may have taken everything while new messages came or became due. So it looks again until nothing is due,
 -- or until exactly those messages are due that it could not have before: then all are in the hands of other poppers.
--- {table} the queue
--- {pop}   the function
+-- {table}     the queue
+-- {pop}       the function
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
 SET enable_seqscan = off
@@ -28,6 +30,9 @@ DECLARE
     v_known bigint[];
     v_seen  bigint[];
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     FOR v_try IN 1..100 LOOP
         v_now := clock_timestamp();
         RETURN QUERY

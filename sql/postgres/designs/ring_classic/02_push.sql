@@ -5,10 +5,12 @@
 --
 -- The row lock of the UPDATE is the article's ROWLOCK. No deadlock: one row is locked, and nothing is waited for with
 -- it. The wait sees new commits in READ COMMITTED only, so at other isolation levels there is one try.
--- {table}    the ring
--- {push}     the function
--- {push_seq} the sequence of push numbers
--- {size!int} slots
+-- {table}      the ring
+-- {push}       the function
+-- {push_seq}   the sequence of push numbers
+-- {size!int}   slots
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_message text, p_wait_ms integer DEFAULT 1000) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -19,6 +21,9 @@ DECLARE
     v_number bigint;
     v_end    timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     IF starts_with(v_kept, v_name) THEN
         v_number := substr(v_kept, length(v_name) + 1);
     ELSE

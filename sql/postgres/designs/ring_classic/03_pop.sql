@@ -8,11 +8,13 @@
 --
 -- No deadlock: one row is locked, and nothing is waited for with it. The wait sees new commits in READ COMMITTED only,
 -- so at other isolation levels there is one try.
--- {table}    the ring
--- {pop}      the function
--- {push_seq} the sequence of push numbers
--- {pop_seq}  the sequence of pop numbers
--- {size!int} slots
+-- {table}     the ring
+-- {pop}       the function
+-- {push_seq}  the sequence of push numbers
+-- {pop_seq}   the sequence of pop numbers
+-- {size!int}  slots
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}(p_wait_ms integer DEFAULT 0, p_head_start integer DEFAULT 1)
 RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1
@@ -24,6 +26,9 @@ DECLARE
     v_number bigint;
     v_end    timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     IF starts_with(v_kept, v_name) THEN
         v_number := substr(v_kept, length(v_name) + 1);
     END IF;

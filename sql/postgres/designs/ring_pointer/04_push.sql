@@ -12,12 +12,14 @@
 -- article's test, reference_count = 0, stays: it is true whenever the turn is. The full wait starts at half a
 -- millisecond and doubles up to 20 (the article: 100); it sees new commits in READ COMMITTED only, so at other
 -- isolation levels there is one try.
--- {table}     the ring
--- {data}      the payloads
--- {push}      the function
--- {skip_hole} function: skip a proven hole
--- {push_seq}  the sequence of push numbers
--- {size!int}  slots
+-- {table}      the ring
+-- {data}       the payloads
+-- {push}       the function
+-- {skip_hole}  function: skip a proven hole
+-- {push_seq}   the sequence of push numbers
+-- {size!int}   slots
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_message text, p_wait_ms integer DEFAULT 1000) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -29,6 +31,9 @@ DECLARE
     v_end    timestamptz;
     v_pause  double precision := 0.0005;
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     -- The number this session drew last, if it has not been used.
     BEGIN
         v_number := currval({push_seq!literal}::regclass);

@@ -20,6 +20,8 @@
 -- {push_seq}  the sequence of push numbers
 -- {pop_seq}   the sequence of pop numbers
 -- {size!int}  slots
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}(p_wait_ms integer DEFAULT 0) RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1
 SET plan_cache_mode = force_generic_plan
@@ -32,6 +34,9 @@ DECLARE
     v_waited boolean := false;
     v_pause  double precision := 0.0005;
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     -- The number this session drew last, if its message has not been popped.
     BEGIN
         v_number := currval({pop_seq!literal}::regclass);

@@ -5,6 +5,7 @@
 -- A popper that lives after all and comes back with the number is refused by the slot's turn and draws a new one: the
 -- message is delivered once. The old slot is freed before the push, in the same transaction: the new number may need
 -- it.
+-- qmon.let_through: a pause of the pushers does not stop a repair.
 -- {table}          the ring
 -- {data}           the payloads
 -- {requeue_orphan} the function
@@ -15,6 +16,7 @@
 CREATE FUNCTION {requeue_orphan}(p_number bigint, p_wait_ms integer DEFAULT 1000) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
+SET qmon.let_through = 'on'
 AS $qmon_body$
 DECLARE
     v_message text;

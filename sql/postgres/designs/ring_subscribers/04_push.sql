@@ -14,12 +14,14 @@
 -- isolation levels there is one try.
 --
 -- p_for: the subscribers it is for, as a set (bit k - 1 is subscriber k); requeue_orphan needs it.
--- {table}     the ring
--- {push}      the function
--- {skip_hole} function: skip a proven hole
--- {push_seq}  the sequence of push numbers
--- {size!int}  slots
+-- {table}           the ring
+-- {push}            the function
+-- {skip_hole}       function: skip a proven hole
+-- {push_seq}        the sequence of push numbers
+-- {size!int}        slots
 -- {subscribers!int} how many subscribers there are
+-- {push_until}      until when pushers are paused
+-- {paused}          function: waits or refuses while they are
 CREATE FUNCTION {push}(
     p_message text, p_wait_ms integer DEFAULT 1000, p_for integer DEFAULT (1 << {subscribers!int}) - 1
 ) RETURNS bigint
@@ -33,6 +35,9 @@ DECLARE
     v_end    timestamptz;
     v_pause  double precision := 0.0005;
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     -- The number this session drew last, if it has not been used.
     BEGIN
         v_number := currval({push_seq!literal}::regclass);

@@ -21,6 +21,8 @@
 -- {push_seq}  the sequence of push numbers
 -- {readers}   its subscribers
 -- {size!int}  slots
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}(p_subscriber integer DEFAULT 1, p_wait_ms integer DEFAULT 0)
 RETURNS TABLE (id bigint, payload text)
 LANGUAGE plpgsql ROWS 1
@@ -36,6 +38,9 @@ DECLARE
     v_waited boolean := false;
     v_pause  double precision := 0.0005;
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     IF v_seq IS NULL THEN
         RAISE EXCEPTION 'there is no subscriber %', p_subscriber
             USING ERRCODE = 'invalid_parameter_value';

@@ -5,6 +5,7 @@
 -- A popper that lives after all and comes back with the number is refused and draws a new one: the message is delivered
 -- once to each. The old slot is freed (if nobody else has to read it) before the push, in the same transaction: the new
 -- number may need it.
+-- qmon.let_through: a pause of the pushers does not stop a repair.
 -- {table}          the ring
 -- {readers}        its subscribers
 -- {requeue_orphan} the function
@@ -15,6 +16,7 @@ CREATE FUNCTION {requeue_orphan}(p_number bigint, p_subscriber integer DEFAULT 1
 RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
+SET qmon.let_through = 'on'
 AS $qmon_body$
 DECLARE
     v_bit     integer := 1 << (p_subscriber - 1);

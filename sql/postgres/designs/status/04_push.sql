@@ -1,6 +1,8 @@
 -- Push one message; returns its id. The article's EnqueueMessage.
--- {table} the queue
--- {push}  the function
+-- {table}      the queue
+-- {push}       the function
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_message bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -8,6 +10,9 @@ AS $qmon_body$
 DECLARE
     v_id bigint;
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     INSERT INTO {table} (status, message)
     VALUES (1, p_message)
     RETURNING id INTO v_id;

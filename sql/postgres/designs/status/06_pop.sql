@@ -11,9 +11,11 @@
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
 -- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
 -- ready message are those it could not have before: then all are in the hands of other poppers.
--- {table} the queue
--- {pop}   the function
--- {owner} function: who pops in this session
+-- {table}     the queue
+-- {pop}       the function
+-- {owner}     function: who pops in this session
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea, attempt integer)
 LANGUAGE plpgsql ROWS 1
 SET enable_seqscan = off
@@ -25,6 +27,9 @@ DECLARE
     v_seen  bigint[];
     v_owner text := coalesce(nullif(current_setting('qmon.owner', true), ''), {owner}());
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     FOR v_try IN 1..100 LOOP
         RETURN QUERY
         UPDATE {table} AS q

@@ -8,8 +8,10 @@
 -- No deadlock among pushers, who take this one lock only. A transaction that pops and pushes here pops first: one that
 -- pushes first holds the lock while it waits for a popper, and if that one wants to push they wait for each other.
 -- PostgreSQL then ends one of the two after a second, and whoever sent it sends it again.
--- {table} the queue
--- {push}  the function
+-- {table}      the queue
+-- {push}       the function
+-- {push_until} until when pushers are paused
+-- {paused}     function: waits or refuses while they are
 CREATE FUNCTION {push}(p_payload bytea) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
@@ -17,6 +19,9 @@ AS $qmon_body$
 DECLARE
     v_id bigint;
 BEGIN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('pushers');
+    END IF;
     PERFORM pg_advisory_xact_lock((1903062894::bigint << 32) | {table!literal}::regclass::oid::bigint);
     INSERT INTO {table} (payload)
     VALUES (p_payload)

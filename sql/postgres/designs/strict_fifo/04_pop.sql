@@ -13,8 +13,10 @@
 -- "= (SELECT …)" and not IN: the subquery then runs exactly once, before the DELETE. enable_seqscan and
 -- enable_bitmapscan off: a plan made while the table was empty would read and sort the whole table, and the session
 -- would keep it after a burst has filled the queue. The primary key gives the order at any size.
--- {table} the queue
--- {pop}   the function
+-- {table}     the queue
+-- {pop}       the function
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop}() RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql ROWS 1
 SET enable_seqscan = off
@@ -22,6 +24,9 @@ SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     LOOP
         RETURN QUERY
         DELETE FROM {table} AS q

@@ -2,6 +2,8 @@
 -- pop.
 -- {table}     the queue
 -- {pop_batch} the function
+-- {pop_until} until when poppers are paused
+-- {paused}    function: waits or refuses while they are
 CREATE FUNCTION {pop_batch}(p_limit integer) RETURNS TABLE (id bigint, payload bytea)
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -11,6 +13,9 @@ AS $qmon_body$
 DECLARE
     v_ids bigint[];
 BEGIN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+        PERFORM {paused}('poppers');
+    END IF;
     LOOP
         -- An array first: it is ordered by the primary key, and the DELETE goes through it by index at any size.
         v_ids := ARRAY(

@@ -3,10 +3,12 @@
 -- @queue_date_time (UTC) earlier than now goes before what is already there (the article's priority); NULL: now.
 -- @quiet = 1: no result, for callers that take the id from @id.
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
--- {table} QueueMeta
--- {data}  QueueData
--- {push}  the procedure
--- > id    the message's id
+-- {table}  QueueMeta
+-- {data}   QueueData
+-- {push}   the procedure
+-- {switch} until when who is paused
+-- {paused} procedure: waits or refuses while they are
+-- > id     the message's id
 CREATE PROCEDURE {push}
     @text_data nvarchar(max),
     @title nvarchar(255) = NULL,
@@ -19,6 +21,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 0 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 0;
+        IF @paused <> 0 RETURN @paused;
+    END;
     BEGIN TRANSACTION;
     INSERT INTO {table} WITH (ROWLOCK) (queue_date_time, title)
     VALUES (COALESCE(@queue_date_time, SYSUTCDATETIME()), COALESCE(@title, LEFT(@text_data, 60), N''));

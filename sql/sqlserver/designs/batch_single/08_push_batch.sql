@@ -3,6 +3,8 @@
 -- {table}      the queue
 -- {push_batch} the procedure
 -- {messages}   type: the messages
+-- {switch}     until when who is paused
+-- {paused}     procedure: waits or refuses while they are
 -- > id         the message's id
 CREATE PROCEDURE {push_batch}
     @messages {messages} READONLY,
@@ -13,6 +15,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 0 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 0;
+        IF @paused <> 0 RETURN @paused;
+    END;
     INSERT INTO {table} WITH (ROWLOCK) (queue_date_time, title, text_data)
     OUTPUT inserted.queue_id AS id
     SELECT SYSUTCDATETIME(), COALESCE(@title, LEFT(m.payload, 60), N''), m.payload

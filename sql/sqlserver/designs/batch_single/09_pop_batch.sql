@@ -21,6 +21,8 @@
 -- {pop_batch}       the procedure
 -- {owner}           procedure: who pops in this session
 -- {date_index}      index: the order of pops
+-- {switch}          until when who is paused
+-- {paused}          procedure: waits or refuses while they are
 -- > id              the message's id
 -- > payload         the message
 -- > attempt         how often it has been popped, this time included
@@ -35,6 +37,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 1 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 1;
+        IF @paused <> 0 RETURN @paused;
+    END;
     DECLARE @batch TABLE (
         queue_id        bigint        NOT NULL PRIMARY KEY,
         queue_date_time datetime2(3)  NOT NULL,

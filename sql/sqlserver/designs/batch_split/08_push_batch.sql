@@ -7,6 +7,8 @@
 -- {data}       QueueData
 -- {push_batch} the procedure
 -- {messages}   type: the messages
+-- {switch}     until when who is paused
+-- {paused}     procedure: waits or refuses while they are
 -- > id         the message's id
 CREATE PROCEDURE {push_batch}
     @messages {messages} READONLY,
@@ -17,6 +19,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 0 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 0;
+        IF @paused <> 0 RETURN @paused;
+    END;
     DECLARE @pushed TABLE (queue_id bigint NOT NULL PRIMARY KEY);
     BEGIN TRANSACTION;
     INSERT INTO {table} WITH (ROWLOCK) (queue_date_time, title)

@@ -1,8 +1,10 @@
 -- Push one message; returns its id. @quiet = 1: no result, for callers that take the id from @id.
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
--- {table} the queue
--- {push}  the procedure
--- > id    the message's id
+-- {table}  the queue
+-- {push}   the procedure
+-- {switch} until when who is paused
+-- {paused} procedure: waits or refuses while they are
+-- > id     the message's id
 CREATE PROCEDURE {push}
     @command nvarchar(max),
     @id bigint = NULL OUTPUT,
@@ -13,6 +15,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 0 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 0;
+        IF @paused <> 0 RETURN @paused;
+    END;
     INSERT INTO {table} WITH (ROWLOCK) (processed, command) VALUES (0, @command);
     SET @id = CONVERT(bigint, SCOPE_IDENTITY());
     IF @quiet = 0 SELECT @id AS id;

@@ -2,6 +2,8 @@
 -- {table}      the queue
 -- {push_batch} the procedure
 -- {messages}   type: the messages
+-- {switch}     until when who is paused
+-- {paused}     procedure: waits or refuses while they are
 -- > id         1
 CREATE PROCEDURE {push_batch}
     @messages {messages} READONLY
@@ -11,6 +13,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 0 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 0;
+        IF @paused <> 0 RETURN @paused;
+    END;
     INSERT INTO {table} WITH (ROWLOCK) (payload)
     OUTPUT CAST(1 AS bigint) AS id
     SELECT m.payload

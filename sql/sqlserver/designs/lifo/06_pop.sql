@@ -18,6 +18,8 @@
 -- after the pop. What the scan passes over is in the hands of others.
 -- {table}   the queue
 -- {pop}     the procedure
+-- {switch}  until when who is paused
+-- {paused}  procedure: waits or refuses while they are
 -- > id      the message's id
 -- > payload the message
 CREATE PROCEDURE {pop}
@@ -27,6 +29,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 1 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 1;
+        IF @paused <> 0 RETURN @paused;
+    END;
     WITH head AS (
         SELECT TOP (1) id, payload
         FROM {table} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)

@@ -4,6 +4,8 @@
 -- {push_batch} the procedure
 -- {messages}   type: the messages
 -- {seq}        the sequence that numbers messages
+-- {switch}     until when who is paused
+-- {paused}     procedure: waits or refuses while they are
 -- > id         the message's number
 CREATE PROCEDURE {push_batch}
     @messages {messages} READONLY
@@ -13,6 +15,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 0 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 0;
+        IF @paused <> 0 RETURN @paused;
+    END;
     INSERT INTO {table} WITH (ROWLOCK) (message_id, time, message)
     OUTPUT inserted.message_id AS id
     SELECT NEXT VALUE FOR {seq} OVER (ORDER BY m.position), SYSUTCDATETIME(), m.payload

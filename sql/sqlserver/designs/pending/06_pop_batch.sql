@@ -3,6 +3,8 @@
 -- id where it matters. The hints are those of pop.
 -- {table}     the queue
 -- {pop_batch} the procedure
+-- {switch}    until when who is paused
+-- {paused}    procedure: waits or refuses while they are
 -- > id        the message's id
 -- > payload   the message
 CREATE PROCEDURE {pop_batch}
@@ -13,6 +15,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 1 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 1;
+        IF @paused <> 0 RETURN @paused;
+    END;
     DECLARE @now datetime2(3);
     SET @now = SYSUTCDATETIME();
 

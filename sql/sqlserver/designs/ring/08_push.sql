@@ -15,24 +15,35 @@
 -- turn is. The full wait begins with a millisecond and doubles up to 20 (the article: 100).
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- @quiet = 1: no result, for callers that take the number from @id.
+-- @through = 1: for repairs, which a pause of the pushers does not stop.
 -- {table}    the ring
 -- {spare}    spare numbers
 -- {push}     the procedure
 -- {take}     procedure: a number where some are spare
 -- {draw}     procedure: the next number
 -- {size!int} slots
+-- {switch}   until when who is paused
+-- {paused}   procedure: waits or refuses while they are
 -- > id       the message's number
 CREATE PROCEDURE {push}
     @message nvarchar(max),
     @wait_ms int = 1000,
     @id bigint = NULL OUTPUT,
-    @quiet bit = 0
+    @quiet bit = 0,
+    @through bit = 0
 AS
 BEGIN
     SET NOCOUNT ON;
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF @through = 0
+        AND EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 0 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 0;
+        IF @paused <> 0 RETURN @paused;
+    END;
     DECLARE @number bigint, @slot int, @last bigint, @until datetime2(3), @pause_ms int, @delay char(12);
     SELECT @id = NULL, @pause_ms = 1, @until = DATEADD(MILLISECOND, @wait_ms, SYSUTCDATETIME());
     WHILE @id IS NULL

@@ -24,6 +24,8 @@
 -- {draw}     procedure: the next number
 -- {memory}   procedure: what was popped in a transaction
 -- {size!int} slots
+-- {switch}   until when who is paused
+-- {paused}   procedure: waits or refuses while they are
 -- > id       the message's number
 -- > payload  the message
 CREATE PROCEDURE {pop}
@@ -37,6 +39,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 1 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 1;
+        IF @paused <> 0 RETURN @paused;
+    END;
     DECLARE @number bigint, @slot int, @last bigint, @until datetime2(3), @pause_ms int, @delay char(12);
     DECLARE @in_transaction bit, @kept bigint;
     SELECT @id = NULL, @payload = NULL, @pause_ms = 1, @until = DATEADD(MILLISECOND, @wait_ms, SYSUTCDATETIME());

@@ -11,6 +11,8 @@
 -- {take}      procedure: a number where some are spare
 -- {draw}      procedure: the next numbers
 -- {size!int}  slots
+-- {switch}    until when who is paused
+-- {paused}    procedure: waits or refuses while they are
 -- > id        the message's number
 -- > payload   the message
 CREATE PROCEDURE {pop_batch}
@@ -21,6 +23,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 1 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 1;
+        IF @paused <> 0 RETURN @paused;
+    END;
     DECLARE @numbers TABLE (number bigint NOT NULL PRIMARY KEY);
     DECLARE @popped TABLE (number bigint NOT NULL PRIMARY KEY, message nvarchar(max) NOT NULL);
     DECLARE @number bigint, @last bigint, @first int, @count int, @tries tinyint;

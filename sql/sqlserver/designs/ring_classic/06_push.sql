@@ -11,6 +11,8 @@
 -- {draw}     procedure: the next number
 -- {memory}   procedure: the number this session waits with
 -- {size!int} slots
+-- {switch}   until when who is paused
+-- {paused}   procedure: waits or refuses while they are
 -- > id       the message's number
 CREATE PROCEDURE {push}
     @message nvarchar(max),
@@ -24,6 +26,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 0 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 0;
+        IF @paused <> 0 RETURN @paused;
+    END;
     DECLARE @until datetime2(3), @slot int, @waited bit;
     SELECT @id = NULL, @until = DATEADD(MILLISECOND, @wait_ms, SYSUTCDATETIME());
     IF @number IS NULL EXEC {memory} @side = 0, @number = @number OUTPUT;

@@ -15,6 +15,8 @@
 -- {memory}   procedure: the number this session waits with
 -- {position} procedure: the last number drawn
 -- {size!int} slots
+-- {switch}   until when who is paused
+-- {paused}   procedure: waits or refuses while they are
 -- > id       the message's number
 -- > payload  the message
 CREATE PROCEDURE {pop}
@@ -30,6 +32,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 1 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 1;
+        IF @paused <> 0 RETURN @paused;
+    END;
     DECLARE @until datetime2(3), @slot int, @waited bit;
     DECLARE @pushed bigint, @popped bigint;
     SELECT @id = NULL, @payload = NULL, @until = DATEADD(MILLISECOND, @wait_ms, SYSUTCDATETIME());

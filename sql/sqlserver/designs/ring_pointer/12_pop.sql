@@ -25,6 +25,8 @@
 -- {memory}   procedure: what was popped in a transaction
 -- {fetch}    procedure: take the payload away
 -- {size!int} slots
+-- {switch}   until when who is paused
+-- {paused}   procedure: waits or refuses while they are
 -- > id       the message's number
 -- > payload  the message
 CREATE PROCEDURE {pop}
@@ -38,6 +40,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 1 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 1;
+        IF @paused <> 0 RETURN @paused;
+    END;
     DECLARE @number bigint, @slot int, @last bigint, @until datetime2(3), @pause_ms int, @delay char(12);
     DECLARE @in_transaction bit, @kept bigint;
     SELECT @id = NULL, @payload = NULL, @pause_ms = 1, @until = DATEADD(MILLISECOND, @wait_ms, SYSUTCDATETIME());

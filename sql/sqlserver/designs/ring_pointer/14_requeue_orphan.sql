@@ -8,6 +8,7 @@
 -- another number: the message is delivered once. The old slot is freed before the push, in the same transaction: the
 -- new number may need it.
 -- @sure = 1: the caller (repair) has watched it that long already.
+-- A pause of the pushers does not stop it (@through).
 -- {table}          the ring
 -- {spare}          spare numbers
 -- {requeue_orphan} the procedure
@@ -61,7 +62,8 @@ BEGIN
     BEGIN
         EXEC {fetch} @number = @number, @message = @message OUTPUT;
         SET @left_ms = DATEDIFF(MILLISECOND, SYSUTCDATETIME(), @until);
-        EXEC {push} @message = @message, @wait_ms = @left_ms, @id = @became OUTPUT, @quiet = 1;
+        EXEC {push} @message = @message, @wait_ms = @left_ms, @id = @became OUTPUT, @quiet = 1,
+            @through = 1;
     END;
     ELSE
         SET @left_ms = NULL;

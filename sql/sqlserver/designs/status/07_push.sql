@@ -2,9 +2,11 @@
 -- from
 -- @id.
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
--- {table} the queue
--- {push}  the procedure
--- > id    the message's id
+-- {table}  the queue
+-- {push}   the procedure
+-- {switch} until when who is paused
+-- {paused} procedure: waits or refuses while they are
+-- > id     the message's id
 CREATE PROCEDURE {push}
     @message varbinary(max),
     @id bigint = NULL OUTPUT,
@@ -15,6 +17,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 0 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 0;
+        IF @paused <> 0 RETURN @paused;
+    END;
     INSERT INTO {table} WITH (ROWLOCK) (status, message) VALUES (1, @message);
     SET @id = CONVERT(bigint, SCOPE_IDENTITY());
     IF @quiet = 0 SELECT @id AS id;

@@ -5,6 +5,8 @@
 -- {pop_batch}   the procedure
 -- {owner}       procedure: who pops in this session
 -- {ready_index} index on ready rows
+-- {switch}      until when who is paused
+-- {paused}      procedure: waits or refuses while they are
 -- > id          the message's id
 -- > payload     the message
 -- > attempt     how often it has been popped, this time included
@@ -17,6 +19,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 1 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 1;
+        IF @paused <> 0 RETURN @paused;
+    END;
     IF @owner IS NULL EXEC {owner} @owner = @owner OUTPUT;
     WITH head AS (
         SELECT TOP (@limit) id, status, attempts, started_at, owner, message

@@ -16,6 +16,8 @@
 -- pops in the same queue can deadlock with another one; the victim (error 1205) tries again.
 -- {table}   the queue
 -- {pop}     the procedure
+-- {switch}  until when who is paused
+-- {paused}  procedure: waits or refuses while they are
 -- > id      the message's id
 -- > payload the message
 CREATE PROCEDURE {pop}
@@ -25,6 +27,12 @@ BEGIN
     SET XACT_ABORT ON;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
 
+    DECLARE @paused int;
+    IF EXISTS (SELECT * FROM {switch} WITH (NOLOCK) WHERE side = 1 AND until_utc > SYSUTCDATETIME())
+    BEGIN
+        EXEC @paused = {paused} @side = 1;
+        IF @paused <> 0 RETURN @paused;
+    END;
     WITH head AS (
         SELECT TOP (1) id, payload
         FROM {table} WITH (ROWLOCK, UPDLOCK, READCOMMITTEDLOCK)

@@ -1,0 +1,211 @@
+"""A gate for tables that qmon has not installed: a trigger by which their pushers can be paused."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.queries import Name
+from qmon.errors import BadInput, DeadlineExceeded
+from qmon.model.layout import Layout, TableName
+from qmon.model.operations import Consent, Kind, Plan, Progress, Result, Side, Undo
+from qmon.operate import switches
+from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell
+from qmon.operate.operation import Record, Running, check, running
+from qmon.operate.sql import Sql
+from qmon.operate.switches import Means
+
+TRIES: Final = 25
+"""How often the lock on the table is asked for, each time for 200 ms, with as long a pause between."""
+_PAUSE_S: Final = 0.2
+_CANCELLED: Final = "57014"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rights:
+    may_create: bool
+    owns: bool
+    kind: str
+    instead: bool
+
+
+def prepare_install_gate(desk: Desk, layout: Layout) -> Prepared:
+    """Put a gate on a table, which does nothing until its pushers are paused."""
+    with contextlib.closing(desk.connect("install-gate")) as connection:
+        sql = Sql(connection, desk.engine)
+        gate = switches.gate_of(sql, layout)
+        rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
+        switch = _switch_for(desk, layout)
+        plan = _plan(
+            desk, layout, Kind.INSTALL_GATE, f"Put a gate on {layout.table}?",
+            sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in _making(desk)),
+            consequences=_consequences(desk, rights[0] if rights else None),
+            undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
+            refused=desk.read_only or _no_gate(layout, rights, gate),
+        )  # fmt: skip
+
+    def make(sql: Sql) -> None:
+        for name in _making(desk):
+            sql.execute(f"action/pause/{name}", _names(layout, switch))
+
+    return PreparedGate(desk, layout, plan, make)
+
+
+def prepare_remove_gate(desk: Desk, layout: Layout) -> Prepared:
+    """Take the gate off a table; whoever it paused goes on."""
+    with contextlib.closing(desk.connect("remove-gate")) as connection:
+        sql = Sql(connection, desk.engine)
+        gate = switches.gate_of(sql, layout)
+        rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
+        refused = desk.read_only
+        if gate is None:
+            refused = refused or f"{layout.table} has no gate"
+        elif not rights or not rights[0].owns:
+            refused = refused or f"only the owner of {layout.table} may take a trigger off it"
+        means = gate or Means("gate", _switch_for(desk, layout), Side.PUSHERS)
+        steps = ("gate_drop",) if desk.engine.name == "sqlserver" else ("gate_drop", "gate_drop_switch")
+        plan = _plan(
+            desk, layout, Kind.REMOVE_GATE, f"Take the gate off {layout.table}?",
+            sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, means.object)).text for name in steps),
+            consequences=(
+                "pushers that it pauses go on at once",
+                _lock_words("ACCESS EXCLUSIVE" if desk.engine.name == "postgres" else "Sch-M"),
+            ),
+            undo=Undo(possible=False, notes=("install-gate puts it back",)), refused=refused,
+        )  # fmt: skip
+
+    def drop(sql: Sql) -> None:
+        for name in steps:
+            sql.execute(f"action/pause/{name}", _names(layout, means.object))
+        by = {"about": str(layout.table), "side": str(means.side), "by": desk.who.name}
+        sql.execute("action/pause/lift", {}, by)
+
+    return PreparedGate(desk, layout, plan, drop)
+
+
+class PreparedGate:
+    """See ``Prepared``."""
+
+    def __init__(self, desk: Desk, layout: Layout, plan: Plan, change: Callable[[Sql], None]) -> None:
+        self._desk, self._layout, self._plan, self._change = desk, layout, plan, change
+        self._applied = False
+
+    @property
+    def plan(self) -> Plan:
+        """What will be done."""
+        return self._plan
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
+        """See ``Prepared``. Asks for the lock on the table for a moment, again and again; ``stopped()`` gives up."""
+        check(self._desk, self._plan, permission)
+        if self._applied:
+            raise BadInput("this plan was applied already; plan again; nothing was changed")
+        with contextlib.closing(self._desk.connect(str(self._plan.kind))) as connection:
+            sql = Sql(connection, self._desk.engine)
+            switches.ensure(sql)
+            with running(self._desk, connection, self._plan, permission, Record(str(self._layout.table))) as work:
+                self._applied = True
+                self._with_lock(sql, work, tell, stopped)
+            return work.result()
+
+    def _with_lock(self, sql: Sql, work: Running, tell: Tell, stopped: Stopped) -> None:
+        nothing = threading.Event()
+        for attempt in range(1, TRIES + 1):
+            try:
+                with work.batch() as tally:
+                    sql.execute("action/pause/briefly", {})
+                    self._change(sql)
+                    tally.done = 1
+                return
+            except DeadlineExceeded as problem:
+                if problem.sqlstate == _CANCELLED:
+                    raise
+            if stopped():
+                work.cancel()
+                return
+            tell(Progress(1, 0, 0, 0, None, None, f"the table is busy; asked {attempt} times"))
+            nothing.wait(_PAUSE_S)
+        raise BadInput(
+            f"{self._layout.table} is never free for a moment: some transaction holds it for long (see blocking);"
+            " nothing was changed; try again when that has ended"
+        )
+
+
+def _making(desk: Desk) -> tuple[str, ...]:
+    if desk.engine.name == "sqlserver":
+        return ("gate_trigger", "gate_switch")
+    return ("gate_switch", "gate_grant", "gate_trigger")
+
+
+def _switch_for(desk: Desk, layout: Layout) -> TableName:
+    """A name for the gate's sequence, or trigger, that nothing else has."""
+    if desk.engine.name == "sqlserver":
+        return switches.gate_name(layout.table)
+    return TableName("qmon", f"gate_{uuid.uuid4().hex}")
+
+
+def _names(layout: Layout, switch: TableName) -> dict[str, Name]:
+    return {"table": layout.table.parts, "switch": switch.parts, "gate": switch.parts}
+
+
+def _plan(
+    desk: Desk, layout: Layout, kind: Kind, title: str, *, sql: tuple[str, ...], consequences: tuple[str, ...],
+    undo: Undo, refused: str | None,
+) -> Plan:  # fmt: skip
+    return Plan(
+        kind, desk.target.name, layout.queue, title, count=1, unit="trigger", predicate=f"a trigger on {layout.table}",
+        sql=sql, seconds=0.2, undo=undo, consequences=consequences,
+        consent=Consent.TYPED if desk.target.prod else Consent.BUTTON, refused=refused,
+    )  # fmt: skip
+
+
+def _no_gate(layout: Layout, rights: list[_Rights], gate: Means | None) -> str | None:
+    if layout.switch is not None:
+        return "this queue needs no gate: its push asks a switch; pause it"
+    if gate is not None:
+        return f"{layout.table} has a gate already" + ("" if gate.enabled else ", which is disabled; remove it first")
+    if not rights:
+        return f"there is no table {layout.table}"
+    if rights[0].kind == "other":
+        return f"{layout.table} is no table: a gate is a trigger on a table"
+    if not rights[0].may_create:
+        return f"our role may not create a trigger on {layout.table} and write into the schema qmon; its owner can"
+    return None
+
+
+def _lock_words(lock: str) -> str:
+    return (
+        f"takes {lock} on the table for a moment: asked for up to {TRIES} times for 0.2 s each, so that nobody queues"
+        " up behind it for longer; where the table is never free, nothing is changed"
+    )
+
+
+def _consequences(desk: Desk, rights: _Rights | None) -> tuple[str, ...]:
+    if desk.engine.name == "sqlserver":
+        return (
+            "while a pause lasts, an INSERT fails with error 770001 (before 2012: 50000) and the whole transaction of"
+            " the pusher is rolled back; the identity that it drew is burnt",
+            "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): where pushers use it, no gate",
+            "bulk loads and bcp pass it unless they ask for triggers (FIRE_TRIGGERS)",
+            _lock_words("Sch-M"),
+            *(
+                ("the table has INSTEAD OF triggers: the gate sees what these insert",)
+                if rights and rights.instead
+                else ()
+            ),
+        )
+    partitions = {
+        "partitioned table": ("inserts that name a partition pass it: only those into the whole table ask",),
+        "partition": ("inserts into the whole table pass it: only those that name this partition ask",),
+    }
+    return (
+        "while a pause lasts, INSERT and COPY fail with SQLSTATE QM001 and the whole transaction of the pusher is"
+        " rolled back, unless its session asked to wait (qmon.pause_wait_ms); no number is drawn",
+        "each INSERT reads one sequence more, paused or not",
+        _lock_words("SHARE ROW EXCLUSIVE"),
+        *partitions.get(rights.kind if rights else "", ()),
+    )

@@ -1,0 +1,179 @@
+"""Pausing the pushers or the poppers of a queue, and letting them go on: planned, applied, and seen to work."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, datetime
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.duration import format_duration
+from qmon.model.layout import Layout, TableName
+from qmon.model.operations import DEFAULT_PAUSE_S, Consent, Kind, Pause, Plan, Progress, Result, Side, Undo
+from qmon.operate import quiet, switches
+from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell
+from qmon.operate.operation import Record, check, running
+from qmon.operate.sql import Sql
+from qmon.operate.switches import Held, Means
+from qmon.operate.words import short
+
+MIN_PAUSE_S: Final = 1.0
+MAX_PAUSE_S: Final = 86_400.0
+_NONE: Final = {
+    Side.PUSHERS: "push does not ask a switch here: qmon has not installed this queue, or an older qmon has;"
+    " install a gate on the table, or the queue anew",
+    Side.POPPERS: "pop does not ask a switch here: only the poppers of queues that qmon has installed can be paused",
+}
+
+
+def prepare_pause(desk: Desk, layout: Layout, side: Side, for_s: float = DEFAULT_PAUSE_S) -> Prepared:
+    """Stop the pushers or the poppers for so many seconds, after which the pause is over by itself.
+
+    Who pauses an already paused side sets its end anew. Raises ``BadInput`` for less than a second or more than a day.
+    """
+    if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
+        raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; it can be extended before it ends")
+    with contextlib.closing(desk.connect("pause")) as connection:
+        sql = Sql(connection, desk.engine)
+        means = switches.find(sql, layout, side)
+        held, why = _held(desk, sql, means, side)
+        now_ms = held.now_ms if held is not None else int(datetime.now(UTC).timestamp() * 1000)
+        known = _known(sql, layout.table, side) if held is not None and held.in_force else None
+        plan = Plan(
+            Kind.PAUSE, desk.target.name, layout.queue,
+            title=f"Pause the {side} of {layout.queue} for {format_duration(for_s)}?",
+            count=0 if means is None else 1, unit="switch",
+            predicate=f"the {side} of {layout.table}, until {clock(now_ms / 1000 + for_s)}",
+            sql=() if means is None else (switches.setting(sql, means),), seconds=0.1,
+            undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
+            consequences=(*_already(held, known, side), *_felt(side, means)),
+            consent=Consent.TYPED if desk.target.prod else Consent.BUTTON, refused=why,
+        )  # fmt: skip
+    return PreparedPause(desk, layout, plan, means, for_s)
+
+
+def prepare_resume(desk: Desk, layout: Layout, side: Side) -> Prepared:
+    """Let paused pushers or poppers go on at once."""
+    with contextlib.closing(desk.connect("resume")) as connection:
+        sql = Sql(connection, desk.engine)
+        means = switches.find(sql, layout, side)
+        held, why = _held(desk, sql, means, side)
+        if held is not None and not held.in_force:
+            why = why or f"the {side} of {layout.queue} are not paused"
+        known = _known(sql, layout.table, side)
+        plan = Plan(
+            Kind.RESUME, desk.target.name, layout.queue,
+            title=f"Let the {side} of {layout.queue} go on?",
+            count=1 if held is not None and held.in_force else 0, unit="pause",
+            predicate=f"the {side} of {layout.table}",
+            sql=() if means is None else (switches.setting(sql, means),), seconds=0.1,
+            undo=Undo(possible=False, notes=("pause stops them again",)),
+            consequences=() if known is None else (f"paused {_by(known)}",),
+            consent=Consent.BUTTON, refused=why,
+        )  # fmt: skip
+    return PreparedPause(desk, layout, plan, means, None)
+
+
+class PreparedPause:
+    """See ``Prepared``. ``for_s``: seconds to pause; ``None``: resume."""
+
+    def __init__(self, desk: Desk, layout: Layout, plan: Plan, means: Means | None, for_s: float | None) -> None:
+        self._desk, self._layout, self._plan, self._means, self._for_s = desk, layout, plan, means, for_s
+        self._applied = False
+
+    @property
+    def plan(self) -> Plan:
+        """What will be done."""
+        return self._plan
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
+        """See ``Prepared``. Ends once it has been seen to work, or ``stopped()`` while that is watched."""
+        check(self._desk, self._plan, permission)
+        if self._applied or self._means is None:
+            raise BadInput("this plan was applied already; plan again; nothing was changed")
+        if self._for_s is not None and not permission.reason.strip():
+            raise BadInput("a pause needs a reason, which everybody sees; nothing was changed")
+        means, layout = self._means, self._layout
+        with contextlib.closing(self._desk.connect(str(self._plan.kind))) as connection:
+            sql = Sql(connection, self._desk.engine)
+            switches.ensure(sql)
+            record = Record(str(layout.table), {"side": str(means.side), "way": means.way, "for_s": self._for_s})
+            with running(self._desk, connection, self._plan, permission, record) as work:
+                self._applied = True
+                with work.batch() as tally:
+                    at_once = sql.engine.name == "sqlserver"  # a switch there is a row: set with its record
+                    until_ms = self._write(sql, means, permission, set_now=at_once)
+                    tally.done = 1
+                if self._for_s is not None and not at_once:
+                    switches.set_until(sql, means, until_ms)
+                tell(Progress(1, 1, 0, 0, None, None, "watching whether it works"))
+                if self._for_s is not None:
+                    work.note(f"paused until {clock(until_ms / 1000)}")
+                    seen = quiet.watch(quiet.Meter(sql, layout, means.side), stopped)
+                    work.note(seen.text(means.side))
+            return work.result()
+
+    def _write(self, sql: Sql, means: Means, permission: Permission, *, set_now: bool) -> int:
+        """Record it, within a transaction; returns the end in milliseconds since the epoch."""
+        layout, who = self._layout, self._desk.who.name
+        now_ms = switches.held(sql, means).now_ms
+        values: dict[str, str | int] = {"about": str(layout.table), "side": str(means.side), "by": who}
+        if self._for_s is None:
+            # First the switch, which is what counts: what cannot be recorded must not keep anybody paused.
+            switches.set_until(sql, means, 0)
+            sql.execute("action/pause/lift", {}, values)
+            return 0
+        until_ms = now_ms + round(self._for_s * 1000)
+        values |= {"queue": layout.queue, "until_ms": until_ms, "reason": permission.reason, "way": means.way}
+        sql.execute("action/pause/record", {"switch": means.object.parts}, values)
+        if set_now:
+            switches.set_until(sql, means, until_ms)
+        return until_ms
+
+
+def clock(at: float) -> str:
+    """``2026-11-21 07:15:00 UTC``: seconds since the epoch."""
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _held(desk: Desk, sql: Sql, means: Means | None, side: Side) -> tuple[Held | None, str | None]:
+    """What the switch holds, and why it cannot be set; ``None`` where it can."""
+    if means is None:
+        return None, desk.read_only or _NONE[side]
+    if not means.enabled:
+        return None, desk.read_only or "the gate of this table is there, but disabled: remove it and install it anew"
+    held = switches.held(sql, means)
+    if desk.read_only is not None:
+        return held, desk.read_only
+    if not held.may_set:
+        return held, f"our role may not set {means.object}; ask its owner for: GRANT UPDATE on it"
+    return held, None
+
+
+def _known(sql: Sql, table: TableName, side: Side) -> Pause | None:
+    return next((each for each in switches.pauses(sql) if each.table == str(table) and each.side is side), None)
+
+
+def _already(held: Held | None, known: Pause | None, side: Side) -> tuple[str, ...]:
+    if held is None or not held.in_force or held.until_ms is None:
+        return ()
+    who = _by(known) if known is not None else f"until {clock(held.until_ms / 1000)}, by nobody who recorded it"
+    return (f"the {side} are paused already, {who}; this sets the end anew, under your name",)
+
+
+def _by(known: Pause) -> str:
+    return f"by {short(known.by)} since {clock(known.since)}, until {clock(known.until)}: {short(known.reason, 200)}"
+
+
+def _felt(side: Side, means: Means | None) -> tuple[str, ...]:
+    what, code = ("push", "QM001") if side is Side.PUSHERS else ("pop", "QM002")
+    if means is not None and means.way == "gate":
+        return (
+            f"every INSERT and COPY into the table fails with {code}, and its whole transaction with it,"
+            " unless the session asked to wait (qmon.pause_wait_ms)",
+        )
+    return (
+        f"every {what} fails with {code}, or waits where its session asked to (qmon.pause_wait_ms); no number is drawn",
+        "statements that work on the table themselves do not ask, and go on",
+        "complete, fail and archive go on; repairs and undos are let through",
+    )

@@ -1,0 +1,165 @@
+"""What a pause is set on: the switch that push and pop of an installed queue ask, or the gate of any other table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from qmon.engines import queries
+from qmon.engines.base import Engine
+from qmon.engines.queries import Name
+from qmon.errors import BadInput, PermissionMissing
+from qmon.model.layout import Layout, TableName
+from qmon.model.operations import Pause, Side
+from qmon.operate.sql import Sql
+
+GATE: Final = "qmon_gate"
+"""The name of a gate's trigger (PostgreSQL), or what it begins with (SQL Server)."""
+Way = Literal["switch", "gate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What stops one side of one queue. ``object``: the sequence (PostgreSQL), table or trigger (SQL Server)."""
+
+    way: Way
+    object: TableName
+    side: Side
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a switch holds. ``*_ms``: milliseconds since the epoch on the server's clock; ``may_set``: our right."""
+
+    may_set: bool
+    until_ms: int | None
+    now_ms: int
+
+    @property
+    def in_force(self) -> bool:
+        """Somebody is paused now."""
+        return self.until_ms is not None and self.until_ms > self.now_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether there are pauses to read or to write in this database."""
+
+    recorded: bool
+    readable: bool
+    writable: bool
+    can_create: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PauseSample:
+    """A pause in force, as ``probe/pauses`` says; times in seconds since the epoch."""
+
+    queue: str
+    about: str
+    side: str
+    since_at: float
+    until_at: float
+    by: str
+    reason: str
+    way: str
+
+    def pause(self) -> Pause:
+        """The pause."""
+        return Pause(
+            self.queue, Side(self.side), self.until_at, self.by, self.reason, self.since_at, self.way, self.about
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    gate_schema: str
+    gate_name: str
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    until_ms: int
+
+
+def find(sql: Sql, layout: Layout, side: Side) -> Means | None:
+    """The switch of an installed queue, else the gate of its table; ``None`` where it has neither."""
+    if layout.switch is not None:
+        return Means("switch", layout.switch.pushers if side is Side.PUSHERS else layout.switch.poppers, side)
+    return gate_of(sql, layout) if side is Side.PUSHERS else None
+
+
+def gate_of(sql: Sql, layout: Layout) -> Means | None:
+    """The gate of a table, if it has one."""
+    names: dict[str, Name] = {"table": layout.table.parts, "gate": gate_name(layout.table).parts}
+    for found in sql.fetch(_Gate, "action/pause/gate", names):
+        return Means("gate", TableName(found.gate_schema, found.gate_name), Side.PUSHERS, found.enabled)
+    return None
+
+
+def gate_name(table: TableName) -> TableName:
+    """What the trigger of a gate is called on SQL Server, where it lives in the schema of its table."""
+    return TableName(table.schema, f"{GATE}_{table.name}")
+
+
+def held(sql: Sql, means: Means) -> Held:
+    """What a switch holds. Raises ``BadInput`` where it is not there."""
+    found = sql.fetch(Held, f"action/pause/{_file(sql.engine, means, 'state')}", *_given(means))
+    if not found:
+        raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
+    return found[0]
+
+
+def set_until(sql: Sql, means: Means, until_ms: int) -> None:
+    """Set a switch to a time, in milliseconds since the epoch. Raises ``BadInput`` where it is not there."""
+    names, values = _given(means)
+    name = f"action/pause/{_file(sql.engine, means, 'set')}"
+    if not sql.fetch(_Set, name, names, {**values, "until_ms": until_ms}):
+        raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
+
+
+def setting(sql: Sql, means: Means) -> str:
+    """The statement that ``set_until`` runs, as the server sees it."""
+    return sql.statement(f"action/pause/{_file(sql.engine, means, 'set')}", _given(means)[0]).text
+
+
+def pauses(sql: Sql) -> tuple[Pause, ...]:
+    """The pauses in force, as recorded; none where this database records none, or none that our role may see."""
+    if not standing(sql).readable:
+        return ()
+    try:
+        return tuple(each.pause() for each in sql.fetch(PauseSample, "probe/pauses", {}))
+    except PermissionMissing:
+        return ()
+
+
+def standing(sql: Sql) -> Standing:
+    """Whether there are pauses to read or to write; only reads."""
+    return sql.fetch(Standing, "control/pauses_standing", {})[0]
+
+
+def ensure(sql: Sql) -> None:
+    """Make the table of pauses, and what gates ask, where they are missing; raises ``BadInput`` where we may not."""
+    found = standing(sql)
+    if found.writable:
+        return
+    refused = "this role may not write the pauses of this database; its owner can: qmon setup <target> --role operator"
+    if found.recorded or not found.can_create:
+        raise BadInput(f"{refused}; nothing was changed")
+    try:
+        with sql.connection.transaction():
+            for name in ("control/01_schema", "control/04_pauses"):
+                sql.execute(name, {})
+    except PermissionMissing as problem:
+        raise BadInput(f"{refused}; nothing was changed") from problem
+
+
+def _file(engine: Engine, means: Means, name: str) -> str:
+    """A gate of SQL Server keeps its end elsewhere than an installed queue; PostgreSQL has a sequence for both."""
+    return f"{name}_gate" if engine.name == "sqlserver" and means.way == "gate" else name
+
+
+def _given(means: Means) -> tuple[dict[str, queries.Name], dict[str, str]]:
+    return {"switch": means.object.parts, "gate": means.object.parts}, {"side": str(means.side)}

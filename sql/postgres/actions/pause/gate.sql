@@ -1,0 +1,15 @@
+-- The gate of a table, if it has one: its trigger, and the sequence that this asks.
+-- {table}        the table
+-- > gate_schema  of the sequence
+-- > gate_name    the sequence
+-- > enabled      the trigger fires
+SELECT CAST(n.nspname AS text)  AS gate_schema,
+       CAST(c.relname AS text)  AS gate_name,
+       t.tgenabled IN ('O', 'A') AS enabled
+FROM pg_catalog.pg_trigger AS t
+JOIN pg_catalog.pg_depend AS d
+    ON d.classid = CAST('pg_trigger' AS regclass) AND d.objid = t.oid AND d.refclassid = CAST('pg_class' AS regclass)
+JOIN pg_catalog.pg_class AS c ON c.oid = d.refobjid AND c.relkind = 'S'
+JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE t.tgrelid = to_regclass({table!literal})
+  AND t.tgname = 'qmon_gate'

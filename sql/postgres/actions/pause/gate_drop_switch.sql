@@ -1,0 +1,3 @@
+-- Drops the switch of a gate that was taken off its table.
+-- {switch} the sequence
+DROP SEQUENCE {switch}

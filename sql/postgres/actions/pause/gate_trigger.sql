@@ -1,0 +1,8 @@
+-- A gate: a trigger that refuses to insert while the pushers are paused; COPY as well. Once a statement, and while
+-- nobody is paused it is but a comparison. Takes SHARE ROW EXCLUSIVE on the table.
+-- {table}  the table
+-- {switch} the sequence that says until when
+CREATE TRIGGER qmon_gate BEFORE INSERT ON {table}
+FOR EACH STATEMENT
+WHEN (pg_sequence_last_value({switch!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000)
+EXECUTE FUNCTION qmon.gate({switch!literal})

@@ -1,0 +1,62 @@
+-- The pauses: who stopped the pushers or poppers of which table, why, and until when; those that are over stay. And the
+-- gate: what the trigger of a table that qmon has not installed asks; see actions/pause/gate. Does nothing where they
+-- exist. A pause is in force while its switch, a sequence, says so: see probes/pauses.
+-- The gate runs as its owner, since whoever inserts may have no right in this schema.
+DO $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('qmon control'));
+    IF to_regclass('qmon.pauses') IS NULL THEN
+        CREATE TABLE qmon.pauses (
+            id        bigint      NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            queue     text        NOT NULL,
+            about     text        NOT NULL,
+            side      text        NOT NULL,
+            switch    regclass    NOT NULL,
+            since     timestamptz NOT NULL DEFAULT clock_timestamp(),
+            until     timestamptz NOT NULL,
+            by        text        NOT NULL,
+            login     text        NOT NULL DEFAULT session_user,
+            reason    text        NOT NULL,
+            way       text        NOT NULL,
+            lifted_at timestamptz NULL,
+            lifted_by text        NULL
+        );
+        COMMENT ON TABLE qmon.pauses IS 'qmon: pauses of pushers and poppers';
+        COMMENT ON COLUMN qmon.pauses.about IS 'the table';
+        COMMENT ON COLUMN qmon.pauses.switch IS 'the sequence that holds the end, in milliseconds since the epoch';
+        CREATE INDEX ON qmon.pauses (until) WHERE lifted_at IS NULL;
+        IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'qmon_monitor') THEN
+            GRANT SELECT ON qmon.pauses TO qmon_monitor;
+        END IF;
+    END IF;
+    IF to_regprocedure('qmon.gate()') IS NULL THEN
+        CREATE FUNCTION qmon.gate() RETURNS trigger
+        LANGUAGE plpgsql SECURITY DEFINER
+        SET search_path = pg_catalog, pg_temp
+        AS $body$
+        DECLARE
+            v_wait_ms float8      := least(60000, nullif(current_setting('qmon.pause_wait_ms', true), '')::float8);
+            v_begun   timestamptz := clock_timestamp();
+            v_end     timestamptz;
+        BEGIN
+            IF current_setting('qmon.let_through', true) = 'on' THEN
+                RETURN NULL;
+            END IF;
+            LOOP
+                v_end := to_timestamp(coalesce(pg_sequence_last_value(TG_ARGV[0]::regclass), 0) / 1000.0::float8);
+                IF v_end <= clock_timestamp() THEN
+                    RETURN NULL;
+                END IF;
+                EXIT WHEN v_wait_ms IS NULL OR clock_timestamp() >= v_begun + v_wait_ms * interval '1 millisecond';
+                PERFORM pg_sleep(0.02);
+            END LOOP;
+            RAISE EXCEPTION 'the pushers of %.% are paused until % UTC', quote_ident(TG_TABLE_SCHEMA),
+                    quote_ident(TG_TABLE_NAME), to_char(v_end AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+                USING ERRCODE = 'QM001',
+                    HINT = 'Nothing was inserted. Try again later, or SET qmon.pause_wait_ms to wait for the end.';
+        END
+        $body$;
+        COMMENT ON FUNCTION qmon.gate() IS 'qmon: refuses inserts while the pushers of a table are paused';
+    END IF;
+END
+$$

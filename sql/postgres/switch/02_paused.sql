@@ -1,0 +1,43 @@
+-- What a paused pusher (p_side 'pushers') or popper ('poppers') comes to: an error that is worth another try later,
+-- SQLSTATE QM001 for pushers, QM002 for poppers, with the end of the pause in UTC; or, if it asked to wait, the end of
+-- the pause. Called by push and pop, which then have drawn no number and touched no row.
+--
+-- Settings of the session (SET, ALTER ROLE, or the connection's options):
+--   qmon.pause_wait_ms  wait up to so many milliseconds before the error; 60,000 at most, since the statement's
+--                       transaction is open meanwhile and keeps vacuum from tidying up;
+--   qmon.let_through    'on': what an operator does passes.
+-- {push_until}      the sequence for pushers
+-- {pop_until}       the sequence for poppers
+-- {paused}          the function
+-- {table}           the queue
+CREATE FUNCTION {paused}(p_side text) RETURNS void
+LANGUAGE plpgsql
+AS $qmon_body$
+DECLARE
+    v_sequence regclass := CASE p_side WHEN 'pushers' THEN {push_until!literal}::regclass
+                                       ELSE {pop_until!literal}::regclass END;
+    v_wait_ms  double precision := least(60000, nullif(current_setting('qmon.pause_wait_ms', true), '')::float8);
+    v_begun    timestamptz := clock_timestamp();
+    v_end      timestamptz;
+BEGIN
+    IF current_setting('qmon.let_through', true) = 'on' THEN
+        RETURN;
+    END IF;
+    LOOP
+        v_end := to_timestamp(coalesce(pg_sequence_last_value(v_sequence), 0) / 1000.0::float8);
+        IF v_end <= clock_timestamp() THEN
+            RETURN;
+        END IF;
+        EXIT WHEN v_wait_ms IS NULL OR clock_timestamp() >= v_begun + v_wait_ms * interval '1 millisecond';
+        PERFORM pg_sleep(greatest(0.001, least(
+            0.05,
+            extract(epoch FROM v_end - clock_timestamp()),
+            extract(epoch FROM v_begun + v_wait_ms * interval '1 millisecond' - clock_timestamp())
+        )));
+    END LOOP;
+    RAISE EXCEPTION 'the % of % are paused until % UTC', p_side, {table!literal},
+            to_char(v_end AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+        USING ERRCODE = CASE p_side WHEN 'pushers' THEN 'QM001' ELSE 'QM002' END,
+            HINT = 'Nothing was done. Try again later, or SET qmon.pause_wait_ms to wait for the end of the pause.';
+END
+$qmon_body$;

@@ -1,0 +1,7 @@
+-- Takes the switch of a queue away; what is not there is passed over.
+-- {push_until} the sequence for pushers
+-- {pop_until}  the sequence for poppers
+-- {paused}     function
+DROP FUNCTION IF EXISTS {paused}(text);
+DROP SEQUENCE IF EXISTS {push_until};
+DROP SEQUENCE IF EXISTS {pop_until};

@@ -1,0 +1,17 @@
+-- Whether a gate can be put on a table, and what it would mean there.
+-- {table}       the table
+-- > may_create  our login may alter it, as creating a trigger needs, and write into qmon's schema or make it
+-- > owns        the same, as taking a gate away needs
+-- > kind        table or other
+-- > instead     it has INSTEAD OF triggers: inserts come to the gate only where these insert
+SELECT CAST(HAS_PERMS_BY_NAME({table!literal}, N'OBJECT', N'ALTER') AS bit)  AS may_create,
+       CAST(HAS_PERMS_BY_NAME({table!literal}, N'OBJECT', N'ALTER') AS bit)  AS owns,
+       CASE WHEN o.type = 'U' THEN 'table' ELSE 'other' END                  AS kind,
+       CAST(CASE WHEN EXISTS (
+           SELECT *
+           FROM sys.triggers AS t
+           WHERE t.parent_id = o.object_id
+               AND t.is_instead_of_trigger = 1
+       ) THEN 1 ELSE 0 END AS bit)                                            AS instead
+FROM sys.objects AS o
+WHERE o.object_id = OBJECT_ID({table!literal})

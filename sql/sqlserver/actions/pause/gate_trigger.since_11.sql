@@ -1,0 +1,23 @@
+-- A gate: a trigger that refuses to insert while the pushers are paused.
+-- Error 770001. What an operator does with qmon passes.
+-- INSERT … OUTPUT without INTO is refused on a table that has it (error 334); bulk loads pass it unless they ask for
+-- triggers (FIRE_TRIGGERS). Takes Sch-M on the table.
+-- {table} the table
+-- {gate}  the trigger
+CREATE TRIGGER {gate} ON {table}
+AFTER INSERT
+AS
+BEGIN
+    SET NOCOUNT ON;
+    DECLARE @until datetime2(3), @text nvarchar(2000);
+    SET @until = (
+        SELECT g.until_utc
+        FROM qmon.gates AS g WITH (NOLOCK)
+        WHERE g.trigger_id = @@PROCID
+            AND g.until_utc > SYSUTCDATETIME()
+    );
+    IF @until IS NULL OR APP_NAME() IN (N'qmon requeue', N'qmon repair', N'qmon undo') RETURN;
+    SET @text = N'QM001: the pushers of ' + {table!literal} + N' are paused until '
+        + CONVERT(nvarchar(19), @until, 120) + N' UTC; the transaction is rolled back, try again later';
+    THROW 770001, @text, 1;
+END;

@@ -1,0 +1,11 @@
+-- Rows that were inserted, updated and deleted in a table so far, by the counters of its clustered index or heap; they
+-- count what is rolled back.
+-- {table}    the table
+-- > inserted rows inserted
+-- > updated  rows updated
+-- > deleted  rows deleted
+SELECT CAST(ISNULL(SUM(s.leaf_insert_count), 0) AS bigint)                          AS inserted,
+       CAST(ISNULL(SUM(s.leaf_update_count), 0) AS bigint)                          AS updated,
+       CAST(ISNULL(SUM(s.leaf_delete_count + s.leaf_ghost_count), 0) AS bigint)     AS deleted
+FROM sys.dm_db_index_operational_stats(DB_ID(), OBJECT_ID({table!literal}), NULL, NULL) AS s
+WHERE s.index_id IN (0, 1)

@@ -1,0 +1,13 @@
+-- Sets the switch of a gate: until when inserts into its table are refused; a time that is over resumes.
+-- {gate}     the trigger
+-- :until_ms milliseconds since the epoch
+-- > until_ms what it holds now
+SET NOCOUNT ON;
+DECLARE @until_ms bigint;
+SET @until_ms = :until_ms;
+UPDATE qmon.gates
+SET until_utc = DATEADD(
+    MILLISECOND, @until_ms % 60000, DATEADD(MINUTE, @until_ms / 60000, CONVERT(datetime2(3), '19700101'))
+)
+WHERE trigger_id = OBJECT_ID({gate!literal});
+SELECT @until_ms AS until_ms WHERE @@ROWCOUNT = 1;

@@ -1,0 +1,10 @@
+-- Whether we may set the switch of a gate, and what it holds.
+-- {gate}     the trigger
+-- > may_set  our login may set it
+-- > until_ms milliseconds since the epoch
+-- > now_ms   the server's wall clock
+SELECT CAST(HAS_PERMS_BY_NAME(N'qmon.gates', N'OBJECT', N'UPDATE') AS bit) AS may_set,
+       (CAST(DATEDIFF(SECOND, '20000101', g.until_utc) AS bigint) + 946684800) * 1000 AS until_ms,
+       (CAST(DATEDIFF(SECOND, '20000101', SYSUTCDATETIME()) AS bigint) + 946684800) * 1000 AS now_ms
+FROM qmon.gates AS g WITH (NOLOCK)
+WHERE g.trigger_id = OBJECT_ID({gate!literal})

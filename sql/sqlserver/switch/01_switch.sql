@@ -1,0 +1,14 @@
+-- The switch of an installed queue, of any design: until when its pushers (side 0) and its poppers (side 1) are paused,
+-- on the server's clock in UTC. Asked by push and pop before any number is drawn; see paused. Read without locks
+-- (NOLOCK), so that it counts at once for every session, at any isolation level, and holds nobody up. Not paused: a
+-- time that is over, so that a pause ends by itself.
+-- Its rows are read through push and pop, by ownership: pushers need no right on it.
+-- {switch}     the table
+-- {switch_key} its primary key
+CREATE TABLE {switch} (
+    side      tinyint      NOT NULL,
+    until_utc datetime2(3) NOT NULL,
+    CONSTRAINT {switch_key} PRIMARY KEY CLUSTERED (side) WITH (ALLOW_PAGE_LOCKS = OFF, STATISTICS_NORECOMPUTE = ON)
+);
+ALTER TABLE {switch} SET (LOCK_ESCALATION = DISABLE);
+INSERT INTO {switch} (side, until_utc) VALUES (0, '19700101'), (1, '19700101');

@@ -1,0 +1,26 @@
+-- What a paused pusher (@side 0) or popper (@side 1) comes to: an error that is worth another try later, number 770001
+-- for pushers, 770002 for poppers, with the end of the pause in UTC. Called by push and pop, which then have drawn no
+-- number and touched no row. As they run with XACT_ABORT ON, the caller's transaction is rolled back. What an
+-- operator does with qmon passes.
+-- {table}  the queue
+-- {switch} until when who is paused
+-- {paused} the procedure
+CREATE PROCEDURE {paused}
+    @side tinyint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    DECLARE @until datetime2(3), @number int, @text nvarchar(2000);
+    IF APP_NAME() IN (N'qmon requeue', N'qmon repair', N'qmon undo') RETURN 0;
+    SET @until = (
+        SELECT s.until_utc
+        FROM {switch} AS s WITH (NOLOCK)
+        WHERE s.side = @side
+            AND s.until_utc > SYSUTCDATETIME()
+    );
+    IF @until IS NULL RETURN 0;
+    SET @number = CASE @side WHEN 0 THEN 770001 ELSE 770002 END;
+    SET @text = CASE @side WHEN 0 THEN N'QM001: the pushers of ' ELSE N'QM002: the poppers of ' END + {table!literal}
+        + N' are paused until ' + CONVERT(nvarchar(19), @until, 120) + N' UTC; nothing was done, try again later';
+    THROW @number, @text, 1;
+END;

@@ -1,0 +1,263 @@
+"""Pauses on a real server: every design asks, connected sessions too; no number is drawn; they end by themselves."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyodbc
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.model.operations import Kind, Side
+from qmon.operate.acting import Permission
+from qmon.operate.install import install, uninstall
+from qmon.operate.pause import prepare_pause, prepare_resume
+from qmon.operate.sql import Sql
+from qmon.operate.switches import pauses
+from tests.contract.acting import applied, desk_at
+from tests.facts import connected, query, wait_until
+from tests.queues import DESIGNS, ENGINE, made, opened, routine
+
+HOSTILE = '"; drop table x; -- 🐘 [q]'
+
+
+def refused(connection: pyodbc.Connection, layout: Layout, verb: str, arguments: str = "") -> str:
+    """The SQLSTATE that a call of a routine is refused with; empty where it is not."""
+    try:
+        connection.execute(f"SELECT * FROM {routine(layout, verb)}({arguments}) AS r").fetchall()
+    except pyodbc.Error as problem:
+        return str(problem.args[0])
+    return ""
+
+
+def batch(design: str) -> str:
+    return (
+        "ARRAY['a', 'b']::bytea[]"
+        if design in ("fifo", "heap", "lifo", "pending", "status", "strict_fifo")
+        else ("ARRAY['a', 'b']")
+    )
+
+
+def switched(url: str, layout: Layout, seconds: float, *, side: Side = Side.PUSHERS) -> None:
+    """Set the switch without qmon."""
+    assert layout.switch is not None
+    name = ENGINE.quote((layout.switch.pushers if side is Side.PUSHERS else layout.switch.poppers).parts)
+    until = "(extract(epoch FROM clock_timestamp()) * 1000 + ?::float8 * 1000)::bigint"
+    query(url, f"SELECT setval(?::regclass, {until})", name, seconds)
+
+
+def positions(url: str) -> list[tuple[object, ...]]:
+    """Where every sequence of the queue stands, but for the switches."""
+    return query(
+        url,
+        "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'public'"
+        " AND sequencename NOT LIKE '%\\_until' ORDER BY 1",
+    )
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_design_asks_in_every_way_in_and_draws_no_number(database: str, design: str) -> None:
+    layout = made(database, design, HOSTILE)
+    verbs = {verb for verb, _ in layout.routines}
+    with connected(database) as session:
+        assert refused(session, layout, "push", "'one'") == ""
+        before = positions(database)
+        switched(database, layout, 60)
+        switched(database, layout, 60, side=Side.POPPERS)
+        assert refused(session, layout, "push", "'two'") == "QM001"
+        if "push_batch" in verbs:
+            assert refused(session, layout, "push_batch", batch(design)) == "QM001"
+        assert refused(session, layout, "pop") == "QM002"
+        if "pop_batch" in verbs:
+            assert refused(session, layout, "pop_batch", "2") == "QM002"
+        assert positions(database) == before
+        session.execute("SET qmon.let_through = 'on'")
+        assert refused(session, layout, "push", "'three'") == ""
+        session.execute("RESET qmon.let_through")
+        switched(database, layout, -1)
+        switched(database, layout, -1, side=Side.POPPERS)
+        assert refused(session, layout, "push", "'four'") == ""
+        assert len(session.execute(f"SELECT * FROM {routine(layout, 'pop')}() AS r").fetchall()) == 1
+
+
+def test_the_error_says_which_queue_which_side_and_until_when(database: str) -> None:
+    layout = made(database, "status", HOSTILE)
+    switched(database, layout, 60)
+    with connected(database) as session, pytest.raises(pyodbc.Error) as caught:
+        session.execute(f"SELECT {routine(layout, 'push')}('x')")
+    text = str(caught.value)
+    assert HOSTILE.replace('"', '""') in text
+    assert "the pushers of" in text
+    assert "UTC" in text
+    assert "qmon.pause_wait_ms" in text
+
+
+def test_a_pusher_in_the_middle_of_its_transaction_is_paused_too(database: str) -> None:
+    layout = made(database, "fifo")
+    with connected(database, autocommit=False) as session:
+        session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        session.execute(f"SELECT {routine(layout, 'push')}('x')").fetchall()
+        switched(database, layout, 60)
+        assert refused(session, layout, "push", "'y'") == "QM001"
+
+
+def test_a_pusher_that_asked_to_wait_waits_for_the_end_and_no_longer_than_it_asked(database: str) -> None:
+    layout = made(database, "ring")
+    with connected(database) as session:
+        session.execute("SET qmon.pause_wait_ms = '20000'")
+        switched(database, layout, 0.3)
+        assert refused(session, layout, "push", "'late'") == ""
+        session.execute("SET qmon.pause_wait_ms = '50'")
+        switched(database, layout, 60)
+        assert refused(session, layout, "push", "'never'") == "QM001"
+
+
+def test_whoever_may_push_is_paused_without_any_right_on_the_switch(database: str) -> None:
+    layout = made(database, "status")
+    table = ENGINE.quote(layout.table.parts)
+    query(database, "DROP ROLE IF EXISTS qmon_test_pusher")
+    query(database, "CREATE ROLE qmon_test_pusher")
+    try:
+        query(database, f"GRANT SELECT, INSERT ON {table} TO qmon_test_pusher")
+        switched(database, layout, 60)
+        with connected(database) as session:
+            session.execute("SET ROLE qmon_test_pusher")
+            assert refused(session, layout, "push", "'x'") == "QM001"
+    finally:
+        query(database, "DROP OWNED BY qmon_test_pusher")
+        query(database, "DROP ROLE qmon_test_pusher")
+
+
+def test_a_repair_goes_on_while_pushers_are_paused(database: str) -> None:
+    layout = made(database, "ring")
+    with connected(database) as session:
+        session.execute(f"SELECT {routine(layout, 'push')}('orphan')").fetchall()
+        assert layout.ring is not None
+        name = ENGINE.quote(layout.ring.pop_sequence.parts)
+        session.execute("SELECT nextval(?::regclass)", name).fetchall()
+        switched(database, layout, 60)
+        found = session.execute(f"SELECT * FROM {routine(layout, 'requeue_orphan')}(1, 1000) AS r").fetchall()
+        assert [tuple(row) for row in found] == [(2,)]
+
+
+def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Path) -> None:
+    layout = made(database, "status", HOSTILE)
+    desk = desk_at(database, tmp_path)
+    prepared = prepare_pause(desk, layout, Side.PUSHERS, 60)
+    assert prepared.plan.kind is Kind.PAUSE
+    assert prepared.plan.refused is None
+    assert "QM001" in " ".join(prepared.plan.consequences)
+    result = applied(prepared, Permission("it [burns] 'now'"))
+    assert any("0 pushes in" in note for note in result.notes), result.notes
+    with opened(database) as connection:
+        (seen,) = pauses(Sql(connection, ENGINE))
+    assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PUSHERS, "anna@test", "it [burns] 'now'")
+    assert seen.table == str(layout.table)
+    again = prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 120)
+    assert "paused already, by anna@test" in again.plan.consequences[0]
+    applied(again, Permission("longer"))
+    with opened(database) as connection:
+        (longer,) = pauses(Sql(connection, ENGINE))
+    assert longer.reason == "longer"
+    assert longer.until > seen.until
+    applied(prepare_resume(desk, layout, Side.PUSHERS))
+    with opened(database) as connection:
+        assert pauses(Sql(connection, ENGINE)) == ()
+    with connected(database) as session:
+        assert refused(session, layout, "push", "'x'") == ""
+    assert prepare_resume(desk, layout, Side.PUSHERS).plan.refused == f"the pushers of {HOSTILE} are not paused"
+    kinds = query(database, "SELECT kind, state, about FROM qmon.operations ORDER BY started_at")
+    table = str(layout.table)
+    assert kinds == [("pause", "done", table), ("pause", "done", table), ("resume", "done", table)]
+
+
+def test_a_pause_ends_by_itself(database: str, tmp_path: Path) -> None:
+    layout = made(database, "fifo")
+    applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 1.5))
+    with connected(database) as session:
+        wait_until(lambda: refused(session, layout, "push", "'x'") == "", timeout=10)
+    with opened(database) as connection:
+        assert pauses(Sql(connection, ENGINE)) == ()
+
+
+def test_poppers_are_paused_and_pushers_go_on(database: str, tmp_path: Path) -> None:
+    layout = made(database, "batch_fast")
+    result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.POPPERS, 60))
+    assert any("0 pops in" in note for note in result.notes), result.notes
+    with connected(database) as session:
+        assert refused(session, layout, "push", "'x'") == ""
+        assert refused(session, layout, "pop") == "QM002"
+
+
+@contextlib.contextmanager
+def inserting(url: str, statement: str) -> Iterator[None]:
+    """Runs a statement again and again in a session of its own, past push."""
+    stop, begun = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with connected(url) as session:
+            session.execute("SET application_name = 'bypass'")
+            while not stop.is_set():
+                session.execute(statement)
+                begun.set()
+                time.sleep(0.005)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        assert begun.wait(20)
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("design", ["fifo", "heap"])
+def test_pushes_that_do_not_stop_are_said(database: str, tmp_path: Path, design: str) -> None:
+    layout = made(database, design)
+    table = ENGINE.quote(layout.table.parts)
+    with inserting(database, f"INSERT INTO {table} (payload) VALUES ('x')"):
+        result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 60))
+    assert any("pushes still come" in note for note in result.notes), result.notes
+
+
+def test_who_has_not_ended_what_he_pushed_before_is_named(database: str, tmp_path: Path) -> None:
+    layout = made(database, "fifo")
+    with connected(database, autocommit=False) as session:
+        session.execute("SET application_name = 'shop-api'")
+        session.execute(f"SELECT {routine(layout, 'push')}('x')").fetchall()
+        result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 60))
+    assert any("still open, begun before the pause" in note and "shop-api" in note for note in result.notes)
+
+
+def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: Path) -> None:
+    desk = desk_at(database, tmp_path)
+    layout = made(database, "fifo")
+    for wrong in (0.5, 86_401.0):
+        with pytest.raises(BadInput, match="from 1s to 24h"):
+            prepare_pause(desk, layout, Side.PUSHERS, wrong)
+    with pytest.raises(BadInput, match="needs a reason"):
+        applied(prepare_pause(desk, layout, Side.PUSHERS, 60), Permission())
+    foreign = Layout("jobs", "fifo", layout.table, id="id")
+    assert "install a gate" in str(prepare_pause(desk, foreign, Side.PUSHERS).plan.refused)
+    assert "only the poppers" in str(prepare_pause(desk, foreign, Side.POPPERS).plan.refused)
+    reader = desk_at(database, tmp_path, read_only="read-only: --read-only")
+    prepared = prepare_pause(reader, layout, Side.PUSHERS)
+    assert prepared.plan.refused == "read-only: --read-only"
+    with pytest.raises(BadInput):
+        applied(prepared)
+    assert query(database, "SELECT to_regclass('qmon.pauses')") == [(None,)]
+
+
+def test_a_queue_installed_before_there_were_switches_is_still_taken_away(database: str) -> None:
+    with opened(database) as connection:
+        layout = install(connection, ENGINE, "fifo", schema="public", queue="old").layout
+        assert layout.switch is not None
+        query(database, "DROP SEQUENCE old_push_until")
+        uninstall(connection, ENGINE, "old")
+    assert query(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'old%'") == [(0,)]
