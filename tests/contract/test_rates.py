@@ -43,7 +43,7 @@ def test_rates_are_of_committed_messages_however_many_are_rolled_back(database: 
         depth = running.counts.depth_at(queue.name, view.sampled_at)
         assert queue.name in STEADY or running.counts.totals(queue.name).push_rolled_back > 50
         seen = report[queue.name]
-        # The counters lag by up to so many seconds, at the rate of the moment, which is above the average after a crash.
+        # The counters lag by up to so many seconds, at the rate of the moment, above the average after a crash.
         allowed = FLOW_S / queue.window_s
         assert abs(seen["push_rate"] - flow.push_rate) <= allowed * PUSHES * 0.6 + 1, (seen, flow)
         assert abs(seen["pop_rate"] - flow.pop_rate) <= allowed * POPS + 1, (seen, flow)
