@@ -64,9 +64,13 @@ class _Locked:
 
 
 def lock(
-    sql: Sql, name: str, names: Mapping[str, Name], marks: Sequence[Mark], tally: Tally
+    sql: Sql, name: str, names: Mapping[str, Name], marks: Sequence[Mark], tally: Tally, operation: str = ""
 ) -> tuple[list[Mark], list[Mark]]:
-    """Lock what is still as the plan saw it: rows that are ours now, and rows that others hold. Counts the changed."""
-    found = {row.key: row.locked for row in sql.fetch(_Locked, name, names, marks_for(sql.engine.name, marks))}
+    """Lock what is still as the plan saw it: rows that are ours now, and rows that others hold. Counts the changed.
+
+    ``operation``: the one that is undone, for what is locked in a store.
+    """
+    values = {**marks_for(sql.engine.name, marks), "operation": operation}
+    found = {row.key: row.locked for row in sql.fetch(_Locked, name, names, values)}
     tally.changed += sum(key not in found for key, _ in marks)
     return [mark for mark in marks if found.get(mark[0])], [mark for mark in marks if found.get(mark[0]) is False]

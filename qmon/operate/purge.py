@@ -17,7 +17,7 @@ from qmon.model.operations import Choice, Kind, Plan, Undo
 from qmon.operate import stores
 from qmon.operate.acting import Desk
 from qmon.operate.batches import Move
-from qmon.operate.choosing import Chosen, State, Wanted, check, choose, shown_columns, value_of
+from qmon.operate.choosing import Chosen, State, Wanted, check, choose, column_names, shown_columns, value_of
 from qmon.operate.frozen import Mark, marks_for
 from qmon.operate.operation import Record, Running, Tally, standing
 from qmon.operate.prepared import PreparedRows, Work, lock
@@ -81,8 +81,7 @@ class _Way:
         """Names for showing the statements: the trash has no number before there is one."""
         layout = self.layout
         return {
-            "table": layout.table.parts,
-            "id": layout.id,
+            **column_names(layout, layout.enqueued_at),
             "data_table": None if layout.data_table is None else layout.data_table.parts,
             "data_id": layout.data_id,
             "trash": ("qmon", "trash"),
@@ -131,6 +130,8 @@ def _way(sql: Sql, layout: Layout) -> _Way:
 
 
 def _impossible(desk: Desk, sql: Sql, way: _Way) -> str | None:
+    if desk.engine.name == "sqlserver" and way.layout.id is None:
+        return "SQL Server leads to a row by its id alone, and this queue has none"
     for structure in filter(None, (way.table, way.data)):
         if others := structure.named("cascade"):
             named = ", ".join(others)

@@ -17,7 +17,7 @@ from qmon.model.operations import Choice, Kind, OwnerState, Plan, Undo
 from qmon.operate import stores
 from qmon.operate.acting import Desk
 from qmon.operate.batches import Move
-from qmon.operate.choosing import Chosen, State, Wanted, check, choose, shown_columns
+from qmon.operate.choosing import Chosen, State, Wanted, check, choose, column_names, shown_columns
 from qmon.operate.frozen import Mark, marks_for
 from qmon.operate.operation import Record, Running, Tally, standing
 from qmon.operate.prepared import PreparedRows, Work, lock
@@ -79,12 +79,9 @@ class _Way:
         cleared = tuple(each for each in (layout.started_at, owner) if each is not None and structure.takes_null(each))
         counted = layout.attempts is not None and state.dead is not None and wanted.states == ("in_progress",)
         self._max_attempts = MAX_ATTEMPTS if counted else None
-        self._kept = (state.column, *cleared) if layout.id is None else (layout.id, state.column, *cleared)
+        self._kept = tuple(each for each in (layout.id, state.column, *cleared, layout.attempts) if each is not None)
         self.names: dict[str, Name] = {
-            "table": layout.table.parts,
-            "id": layout.id,
-            "state": state.column,
-            "attempts": layout.attempts,
+            **column_names(layout, layout.started_at if wanted.states == ("in_progress",) else layout.enqueued_at),
             "cleared": cleared,
             "columns": self._kept,
         }

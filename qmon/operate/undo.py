@@ -91,6 +91,7 @@ class _Way:
         id = self.columns.get("id")
         back = tuple(each for each in self.store.columns if each in self.table.written)
         return {
+            **{slot: column if column in back else None for slot, column in self.columns.items()},
             "table": self.table.table.parts,
             "trash": self.store.parts,
             "kept": self.store.parts,
@@ -127,9 +128,9 @@ class _Way:
 
         def put_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
             trash = {"table": self.store.parts, "id": names["id"]}
-            ours, locked = lock(sql, "lock", trash, marks, tally)
+            ours, locked = lock(sql, "lock_trash", trash, marks, tally, self.done.id)
             if ours:
-                values = marks_for(sql.engine.name, ours)
+                values = {**marks_for(sql.engine.name, ours), "operation": self.done.id}
                 ids = [row.id or "" for row in sql.fetch(_Id, "trash_ids", names, values)] if self.data else []
                 tally.done = sql.fetch(_Done, self.moves[0], names, values)[0].done
                 self._put_data_back(sql, ids)
@@ -137,9 +138,9 @@ class _Way:
             return locked
 
         def take_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
-            ours, locked = lock(sql, "lock_kept", names, marks, tally)
+            ours, locked = lock(sql, "lock_kept", names, marks, tally, self.done.id)
             if ours:
-                values = marks_for(sql.engine.name, ours)
+                values = {**marks_for(sql.engine.name, ours), "operation": self.done.id}
                 tally.done = sql.execute("take_back", names, values)
                 sql.execute("forget_kept", names, values)
                 self._count(sql, tally, len(ours))

@@ -1,0 +1,99 @@
+-- Which messages an action would touch, frozen: of each its id (key) and what it looked like (version: state, time, owner and
+-- attempts), so that a row that changes meanwhile is not touched. Passes over what is locked, and counts it.
+-- {table}      the queue's table
+-- {id?}        column: the id
+-- {state?}     column: the state
+-- {since?}     column: when it was popped, or pushed
+-- {owner?}     column: who popped it
+-- {lease?}     column: until when it is taken
+-- {beat?}      column: when its owner was last heard of
+-- {attempts?}  column: how often it was popped
+-- :ids         only these, XML; NULL: all
+-- :some        whether :ids are given
+-- :any_state   whether the state does not matter
+-- :state       the state value
+-- :cutoff      only what was popped or pushed until then; NULL: all
+-- :stuck       unless the owner is dead, only what was popped until then; NULL: all
+-- :owner       only this owner's; NULL: all
+-- :kind        what the owner proves: session, lease, heartbeat, name; none without an owner
+-- :sees        whether the sessions of others can be seen
+-- :vanished    whether a session that is gone proves that its popper is dead
+-- :timeout     seconds after which a heartbeat is stale
+-- :wanted      the owner states to act on, XML
+-- :limit       so many at most
+-- :chunk       rows of the result hold so many each: here always one
+-- > what       chosen, or why rows are left out
+-- > count      how many
+-- > keys       the id of a chosen one
+-- > versions   what it looked like
+SET NOCOUNT ON;
+DECLARE @ids xml = CAST(CAST(:ids AS nvarchar(max)) AS xml);
+DECLARE @some bit = :some, @any_state bit = :any_state, @state nvarchar(200) = :state;
+DECLARE @cutoff datetime2(6) = CAST(CAST(:cutoff AS datetimeoffset(6)) AS datetime2(6));
+DECLARE @stuck datetime2(6) = CAST(CAST(:stuck AS datetimeoffset(6)) AS datetime2(6));
+DECLARE @owner nvarchar(400) = :owner, @kind varchar(20) = :kind, @sees bit = :sees, @vanished bit = :vanished;
+DECLARE @stale datetime2(3) = DATEADD(MILLISECOND, -CAST(CAST(:timeout AS float) * 1000 AS int), SYSUTCDATETIME());
+DECLARE @wanted nvarchar(200) = :wanted, @limit bigint = :limit, @chunk int = :chunk, @all bigint;
+SELECT @all = COUNT_BIG(*)
+FROM {table} AS q WITH (NOLOCK)
+WHERE (@some = 0 OR {id?} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @ids.nodes('/r') AS r(n)))
+    AND (@any_state = 1 OR {state?} = @state)
+    AND (@cutoff IS NULL OR {since?} <= @cutoff)
+    AND (@owner IS NULL OR RTRIM(CONVERT(nvarchar(400), {owner?})) = @owner)
+OPTION (RECOMPILE, MAXDOP 1);
+WITH living AS (
+    SELECT CONVERT(varchar(11), s.session_id) + '/' + CONVERT(varchar(23), s.login_time, 126) AS name
+    FROM sys.dm_exec_sessions AS s
+),
+seen AS (
+    SELECT CONVERT(nvarchar(450), {id?})                                                             AS qmon_key,
+           COALESCE(CONVERT(nvarchar(100), {state?}), N'') + N'|' + COALESCE(CONVERT(nvarchar(40), {since?}, 126), N'')
+               + N'|' + COALESCE(RTRIM(CONVERT(nvarchar(200), {owner?})), N'')
+               + N'|' + COALESCE(CONVERT(nvarchar(20), {attempts?}), N'')                        AS qmon_version,
+           {id?}                                                                                     AS qmon_id,
+           {since?}                                                                                  AS qmon_since,
+           CASE
+               WHEN @kind = 'none' THEN 'none'
+               WHEN {owner?} IS NULL THEN 'unknown'
+               WHEN @kind = 'lease' THEN CASE WHEN {lease?} < SYSUTCDATETIME() THEN 'dead' ELSE 'alive' END
+               WHEN @kind = 'heartbeat' THEN CASE WHEN {beat?} < @stale THEN 'dead' ELSE 'alive' END
+               WHEN @kind = 'session' AND @sees = 1 AND CONVERT(nvarchar(200), {owner?}) LIKE N'[0-9]%/[12][0-9]%-%T%:%'
+                   THEN CASE WHEN RTRIM(CONVERT(nvarchar(200), {owner?})) IN (SELECT v.name FROM living AS v) THEN 'alive'
+                             WHEN @vanished = 1 THEN 'dead'
+                             ELSE 'unknown' END
+               ELSE 'unknown'
+           END                                                                                       AS qmon_owner
+    FROM {table} AS q WITH (READPAST, READCOMMITTEDLOCK)
+    WHERE (@some = 0 OR {id?} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @ids.nodes('/r') AS r(n)))
+        AND (@any_state = 1 OR {state?} = @state)
+        AND (@cutoff IS NULL OR {since?} <= @cutoff)
+        AND (@owner IS NULL OR RTRIM(CONVERT(nvarchar(400), {owner?})) = @owner)
+),
+told AS (
+    SELECT s.qmon_key, s.qmon_version, s.qmon_id,
+           CASE WHEN @stuck IS NOT NULL AND s.qmon_owner <> 'dead' AND (s.qmon_since > @stuck OR s.qmon_since IS NULL)
+                    THEN 'not stuck yet'
+                WHEN CHARINDEX('"' + s.qmon_owner + '"', @wanted) = 0 THEN 'owner ' + s.qmon_owner
+                ELSE 'chosen' END                                                                    AS what
+    FROM seen AS s
+),
+placed AS (
+    SELECT t.what, t.qmon_key, t.qmon_version, ROW_NUMBER() OVER (PARTITION BY t.what ORDER BY t.qmon_id) AS place,
+           COUNT_BIG(*) OVER (PARTITION BY t.what) AS those, COUNT_BIG(*) OVER () AS every_one
+    FROM told AS t
+)
+SELECT p.what, CAST(1 AS bigint) AS count, p.qmon_key AS keys, p.qmon_version AS versions
+FROM placed AS p
+WHERE p.what = 'chosen' AND p.place <= @limit
+UNION ALL
+SELECT 'beyond the limit', p.those - @limit, NULL, NULL
+FROM placed AS p
+WHERE p.what = 'chosen' AND p.place = @limit + 1
+UNION ALL
+SELECT p.what, p.those, NULL, NULL
+FROM placed AS p
+WHERE p.what <> 'chosen' AND p.place = 1
+UNION ALL
+SELECT 'locked', @all - COALESCE((SELECT MAX(p.every_one) FROM placed AS p), 0), NULL, NULL
+WHERE @all > COALESCE((SELECT MAX(p.every_one) FROM placed AS p), 0)
+OPTION (RECOMPILE, MAXDOP 1)

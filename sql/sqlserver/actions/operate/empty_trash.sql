@@ -1,0 +1,11 @@
+-- Empties some of a trash for good: rows of one operation that were there when it was counted.
+-- {trash}       the table
+-- :operation    the operation
+-- :before       what came until then, seconds since the epoch
+-- :limit        so many at most
+DECLARE @operation varchar(40) = :operation, @before float = :before, @limit bigint = :limit;
+DELETE TOP (@limit)
+FROM {trash} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
+WHERE qmon_operation = @operation
+    AND qmon_trashed_at < DATEADD(MILLISECOND, CAST((@before - FLOOR(@before)) * 1000 AS int),
+                                  DATEADD(SECOND, CAST(FLOOR(@before) AS bigint), CAST('19700101' AS datetime2(3))))

@@ -1,0 +1,117 @@
+"""The statements of acting: the same ones on both engines, with the columns that their records have."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import EngineName, Rows
+from qmon.engines.rows import records
+from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sqltext import Slot, scan
+from qmon.operate import choosing, operation, operations, owners, prepared, preview, stores, table, trash, undo
+from qmon.operate.frozen import frozen, marks_for, read_marks, texts_for
+
+VERSION = (99, 0)
+RECORDS = {
+    "action/operate/structure": table.Column,
+    "action/operate/obstacles": table.Obstacle,
+    "action/operate/facts": owners.Facts,
+    "action/operate/choose": choosing.Found,
+    "action/operate/choose_trash": choosing.Found,
+    "action/operate/choose_kept": choosing.Found,
+    "action/operate/first": preview.First,
+    "action/operate/first_data": preview._Data,
+    "action/operate/rate": preview._Rate,
+    "action/operate/lock": prepared._Locked,
+    "action/operate/lock_trash": prepared._Locked,
+    "action/operate/lock_kept": prepared._Locked,
+    "action/operate/stores": stores.Store,
+    "action/operate/add_store": stores._Added,
+    "action/operate/put_back": undo._Done,
+    "action/operate/put_back_data": undo._Done,
+    "action/operate/held": undo._Done,
+    "action/operate/trash_ids": undo._Id,
+    "action/operate/choose_old": trash._Old,
+    "control/standing": operation.Standing,
+    "control/operations": operations.Recorded,
+}
+ALONE = {"action/operate/put_back_bulk"}
+"""PostgreSQL leads to a row without an id by where it lies; SQL Server does not."""
+FILES = {
+    engine: {file.name for file in queries.all_files() if file.engine == engine and "/operate/" in file.name}
+    for engine in queries.ENGINES
+}
+
+
+def test_both_engines_have_the_same_statements() -> None:
+    assert FILES["postgres"] - FILES["sqlserver"] == ALONE
+    assert FILES["sqlserver"] <= FILES["postgres"]
+    assert set(RECORDS) - FILES["postgres"] == {"control/standing", "control/operations"}
+
+
+@pytest.mark.parametrize("engine", queries.ENGINES)
+@pytest.mark.parametrize("name", RECORDS)
+def test_columns_are_fields(engine: EngineName, name: str) -> None:
+    query = queries.load(engine, name, VERSION)
+    assert set(query.columns) == {field.name for field in fields(RECORDS[name])}
+
+
+TYPED: dict[str, tuple[object, ...]] = {
+    "action/operate/structure": ("id", "bigint(8,19,0)", False, False, True),
+    "action/operate/facts": ("2024-05-01 12:00:00.123", 1714564800.123, True, 1714000000.0, False),
+    "action/operate/choose": ("chosen", 1, "17", "2|2024-05-01T12:00:00|61/2024|3"),
+    "action/operate/choose_kept": ("popped again, or changed since", 4, None, None),
+    "action/operate/first": ("17", "17", "2", 12.0, "61/2024-05-01T12:00:00.123", 3, "text"),
+    "action/operate/lock": ("17", True),
+    "action/operate/stores": (3, "trash", "dbo.Orders", "[]", False),
+    "action/operate/held": (1,),
+    "action/operate/choose_old": ("261121-071402-k7qd", 12),
+    "action/operate/rate": (812.5,),
+    "control/standing": (True, True, False),
+    "control/operations": (
+        "261121-071402-k7qd", "purge", "orders", "dbo.Orders", "anna@app-7", "SHOP\\anna", "why", "all", "{}", 5, 5, 0,
+        0, 1714564800.5, None, "running", "[]", None, True, 0, 0,
+    ),
+}  # fmt: skip
+"""Rows as SQL Server's driver gives them."""
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_typed_rows_of_sql_server_become_records(name: str) -> None:
+    rows = Rows(queries.load("sqlserver", name, VERSION).columns, (TYPED[name],))
+    record: object = records(RECORDS[name], rows)[0]
+    assert tuple(getattr(record, column) for column in rows.columns) == TYPED[name]
+
+
+@pytest.mark.parametrize("name", sorted(FILES["sqlserver"]))
+def test_statements_of_sql_server_render_under_any_name(name: str) -> None:
+    query = queries.load("sqlserver", name, VERSION)
+    hostile = "[a]]b].[c d]; DROP TABLE x --'"
+    forms = {piece.name: piece.form for piece in scan(query.text, "sqlserver", "x") if isinstance(piece, Slot)}
+    listed = {slot for slot, form in forms.items() if form in ("list", "set", "nulls")}
+    text = queries.render(
+        query, {slot: (hostile, "b") if slot in listed else hostile for slot in query.names}, SqlServer()
+    ).text
+    assert "{" not in text
+    bare = re.sub(r"\[(?:[^\]]|\]\])*\]|N?'(?:[^']|'')*'", "", text)
+    assert "DROP TABLE" not in bare
+    assert text.count("?") == len(query.parameters)
+
+
+@pytest.mark.parametrize("engine", queries.ENGINES)
+def test_marks_travel_to_each_engine_and_back(engine: EngineName) -> None:
+    marks = [("(0,1)", "16/7/a\"b\\'"), ("<&>\u1234", "x"), ("\U0001f418", "")]
+    sent = marks_for(engine, marks)
+    assert set(sent) == {"keys", "versions"}
+    if engine == "sqlserver":
+        assert sent["keys"].count("<r ") == 3
+        assert "&lt;&amp;&gt;" in texts_for(engine, [key for key, _ in marks])
+        assert read_marks(engine, *marks[0]) == [marks[0]]
+    else:
+        assert sent["versions"].startswith('{"16/7/a\\"b\\\\\'"')
+        assert read_marks(engine, '["a", "b"]', '["1", "2"]') == [("a", "1"), ("b", "2")]
+    assert list(frozen(marks)) == marks
