@@ -44,6 +44,8 @@ class _Present:
     operator_monitor: bool
     operator_signal: bool
     operator_registry: bool
+    operations: bool
+    operator_operations: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,8 @@ class _Plan:
             (not present.operator_monitor, "operator_monitor"),
             (not present.operator_signal, "operator_signal"),
             (not present.operator_registry, "operator_registry"),
+            (not present.operations, "03_operations"),
+            (not present.operator_operations, "operator_operations"),
         ):
             if missing:
                 yield self._step(name)

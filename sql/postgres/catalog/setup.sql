@@ -8,6 +8,8 @@
 -- > operator_monitor     qmon_operator may what qmon_monitor may
 -- > operator_signal      qmon_operator ends sessions
 -- > operator_registry    qmon_operator writes the registry
+-- > operations           the table qmon.operations
+-- > operator_operations  qmon_operator writes it, and makes tables beside it
 SELECT n.oid IS NOT NULL                                                                AS qmon_schema,
        q.oid IS NOT NULL                                                                AS registry,
        m.oid IS NOT NULL                                                                AS monitor_role,
@@ -19,9 +21,14 @@ SELECT n.oid IS NOT NULL                                                        
        coalesce(pg_catalog.pg_has_role(o.oid, 'pg_signal_backend', 'USAGE'), false)     AS operator_signal,
        coalesce(pg_catalog.has_table_privilege(o.oid, q.oid, 'INSERT')
                 AND pg_catalog.has_table_privilege(o.oid, q.oid, 'UPDATE')
-                AND pg_catalog.has_table_privilege(o.oid, q.oid, 'DELETE'), false)      AS operator_registry
+                AND pg_catalog.has_table_privilege(o.oid, q.oid, 'DELETE'), false)      AS operator_registry,
+       k.oid IS NOT NULL                                                                AS operations,
+       coalesce(pg_catalog.has_table_privilege(o.oid, k.oid, 'INSERT')
+                AND pg_catalog.has_table_privilege(o.oid, k.oid, 'UPDATE')
+                AND pg_catalog.has_schema_privilege(o.oid, n.oid, 'CREATE'), false)     AS operator_operations
 FROM (SELECT 1) AS one
 LEFT JOIN pg_catalog.pg_namespace AS n ON n.nspname = 'qmon'
 LEFT JOIN pg_catalog.pg_class AS q ON q.relnamespace = n.oid AND q.relname = 'queues'
+LEFT JOIN pg_catalog.pg_class AS k ON k.relnamespace = n.oid AND k.relname = 'operations'
 LEFT JOIN pg_catalog.pg_roles AS m ON m.rolname = 'qmon_monitor'
 LEFT JOIN pg_catalog.pg_roles AS o ON o.rolname = 'qmon_operator'

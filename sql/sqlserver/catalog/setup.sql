@@ -8,6 +8,8 @@
 -- > operator_monitor     qmon_operator may what qmon_monitor may
 -- > operator_signal      always 1: ending sessions is a right of the server, given to a login
 -- > operator_registry    always 0: granted again
+-- > operations           the table qmon.operations
+-- > operator_operations  always 0: granted again
 SELECT CAST(CASE WHEN SCHEMA_ID(N'qmon') IS NOT NULL THEN 1 ELSE 0 END AS bit)                          AS qmon_schema,
        CAST(CASE WHEN OBJECT_ID(N'qmon.queues', N'U') IS NOT NULL THEN 1 ELSE 0 END AS bit)             AS registry,
        CAST(CASE WHEN DATABASE_PRINCIPAL_ID(N'qmon_monitor') IS NOT NULL THEN 1 ELSE 0 END AS bit)      AS monitor_role,
@@ -16,4 +18,6 @@ SELECT CAST(CASE WHEN SCHEMA_ID(N'qmon') IS NOT NULL THEN 1 ELSE 0 END AS bit)  
        CAST(0 AS bit)                                                                       AS monitor_registry,
        CAST(COALESCE(IS_ROLEMEMBER(N'qmon_monitor', N'qmon_operator'), 0) AS bit)           AS operator_monitor,
        CAST(1 AS bit)                                                                       AS operator_signal,
-       CAST(0 AS bit)                                                                       AS operator_registry
+       CAST(0 AS bit)                                                                       AS operator_registry,
+       CAST(CASE WHEN OBJECT_ID(N'qmon.operations', N'U') IS NOT NULL THEN 1 ELSE 0 END AS bit)         AS operations,
+       CAST(0 AS bit)                                                                       AS operator_operations
