@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import random
+import tempfile
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.monitor.source import Phase
+from tests.contract.killing import ACTS, Victim
 from tests.contract.soaking import MENDED, Fire, Soaked, soak
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import wait_until
@@ -22,12 +26,16 @@ HEADINGS: Final = (
 
 
 def main() -> None:
-    """Run; ``--messages``, ``--kills`` and ``--hangs`` make it shorter."""
+    """Run; ``--messages``, ``--kills``, ``--hangs`` and ``--acts`` make it shorter."""
     parser = argparse.ArgumentParser(prog="make soak ARGS=…", description=__doc__)
     parser.add_argument("--messages", type=int, default=50_000, help="messages pushed through each design")
     parser.add_argument("--kills", type=int, default=100, help="processes killed on each side of each design")
     parser.add_argument("--hangs", type=int, default=20, help="times the server is frozen, and as often killed")
     parser.add_argument("--designs", nargs="*", default=list(DESIGNS), help="which designs")
+    parser.add_argument(
+        "--acts", type=int, default=50, help="times qmon is killed in a purge, a requeue and an undo each"
+    )
+    parser.add_argument("--rows", type=int, default=200_000, help="rows that these have to do")
     chosen = parser.parse_args()
     if chosen.designs:
         print(COLUMNS.format(*HEADINGS), flush=True)
@@ -38,6 +46,8 @@ def main() -> None:
             _under_fire(design, replace(fire, messages=chosen.messages // 10, ring_size=4, asleep=True))
     if chosen.hangs:
         print(_hangs(chosen.hangs), flush=True)
+    if chosen.acts:
+        _acts_killed(chosen.acts, chosen.rows)
 
 
 def _under_fire(design: str, fire: Fire) -> None:
@@ -55,6 +65,13 @@ def _line(done: Soaked, fire: Fire) -> str:
         name, done.pushed, done.pops, done.pushers_killed + done.poppers_killed, done.naps, done.deadlocks,
         round(done.seconds), done.order.promise, done.order.violations, done.order.furthest,
     )  # fmt: skip
+
+
+def _acts_killed(kills: int, rows: int) -> None:
+    """Each kind of action, killed so many times on a server of its own, and its line."""
+    for number, act in enumerate(ACTS):
+        with EmbeddedServer(settings=SETTINGS) as server, tempfile.TemporaryDirectory() as folder:
+            print(Victim(server.url(), Path(folder), rows, random.Random(number)).strike(act, kills), flush=True)
 
 
 def _lost(watched: Watched, seen: int) -> bool:

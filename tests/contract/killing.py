@@ -1,0 +1,209 @@
+"""Kills qmon with SIGKILL while it purges, requeues or undoes a long queue, and counts every row afterwards.
+
+The queue's rows are copied beforehand. After each blow every one of them must be in exactly one place, as it was or as
+the operation makes it, and the operation must say that it was interrupted and how far it came.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from qmon.model.operations import Operation, State
+from qmon.operate.install import install
+from qmon.operate.operator import Operator
+from tests.cli.calling import program, surroundings
+from tests.contract.operating import desk
+from tests.facts import connected, query, wait_until
+from tests.queues import ENGINE, opened
+
+Act = Literal["purge", "requeue", "undo"]
+ACTS: Final[tuple[Act, ...]] = ("purge", "requeue", "undo")
+
+_COLUMNS: Final = "id, status, attempts, enqueued_at, started_at, owner, message"
+_FILL: Final = """
+    INSERT INTO orders (status, attempts, started_at, owner, message)
+    SELECT {state}, {state} - 1, CASE {state} WHEN 2 THEN now() - interval '1 hour' END,
+           CASE {state} WHEN 2 THEN '1/1' END, convert_to('message ' || i, 'UTF8')
+    FROM generate_series(1, {rows}) AS i"""
+_EARLY: Final = 0.2
+"""The share of blows that fall anywhere after the start of the program, so perhaps while it plans."""
+
+
+@dataclass
+class Struck:
+    """What happened to one kind of action. ``interrupted``: blows that met an operation which had begun."""
+
+    act: Act
+    rows: int
+    kills: int = 0
+    interrupted: int = 0
+    finished: int = 0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.act:<8} of {self.rows:,} rows: qmon killed {self.kills} times, {self.interrupted} of them within an"
+            f" operation; ran through {self.finished} times; every row in one place each time; {self.seconds:.0f} s"
+        )
+
+
+class Victim:
+    """A queue of a design with a state column, and the programs that act on it."""
+
+    def __init__(self, url: str, folder: Path, rows: int, chance: random.Random) -> None:
+        self.url, self.folder, self.rows, self.chance = url, folder, rows, chance
+        with opened(url) as connection:
+            made = install(connection, ENGINE, "status", schema="public", queue="orders", owner_held_while_working=True)
+        self.layout = made.layout
+        self.operator = Operator(desk(url, folder))
+
+    def strike(self, act: Act, kills: int) -> Struck:
+        """Kill so many programs that do this, at least one within its operation; then let one run to its end."""
+        struck = Struck(act, self.rows)
+        began = time.monotonic()
+        self.fill(act)
+        while struck.kills < kills or not struck.interrupted:
+            if self.left(act) == 0:
+                self.fill(act)
+            self._blow(act, struck)
+            self.check(act)
+        while self.left(act):
+            self.through(self.arguments(act))
+        struck.finished += 1
+        self.check(act)
+        struck.seconds = time.monotonic() - began
+        return struck
+
+    def arguments(self, act: Act) -> list[str]:
+        """The command line of an action on all that is left."""
+        if act == "undo":
+            return ["undo", self.url, self.purged().id]
+        return [act, self.url, "orders", *(["--owners", "dead,unknown,alive"] if act == "requeue" else [])]
+
+    def start(self, arguments: list[str]) -> subprocess.Popen[bytes]:
+        """The real program, with an audit of its own."""
+        given = ["--yes", "--confirm", "orders", "--reason", "a test that kills"]
+        environment = surroundings(XDG_STATE_HOME=str(self.folder / "state"), HOME=str(self.folder))
+        return subprocess.Popen(
+            program(*arguments, *given),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+    def through(self, arguments: list[str]) -> None:
+        """Run it to its end, which must be a good one."""
+        process = self.start(arguments)
+        _, said = process.communicate(timeout=300)
+        assert process.returncode == 0, said.decode()
+
+    def left(self, act: Act) -> int:
+        """Rows that the action has still to do."""
+        where = {
+            "purge": "SELECT count(*) FROM orders",
+            "requeue": "SELECT count(*) FROM orders WHERE status = 2",
+            "undo": f"SELECT {self.rows} - count(*) FROM orders",
+        }
+        return int(str(query(self.url, where[act])[0][0]))
+
+    def check(self, act: Act) -> None:
+        """Every row in exactly one place, as it was; of a requeue as it was or ready, with what it was kept."""
+        stores = self._stores("kept" if act == "requeue" else "trash")
+        kept = " UNION ALL ".join(f"SELECT {_COLUMNS} FROM qmon.{store}" for store in stores)
+        if act != "requeue":
+            everywhere = f"SELECT {_COLUMNS} FROM orders" + (f" UNION ALL {kept}" if kept else "")
+            rows, ids, same = query(
+                self.url,
+                f"SELECT count(*), count(DISTINCT p.id), count(*) FILTER (WHERE p IS NOT DISTINCT FROM t)"
+                f" FROM ({everywhere}) AS p JOIN (SELECT {_COLUMNS} FROM truth) AS t USING (id)",
+            )[0]
+            assert (rows, ids, same) == (self.rows, self.rows, self.rows)
+            return
+        kept_ids = " UNION ALL ".join(f"SELECT id FROM qmon.{store}" for store in stores) or "SELECT 0 WHERE false"
+        changed = "o.status = 1 AND o.started_at IS NULL AND o.owner IS NULL"
+        found = query(
+            self.url,
+            f"WITH kept AS (SELECT k.id, count(*) AS times FROM ({kept_ids}) AS k GROUP BY k.id)"
+            " SELECT count(*),"
+            " count(*) FILTER (WHERE k.id IS NULL"
+            " AND (o.status, o.owner, o.started_at) IS NOT DISTINCT FROM (t.status, t.owner, t.started_at)),"
+            f" count(*) FILTER (WHERE k.times = 1 AND {changed}),"
+            " count(*) FILTER (WHERE o.message = t.message AND o.attempts = t.attempts)"
+            " FROM orders AS o JOIN truth AS t USING (id) LEFT JOIN kept AS k USING (id)",
+        )[0]
+        rows, as_before, requeued, same = (int(str(each)) for each in found)
+        assert (rows, as_before + requeued, same) == (self.rows, self.rows, self.rows)
+
+    def last(self) -> Operation | None:
+        """The latest operation there is."""
+        return next(iter(self.operator.operations(limit=1)), None)
+
+    def _blow(self, act: Act, struck: Struck) -> None:
+        before = self.last()
+        left = self.left(act)
+        process = self.start(self.arguments(act))
+        try:
+            if self.chance.random() < _EARLY:
+                time.sleep(self.chance.random())
+            else:
+                wait_until(
+                    lambda: process.poll() is not None or self._begun(before) or None, 120, what="an operation begins"
+                )
+                time.sleep(self.chance.random() * 0.6)
+            ended = process.poll()
+        finally:
+            process.kill()
+            process.wait()
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
+        process.stderr.close()
+        if ended is not None:
+            assert ended == 0, said
+            struck.finished += 1
+            return
+        struck.kills += 1
+        ours = f"SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'qmon {act}%'"
+        wait_until(lambda: query(self.url, ours) == [], what="the session of the killed program ends")
+        now = self.last()
+        if now is None or (before is not None and now.id == before.id):
+            assert self.left(act) == left, "rows were changed that no operation speaks of"
+            return
+        # It may have been killed in the moment after its end was written.
+        assert now.state is State.INTERRUPTED or (now.state is State.DONE and self.left(act) == 0)
+        assert now.done == left - self.left(act), "the operation says something else than what was done"
+        struck.interrupted += now.state is State.INTERRUPTED
+
+    def _begun(self, before: Operation | None) -> bool:
+        rows = query(self.url, "SELECT to_regclass('qmon.operations') IS NOT NULL")
+        if rows != [(True,)]:
+            return False
+        latest = query(self.url, "SELECT id FROM qmon.operations ORDER BY started_at DESC, id DESC LIMIT 1")
+        return latest != ([] if before is None else [(before.id,)])
+
+    def purged(self) -> Operation:
+        """The purge that is to be undone: the one that took all."""
+        purges = [each for each in self.operator.operations() if each.kind == "purge" and each.done == self.rows]
+        return purges[0]
+
+    def _stores(self, kind: str) -> list[str]:
+        sql = "SELECT tablename FROM pg_tables WHERE schemaname = 'qmon' AND tablename LIKE ?"
+        return [str(row[0]) for row in query(self.url, sql, f"{kind}\\_%")]
+
+    def fill(self, act: Act) -> None:
+        """The queue as the action needs it, and a copy of it."""
+        with connected(self.url) as raw:
+            raw.execute("TRUNCATE orders")
+            for store in (*self._stores("trash"), *self._stores("kept")):
+                raw.execute(f"TRUNCATE qmon.{store}")
+            raw.execute(_FILL.format(state=2 if act == "requeue" else 1, rows=self.rows))
+            raw.execute("DROP TABLE IF EXISTS truth")
+            raw.execute(f"CREATE TABLE truth AS SELECT {_COLUMNS} FROM orders")
+            raw.execute("ANALYZE orders")
+        if act == "undo":
+            self.through(self.arguments("purge"))
