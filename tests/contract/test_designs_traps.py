@@ -9,7 +9,7 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.errors import QmonError
 from qmon.model.layout import Layout
-from tests.contract.spoiling import altered, rewritten, trapped
+from tests.contract.spoiling import BROKEN, altered, rewritten, trapped
 from tests.contract.test_designs_order import WAITING, meanwhile
 from tests.contract.test_designs_pops import ANY_ORDER, ARCHIVING, COMPLETING, SKIPPING, pop, push, says_empty
 from tests.facts import connected, query
@@ -45,7 +45,8 @@ def false_empty(url: str, layout: Layout) -> bool:
 
 @pytest.mark.parametrize("design", WAITING)
 def test_a_popper_that_woke_up_to_nothing_and_does_not_look_again_says_empty(database: str, design: str) -> None:
-    trapped(database, design, rewritten(popping(design), r"EXIT WHEN [^;]*;", "EXIT;"), false_empty)
+    shown = trapped(database, design, rewritten(popping(design), r"EXIT WHEN [^;]*;", "EXIT;"), false_empty)
+    assert shown == BROKEN
 
 
 def waits(url: str, layout: Layout) -> bool:
@@ -63,7 +64,8 @@ def waits(url: str, layout: Layout) -> bool:
 
 @pytest.mark.parametrize("design", (*SKIPPING, *ANY_ORDER))
 def test_poppers_that_do_not_skip_what_is_locked_wait(database: str, design: str) -> None:
-    trapped(database, design, rewritten(popping(design), " SKIP LOCKED"), waits)
+    shown = trapped(database, design, rewritten(popping(design), " SKIP LOCKED"), waits)
+    assert shown == BROKEN
 
 
 def mixed(url: str, layout: Layout) -> bool:
@@ -78,7 +80,8 @@ def mixed(url: str, layout: Layout) -> bool:
 @pytest.mark.parametrize("design", BY_ID)
 def test_ids_that_each_session_caches_mix_the_order_of_sessions(database: str, design: str) -> None:
     sequence = "{0}_seq" if design == "naive" else "{0}_id_seq"
-    trapped(database, design, altered(f"ALTER SEQUENCE {sequence} CACHE 100"), mixed)
+    shown = trapped(database, design, altered(f"ALTER SEQUENCE {sequence} CACHE 100"), mixed)
+    assert shown == BROKEN
 
 
 def out_of_commit_order(url: str, layout: Layout) -> bool:
@@ -96,7 +99,10 @@ def out_of_commit_order(url: str, layout: Layout) -> bool:
 
 
 def test_strict_pushes_that_do_not_wait_for_each_other_are_popped_out_of_commit_order(database: str) -> None:
-    trapped(database, "strict_fifo", rewritten("push", r"PERFORM pg_advisory_xact_lock\([^;]*;"), out_of_commit_order)
+    shown = trapped(
+        database, "strict_fifo", rewritten("push", r"PERFORM pg_advisory_xact_lock\([^;]*;"), out_of_commit_order
+    )
+    assert shown == BROKEN
 
 
 @pytest.mark.parametrize("design", (*SKIPPING, "heap"))
@@ -116,7 +122,8 @@ def early(url: str, layout: Layout) -> bool:
 
 
 def test_a_pending_pop_that_does_not_ask_for_the_time_pops_too_early(database: str) -> None:
-    trapped(database, "pending", rewritten("pop", r"WHERE r\.due_time <= v_now", "WHERE true"), early)
+    shown = trapped(database, "pending", rewritten("pop", r"WHERE r\.due_time <= v_now", "WHERE true"), early)
+    assert shown == BROKEN
 
 
 def early_elsewhere(url: str, layout: Layout) -> bool:
@@ -130,7 +137,8 @@ def early_elsewhere(url: str, layout: Layout) -> bool:
 
 def test_due_times_in_local_time_are_due_too_early_elsewhere(database: str) -> None:
     local = altered("ALTER TABLE {0} ALTER COLUMN due_time TYPE timestamp")
-    trapped(database, "pending", local, early_elsewhere)
+    shown = trapped(database, "pending", local, early_elsewhere)
+    assert shown == BROKEN
 
 
 def never_dead(url: str, layout: Layout) -> bool:
@@ -146,7 +154,8 @@ def never_dead(url: str, layout: Layout) -> bool:
 @pytest.mark.parametrize("design", COMPLETING)
 def test_attempts_that_are_not_counted_at_the_pop_never_end(database: str, design: str) -> None:
     spoil = rewritten(popping(design), r"attempts = q\.attempts \+ 1", "attempts = q.attempts")
-    trapped(database, design, spoil, never_dead)
+    shown = trapped(database, design, spoil, never_dead)
+    assert shown == BROKEN
 
 
 def completed_by_the_late(url: str, layout: Layout) -> bool:
@@ -162,7 +171,8 @@ def completed_by_the_late(url: str, layout: Layout) -> bool:
 @pytest.mark.parametrize("design", COMPLETING)
 def test_a_late_popper_that_is_not_told_from_the_next_completes_under_its_hands(database: str, design: str) -> None:
     spoil = rewritten("complete", r"AND \(p_attempt IS NULL OR q\.attempts = p_attempt\)")
-    trapped(database, design, spoil, completed_by_the_late)
+    shown = trapped(database, design, spoil, completed_by_the_late)
+    assert shown == BROKEN
 
 
 def behind_the_others(url: str, layout: Layout) -> bool:
@@ -177,7 +187,8 @@ def behind_the_others(url: str, layout: Layout) -> bool:
 @pytest.mark.parametrize("design", ARCHIVING)
 def test_what_timed_out_and_is_not_sent_to_the_front_waits_behind_the_others(database: str, design: str) -> None:
     spoil = rewritten("requeue", r"queue_date_time = least\([^=]*?\),\n", "queue_date_time = clock_timestamp(),\n")
-    trapped(database, design, spoil, behind_the_others)
+    shown = trapped(database, design, spoil, behind_the_others)
+    assert shown == BROKEN
 
 
 def archiving_is_felt(url: str, layout: Layout) -> bool:
@@ -202,7 +213,8 @@ def archiving_is_felt(url: str, layout: Layout) -> bool:
 
 @pytest.mark.parametrize("design", (*ARCHIVING, "flag"))
 def test_an_archiver_is_not_felt_and_one_that_skips_nothing_is(database: str, design: str) -> None:
-    trapped(database, design, rewritten("archive", " SKIP LOCKED"), archiving_is_felt)
+    shown = trapped(database, design, rewritten("archive", " SKIP LOCKED"), archiving_is_felt)
+    assert shown == BROKEN
 
 
 def unsettled(url: str, layout: Layout) -> bool:
@@ -213,4 +225,5 @@ def unsettled(url: str, layout: Layout) -> bool:
 
 
 def test_a_table_without_its_own_vacuum_settings_is_noticed(database: str) -> None:
-    trapped(database, "fifo", altered("ALTER TABLE {0} RESET (autovacuum_vacuum_threshold)"), unsettled)
+    shown = trapped(database, "fifo", altered("ALTER TABLE {0} RESET (autovacuum_vacuum_threshold)"), unsettled)
+    assert shown == BROKEN

@@ -12,7 +12,7 @@ from qmon.model.layout import Layout
 from tests.contract.hammer import Hammer
 from tests.contract.ledger import order
 from tests.contract.soaking import MENDED
-from tests.contract.spoiling import altered, both, rewritten, trapped
+from tests.contract.spoiling import BROKEN, altered, both, rewritten, trapped
 from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run
 
@@ -49,7 +49,8 @@ def stalls(url: str, layout: Layout) -> bool:
 @pytest.mark.parametrize("side", ["push", "pop"])
 def test_numbers_that_each_session_caches_break_the_order_of_the_ring(database: str, design: str, side: str) -> None:
     sequence = "pop_seq_1" if (design, side) == ("ring_subscribers", "pop") else f"{side}_seq"
-    trapped(database, design, altered(f"ALTER SEQUENCE {{0}}_{sequence} CACHE 100"), stalls)
+    shown = trapped(database, design, altered(f"ALTER SEQUENCE {{0}}_{sequence} CACHE 100"), stalls)
+    assert shown == BROKEN
 
 
 def cold(url: str, layout: Layout) -> bool:
@@ -81,9 +82,10 @@ def cold(url: str, layout: Layout) -> bool:
 def test_updates_of_slots_without_room_or_with_an_index_are_not_hot(
     database: str, design: str, statements: list[str]
 ) -> None:
-    trapped(
+    shown = trapped(
         database, design, altered(*statements), cold, ring_size=300 if design == "ring_pointer" else 100
     )  # some pages
+    assert shown == BROKEN
 
 
 def given_up_alive(url: str, layout: Layout) -> bool:
@@ -96,7 +98,8 @@ def given_up_alive(url: str, layout: Layout) -> bool:
 
 @pytest.mark.parametrize("design", MENDED)
 def test_a_hole_that_is_not_proven_may_be_a_pusher_at_work(database: str, design: str) -> None:
-    trapped(database, design, rewritten("drawing", r"l\.mode = 'RowExclusiveLock'", "false"), given_up_alive)
+    shown = trapped(database, design, rewritten("drawing", r"l\.mode = 'RowExclusiveLock'", "false"), given_up_alive)
+    assert shown == BROKEN
 
 
 def misplaced(url: str, layout: Layout) -> bool:
@@ -114,7 +117,8 @@ def misplaced(url: str, layout: Layout) -> bool:
 def test_a_hole_that_is_filled_without_moving_the_turn_lets_a_late_message_be_lost(database: str, design: str) -> None:
     # The poppers are past the number, as they are after skip_hole; only the slot does not know it.
     unmoved = rewritten("skip_hole", r"SET turn = p_number \+ \d+", "SET turn = p_number")
-    trapped(database, design, unmoved, misplaced)
+    shown = trapped(database, design, unmoved, misplaced)
+    assert shown == BROKEN
 
 
 def delivered_twice(url: str, layout: Layout) -> bool:
@@ -131,7 +135,8 @@ def test_an_orphan_that_is_requeued_without_moving_the_turn_is_delivered_twice(d
     unmoved = rewritten(
         "requeue_orphan", r"message_id = NULL, (.*), turn = p_number \+ \d+", r"\1, turn = p_number + 1"
     )
-    trapped(database, design, unmoved, delivered_twice)
+    shown = trapped(database, design, unmoved, delivered_twice)
+    assert shown == BROKEN
 
 
 def lost_number(url: str, layout: Layout) -> bool:
@@ -151,7 +156,8 @@ def lost_number(url: str, layout: Layout) -> bool:
 @pytest.mark.parametrize("design", MENDED)
 @pytest.mark.parametrize("verb", ["push", "pop"])
 def test_a_session_that_forgets_its_number_after_a_rollback_loses_it(database: str, design: str, verb: str) -> None:
-    trapped(database, design, rewritten(verb, r"v_number := currval\([^;]*;", "v_number := NULL;"), lost_number)
+    shown = trapped(database, design, rewritten(verb, r"v_number := currval\([^;]*;", "v_number := NULL;"), lost_number)
+    assert shown == BROKEN
 
 
 def runs_ahead(url: str, layout: Layout) -> bool:
@@ -165,7 +171,8 @@ def runs_ahead(url: str, layout: Layout) -> bool:
 @pytest.mark.parametrize("design", MENDED)
 def test_a_popper_that_does_not_look_for_a_pusher_ahead_runs_ahead(database: str, design: str) -> None:
     ahead = rewritten("pop", r"SELECT s\.is_called AND s\.last_value > [^\n]*", "SELECT true")
-    trapped(database, design, ahead, runs_ahead)
+    shown = trapped(database, design, ahead, runs_ahead)
+    assert shown == BROKEN
 
 
 def overdrawn(url: str, layout: Layout) -> bool:
@@ -180,7 +187,10 @@ def overdrawn(url: str, layout: Layout) -> bool:
 
 @pytest.mark.parametrize("design", MENDED)
 def test_a_pusher_that_does_not_look_for_room_draws_numbers_of_a_full_ring(database: str, design: str) -> None:
-    trapped(database, design, rewritten("push", r"IF v_turn >= v_next THEN", "IF true THEN"), overdrawn, ring_size=4)
+    shown = trapped(
+        database, design, rewritten("push", r"IF v_turn >= v_next THEN", "IF true THEN"), overdrawn, ring_size=4
+    )
+    assert shown == BROKEN
 
 
 def waits_for_a_reader(url: str, layout: Layout) -> bool:
@@ -197,7 +207,8 @@ def waits_for_a_reader(url: str, layout: Layout) -> bool:
 
 
 def test_a_subscriber_that_does_not_skip_what_another_one_reads_waits_for_it(database: str) -> None:
-    trapped(database, "ring_subscribers", rewritten("pop", " SKIP LOCKED"), waits_for_a_reader)
+    shown = trapped(database, "ring_subscribers", rewritten("pop", " SKIP LOCKED"), waits_for_a_reader)
+    assert shown == BROKEN
 
 
 def half_read(url: str, layout: Layout) -> bool:
@@ -215,7 +226,8 @@ def test_a_slot_that_is_freed_by_its_first_reader_loses_messages_of_the_second(d
         rewritten("pop", r"CASE q\.reference_count WHEN 1 THEN", "CASE WHEN true THEN"),
         rewritten("pop", r"reference_count = q\.reference_count - 1", "reference_count = 0"),
     )
-    trapped(database, "ring_subscribers", freed, half_read, ring_size=4)
+    shown = trapped(database, "ring_subscribers", freed, half_read, ring_size=4)
+    assert shown == BROKEN
 
 
 @pytest.mark.parametrize(("design", "inverts"), [("ring", False), ("ring_classic", True)])
