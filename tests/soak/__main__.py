@@ -33,7 +33,9 @@ def main() -> None:
     parser.add_argument("--hangs", type=int, default=20, help="times the server is frozen, and as often killed")
     parser.add_argument("--designs", nargs="*", default=list(DESIGNS), help="which designs")
     parser.add_argument(
-        "--acts", type=int, default=50, help="times qmon is killed in a purge, a requeue and an undo each"
+        "--acts",
+        type=int,
+        help="times qmon is killed in a purge, a requeue and an undo each: 50, or none where --designs is given",
     )
     parser.add_argument("--rows", type=int, default=200_000, help="rows that these have to do")
     chosen = parser.parse_args()
@@ -46,8 +48,9 @@ def main() -> None:
             _under_fire(design, replace(fire, messages=chosen.messages // 10, ring_size=4, asleep=True))
     if chosen.hangs:
         print(_hangs(chosen.hangs), flush=True)
-    if chosen.acts:
-        _acts_killed(chosen.acts, chosen.rows)
+    acts = chosen.acts if chosen.acts is not None else 50 if chosen.designs == list(DESIGNS) else 0
+    if acts:
+        _acts_killed(acts, chosen.rows)
 
 
 def _under_fire(design: str, fire: Fire) -> None:
