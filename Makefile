@@ -32,7 +32,7 @@ check-imports:
 bench: setup ## what qmon costs, as ratios measured here (long); ARGS names a part
 	@$(PYTHON) -m tests.benchmarks $(ARGS)
 
-soak: setup ## long runs: every design under fire, a server frozen and killed again and again; ARGS are handed on
+soak: setup ## long runs: every design under fire, a server frozen and killed, actions killed half-way; ARGS are handed on
 	@$(PYTHON) -m tests.soak $(ARGS)
 
 screenshots: setup ## screenshots/*.svg from a live demo
