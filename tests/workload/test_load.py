@@ -245,7 +245,8 @@ def test_a_crash_in_a_ring_leaves_an_orphan_and_the_keeper_repairs_it(database: 
         load.inject(Fault("crash", "orders", for_s=0))
         wait_until(lambda: load.counts.totals("orders").repaired > 0, timeout=90, what="an orphan is repaired")
         load.change("orders", "pusher", rate=0.0)
-        wait_until(lambda: popped(load) == pushed(load), what="every message is popped")
+        # Not by the counts: whoever dies beside the one that crashes may have popped a message and not counted it.
+        wait_until(lambda: ready(database, design) == 0, what="every message is popped")
     assert query(database, "SELECT DISTINCT reference_count FROM orders") == [(0,)]
 
 
