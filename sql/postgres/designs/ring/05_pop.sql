@@ -11,8 +11,9 @@
 -- drawn.
 --
 -- The UPDATE locks one row, and only on its own turn: it neither waits for another popper nor for a pusher, and cannot
--- deadlock. The empty wait starts at half a millisecond and doubles up to 20 (the article: 1 s); it sees new commits in
--- READ COMMITTED only, so at other isolation levels there is one try.
+-- deadlock; only after a repair that has set the sequence back may two poppers have one number and transactions of
+-- several pops wait for each other, see there. The empty wait starts at half a millisecond and doubles up to 20 (the
+-- article: 1 s); it sees new commits in READ COMMITTED only, so at other isolation levels there is one try.
 -- {table}     the ring
 -- {pop}       the function
 -- {skip_hole} function: skip a proven hole
