@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.benchmarks import archiving, client, designs, probe_cost, tax
+from tests.benchmarks import acting, archiving, client, designs, pausing, probe_cost, tax
 from tests.benchmarks.results import Part, write
 
 PARTS = {
@@ -18,6 +18,8 @@ PARTS = {
     "designs": designs.run,
     "dequeue": designs.run_dequeue,
     "archiving": archiving.run,
+    "pause": pausing.run,
+    "acting": acting.run,
 }
 
 

@@ -1,0 +1,189 @@
+"""Acting: what requeueing and purging a million messages does to eight poppers, beside one plain UPDATE or DELETE.
+
+Each way has a fresh queue: so many ready messages, and before them, in the order of pops, as many in progress (requeue)
+or ready ones from a pusher that went wrong (purge). Poppers pop, work for 10 ms, and complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from qmon.demo.server import EmbeddedServer
+from qmon.engines.base import Session
+from qmon.model.layout import Layout
+from qmon.model.operations import Choice, OwnerState
+from qmon.operate.acting import Desk, Permission, Prepared, Who
+from qmon.operate.install import install
+from qmon.operate.operator import Operator
+from tests.benchmarks.results import Bound, Part
+from tests.facts import connected, odbc
+from tests.queues import ENGINE, opened, routine, target_of
+
+POPPERS = 8
+WORK_S = 0.01
+P99_AT_MOST = 2.0
+Do = Callable[[], int]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One action: how the queue is filled, the plain statement, and what qmon prepares."""
+
+    name: str
+    fill: str
+    plain: str
+    prepare: Callable[[Operator, Layout], Prepared]
+
+
+CASES = {
+    "requeue": Case(
+        "requeue",
+        "UPDATE orders SET status = 2, started_at = now() - interval '1 h', owner = '1/1' WHERE id <= {count}",
+        "UPDATE orders SET status = 1, started_at = NULL, owner = NULL WHERE status = 2 AND owner = '1/1'",
+        lambda operator, layout: operator.requeue(layout, Choice(owner_states=frozenset(OwnerState))),
+    ),
+    "purge": Case(
+        "purge",
+        "UPDATE orders SET enqueued_at = now() - interval '1 h' WHERE id > {count}",
+        "DELETE FROM orders WHERE status = 1 AND enqueued_at < now() - interval '30 min'",
+        lambda operator, layout: operator.purge(layout, Choice(state="ready", older_than_s=1800)),
+    ),
+}
+
+
+def run(*, quick: bool = False) -> Part:
+    """Both actions, each by qmon and by the plain statement."""
+    part = Part("acting", {"poppers": POPPERS, "work_s": WORK_S})
+    for case in CASES.values():
+        one(part, case, 20_000 if quick else 1_000_000, 2.0 if quick else 8.0)
+    return part
+
+
+def one(part: Part, case: Case, count: int, before_s: float) -> None:
+    """One action: poppers alone, then beside qmon; on a fresh queue alone, then beside the plain statement."""
+    for way in ("qmon", "plain statement"):
+        with EmbeddedServer(settings={"shared_buffers": "512MB", "max_wal_size": "4GB"}) as server:
+            layout = _filled(server.url(), case, count)
+            with TemporaryDirectory() as folder, _poppers(server.url(), layout) as pops:
+                url = server.url()
+                do = _by_qmon(url, layout, case, Path(folder)) if way == "qmon" else _plainly(url, case)
+                began = time.time()
+                threading.Event().wait(before_s)
+                acted = time.time()
+                done = do()
+                ended = time.time()
+                found = pops()
+        alone = sorted(taken for at, taken in found if began + 1 <= at < acted)
+        beside = sorted(taken for at, taken in found if acted <= at < ended)
+        ratio = _at(beside, 0.99) / _at(alone, 0.99)
+        part.rows.append(
+            {
+                "action": case.name,
+                "by": way,
+                "messages": done,
+                "seconds": ended - acted,
+                "pops/s alone": len(alone) / (acted - began - 1),
+                "pops/s beside": len(beside) / (ended - acted),
+                "p50 ms alone": 1e3 * _at(alone, 0.5),
+                "p50 ms beside": 1e3 * _at(beside, 0.5),
+                "p99 ms alone": 1e3 * _at(alone, 0.99),
+                "p99 ms beside": 1e3 * _at(beside, 0.99),
+                "worst ms beside": 1e3 * beside[-1],
+                "p99 ratio": ratio,
+            }
+        )
+        if way == "qmon":
+            part.bounds.append(Bound(f"p99 of pops beside a {case.name} over alone", ratio, P99_AT_MOST))
+
+
+def _at(values: list[float], share: float) -> float:
+    return values[min(len(values) - 1, int(share * len(values)))]
+
+
+def _filled(url: str, case: Case, count: int) -> Layout:
+    with opened(url) as connection:
+        made = install(connection, ENGINE, "status", schema="public", queue="orders").layout
+    with connected(url) as raw:
+        raw.execute("ALTER TABLE orders SET (autovacuum_enabled = off)")
+        raw.execute(
+            "INSERT INTO orders (status, attempts, message) SELECT 1, 1, convert_to(repeat('x', 100), 'UTF8')"
+            f" FROM generate_series(1, {count} + greatest(100000, {count} / 5))"
+        )
+        raw.execute(case.fill.format(count=count if case.name == "requeue" else max(100_000, count // 5)))
+        raw.execute("ALTER TABLE orders RESET (autovacuum_enabled)")
+        raw.execute("VACUUM (ANALYZE) orders")
+        raw.execute("CHECKPOINT")
+    assert made.owner is not None
+    return replace(made, owner=replace(made.owner, held_while_working=True))
+
+
+def _by_qmon(url: str, layout: Layout, case: Case, folder: Path) -> Do:
+    target = target_of(url)
+    desk = Desk(
+        lambda purpose: ENGINE.connect(target, Session(purpose, statement_timeout_s=60, lock_timeout_s=5)),
+        ENGINE,
+        target,
+        Who("bench"),
+        audit=folder / "operations.jsonl",
+    )
+
+    def do() -> int:
+        prepared = case.prepare(Operator(desk), layout)
+        permission = Permission("a measurement", layout.queue)
+        return prepared.apply(permission, lambda now: None, lambda: False).done
+
+    return do
+
+
+def _plainly(url: str, case: Case) -> Do:
+    def do() -> int:
+        with connected(url) as raw:
+            return int(raw.execute(case.plain).rowcount)
+
+    return do
+
+
+@contextlib.contextmanager
+def _poppers(url: str, layout: Layout) -> Iterator[Callable[[], list[tuple[float, float]]]]:
+    told = {
+        "connection": odbc(url),
+        "pop": f"SELECT id FROM {routine(layout, 'pop')}()",
+        "complete": f"SELECT {routine(layout, 'complete')}(?)",
+        "work_s": WORK_S,
+    }
+    command = [sys.executable, "-m", "tests.benchmarks.popper"]
+    running = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(POPPERS)
+    ]
+    try:
+        for each in running:
+            _pipe(each.stdin).write(json.dumps(told) + "\n")
+            _pipe(each.stdin).flush()
+        for each in running:
+            assert _pipe(each.stdout).readline() == "ready\n"
+
+        def stop() -> list[tuple[float, float]]:
+            for each in running:
+                _pipe(each.stdin).close()
+            return [(at, taken) for each in running for at, taken in json.loads(_pipe(each.stdout).readline())]
+
+        yield stop
+    finally:
+        for each in running:
+            each.kill()
+            each.wait()
+
+
+def _pipe(pipe: IO[str] | None) -> IO[str]:
+    assert pipe is not None
+    return pipe
