@@ -78,6 +78,16 @@ async def test_leaving_changes_nothing(key: str) -> None:
     assert script.permissions == []
 
 
+async def test_keys_pressed_twice_in_a_hurry_close_it_once() -> None:
+    async with asked(Script(), "r") as d:
+        front = dialog(d)
+        for _ in range(3):
+            front.action_leave()
+        await d.settle()
+        assert d.app.is_running
+        assert not isinstance(d.app.screen, Act)
+
+
 async def test_the_keyboard_alone_confirms_at_80_by_24_and_sees_the_end() -> None:
     script = Script(make=typed_plan)
     async with asked(script, "r") as d:

@@ -8,7 +8,7 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -23,9 +23,9 @@ PROGRAM = [sys.executable, "-m", "tests.tui.in_terminal"]
 class Tmux:
     """A tmux server of its own with one session that runs the program."""
 
-    def __init__(self, *arguments: str, cells: int = 100, rows: int = 30) -> None:
+    def __init__(self, *arguments: str, cells: int = 100, rows: int = 30, program: Sequence[str] = PROGRAM) -> None:
         self._socket = f"qmon-test-{secrets.token_hex(4)}"
-        self.run("new-session", "-d", "-x", str(cells), "-y", str(rows), "-c", str(ROOT), "--", *PROGRAM, *arguments)
+        self.run("new-session", "-d", "-x", str(cells), "-y", str(rows), "-c", str(ROOT), "--", *program, *arguments)
         self.run("set-option", "-g", "remain-on-exit", "on")
         self.pid = int(self.run("list-panes", "-F", "#{pane_pid}"))
 

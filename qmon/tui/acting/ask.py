@@ -86,7 +86,7 @@ def option(ask: Ask) -> Option | None:
         states = ask.layout.state
         known = [name for name in ("ready", "in_progress", "done", "dead") if getattr(states, name) is not None]
         named = ((name.replace("_", " "), replace(ask, choice=replace(ask.choice, state=name))) for name in known)
-        return Option("state", (("any", ask), *named))
+        return Option("state", (("ready or dead", ask), *named))
     if ask.kind is Kind.PAUSE:
         return Option("for", tuple((words, replace(ask, for_s=seconds)) for words, seconds in _LENGTHS), at=1)
     return None

@@ -84,10 +84,10 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
                 yield Cycle()
             with Horizontal(id="act-reason", classes="field"):
                 yield Lines(classes="label")
-                yield Input(compact=True, max_length=500)
+                yield Input(compact=True, max_length=500, placeholder="why; goes into the audit")
             with Horizontal(id="act-typed", classes="field"):
                 yield Lines(classes="label")
-                yield Input(compact=True)
+                yield Input(compact=True, placeholder="its name, exactly")
             yield Lines(id="act-problem", most=2)
             with Horizontal(id="act-buttons"):
                 yield Lines(id="act-hint")
@@ -249,7 +249,8 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
             return
         if self.step is Step.PLANNING and self._job is not None:
             self._job.cancel()
-        self.dismiss(self._result)
+        if self.is_current:  # a second key may come before the screen has gone
+            self.dismiss(self._result)
 
     def action_scroll(self, by: int) -> None:
         """A page of the text up or down."""

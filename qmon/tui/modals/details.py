@@ -36,8 +36,10 @@ class Details(ModalScreen[bool], inherit_bindings=False):
 
     def action_close(self) -> None:
         """Close."""
-        self.dismiss(False)
+        if self.is_current:
+            self.dismiss(False)
 
     def action_undo(self) -> None:
         """Close, and undo it."""
-        self.dismiss(True)
+        if self.is_current:
+            self.dismiss(True)

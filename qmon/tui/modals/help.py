@@ -85,4 +85,5 @@ class Help(ModalScreen[None], inherit_bindings=False):
 
     def action_close(self) -> None:
         """Close."""
-        self.dismiss(None)
+        if self.is_current:  # a second key may come before the screen has gone
+            self.dismiss(None)

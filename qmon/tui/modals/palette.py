@@ -107,11 +107,12 @@ class Palette(ModalScreen[Choice], inherit_bindings=False):
         self._finish(message.key)
 
     def _finish(self, id: str | None) -> None:
-        self.dismiss(next((choice for choice in self._choices if choice[1].id == id), None))
+        if self.is_current:  # a second key may come before the screen has gone
+            self.dismiss(next((choice for choice in self._choices if choice[1].id == id), None))
 
     def action_close(self) -> None:
         """Close without doing anything."""
-        self.dismiss(None)
+        self._finish(None)
 
     def action_move(self, by: int) -> None:
         """Move the cursor while typing."""

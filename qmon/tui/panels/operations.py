@@ -13,7 +13,7 @@ from qmon.tui.spans import Line
 from qmon.tui.widgets.columns import Column, Row
 
 COLUMNS: Final = (
-    Column("when", "WHEN", least=8, most=19, shrinks_to=11, about="when it began, by the server's clock"),
+    Column("when", "WHEN", least=8, most=11, about="when it began, by the server's clock"),
     Column("what", "WHAT", least=8, most=12, about="the action"),
     Column("queue", "QUEUE", least=8, most=32, shrinks_to=10, about="the queue it was done to"),
     Column("state", "STATE", least=6, most=13, about="interrupted: qmon was gone before it ended"),
@@ -56,7 +56,7 @@ def _row(each: Operation) -> Row:
     return Row(
         each.id,
         (
-            (moment(each.started_at, seconds=True), "text"),
+            (moment(each.started_at, seconds=True, short=True), "text"),
             (_what(each), "strong"),
             (clean(each.queue), "text"),
             (each.state.value, _TONES[each.state]),

@@ -85,9 +85,11 @@ def undo(can: Undo) -> tuple[str, str]:
     return (f"partly undoable{until}: {notes}" if notes else f"undoable{until}", "text")
 
 
-def moment(at: float, *, seconds: bool = False) -> str:
-    """A moment in the time of this machine: ``14:32``, and with the day where it is not today."""
+def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
+    """A moment in the time of this machine: ``14:32``, and where it is not today the day (``short``: for a column)."""
     when = datetime.fromtimestamp(at).astimezone()
+    if short and when.date() != datetime.now().astimezone().date():
+        return when.strftime("%m-%d %H:%M")
     clock = when.strftime("%H:%M:%S" if seconds else "%H:%M")
     return clock if when.date() == datetime.now().astimezone().date() else when.strftime("%Y-%m-%d ") + clock
 

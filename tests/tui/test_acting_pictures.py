@@ -1,0 +1,147 @@
+"""The dialogs as pictures. After a wanted change, look at the report and run with ``--snapshot-update``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+
+from qmon.model.operations import Choice, Consent, Kind, Plan, Undo
+from qmon.tui.app import QmonApp
+from qmon.tui.modals.act import Act, Step
+from tests.tui.scripted import Clock, Scripted, view
+from tests.tui.scripted_acting import Script, ScriptedOffice, plan, typed_plan
+from tests.tui.test_pictures import Compare
+
+SIZES = [(80, 24), (120, 40)]
+IDS = ["80x24", "120x40"]
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Moments are shown in the time of the machine: the same one everywhere."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def purge_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """A purge of many messages."""
+    return plan(
+        kind, queue, title=f"Purge 40,112 messages of {queue}", count=40_112, predicate="ready, ids up to 9,160,422",
+        left_out=(), seconds=41.0, consent=Consent.TYPED, undo=Undo(True, (), 1_780_600_000.0),
+        consequences=("no popper gets them", "they are kept in the trash for 7 d at least"),
+    )  # fmt: skip
+
+
+def pause_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """A pause of the pushers."""
+    return plan(
+        kind, queue, title=f"Pause the pushers of {queue} for 15 m", count=1, unit="switch", first=(), left_out=(),
+        predicate="every push of this queue from now on, until 14:47:07", batch=None, seconds=None,
+        consequences=("24 pushers get error QM001, which says until when; those that asked to wait do so",),
+        sql=("SELECT setval('demo.orders_push_until', :until)",), undo=Undo(True, ()),
+    )  # fmt: skip
+
+
+def refused_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """Nothing to do."""
+    return replace(plan(kind, queue, count=0, first=(), sql=()), refused="no message matches: nothing to do")
+
+
+class Dialog:
+    """An app whose dialog is at a step."""
+
+    def __init__(self, make: Callable[[Kind, str, Choice], Plan], *keys: str, step: Step, plain: bool = False) -> None:
+        self.script = Script(make=make)
+        self.source, self.keys, self.step = Scripted(), keys, step
+        self.app = QmonApp(
+            self.source, self.source.fold, clock=Clock(), prod=True, plain=plain, office=ScriptedOffice(self.script)
+        )
+
+    async def ready(self, pilot: Pilot[None]) -> None:
+        """Figures have come, keys were pressed, and the dialog is where it shall be."""
+        await pilot.pause()
+        self.source.give(view())
+        for _ in range(3):
+            await pilot.pause()
+        for key in self.keys:
+            await pilot.press(key)
+            await self.until(pilot, lambda: self.at() not in (None, Step.PLANNING))
+        if self.step in (Step.APPLYING, Step.ENDED):
+            await pilot.click("#act-do")
+            await self.until(pilot, lambda: "602" in self.written())
+        if self.step is Step.ENDED:
+            self.script.goes.set()
+        await self.until(pilot, lambda: self.at() is self.step)
+        for _ in range(3):
+            await pilot.pause()
+
+    def at(self) -> Step | None:
+        """The step of the dialog."""
+        return self.app.screen.step if isinstance(self.app.screen, Act) else None
+
+    def written(self) -> str:
+        """What it says."""
+        return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
+
+    async def until(self, pilot: Pilot[None], ask: Callable[[], bool]) -> None:
+        """Let the app go on."""
+        for _ in range(500):
+            if ask():
+                return
+            await pilot.pause(0.02)
+        raise AssertionError(self.written())
+
+
+def simple_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """The plan as it is."""
+    return plan(kind, queue)
+
+
+CASES = {
+    "requeue": (typed_plan, "r", Step.CONFIRM),
+    "purge": (purge_plan, "x", Step.CONFIRM),
+    "pause": (pause_plan, "p", Step.CONFIRM),
+    "refused": (refused_plan, "r", Step.REFUSED),
+    "applying": (simple_plan, "r", Step.APPLYING),
+    "ended": (simple_plan, "r", Step.ENDED),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=IDS)
+@pytest.mark.parametrize("case", CASES)
+def test_dialog(snap_compare: Compare, case: str, size: tuple[int, int]) -> None:
+    make, key, step = CASES[case]
+    shown = Dialog(make, key, step=step)
+    assert snap_compare(shown.app, terminal_size=size, run_before=shown.ready)
+
+
+def test_dialog_without_colours(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = Dialog(typed_plan, "r", step=Step.CONFIRM, plain=True)
+    assert snap_compare(shown.app, terminal_size=(80, 24), run_before=shown.ready)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=IDS)
+@pytest.mark.parametrize("key", ["", "enter"], ids=["list", "details"])
+def test_operations(snap_compare: Compare, size: tuple[int, int], key: str) -> None:
+    shown = Dialog(simple_plan, step=Step.CONFIRM)
+
+    async def ready(pilot: Pilot[None]) -> None:
+        await pilot.pause()
+        shown.source.give(view())
+        await pilot.pause()
+        await pilot.press("6")
+        await shown.until(pilot, lambda: "40,112" in shown.written())
+        if key:
+            await pilot.press(key)
+            await pilot.pause()
+        await pilot.pause()
+
+    assert snap_compare(shown.app, terminal_size=size, run_before=ready)
