@@ -54,6 +54,39 @@ class BlockedSample:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockingSample:
+    """One row a pair of a session and one that it waits for; ``blocker`` ``None``: it waits for nobody, only blocks.
+
+    A prepared transaction is session 0 and has a ``gid``. ``ahead``: the blocker does not hold the lock, it stands
+    before the session in the line for it. ``holders`` and ``line`` count both kinds of blockers, also those beyond what
+    is listed. ``mode`` and ``object``: the lock that is waited for; ``table_id``: the table it belongs to. The rest is
+    about the session; ``started_at``: when it began, seconds since the epoch.
+    """
+
+    session: int
+    gid: str
+    blocker: int | None
+    blocker_gid: str
+    ahead: bool
+    holders: int
+    line: int
+    waiting_s: float | None
+    mode: str
+    object: str
+    table_id: int | None
+    started_at: float | None
+    kind: str
+    state: str
+    state_s: float | None
+    transaction_s: float | None
+    login: str
+    application: str
+    host: str
+    database: str
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
 class WriterSample:
     """One row a running transaction that has written: who holds the rows it has touched."""
 
@@ -210,3 +243,24 @@ class CostSample:
     """One row: what our own session has cost the server so far. ``None``: this server does not say."""
 
     buffers: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PausesKnown:
+    """One row: whether this database records pauses that our role may read."""
+
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PauseSample:
+    """One row a pause in force. ``about``: the table; ``side``: pushers or poppers; ``way``: switch or gate."""
+
+    queue: str
+    about: str
+    side: str
+    since_at: float
+    until_at: float
+    by: str
+    reason: str
+    way: str

@@ -14,6 +14,7 @@ from qmon.model.samples import (
     HeadSample,
     HeldSample,
     MessageSample,
+    PauseSample,
     ProgressSample,
     RingSample,
     ServerSample,
@@ -72,6 +73,7 @@ class Snapshot:
     as the poll began, ``taken_at`` our monotonic clock (seconds) as it ended. ``client_ms``: wall time of the whole
     poll here; ``server_ms``: time from its first to its last statement on the server's clock; ``buffers``: pages that
     our own session touched since the poll before, ``None`` where the server does not say.
+    ``pauses``: those in force; none where the database records none.
     """
 
     target: str
@@ -90,4 +92,5 @@ class Snapshot:
     blocked: tuple[BlockedSample, ...] | None = None
     writers: tuple[WriterSample, ...] | None = None
     cost: CostSample | None = None
+    pauses: tuple[PauseSample, ...] = ()
     failures: tuple[ProbeFailure, ...] = ()

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from qmon.model.operations import Pause, Side
+from qmon.model.pauses import said
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import Figure, Severity, Verdict
 
@@ -31,16 +33,25 @@ class Signs:
     timeout_s: float
     blocked: int
     failures: tuple[ProbeFailure, ...]
+    pauses: tuple[Pause, ...] = ()
+
+    def paused(self, side: Side) -> bool:
+        """Somebody has paused them: what they do not do is no sign of trouble."""
+        return any(pause.side is side for pause in self.pauses)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One verdict: ``sign`` gives the proof line, or ``None`` where the sign is not there. ``hold_s``: seconds."""
+    """One verdict: ``sign`` gives the proof line, or ``None`` where the sign is not there. ``hold_s``: seconds.
+
+    ``key``: the key that answers it, or empty.
+    """
 
     code: str
     severity: Severity
     hold_s: float
     sign: Callable[[Signs], str | None]
+    key: str = ""
 
 
 def _cannot_see(s: Signs) -> str | None:
@@ -51,6 +62,8 @@ def _cannot_see(s: Signs) -> str | None:
 
 
 def _ring_full(s: Signs) -> str | None:
+    if s.paused(Side.POPPERS) or s.paused(Side.PUSHERS):
+        return None
     if s.fill.value is None or s.fill.value < 0.999:
         return None
     return f"{s.fill.value:.0%} of the slots hold messages, pushers wait"
@@ -63,13 +76,21 @@ def _stuck(s: Signs) -> str | None:
     return f"{mark}{s.stuck.value:,.0f} in progress for more than {_minutes(s.timeout_s)}"
 
 
+def _paused(s: Signs) -> str | None:
+    return "; ".join(said(pause) for pause in s.pauses) or None
+
+
 def _not_moving(s: Signs) -> str | None:
+    if s.paused(Side.POPPERS):
+        return None
     if not s.ready.value or s.pop_rate.value is None or s.pop_rate.value > 0:
         return None
     return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"
 
 
 def _outrun(s: Signs) -> str | None:
+    if s.paused(Side.POPPERS):
+        return None
     if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None or s.pop_rate.value <= 0:
         return None
     if not s.ready.value or s.ready.value < 100 or s.net_rate <= max(0.5, 0.05 * s.push_rate.value):
@@ -79,6 +100,7 @@ def _outrun(s: Signs) -> str | None:
 
 RULES: Final[tuple[Rule, ...]] = (
     Rule("cannot see", Severity.WARNING, 0.0, _cannot_see),
+    Rule("paused", Severity.NOTICE, 0.0, _paused, "p"),
     Rule("ring full", Severity.CRITICAL, 5.0, _ring_full),
     Rule("stuck in progress", Severity.CRITICAL, 0.0, _stuck),
     Rule("no pops", Severity.CRITICAL, 10.0, _not_moving),
@@ -96,16 +118,16 @@ def judge(signs: Signs, now_at: float, since: Mapping[str, float]) -> tuple[Verd
         since: what this function returned for the poll before.
     """
     seen: dict[str, float] = {}
-    said: list[Verdict] = []
+    found: list[Verdict] = []
     for rule in RULES:
         proof = rule.sign(signs)
         if proof is None:
             continue
         first = seen[rule.code] = since.get(rule.code, now_at)
         if now_at - first >= rule.hold_s:
-            said.append(Verdict(rule.code, proof, rule.severity, first))
-    if said:
-        return max(said, key=lambda v: v.severity), seen
+            found.append(Verdict(rule.code, proof, rule.severity, first, rule.key))
+    if found:
+        return max(found, key=lambda v: v.severity), seen
     if signs.ready.value == 0 and not signs.in_progress.value:
         return Verdict(EMPTY, "no message is ready or in progress"), seen
     if signs.ready.value is None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
 from qmon.model.layout import Layout
+from qmon.model.operations import Pause
 from qmon.model.samples import BlockedSample, MessageSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
 
@@ -92,6 +93,7 @@ class QueueView:
 
     ``gap``: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
     ``fill``: share of a ring's slots in use, 0 to 1. ``window_s``: seconds that the rates were measured over.
+    ``pauses``: those in force.
     """
 
     layout: Layout
@@ -113,6 +115,7 @@ class QueueView:
     failures: tuple[ProbeFailure, ...] = ()
     gap_kind: str = ""
     window_s: float | None = None
+    pauses: tuple[Pause, ...] = ()
 
     @property
     def name(self) -> str:
@@ -159,6 +162,11 @@ class View:
     queues: tuple[QueueView, ...] = ()
     failures: tuple[ProbeFailure, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def pauses(self) -> tuple[Pause, ...]:
+        """The pauses in force, of every queue that is watched."""
+        return tuple(pause for each in self.queues for pause in each.pauses)
 
     def queue(self, name: str) -> QueueView | None:
         """The queue of that name, if it is there."""

@@ -20,6 +20,8 @@ from qmon.model.samples import (
     HeadSample,
     HeldSample,
     MessageSample,
+    PauseSample,
+    PausesKnown,
     SequenceSample,
     ServerSample,
     WaitSample,
@@ -69,6 +71,7 @@ class Collector:
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost: tuple[QueueSamples, ...] = ()
         self._sessions = 0
+        self._pauses = False
         self._buffers: int | None = None
 
     def use(self, resolved: Resolved, configured: Sequence[Layout] = ()) -> tuple[Spec, ...]:
@@ -106,6 +109,8 @@ class Collector:
         clock = self._one(results, "clock")
         blocked, extra_ms = self._blocked(results, failures)
         self._sessions = server.sessions
+        known = self._one(results, "pauses_known")
+        self._pauses = known is not None and known.readable
         one_trip = self._runner.one_trip and clock is not None
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
         self._slow.want({q.layout.queue: self._needs_anchor(q) for q in queues})
@@ -117,6 +122,7 @@ class Collector:
             buffers=self._spent(results),
             interval_s=interval_s, server=server, queues=(*queues, *self._lost), waits=results.get(("", "waits")),
             blocked=blocked, writers=results.get(("", "writers")), cost=self._one(results, "cost"),
+            pauses=results.get(("", "pauses"), ()),
             failures=(*failures, *_unseen(server), *self._problems, *self._slow.failures()),
         )  # fmt: skip
 
@@ -148,6 +154,9 @@ class Collector:
             jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
         if any(pops_in_transaction(probes.layout) for probes in self._queues.values()):
             jobs.append(self._book.job("writers", WriterSample))
+        jobs.append(self._book.job("pauses_known", PausesKnown))
+        if self._pauses:  # the table comes with the first pause
+            jobs.append(self._book.job("pauses", PauseSample))
         jobs.append(self._book.job("waits", WaitSample))
         jobs.append(self._book.job("cost", CostSample))
         jobs.append(self._book.job("clock", ClockSample))

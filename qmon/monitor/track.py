@@ -6,6 +6,7 @@ from typing import Final
 
 from qmon.model.flow import Flow, Shares, committed, pops_in_transaction, ring_flow, shares_of, table_flow
 from qmon.model.forecast import forecast
+from qmon.model.pauses import pauses_of
 from qmon.model.series import Recorder
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import Signs, judge
@@ -106,10 +107,11 @@ class QueueTrack:
         push = Figure(rates.pushed) if rates else missing
         pop = Figure(rates.popped) if rates else missing
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
+        pauses = pauses_of(q.layout, snapshot.pauses)
         verdict, self._signs = judge(
             Signs(
                 ready, in_progress, stuck, oldest, push, pop, rates.net if rates else None, fill, q.layout.timeout_s,
-                len(snapshot.blocked or ()), failures,
+                len(snapshot.blocked or ()), failures, pauses,
             ),
             at, self._signs,
         )  # fmt: skip
@@ -120,7 +122,7 @@ class QueueTrack:
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
             gap=gap, fill=fill, verdict=verdict, forecast=self._forecast(ready, rates),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
-            window_s=rates.seconds if rates else None,
+            window_s=rates.seconds if rates else None, pauses=pauses,
         )  # fmt: skip
 
     def _extra(self, q: QueueSamples, figure: str) -> Figure:

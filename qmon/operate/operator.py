@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 
 from qmon.model.layout import Layout
-from qmon.model.operations import Choice, Operation
+from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Operation, Pause, Side
 from qmon.operate.acting import Desk, Prepared
 from qmon.operate.blocker import prepare_end_blocker
+from qmon.operate.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.holders import prepare_requeue_sessions
 from qmon.operate.operations import recorded
+from qmon.operate.pause import prepare_pause, prepare_resume
 from qmon.operate.purge import prepare_purge
 from qmon.operate.repair import prepare_repair
 from qmon.operate.requeue import prepare_requeue
+from qmon.operate.sql import Sql
+from qmon.operate.switches import pauses
 from qmon.operate.trash import prepare_empty_trash
 from qmon.operate.undo import prepare_undo
 
@@ -39,6 +43,27 @@ class Operator:
     def undo(self, operation: str, choice: Choice = Choice()) -> Prepared:  # noqa: B008 - it is frozen
         """A requeue or a purge is to be undone, whole or for the ids of the choice. Raises ``BadInput``."""
         return prepare_undo(self.desk, operation, choice)
+
+    def pause(self, layout: Layout, side: Side, *, for_s: float = DEFAULT_PAUSE_S) -> Prepared:
+        """Pushers or poppers are to stop for so many seconds. Raises ``BadInput`` outside 1 s to 24 h."""
+        return prepare_pause(self.desk, layout, side, for_s)
+
+    def resume(self, layout: Layout, side: Side) -> Prepared:
+        """Paused pushers or poppers are to go on."""
+        return prepare_resume(self.desk, layout, side)
+
+    def install_gate(self, layout: Layout) -> Prepared:
+        """A table that qmon has not installed is to get a trigger, by which its pushers can be paused."""
+        return prepare_install_gate(self.desk, layout)
+
+    def remove_gate(self, layout: Layout) -> Prepared:
+        """The gate of a table is to be taken off it."""
+        return prepare_remove_gate(self.desk, layout)
+
+    def pauses(self) -> tuple[Pause, ...]:
+        """The pauses in force; none where this database records none."""
+        with contextlib.closing(self.desk.connect("pauses")) as connection:
+            return pauses(Sql(connection, self.desk.engine))
 
     def repair(self, layout: Layout) -> Prepared:
         """Holes and orphans of a ring are to be repaired. Raises ``BadInput`` where the queue is no ring."""

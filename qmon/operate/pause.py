@@ -10,6 +10,7 @@ from qmon.errors import BadInput
 from qmon.model.duration import format_duration
 from qmon.model.layout import Layout, TableName
 from qmon.model.operations import DEFAULT_PAUSE_S, Consent, Kind, Pause, Plan, Progress, Result, Side, Undo
+from qmon.model.pauses import clock
 from qmon.operate import quiet, switches
 from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell
 from qmon.operate.operation import Record, check, running
@@ -129,11 +130,6 @@ class PreparedPause:
         if set_now:
             switches.set_until(sql, means, until_ms)
         return until_ms
-
-
-def clock(at: float) -> str:
-    """``2026-11-21 07:15:00 UTC``: seconds since the epoch."""
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _held(desk: Desk, sql: Sql, means: Means | None, side: Side) -> tuple[Held | None, str | None]:

@@ -9,8 +9,11 @@ from qmon.engines import queries
 from qmon.engines.base import Engine
 from qmon.engines.queries import Name
 from qmon.errors import BadInput, PermissionMissing
-from qmon.model.layout import Layout, TableName
+from qmon.model.layout import Layout, Switch, TableName
 from qmon.model.operations import Pause, Side
+from qmon.model.pauses import pause_of
+from qmon.model.samples import PauseSample
+from qmon.operate.install import registered
 from qmon.operate.sql import Sql
 
 GATE: Final = "qmon_gate"
@@ -53,26 +56,6 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class PauseSample:
-    """A pause in force, as ``probe/pauses`` says; times in seconds since the epoch."""
-
-    queue: str
-    about: str
-    side: str
-    since_at: float
-    until_at: float
-    by: str
-    reason: str
-    way: str
-
-    def pause(self) -> Pause:
-        """The pause."""
-        return Pause(
-            self.queue, Side(self.side), self.until_at, self.by, self.reason, self.since_at, self.way, self.about
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class _Gate:
     gate_schema: str
     gate_name: str
@@ -86,9 +69,16 @@ class _Set:
 
 def find(sql: Sql, layout: Layout, side: Side) -> Means | None:
     """The switch of an installed queue, else the gate of its table; ``None`` where it has neither."""
-    if layout.switch is not None:
-        return Means("switch", layout.switch.pushers if side is Side.PUSHERS else layout.switch.poppers, side)
+    switch = layout.switch or _registered(sql, layout)
+    if switch is not None:
+        return Means("switch", switch.pushers if side is Side.PUSHERS else switch.poppers, side)
     return gate_of(sql, layout) if side is Side.PUSHERS else None
+
+
+def _registered(sql: Sql, layout: Layout) -> Switch | None:
+    """The switch of a queue that qmon has installed, but whose layout comes from the configuration."""
+    found = registered(sql.connection, sql.engine).values()
+    return next((each.switch for each in found if each.table == layout.table), None)
 
 
 def gate_of(sql: Sql, layout: Layout) -> Means | None:
@@ -130,7 +120,7 @@ def pauses(sql: Sql) -> tuple[Pause, ...]:
     if not standing(sql).readable:
         return ()
     try:
-        return tuple(each.pause() for each in sql.fetch(PauseSample, "probe/pauses", {}))
+        return tuple(pause_of(each) for each in sql.fetch(PauseSample, "probe/pauses", {}))
     except PermissionMissing:
         return ()
 

@@ -12,7 +12,7 @@ import pyodbc
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
+from qmon.model.layout import Layout, TableName
 from qmon.model.operations import Kind, Side
 from qmon.operate.acting import Permission
 from qmon.operate.install import install, uninstall
@@ -94,7 +94,6 @@ def test_the_error_says_which_queue_which_side_and_until_when(database: str) -> 
     assert HOSTILE.replace('"', '""') in text
     assert "the pushers of" in text
     assert "UTC" in text
-    assert "qmon.pause_wait_ms" in text
 
 
 def test_a_pusher_in_the_middle_of_its_transaction_is_paused_too(database: str) -> None:
@@ -243,7 +242,8 @@ def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: P
             prepare_pause(desk, layout, Side.PUSHERS, wrong)
     with pytest.raises(BadInput, match="needs a reason"):
         applied(prepare_pause(desk, layout, Side.PUSHERS, 60), Permission())
-    foreign = Layout("jobs", "fifo", layout.table, id="id")
+    query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY)")
+    foreign = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
     assert "install a gate" in str(prepare_pause(desk, foreign, Side.PUSHERS).plan.refused)
     assert "only the poppers" in str(prepare_pause(desk, foreign, Side.POPPERS).plan.refused)
     reader = desk_at(database, tmp_path, read_only="read-only: --read-only")

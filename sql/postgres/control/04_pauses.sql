@@ -35,7 +35,8 @@ BEGIN
         SET search_path = pg_catalog, pg_temp
         AS $body$
         DECLARE
-            v_wait_ms float8      := least(60000, nullif(current_setting('qmon.pause_wait_ms', true), '')::float8);
+            v_asked   text        := nullif(current_setting('qmon.pause_wait_ms', true), '');
+            v_wait_ms float8      := least(60000, coalesce(v_asked::float8, 0));
             v_begun   timestamptz := clock_timestamp();
             v_end     timestamptz;
         BEGIN
@@ -47,7 +48,7 @@ BEGIN
                 IF v_end <= clock_timestamp() THEN
                     RETURN NULL;
                 END IF;
-                EXIT WHEN v_wait_ms IS NULL OR clock_timestamp() >= v_begun + v_wait_ms * interval '1 millisecond';
+                EXIT WHEN clock_timestamp() >= v_begun + v_wait_ms * interval '1 millisecond';
                 PERFORM pg_sleep(0.02);
             END LOOP;
             RAISE EXCEPTION 'the pushers of %.% are paused until % UTC', quote_ident(TG_TABLE_SCHEMA),

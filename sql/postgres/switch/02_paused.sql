@@ -16,7 +16,8 @@ AS $qmon_body$
 DECLARE
     v_sequence regclass := CASE p_side WHEN 'pushers' THEN {push_until!literal}::regclass
                                        ELSE {pop_until!literal}::regclass END;
-    v_wait_ms  double precision := least(60000, nullif(current_setting('qmon.pause_wait_ms', true), '')::float8);
+    v_asked    text := nullif(current_setting('qmon.pause_wait_ms', true), '');
+    v_wait_ms  double precision := least(60000, coalesce(v_asked::float8, 0));
     v_begun    timestamptz := clock_timestamp();
     v_end      timestamptz;
 BEGIN
@@ -28,7 +29,7 @@ BEGIN
         IF v_end <= clock_timestamp() THEN
             RETURN;
         END IF;
-        EXIT WHEN v_wait_ms IS NULL OR clock_timestamp() >= v_begun + v_wait_ms * interval '1 millisecond';
+        EXIT WHEN clock_timestamp() >= v_begun + v_wait_ms * interval '1 millisecond';
         PERFORM pg_sleep(greatest(0.001, least(
             0.05,
             extract(epoch FROM v_end - clock_timestamp()),

@@ -1,0 +1,98 @@
+"""Pausing: what the question whether a queue is paused costs push and pop, against the same functions without it."""
+
+from __future__ import annotations
+
+import re
+from statistics import median, quantiles
+
+import pyodbc
+
+from qmon.model.layout import Layout
+from tests.benchmarks.queues import bench_server, bench_target, install_queues
+from tests.benchmarks.results import Bound, Part
+from tests.facts import connected
+from tests.queues import ENGINE, routine
+
+AT_LEAST = 0.98
+DESIGNS = ("fifo", "ring", "status", "batch_fast")
+_ASKS = re.compile(r"\n    IF pg_sequence_last_value\([^;]*;\s*END IF;")
+_BARE = "bare_"
+
+
+def run(*, quick: bool = False) -> Part:
+    """Loops inside the server, a transaction each message, commits not waited for; with and without in turns.
+
+    Each pair of slices gives one ratio of throughputs; the bound is on the median of all designs' pairs together.
+    """
+    pairs, messages = (4, 400) if quick else (24, 2000)
+    part = Part("pausing", {"pairs": pairs, "messages a slice": messages})
+    every: list[float] = []
+    with bench_server() as server:
+        layouts = install_queues(bench_target(server.url()), DESIGNS)
+        with connected(server.url()) as session:
+            session.execute("SET synchronous_commit = off")
+            for layout in layouts:
+                made = {verb: _bare(session, layout, verb) for verb in _verbs(layout)}
+                ratios: dict[str, list[float]] = {"push": [], "pop": []}
+                rates: list[float] = []
+                for pair in range(pairs + 1):
+                    found: dict[bool, tuple[float, float]] = {}
+                    for asks in (pair % 2 == 0, pair % 2 == 1):
+                        found[asks] = _slice(session, layout, made, messages, asks=asks)
+                    if pair:  # the first pair makes plans and warms up
+                        for index, side in enumerate(ratios):
+                            ratios[side].append(found[False][index] / found[True][index])
+                        rates.append(messages / found[True][0])
+                for side, values in ratios.items():
+                    low, _, high = quantiles(values, n=4)
+                    part.rows.append(
+                        {
+                            "design": layout.design, "verb": side, "pushes/s (median)": median(rates),
+                            "with over without (median)": median(values), "quartile": low, "upper quartile": high,
+                        }
+                    )  # fmt: skip
+                    every += values
+    part.bounds.append(Bound("throughput with the question over without", median(every), AT_LEAST, at_most=False))
+    return part
+
+
+def _verbs(layout: Layout) -> tuple[str, ...]:
+    """What is called for one message; a pop of the batch designs goes through pop_batch, which asks."""
+    return ("push", "pop_batch" if layout.design == "batch_fast" else "pop")
+
+
+def _bare(session: pyodbc.Connection, layout: Layout, verb: str) -> str:
+    """The same function without the question, under another name; returns that, quoted."""
+    name = layout.routine(verb)
+    assert name is not None
+    (text,) = session.execute("SELECT pg_get_functiondef(?::regproc)", routine(layout, verb)).fetchone()
+    bare, found = _ASKS.subn("", text)
+    assert found == 1, f"{verb} of {layout.design} does not ask"
+    own = ENGINE.quote((name.schema, _BARE + name.name))
+    head, _, rest = bare.partition("(")
+    session.execute(f"CREATE OR REPLACE FUNCTION {own}({rest}")
+    assert "CREATE OR REPLACE FUNCTION" in head
+    return own
+
+
+def _slice(
+    session: pyodbc.Connection, layout: Layout, bare: dict[str, str], messages: int, *, asks: bool
+) -> tuple[float, float]:
+    """Seconds to push so many messages, and to pop them."""
+    push, pop = (routine(layout, verb) if asks else bare[verb] for verb in _verbs(layout))
+    argument = "1" if layout.design == "batch_fast" else ""
+    took = (_loop(session, f"{push}('message')", messages), _loop(session, f"{pop}({argument})", messages))
+    if layout.ring is None:
+        session.execute(f"TRUNCATE {ENGINE.quote(layout.table.parts)} CASCADE")
+    return took
+
+
+def _loop(session: pyodbc.Connection, call: str, times: int) -> float:
+    session.execute("CREATE TEMPORARY TABLE IF NOT EXISTS took (s float8)")
+    session.execute(
+        f"DO $loop$ DECLARE v_begun timestamptz := clock_timestamp(); BEGIN FOR i IN 1..{times} LOOP"
+        f" PERFORM * FROM {call}; COMMIT; END LOOP; DELETE FROM took;"
+        " INSERT INTO took VALUES (extract(epoch FROM clock_timestamp() - v_begun)); END $loop$"
+    )
+    (seconds,) = session.execute("SELECT s FROM took").fetchone()
+    return float(seconds)

@@ -1,0 +1,138 @@
+"""Gates on tables that qmon has not installed: they refuse inserts and COPY while pushers are paused, and only then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyodbc
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.layout import Layout, Source, TableName
+from qmon.model.operations import Kind, Side
+from qmon.operate.gate import prepare_install_gate, prepare_remove_gate
+from qmon.operate.pause import prepare_pause, prepare_resume
+from qmon.operate.sql import Sql
+from qmon.operate.switches import pauses
+from tests.contract.acting import REASON, applied, desk_at
+from tests.facts import connected, query, wait_until
+from tests.queues import ENGINE, opened
+
+NAMES = ("jobs", '"; drop table x; --', "[a]]b].[c d]", "🐘 queue", "it's")
+
+
+def foreign(url: str, name: str) -> tuple[Layout, str]:
+    """A queue's table that somebody else has made, and its quoted name."""
+    table = TableName("public", name)
+    quoted = ENGINE.quote(table.parts)
+    query(url, f"CREATE TABLE {quoted} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload text)")
+    return Layout(name, "fifo", table, id="id", payload="payload", source=Source.CONFIGURATION), quoted
+
+
+def insert(url: str, quoted: str) -> str:
+    """The SQLSTATE that an insert is refused with; empty where it is not."""
+    try:
+        query(url, f"INSERT INTO {quoted} (payload) VALUES ('x')")
+    except pyodbc.Error as problem:
+        return str(problem.args[0])
+    return ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_gate_is_installed_pauses_and_is_taken_away_without_a_trace(database: str, tmp_path: Path, name: str) -> None:
+    layout, quoted = foreign(database, name)
+    desk = desk_at(database, tmp_path)
+    prepared = prepare_install_gate(desk, layout)
+    assert prepared.plan.kind is Kind.INSTALL_GATE
+    assert prepared.plan.refused is None
+    assert "whole transaction" in prepared.plan.consequences[0]
+    assert any("CREATE TRIGGER" in text for text in prepared.plan.sql)
+    applied(prepared)
+    assert insert(database, quoted) == ""
+    applied(prepare_pause(desk, layout, Side.PUSHERS, 60))
+    assert insert(database, quoted) == "QM001"
+    assert query(database, f"SELECT count(*) FROM {quoted}") == [(1,)]
+    with opened(database) as connection:
+        (seen,) = pauses(Sql(connection, ENGINE))
+    assert (seen.queue, seen.way, seen.table) == (name, "gate", str(layout.table))
+    applied(prepare_resume(desk, layout, Side.PUSHERS))
+    assert insert(database, quoted) == ""
+    assert query(database, f"SELECT max(id), count(*) FROM {quoted}") == [(2, 2)]
+    applied(prepare_remove_gate(desk, layout))
+    assert query(database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'qmon_gate'") == [(0,)]
+    assert query(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'gate\\_%'") == [(0,)]
+    assert insert(database, quoted) == ""
+
+
+def test_copy_is_refused_what_an_undo_inserts_passes_and_a_pause_ends_by_itself(database: str, tmp_path: Path) -> None:
+    layout, quoted = foreign(database, "jobs")
+    desk = desk_at(database, tmp_path)
+    applied(prepare_install_gate(desk, layout))
+    copy = f"COPY {quoted} (payload) FROM PROGRAM 'printf \"a\\nb\\n\"'"
+    query(database, copy)
+    applied(prepare_pause(desk, layout, Side.PUSHERS, 2))
+    with pytest.raises(pyodbc.Error) as caught:
+        query(database, copy)
+    assert caught.value.args[0] == "QM001"
+    with connected(database) as session:
+        session.execute("SET qmon.let_through = 'on'")
+        session.execute(f"INSERT INTO {quoted} (payload) VALUES ('undo')")
+    wait_until(lambda: insert(database, quoted) == "", timeout=10)
+
+
+def test_whoever_may_insert_needs_no_other_right(database: str, tmp_path: Path) -> None:
+    layout, quoted = foreign(database, "jobs")
+    desk = desk_at(database, tmp_path)
+    applied(prepare_install_gate(desk, layout))
+    applied(prepare_pause(desk, layout, Side.PUSHERS, 60))
+    query(database, "DROP ROLE IF EXISTS qmon_test_inserter")
+    query(database, "CREATE ROLE qmon_test_inserter")
+    try:
+        query(database, f"GRANT INSERT ON {quoted} TO qmon_test_inserter")
+        with connected(database) as session:
+            session.execute("SET ROLE qmon_test_inserter")
+            with pytest.raises(pyodbc.Error) as caught:
+                session.execute(f"INSERT INTO {quoted} (payload) VALUES ('x')")
+            assert caught.value.args[0] == "QM001"
+            session.execute("SET qmon.pause_wait_ms = '20000'")
+            applied(prepare_pause(desk, layout, Side.PUSHERS, 1))
+            session.execute(f"INSERT INTO {quoted} (payload) VALUES ('waited')")
+    finally:
+        query(database, "DROP OWNED BY qmon_test_inserter")
+        query(database, "DROP ROLE qmon_test_inserter")
+
+
+def test_a_busy_table_is_left_alone_and_nobody_waits_long(database: str, tmp_path: Path) -> None:
+    layout, quoted = foreign(database, "jobs")
+    desk = desk_at(database, tmp_path)
+    prepared = prepare_install_gate(desk, layout)
+    asked: list[str] = []
+    with connected(database, autocommit=False) as session:
+        session.execute(f"INSERT INTO {quoted} (payload) VALUES ('held')")
+
+        def stopped() -> bool:
+            asked.append(insert(database, quoted))  # the others are not stopped meanwhile
+            return len(asked) == 2
+
+        result = prepared.apply(REASON, lambda progress: None, stopped)
+    assert result.state == "cancelled"
+    assert asked == ["", ""]
+    assert query(database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'qmon_gate'") == [(0,)]
+    applied(prepare_install_gate(desk, layout))
+
+
+def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path: Path) -> None:
+    desk = desk_at(database, tmp_path)
+    layout, quoted = foreign(database, "jobs")
+    assert "has no gate" in str(prepare_remove_gate(desk, layout).plan.refused)
+    applied(prepare_install_gate(desk, layout))
+    assert "has a gate already" in str(prepare_install_gate(desk, layout).plan.refused)
+    query(database, f"ALTER TABLE {quoted} DISABLE TRIGGER qmon_gate")
+    assert "disabled" in str(prepare_pause(desk, layout, Side.PUSHERS).plan.refused)
+    nowhere = Layout("nowhere", "fifo", TableName("public", "nowhere"), id="id")
+    assert "there is no table" in str(prepare_install_gate(desk, nowhere).plan.refused)
+    query(database, "CREATE VIEW seen AS SELECT 1 AS id")
+    view = Layout("seen", "fifo", TableName("public", "seen"), id="id")
+    assert "is no table" in str(prepare_install_gate(desk, view).plan.refused)
+    with pytest.raises(BadInput):
+        applied(prepare_install_gate(desk_at(database, tmp_path, read_only="no"), layout))
