@@ -1,0 +1,66 @@
+"""Directed graphs: cycles, and what is reached from where. Pure, without recursion, linear in nodes and edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+N = TypeVar("N")
+
+
+def cycles(after: Mapping[N, Sequence[N]]) -> dict[N, frozenset[N]]:
+    """For each node those that it reaches and that reach it, itself included: more than one in a cycle.
+
+    ``after``: by node where it leads to, again nodes of it. A node comes out later than those it leads to, but for its
+    own cycle. Source: Tarjan's algorithm for strongly connected components (1972).
+    """
+    number: dict[N, int] = {}
+    low: dict[N, int] = {}
+    open_: list[N] = []
+    found: dict[N, frozenset[N]] = {}
+    for start in after:
+        work = [] if start in number else [(start, iter(after[start]))]
+        while work:
+            node, rest = work[-1]
+            if node not in number:
+                number[node] = low[node] = len(number)
+                open_.append(node)
+            for other in rest:
+                if other not in number:
+                    work.append((other, iter(after[other])))
+                    break
+                if other not in found:
+                    low[node] = min(low[node], number[other])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == number[node]:
+                    at = open_.index(node)
+                    group = frozenset(open_[at:])
+                    found.update(dict.fromkeys(open_[at:], group))
+                    del open_[at:]
+    return found
+
+
+def reached(after: Mapping[N, Sequence[N]], groups: Mapping[N, frozenset[N]]) -> dict[N, int]:
+    """For each node what it reaches, without itself: a bit for each, numbered in the order of ``after``.
+
+    ``groups``: what ``cycles`` says of the same graph.
+    """
+    bit = {node: 1 << i for i, node in enumerate(after)}
+    found: dict[N, int] = {}
+    for node, same in groups.items():
+        if node in found:
+            continue
+        all_of = 0
+        for one in same:
+            for other in after[one]:
+                all_of |= bit[other] | (0 if other in same else found[other])
+        found.update({one: all_of & ~bit[one] for one in same})
+    return found
+
+
+def bits(number: int) -> list[int]:
+    """The places of the bits that are set, from the lowest."""
+    return [i for i in range(number.bit_length()) if number >> i & 1]

@@ -1,0 +1,168 @@
+"""The forest of who waits for whom: of any graph, with and without cycles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qmon.model.blocking import Forest, Held, Key, Role, forest, pairs_of
+from qmon.model.graph import bits, cycles, reached
+from qmon.model.samples import BlockingSample
+
+_ONE = BlockingSample(
+    1, "", None, "", False, 0, 0, None, "", "", None, 1_780_000_000.0, "client backend", "active", 1.0, 60.0, "shop",
+    "mailer", "10.0.0.7", "shop", "SELECT 1",
+)  # fmt: skip
+
+
+def waits(session: int, *blockers: int, waiting_s: float = 5.0) -> list[BlockingSample]:
+    """The rows of a session that waits for these."""
+    return [replace(_ONE, session=session, blocker=b, holders=len(blockers), waiting_s=waiting_s) for b in blockers]
+
+
+def blocks(session: int, state: str = "idle in transaction", transaction_s: float = 60.0) -> list[BlockingSample]:
+    """The row of a session that waits for nobody."""
+    return [replace(_ONE, session=session, state=state, transaction_s=transaction_s)]
+
+
+def drawn(found: Forest) -> list[str]:
+    """The tree, a line a place: depth, number, a star where it is repeated."""
+    return [f"{'.' * len(p.rails)}{p.session.session}{'*' if p.again else ''}" for p in found.places]
+
+
+graphs = st.integers(1, 14).flatmap(lambda n: st.lists(st.tuples(st.integers(1, n), st.integers(0, n)), max_size=40))
+"""Pairs of waiter and blocker; 0: the waiter only blocks."""
+
+
+def rows_of(graph: list[tuple[int, int]]) -> list[BlockingSample]:
+    """The rows of such a graph."""
+    return [row for waiter, blocker in graph for row in (waits(waiter, blocker) if blocker else blocks(waiter))]
+
+
+def reach_of(graph: list[tuple[int, int]], start: int) -> set[int]:
+    """Who waits for ``start``, directly or not: worked out in the plainest way."""
+    found: set[int] = set()
+    looking = [start]
+    while looking:
+        at = looking.pop()
+        for waiter, blocker in graph:
+            if blocker == at and waiter != at and waiter not in found:
+                found.add(waiter)
+                looking.append(waiter)
+    return found
+
+
+@given(graphs)
+def test_every_session_stands_in_full_once_and_counts_whom_it_holds_up(graph: list[tuple[int, int]]) -> None:
+    found = forest(rows_of(graph))
+    sessions = {number for pair in graph for number in pair if number}
+    in_full = [p.session.session for p in found.places if not p.again]
+    assert sorted(in_full) == sorted(sessions)
+    for place in found.places:
+        number = place.session.session
+        assert place.holds_up == len(reach_of(graph, number) - {number})
+        assert place.directly == len({w for w, b in graph if b == number and w != number})
+        assert {b for b, _ in place.blockers} == {b for w, b in graph if w == number and b not in (0, number)}
+        assert (place.role is Role.CYCLE) == (number in reach_of(graph, number))
+    assert found.waiters == len({w for w, b in graph if b not in (0, w)})
+
+
+@given(graphs)
+def test_every_pair_is_a_line_below_its_blocker_and_heads_wait_for_nobody_outside(
+    graph: list[tuple[int, int]],
+) -> None:
+    found = forest(rows_of(graph))
+    path: list[int] = []
+    lines = set()
+    for place in found.places:
+        del path[len(place.rails) :]
+        if path:
+            lines.add((place.session.session, path[-1]))
+        path.append(place.session.session)
+    assert lines == {(w, b) for w, b in graph if b not in (0, w)}
+    for head in found.heads:
+        number = head.session.session
+        assert all(b in reach_of(graph, number) for b, _ in head.blockers)
+
+
+@given(graphs)
+def test_the_rails_say_what_follows(graph: list[tuple[int, int]]) -> None:
+    places = forest(rows_of(graph)).places
+    for at, place in enumerate(places):
+        for level in range(1, len(place.rails) + 1):
+            after = next((p for p in places[at + 1 :] if len(p.rails) <= level), None)
+            assert place.rails[level - 1] == (after is not None and len(after.rails) == level)
+
+
+@given(st.dictionaries(st.integers(0, 9), st.lists(st.integers(0, 9)), max_size=10))
+def test_cycles_come_after_what_they_lead_to(graph: dict[int, list[int]]) -> None:
+    after = {n: [m for m in graph.get(n, []) if m in graph] for n in graph}
+    groups = cycles(after)
+    assert groups.keys() == after.keys()
+    order = list(groups)
+    found = reached(after, groups)
+    for node, group in groups.items():
+        assert node in group
+        assert all(m in group or order.index(m) < order.index(node) for m in after[node])
+        assert {list(after)[i] for i in bits(found[node])} >= set(after[node]) - {node}
+
+
+def test_heads_on_top_those_that_hold_up_most_first() -> None:
+    rows = [*blocks(9, transaction_s=900), *waits(4, 9), *blocks(3), *waits(5, 3), *waits(6, 5), *waits(7, 5)]
+    assert drawn(forest(rows)) == ["3", ".5", "..6", "..7", "9", ".4"]
+
+
+def test_all_blockers_of_one_waiter_are_shown() -> None:
+    found = forest([*waits(5, 1, 2, 3), *blocks(1), *blocks(2), *blocks(3), *waits(6, 5)])
+    assert drawn(found) == ["1", ".5", "..6", "2", ".5*", "3", ".5*"]
+    five = found.find((5, ""))
+    assert five is not None
+    assert five.blockers == ((1, ""), (2, ""), (3, ""))
+    assert [head.holds_up for head in found.heads] == [2, 2, 2]
+
+
+def test_a_cycle_has_no_head_and_is_closed_by_a_repetition() -> None:
+    found = forest([*waits(1, 2), *waits(2, 3), *waits(3, 1), *waits(4, 3)])
+    assert drawn(found) == ["1", ".3", "..2", "...1*", "..4"]
+    assert [p.role for p in found.places] == [Role.CYCLE, Role.CYCLE, Role.CYCLE, Role.CYCLE, Role.WAITING]
+    assert found.places[0].holds_up == 3
+
+
+def test_what_heads_do() -> None:
+    prepared = replace(_ONE, session=0, gid="pay-7", state="prepared", kind="")
+    behind = replace(_ONE, session=8, blocker=0, blocker_gid="pay-7", waiting_s=3.0)
+    found = forest([prepared, behind, *blocks(1), *waits(2, 1), *blocks(3, "active"), *waits(4, 3), *waits(5, 6)])
+    roles: dict[Key, Role] = {head.key: head.role for head in found.heads}
+    assert roles == {
+        (0, "pay-7"): Role.PREPARED, (1, ""): Role.SLEEPING, (3, ""): Role.RUNNING, (6, ""): Role.RUNNING,
+    }  # fmt: skip
+    six = found.find((6, ""))
+    assert six is not None
+    assert six.session.state == "gone"
+
+
+def test_rows_of_queues_stand_with_who_holds_them() -> None:
+    held = {1: (Held("mails", 40), Held("orders", 200, at_least=True))}
+    found = forest([*blocks(1), *waits(2, 1, waiting_s=7.0)], held)
+    assert found.places[0].held == held[1]
+    assert found.places[0].longest_s == 7.0
+    assert found.places[1].held == ()
+
+
+def test_pairs_are_what_the_rows_say() -> None:
+    (pair,) = pairs_of([*blocks(1), *waits(2, 1)])
+    assert (pair.waiter, pair.blocker, pair.blocker_state, pair.waiting_s) == (2, 1, "idle in transaction", 5.0)
+
+
+@settings(max_examples=20)
+@given(st.randoms(use_true_random=False))
+def test_two_hundred_sessions_with_many_blockers_each(random: object) -> None:
+    from random import Random
+
+    assert isinstance(random, Random)
+    graph = [(n, random.randint(1, n - 1)) for n in range(2, 201) for _ in range(5)]
+    graph += [(random.randint(1, 200), random.randint(1, 200)) for _ in range(20)]
+    found = forest(rows_of(graph))
+    assert len({p.key for p in found.places}) == 200
