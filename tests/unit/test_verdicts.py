@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.operations import Pause, Side
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import Signs, judge
 from qmon.model.view import Figure, Severity
@@ -71,3 +72,19 @@ def test_cannot_see_names_the_grant() -> None:
 def test_unknown_depth_is_not_called_healthy() -> None:
     verdict, _ = judge(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
     assert (verdict.code, verdict.proof) == ("unknown", "a count is under way")
+
+
+def paused(side: Side) -> tuple[Pause, ...]:
+    return (Pause("orders", side, 1_800_000_000.0, "anna@app-7", "[deploy]", 1_799_999_000.0, "switch"),)
+
+
+def test_paused_is_said_at_once_by_whom_until_when_and_why() -> None:
+    code, proof = after(replace(FINE, ready=Figure(0), in_progress=Figure(0), pauses=paused(Side.PUSHERS)), 0)
+    assert (code, proof) == ("paused", "pushers paused by anna@app-7 until 08:00:00 UTC: [deploy]")
+
+
+def test_what_paused_poppers_do_not_do_is_no_trouble_but_stuck_messages_are() -> None:
+    still = replace(FINE, pop_rate=Figure(0.0), net_rate=50.0, pauses=paused(Side.POPPERS))
+    assert after(still, 60)[0] == "paused"
+    assert after(replace(still, pauses=paused(Side.PUSHERS)), 60)[0] == "no pops"
+    assert after(replace(still, stuck=Figure(3)), 60)[0] == "stuck in progress"

@@ -28,6 +28,9 @@ BEGIN
         IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'qmon_monitor') THEN
             GRANT SELECT ON qmon.pauses TO qmon_monitor;
         END IF;
+        IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'qmon_operator') THEN
+            GRANT SELECT, INSERT, UPDATE ON qmon.pauses TO qmon_operator;
+        END IF;
     END IF;
     IF to_regprocedure('qmon.gate()') IS NULL THEN
         CREATE FUNCTION qmon.gate() RETURNS trigger

@@ -10,3 +10,12 @@
 CREATE SEQUENCE {push_until} AS bigint MINVALUE 0 CACHE 1;
 CREATE SEQUENCE {pop_until} AS bigint MINVALUE 0 CACHE 1;
 GRANT SELECT ON SEQUENCE {push_until}, {pop_until} TO PUBLIC;
+
+-- Who may act on queues may pause them.
+DO $qmon_body$
+BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'qmon_operator') THEN
+        GRANT UPDATE ON SEQUENCE {push_until}, {pop_until} TO qmon_operator;
+    END IF;
+END
+$qmon_body$;

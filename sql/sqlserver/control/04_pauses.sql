@@ -21,6 +21,8 @@ BEGIN
     CREATE INDEX qmon_pauses_open ON qmon.pauses (until) WHERE lifted_at IS NULL;
     IF DATABASE_PRINCIPAL_ID(N'qmon_monitor') IS NOT NULL
         GRANT SELECT ON OBJECT::qmon.pauses TO qmon_monitor;
+    IF DATABASE_PRINCIPAL_ID(N'qmon_operator') IS NOT NULL
+        GRANT SELECT, INSERT, UPDATE ON OBJECT::qmon.pauses TO qmon_operator;
 END;
 IF OBJECT_ID(N'qmon.gates', N'U') IS NULL
 BEGIN
@@ -29,4 +31,6 @@ BEGIN
         until_utc  datetime2(3) NOT NULL
     );
     GRANT SELECT ON OBJECT::qmon.gates TO public;
+    IF DATABASE_PRINCIPAL_ID(N'qmon_operator') IS NOT NULL
+        GRANT INSERT, UPDATE, DELETE ON OBJECT::qmon.gates TO qmon_operator;
 END;

@@ -12,3 +12,5 @@ CREATE TABLE {switch} (
 );
 ALTER TABLE {switch} SET (LOCK_ESCALATION = DISABLE);
 INSERT INTO {switch} (side, until_utc) VALUES (0, '19700101'), (1, '19700101');
+-- Who may act on queues may pause them.
+IF DATABASE_PRINCIPAL_ID(N'qmon_operator') IS NOT NULL GRANT SELECT, UPDATE ON {switch} TO qmon_operator;
