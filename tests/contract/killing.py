@@ -125,7 +125,8 @@ class Victim:
             )[0]
             assert (rows, ids, same) == (self.rows, self.rows, self.rows)
             return
-        kept_ids = " UNION ALL ".join(f"SELECT id FROM qmon.{store}" for store in stores) or "SELECT 0 WHERE false"
+        nothing = "SELECT 0 AS id WHERE false"
+        kept_ids = " UNION ALL ".join(f"SELECT id FROM qmon.{store}" for store in stores) or nothing
         changed = "o.status = 1 AND o.started_at IS NULL AND o.owner IS NULL"
         found = query(
             self.url,
