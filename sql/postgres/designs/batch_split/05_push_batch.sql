@@ -11,7 +11,9 @@ LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 BEGIN
-    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('pushers');
     END IF;
     RETURN QUERY

@@ -33,7 +33,9 @@ DECLARE
     v_batch bigint[];
     v_count integer;
 BEGIN
-    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('poppers');
     END IF;
     LOOP

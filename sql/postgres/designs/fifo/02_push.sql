@@ -11,7 +11,9 @@ AS $qmon_body$
 DECLARE
     v_id bigint;
 BEGIN
-    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('pushers');
     END IF;
     INSERT INTO {table} (payload)

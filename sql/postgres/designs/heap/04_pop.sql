@@ -31,7 +31,9 @@ DECLARE
     v_known tid[];
     v_seen  tid[];
 BEGIN
-    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('poppers');
     END IF;
     IF starts_with(v_last, v_name) AND random() > 0.001 THEN

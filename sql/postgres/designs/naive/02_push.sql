@@ -12,7 +12,9 @@ AS $qmon_body$
 DECLARE
     v_number bigint;
 BEGIN
-    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('pushers');
     END IF;
     INSERT INTO {table} (message_id, time, message)

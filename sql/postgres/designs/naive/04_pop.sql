@@ -26,7 +26,9 @@ DECLARE
     v_known bigint[];
     v_seen  bigint[];
 BEGIN
-    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('poppers');
     END IF;
     FOR v_try IN 1..100 LOOP

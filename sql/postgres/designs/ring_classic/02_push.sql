@@ -21,7 +21,9 @@ DECLARE
     v_number bigint;
     v_end    timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
 BEGIN
-    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('pushers');
     END IF;
     IF starts_with(v_kept, v_name) THEN

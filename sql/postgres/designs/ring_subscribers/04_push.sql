@@ -35,7 +35,9 @@ DECLARE
     v_end    timestamptz;
     v_pause  double precision := 0.0005;
 BEGIN
-    IF pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({push_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({push_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('pushers');
     END IF;
     -- The number this session drew last, if it has not been used.

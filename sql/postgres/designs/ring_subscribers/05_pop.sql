@@ -38,7 +38,9 @@ DECLARE
     v_waited boolean := false;
     v_pause  double precision := 0.0005;
 BEGIN
-    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('poppers');
     END IF;
     IF v_seq IS NULL THEN

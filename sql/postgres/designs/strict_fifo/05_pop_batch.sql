@@ -13,7 +13,9 @@ AS $qmon_body$
 DECLARE
     v_ids bigint[];
 BEGIN
-    IF pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000 THEN
+    IF pg_sequence_last_value({pop_until!literal}::regclass) > 0
+        AND pg_sequence_last_value({pop_until!literal}::regclass) > date_part('epoch', clock_timestamp()) * 1000
+    THEN
         PERFORM {paused}('poppers');
     END IF;
     LOOP
