@@ -26,7 +26,7 @@ SELECT
     CAST(DATEDIFF(SECOND, '19700101', x.began) AS bigint) * 1000000 + DATEPART(MILLISECOND, x.began) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS transaction_us,
     CAST(CASE s.is_user_process WHEN 1 THEN 'client backend' ELSE 'background worker' END AS varchar(20)) AS kind,
-    CAST(COALESCE(DB_NAME(r.database_id), DB_NAME(p.dbid), N'') AS nvarchar(128)) AS [database],
+    CAST(COALESCE(DB_NAME(r.database_id), DB_NAME(p.resource_database_id), N'') AS nvarchar(128)) AS [database],
     CAST(s.login_name AS nvarchar(128)) AS login,
     CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(s.host_name, N'') AS nvarchar(128)) AS host,
@@ -60,9 +60,12 @@ OUTER APPLY (
     WHERE c.session_id = s.session_id
 ) AS c
 OUTER APPLY (
-    SELECT TOP (1) o.dbid
-    FROM sys.sysprocesses AS o
-    WHERE o.spid = s.session_id
+    -- Every session holds a lock on the database it is in.
+    SELECT TOP (1) o.resource_database_id
+    FROM sys.dm_tran_locks AS o
+    WHERE o.request_session_id = s.session_id
+        AND o.resource_type = N'DATABASE'
+        AND o.request_owner_type = N'SHARED_TRANSACTION_WORKSPACE'
 ) AS p
 OUTER APPLY (
     SELECT

@@ -1,0 +1,82 @@
+"""What ends sessions and repairs rings asks both engines for the same, and its records are what the files declare."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import EngineName
+from qmon.engines.sqlserver import SqlServer
+from qmon.errors import BadInput
+from qmon.operate import holders, mending, ring_faults, sessions
+
+NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
+ONLY_HERE = {"held_rows", "held_rows_any", "cancel", "terminate", "repair", "kill"}
+"""SQL Server rows do not say who holds them, it cannot cancel, and its rings need no sequence set back."""
+RECORDS: dict[str, Any] = {
+    "sessions/rights": sessions.Rights,
+    "sessions/session": sessions.SessionSample,
+    "sessions/held_up": sessions.Waiter,
+    "sessions/prepared": sessions.PreparedSample,
+    "sessions/cancel": sessions._Signalled,
+    "sessions/terminate": sessions._Signalled,
+    "sessions/kill": sessions._Signalled,
+    "sessions/holders": holders.Holder,
+    "sessions/held_rows": holders.HeldRow,
+    "sessions/held_rows_any": holders.HeldRow,
+    "repair/position": ring_faults._Position,
+    "repair/drawing": ring_faults.Drawing,
+    "repair/find_hole": ring_faults._Found,
+    "repair/find_orphan": ring_faults._Found,
+    "repair/find_orphan_of": ring_faults._Found,
+    "repair/fill_hole": mending._Became,
+    "repair/requeue_orphan": mending._Became,
+    "repair/requeue_orphan_of": mending._Became,
+    "repair/repair": mending._Repaired,
+    "repair/slot": mending._Slot,
+}
+
+
+def files(engine: EngineName) -> set[str]:
+    """The queries of both folders, without the folder of actions."""
+    names = {each.name.removeprefix("action/") for each in queries.all_files() if each.engine == engine}
+    return {name for name in names if name.startswith(("sessions/", "repair/"))}
+
+
+def test_both_engines_have_the_same_questions() -> None:
+    only_here = {name for name in RECORDS if name.split("/")[1] in ONLY_HERE}
+    assert files("postgres") ^ files("sqlserver") == only_here
+    assert files("postgres") | files("sqlserver") == set(RECORDS)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_the_columns_are_the_fields(name: str) -> None:
+    found = 0
+    for engine, version in NEWEST.items():
+        if name in files(engine):
+            found += 1
+            query = queries.load(engine, f"action/{name}", version)
+            assert query.columns == tuple(field.name for field in fields(RECORDS[name])), engine
+    assert found >= 1
+
+
+@pytest.mark.parametrize("name", sorted(name for name in RECORDS if name.split("/")[1] not in ONLY_HERE))
+def test_the_values_are_the_same_but_for_the_subscriber(name: str) -> None:
+    postgres, sqlserver = (queries.load(engine, f"action/{name}", version) for engine, version in NEWEST.items())
+    assert set(sqlserver.parameters) - set(postgres.parameters) <= {"subscriber"}
+    assert set(postgres.parameters) <= set(sqlserver.parameters)
+    assert sqlserver.names - postgres.names <= {"spare"}
+
+
+def test_kill_takes_whole_numbers_and_nothing_else() -> None:
+    query = queries.load("sqlserver", "action/sessions/kill", NEWEST["sqlserver"])
+    numbers: dict[str, queries.Name] = {"session": 61, "started_us": 1_795_246_817_647_946, "transaction_us": 0}
+    text = queries.render(query, numbers, SqlServer()).text
+    assert "IF @there = 1 KILL 61;" in text
+    assert "1795246817647946" in text
+    for wrong in ("61; SHUTDOWN", "61", True, None):
+        with pytest.raises(BadInput):
+            queries.render(query, numbers | {"session": wrong}, SqlServer())
