@@ -36,7 +36,7 @@ class Frozen:
 
     def turned(self) -> Frozen:
         """The same rows from the last to the first."""
-        return frozen(iter(reversed(list(self))))
+        return Frozen(self.count, tuple(_turned(chunk) for chunk in reversed(self.chunks)))
 
 
 def frozen(marks: Iterable[Mark]) -> Frozen:
@@ -45,8 +45,16 @@ def frozen(marks: Iterable[Mark]) -> Frozen:
     count, chunks = 0, []
     while some := list(islice(rest, CHUNK)):
         count += len(some)
-        chunks.append(zlib.compress(json.dumps([[key for key, _ in some], [seen for _, seen in some]]).encode(), 1))
+        chunks.append(_packed([[key for key, _ in some], [seen for _, seen in some]]))
     return Frozen(count, tuple(chunks))
+
+
+def _packed(lists: list[list[str]]) -> bytes:
+    return zlib.compress(json.dumps(lists).encode(), 1)
+
+
+def _turned(chunk: bytes) -> bytes:
+    return _packed([each[::-1] for each in json.loads(zlib.decompress(chunk))])
 
 
 def read_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
@@ -57,9 +65,14 @@ def read_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
 
 
 def marks_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
-    """Marks as a server takes them: the values ``keys`` and ``versions``."""
+    """Marks as a server takes them: the values ``keys`` and ``versions``, and for PostgreSQL ``tids``.
+
+    A key of PostgreSQL is the table's oid, where it may have partitions, and the place in it: ``16402(0,1)``.
+    """
     if engine == "postgres":
-        return {"keys": array(key for key, _ in marks), "versions": array(seen for _, seen in marks)}
+        keys = [key for key, _ in marks]
+        tids = array(key[key.index("(") :] for key in keys)
+        return {"keys": array(keys), "tids": tids, "versions": array(seen for _, seen in marks)}
     rows = (ElementTree.tostring(ElementTree.Element("r", k=key, v=seen), encoding="unicode") for key, seen in marks)
     return {"keys": "".join(rows), "versions": ""}
 

@@ -26,6 +26,8 @@ from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure
 
 _DAY_S: Final = 86400.0
+_OUR_GATE: Final = "qmon_gate"
+"""The trigger that pauses pushers: it lets an undo pass."""
 
 
 def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
@@ -115,7 +117,7 @@ class _Way:
         for structure in filter(None, (self.table, self.data)):
             if generated := structure.generated:
                 out.append(f"computed anew by the server: {', '.join(generated)} of {structure.table}")
-            if triggers := structure.named("trigger"):
+            if triggers := [name for name in structure.named("trigger") if name != _OUR_GATE]:
                 out.append(f"what triggers did, and do again: {', '.join(triggers)} on {structure.table}")
         return tuple(out)
 
@@ -161,8 +163,6 @@ def _consequences(desk: Desk, layout: Layout, way: _Way, wanted: Wanted) -> tupl
         out.append(f"rows of {layout.data_table} go with them")
     if "in_progress" in wanted.states:
         out.append("a popper at work on one of them cannot complete it")
-    if referring := way.table.named("trigger"):
-        out.append(f"triggers run: {', '.join(referring)}")
     return tuple(out)
 
 

@@ -37,7 +37,10 @@ _MAYBE_AT_WORK: Final = {
 def prepare_requeue(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
     """Read and freeze. Raises ``BadInput`` for a choice that makes no sense, and what the server says."""
     check(layout, choice)
-    if (why := _impossible(layout, choice)) is not None or layout.state is None:
+    why = _impossible(layout, choice)
+    if why is None and desk.engine.name == "sqlserver" and layout.id is None:
+        why = "SQL Server leads to a row by its id alone, and this queue has none"
+    if why is not None or layout.state is None:
         return PreparedRows(desk, _plan(desk, layout, refused=desk.read_only or why), None)
     wanted = _wanted(layout, choice)
     with contextlib.closing(desk.connect("requeue plan")) as connection:

@@ -39,7 +39,10 @@ class _Part:
 
 
 def prepare_empty_trash(desk: Desk, queue: str | None, older_than_s: float) -> PreparedEmpty:
-    """Count what of the trash is older than so many seconds, of one queue or all. Raises ``BadInput``."""
+    """Count what of the trash is older than so many seconds, of one queue or all. Raises ``BadInput``.
+
+    Of all queues, the plan's queue is the target's name: that is what is typed on a production target.
+    """
     if not (older_than_s >= 0 and math.isfinite(older_than_s)):
         raise BadInput(f"{older_than_s} is not an age")
     with contextlib.closing(desk.connect("trash plan")) as connection:
@@ -51,7 +54,7 @@ def prepare_empty_trash(desk: Desk, queue: str | None, older_than_s: float) -> P
         plan = Plan(
             kind=Kind.EMPTY_TRASH,
             target=desk.target.name,
-            queue=queue or "",
+            queue=queue or desk.target.name,
             title=f"Empty {count:,} rows of the trash for good",
             count=count,
             unit="rows of trash",
@@ -59,7 +62,7 @@ def prepare_empty_trash(desk: Desk, queue: str | None, older_than_s: float) -> P
             sql=tuple(sql.statement("empty_trash", {"trash": part.store.parts}).text for part in parts[:1]),
             undo=Undo(possible=False, notes=("what is emptied is gone",)),
             consequences=tuple(f"operation {name} can no longer be undone" for name in _operations(parts)),
-            consent=Consent.TYPED if desk.target.prod and queue else Consent.BUTTON,
+            consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
             refused=desk.read_only or (None if count else "nothing in the trash is that old"),
         )
     return PreparedEmpty(desk, plan, before, parts)

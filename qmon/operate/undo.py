@@ -63,7 +63,7 @@ def prepare_undo(desk: Desk, operation: str, choice: Choice) -> PreparedRows:
 
 def _impossible(done: Recorded) -> str | None:
     if not done.undoable:
-        return f"a {done.kind} of this kind cannot be undone"
+        return f"{done.kind} {done.id} cannot be undone"
     if done.state == State.RUNNING:
         return "it is still under way: stop it first"
     return {"undone": "it is undone already", "gone": "its trash was emptied"}.get(done.undo_state)

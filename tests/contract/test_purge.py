@@ -10,8 +10,9 @@ import pytest
 from qmon.errors import BadInput
 from qmon.model.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice, Kind, OwnerState, State
+from qmon.operate.acting import Permission, ReadOnly
 from qmon.operate.operator import Operator
-from tests.contract.operating import apply, desk
+from tests.contract.operating import apply, desk, lines
 from tests.facts import connected, query
 from tests.queues import BYTES, call, made, opened, routine, run
 
@@ -202,6 +203,42 @@ def test_a_table_that_changed_since_gets_back_what_it_can(database: str, tmp_pat
     ]  # fmt: skip
 
 
+def test_rows_at_the_same_place_of_several_partitions_are_told_apart(database: str, tmp_path: Path) -> None:
+    with connected(database) as raw:
+        raw.execute("CREATE TABLE parts (id bigint, status int, body text, owner text) PARTITION BY RANGE (id)")
+        for first in (0, 10, 20):
+            raw.execute(f"CREATE TABLE parts_{first} PARTITION OF parts FOR VALUES FROM ({first}) TO ({first + 10})")
+        raw.execute("INSERT INTO parts SELECT i, i % 2, 'x' FROM generate_series(0, 29) AS i")
+    layout = Layout(
+        "parts", "status", TableName("public", "parts"), id="id", state=StateColumn("status", 0, 1), payload="body"
+    )
+    before = everything(database, "parts")
+    operator = Operator(desk(database, tmp_path))
+    chosen = Choice(ids=("2", "14", "26", "8"))
+    purged = apply(operator.purge(layout, chosen))
+    assert (purged.done, purged.changed) == (4, 0)
+    left = {row[0] for row in query(database, "SELECT id FROM parts")}
+    assert left == set(range(30)) - {2, 14, 26, 8}
+    assert apply(operator.undo(purged.operation)).done == 4
+    assert everything(database, "parts") == before
+    requeued = apply(operator.requeue(layout, Choice(ids=("3", "15"), owner_states=ALL)))
+    assert requeued.done == 2
+    assert query(database, "SELECT id FROM parts WHERE status = 0 AND id % 2 = 1 ORDER BY id") == [(3,), (15,)]
+    assert apply(operator.undo(requeued.operation)).done == 2
+    assert everything(database, "parts") == before
+
+
+def test_a_view_and_a_table_that_others_inherit_from_are_refused(database: str, tmp_path: Path) -> None:
+    with connected(database) as raw:
+        raw.execute("CREATE TABLE parent (id int, body text)")
+        raw.execute("CREATE TABLE child () INHERITS (parent)")
+        raw.execute("CREATE VIEW seen AS SELECT * FROM child")
+    operator = Operator(desk(database, tmp_path))
+    for name in ("parent", "seen"):
+        with pytest.raises(BadInput, match="ordinary and partitioned tables only"):
+            operator.purge(Layout("q", "fifo", TableName("public", name), id="id", payload="body"), Choice())
+
+
 @pytest.mark.parametrize("rule", ["CASCADE", "SET NULL", "SET DEFAULT"])
 def test_cascading_foreign_keys_are_refused(database: str, tmp_path: Path, rule: str) -> None:
     layout = made(database, "fifo")
@@ -244,6 +281,45 @@ def test_only_emptying_takes_away_for_good(database: str, tmp_path: Path) -> Non
     assert apply(prepared).done == 240
     assert operator.operations()[1].undo_state == "gone"
     assert operator.undo(purged.operation).plan.refused == "its trash was emptied"
+
+
+def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_path: Path) -> None:
+    layout = made(database, "batch_fast")
+    pushed(database, layout, 9)
+    done = apply(Operator(desk(database, tmp_path)).purge(layout, Choice(ids=("1", "2"))))
+    tables = [str(row[0]) for row in query(database, (
+        "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname IN ('public', 'qmon') ORDER BY 1"
+    ))]  # fmt: skip
+
+    def content() -> list[list[tuple[object, ...]]]:
+        shown = "SELECT CAST(t AS text), CAST(xmin AS text) FROM"
+        return [query(database, f"{shown} {each} AS t ORDER BY 1") for each in tables]
+
+    before, audit = content(), len(lines(desk(database, tmp_path)))
+    reader = Operator(desk(database, tmp_path, read_only="the configuration says read_only"))
+    prepared = [
+        reader.purge(layout, Choice()), reader.undo(done.operation), reader.empty_trash(None, 0),
+        reader.requeue(layout, Choice(state="done")), reader.requeue(layout, Choice()),
+    ]  # fmt: skip
+    assert [each.plan.count for each in prepared] == [7, 2, 4, 0, 0]
+    for each in prepared:
+        assert each.plan.refused == "the configuration says read_only"
+        with pytest.raises(ReadOnly, match="the configuration says read_only"):
+            apply(each)
+    assert content() == before
+    assert len(lines(desk(database, tmp_path))) == audit
+
+
+def test_emptying_a_production_targets_trash_asks_for_its_name(database: str, tmp_path: Path) -> None:
+    layout = made(database, "fifo")
+    pushed(database, layout, 2)
+    apply(Operator(desk(database, tmp_path)).purge(layout, Choice()))
+    operator = Operator(desk(database, tmp_path, prod=True))
+    with pytest.raises(BadInput, match="must be typed exactly: test"):
+        apply(operator.empty_trash(None, 0))
+    with pytest.raises(BadInput, match="must be typed exactly: orders"):
+        apply(operator.empty_trash("orders", 0))
+    assert apply(operator.empty_trash(None, 0), Permission("old", "test")).done == 2
 
 
 def test_an_unknown_operation_is_said(database: str, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ writing AS MATERIALIZED (
     WHERE l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock'
 ),
 seen AS MATERIALIZED (
-    SELECT CAST(q.ctid AS text)                                                                          AS qmon_key,
+    SELECT q.tableoid || CAST(q.ctid AS text)                                                            AS qmon_key,
            q.tableoid || '/' || CAST(q.xmin AS text) || '/' || coalesce(CAST({id?} AS text), '')         AS qmon_version,
            {id?}                                                                                         AS qmon_id,
            q.xmax IN (SELECT w.holder FROM writing AS w)                                                 AS qmon_locked,

@@ -13,7 +13,7 @@
 -- > keys       JSON array of text, of the chosen
 -- > versions   JSON array of text, of the chosen
 WITH told AS MATERIALIZED (
-    SELECT CAST(k.ctid AS text)                                                      AS qmon_key,
+    SELECT k.tableoid || CAST(k.ctid AS text)                                        AS qmon_key,
            k.tableoid || '/' || CAST(k.xmin AS text) || '/' || CAST(k.{id} AS text)  AS qmon_version,
            k.{id}                                                                    AS qmon_id,
            q.{id} IS NULL                                                            AS qmon_touched

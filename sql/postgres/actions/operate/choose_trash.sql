@@ -12,7 +12,7 @@
 -- > keys       JSON array of text, of the chosen
 -- > versions   JSON array of text, of the chosen
 WITH seen AS MATERIALIZED (
-    SELECT CAST(q.ctid AS text)                                                              AS qmon_key,
+    SELECT q.tableoid || CAST(q.ctid AS text)                                                AS qmon_key,
            q.tableoid || '/' || CAST(q.xmin AS text) || '/' || coalesce(CAST({id?} AS text), '') AS qmon_version,
            {id?}                                                                             AS qmon_id
     FROM {trash} AS q

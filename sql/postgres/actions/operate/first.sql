@@ -6,7 +6,8 @@
 -- {owner?}     column: who popped it
 -- {attempts?}  column: how often it was popped
 -- {payload?}   column: the message
--- :keys        where the rows lie, an array as text
+-- :tids        where the rows lie, an array as text
+-- :keys        likewise, and in which partition
 -- > key        where the row lies
 -- > id         id as text
 -- > state      state value as text
@@ -14,7 +15,7 @@
 -- > owner      who popped it
 -- > attempts   how often it was popped
 -- > payload    its first characters; its size alone where it is large
-SELECT CAST(q.ctid AS text)                                                                        AS key,
+SELECT q.tableoid || CAST(q.ctid AS text)                                                          AS key,
        CAST({id?} AS text)                                                                         AS id,
        CAST({state?} AS text)                                                                      AS state,
        CAST(extract(epoch FROM clock_timestamp() - CAST({since?} AS timestamptz)) AS float8)       AS age_s,
@@ -23,4 +24,5 @@ SELECT CAST(q.ctid AS text)                                                     
        CASE WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
             ELSE left(CAST({payload?} AS text), 200) END                                           AS payload
 FROM {table} AS q
-WHERE q.ctid = ANY (CAST(:keys AS tid[]))
+WHERE q.ctid = ANY (CAST(:tids AS tid[]))
+  AND q.tableoid || CAST(q.ctid AS text) = ANY (CAST(:keys AS text[]))

@@ -4,8 +4,10 @@
 -- {table}      the queue's table
 -- {columns!list}  its id and the columns that change
 -- :operation   the operation
--- :keys        where the rows lie, an array as text
+-- :tids        where the rows lie, an array as text
+-- :keys        likewise, and in which partition
 INSERT INTO {kept} (qmon_operation, {columns!list})
 SELECT :operation, {columns!list.q}
 FROM {table} AS q
-WHERE q.ctid = ANY (CAST(:keys AS tid[]))
+WHERE q.ctid = ANY (CAST(:tids AS tid[]))
+  AND q.tableoid || CAST(q.ctid AS text) = ANY (CAST(:keys AS text[]))

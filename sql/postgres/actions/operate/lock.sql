@@ -1,7 +1,8 @@
 -- Locks those of some rows that are still what the plan saw; passes over what others have locked.
 -- {table}    the queue's table
 -- {id?}      column: the id
--- :keys      where the rows lie, an array as text
+-- :tids      where the rows lie, an array as text
+-- :keys      likewise, and in which partition
 -- :versions  which version of each is meant, an array as text
 -- > key      where a row lies that is still what the plan saw
 -- > locked   we have locked it; otherwise somebody else has
@@ -12,16 +13,16 @@ WITH wanted AS MATERIALIZED (
 same AS MATERIALIZED (
     SELECT w.qmon_key
     FROM {table} AS q
-    JOIN wanted AS w ON w.qmon_key = CAST(q.ctid AS text)
+    JOIN wanted AS w ON w.qmon_key = q.tableoid || CAST(q.ctid AS text)
         AND w.qmon_version = q.tableoid || '/' || CAST(q.xmin AS text) || '/' || coalesce(CAST({id?} AS text), '')
-    WHERE q.ctid = ANY (CAST(:keys AS tid[]))
+    WHERE q.ctid = ANY (CAST(:tids AS tid[]))
 ),
 ours AS MATERIALIZED (
     SELECT w.qmon_key
     FROM {table} AS q
-    JOIN wanted AS w ON w.qmon_key = CAST(q.ctid AS text)
+    JOIN wanted AS w ON w.qmon_key = q.tableoid || CAST(q.ctid AS text)
         AND w.qmon_version = q.tableoid || '/' || CAST(q.xmin AS text) || '/' || coalesce(CAST({id?} AS text), '')
-    WHERE q.ctid = ANY (CAST(:keys AS tid[]))
+    WHERE q.ctid = ANY (CAST(:tids AS tid[]))
     FOR UPDATE OF q SKIP LOCKED
 )
 SELECT s.qmon_key AS key, o.qmon_key IS NOT NULL AS locked

@@ -2,20 +2,20 @@
 -- {kept}     what was changed, as it was before
 -- {table}    the queue's table
 -- {id}       column: the id
--- :keys      where the rows kept lie, an array as text
+-- :tids      where the rows kept lie, an array as text
 -- > key      where a row lies whose message is still what the requeue left
 -- > locked   we have locked both; otherwise somebody else has one
 WITH same AS MATERIALIZED (
-    SELECT CAST(k.ctid AS text) AS qmon_key
+    SELECT k.tableoid || CAST(k.ctid AS text) AS qmon_key
     FROM {kept} AS k
     JOIN {table} AS q ON q.{id} = k.{id} AND q.xmin = k.xmin
-    WHERE k.ctid = ANY (CAST(:keys AS tid[]))
+    WHERE k.ctid = ANY (CAST(:tids AS tid[]))
 ),
 ours AS MATERIALIZED (
-    SELECT CAST(k.ctid AS text) AS qmon_key
+    SELECT k.tableoid || CAST(k.ctid AS text) AS qmon_key
     FROM {kept} AS k
     JOIN {table} AS q ON q.{id} = k.{id} AND q.xmin = k.xmin
-    WHERE k.ctid = ANY (CAST(:keys AS tid[]))
+    WHERE k.ctid = ANY (CAST(:tids AS tid[]))
     FOR UPDATE OF k, q SKIP LOCKED
 )
 SELECT s.qmon_key AS key, o.qmon_key IS NOT NULL AS locked

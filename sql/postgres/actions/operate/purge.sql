@@ -2,11 +2,13 @@
 -- {table}         the queue's table
 -- {trash}         qmon's table for that
 -- {columns!list}  all its columns
--- :keys           where the rows lie, an array as text
+-- :tids           where the rows lie, an array as text
+-- :keys           likewise, and in which partition
 -- :operation      the operation
 WITH gone AS (
     DELETE FROM {table} AS q
-    WHERE q.ctid = ANY (CAST(:keys AS tid[]))
+    WHERE q.ctid = ANY (CAST(:tids AS tid[]))
+      AND q.tableoid || CAST(q.ctid AS text) = ANY (CAST(:keys AS text[]))
     RETURNING {columns!list.q}
 )
 INSERT INTO {trash} (qmon_operation, {columns!list})

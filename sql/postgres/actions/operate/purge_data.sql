@@ -5,11 +5,17 @@
 -- {data_id}       column of the second table: the id
 -- {trash}         qmon's table for that
 -- {columns!list}  all columns of the second table
--- :keys           where the rows of the first table lie, an array as text
+-- :tids           where the rows of the first table lie, an array as text
+-- :keys           likewise, and in which partition
 -- :operation      the operation
 WITH gone AS (
     DELETE FROM {data_table} AS q
-    WHERE q.{data_id} IN (SELECT m.{id} FROM {table} AS m WHERE m.ctid = ANY (CAST(:keys AS tid[])))
+    WHERE q.{data_id} IN (
+        SELECT m.{id}
+        FROM {table} AS m
+        WHERE m.ctid = ANY (CAST(:tids AS tid[]))
+          AND m.tableoid || CAST(m.ctid AS text) = ANY (CAST(:keys AS text[]))
+    )
     RETURNING {columns!list.q}
 )
 INSERT INTO {trash} (qmon_operation, {columns!list})

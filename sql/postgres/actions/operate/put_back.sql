@@ -4,19 +4,19 @@
 -- {trash}         qmon's table for that
 -- {id}            column: the id
 -- {columns!list}  the columns that can be written
--- :keys           where the rows lie in the trash, an array as text
+-- :tids           where the rows lie in the trash, an array as text
 -- > done          how many were put back
 WITH back AS (
     INSERT INTO {table} ({columns!list}) OVERRIDING SYSTEM VALUE
     SELECT {columns!list.q}
     FROM {trash} AS q
-    WHERE q.ctid = ANY (CAST(:keys AS tid[]))
+    WHERE q.ctid = ANY (CAST(:tids AS tid[]))
     ON CONFLICT DO NOTHING
     RETURNING {id} AS qmon_id
 ),
 emptied AS (
     DELETE FROM {trash} AS q
-    WHERE q.ctid = ANY (CAST(:keys AS tid[])) AND q.{id} IN (SELECT b.qmon_id FROM back AS b)
+    WHERE q.ctid = ANY (CAST(:tids AS tid[])) AND q.{id} IN (SELECT b.qmon_id FROM back AS b)
     RETURNING 1
 )
 SELECT count(*) AS done

@@ -2,11 +2,11 @@
 -- {table}         the queue's table
 -- {trash}         qmon's table for that
 -- {columns!list}  the columns that can be written
--- :keys           where the rows lie in the trash, an array as text
+-- :tids           where the rows lie in the trash, an array as text
 -- > done          how many were put back
 WITH emptied AS (
     DELETE FROM {trash} AS q
-    WHERE q.ctid = ANY (CAST(:keys AS tid[]))
+    WHERE q.ctid = ANY (CAST(:tids AS tid[]))
     RETURNING {columns!list.q}
 ),
 back AS (

@@ -1,4 +1,5 @@
--- The columns of a queue's table, in order; nothing where it is no ordinary or partitioned table.
+-- The columns of a queue's table, in order; nothing where it is no ordinary or partitioned table. One that others
+-- inherit from is none: what is taken out of a child would be put back into the parent.
 -- {table}        the table
 -- > column_name  the column's name
 -- > type_name    its type, with length
@@ -13,5 +14,5 @@ SELECT CAST(a.attname AS text)                                    AS column_name
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 WHERE c.oid = CAST({table!literal} AS regclass)
-  AND c.relkind IN ('r', 'p')
+  AND (c.relkind = 'p' OR c.relkind = 'r' AND NOT c.relhassubclass)
 ORDER BY a.attnum

@@ -3,8 +3,8 @@
 -- {kept}          what was changed, as it was before
 -- {id}            column: the id
 -- {columns!set.k} the columns that were changed
--- :keys           where the rows kept lie, an array as text
+-- :tids           where the rows kept lie, an array as text
 UPDATE {table} AS q
 SET {columns!set.k}
 FROM {kept} AS k
-WHERE k.ctid = ANY (CAST(:keys AS tid[])) AND q.{id} = k.{id} AND q.xmin = k.xmin
+WHERE k.ctid = ANY (CAST(:tids AS tid[])) AND q.{id} = k.{id} AND q.xmin = k.xmin

@@ -1,8 +1,8 @@
 -- The ids of some rows of the trash.
 -- {trash}  the table
 -- {id}     column: the id
--- :keys    where the rows lie, an array as text
+-- :tids    where the rows lie, an array as text
 -- > id     id as text
 SELECT CAST({id} AS text) AS id
 FROM {trash} AS q
-WHERE q.ctid = ANY (CAST(:keys AS tid[]))
+WHERE q.ctid = ANY (CAST(:tids AS tid[]))
