@@ -13,6 +13,7 @@ from qmon.cli import (
     act,
     archive,
     bench,
+    check,
     database,
     designs,
     doctor,
@@ -58,7 +59,9 @@ def _root(
     """
 
 
-for group in (watch, act, operations, trash, gate, queues, doctor, setup, designs, database, load, archive, bench):
+for group in (
+    watch, check, act, operations, trash, gate, queues, doctor, setup, designs, database, load, archive, bench,
+):  # fmt: skip
     group.add_to(app)
 
 

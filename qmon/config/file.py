@@ -13,6 +13,8 @@ import platformdirs
 from qmon.config.redact import redactor
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
+from qmon.model.alert_rules import AlertRule
+from qmon.model.alerts_io import rules_from_list
 from qmon.model.keys import Keys
 from qmon.model.layout import Layout
 from qmon.model.layout_io import layout_from_dict
@@ -51,12 +53,27 @@ class TargetConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class Telling:
+    """How alerts are told.
+
+    ``bell``: the terminal's. ``command``: the program and its arguments, run without a shell, empty for none;
+    ``timeout_s``: seconds that it may take.
+    """
+
+    bell: bool = True
+    command: tuple[str, ...] = ()
+    timeout_s: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The whole file. ``path`` is where it was read, or would have been."""
 
     path: Path
     targets: Mapping[str, TargetConfig] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
+    alerts: tuple[AlertRule, ...] = ()
+    telling: Telling = field(default_factory=Telling)
 
 
 def default_path() -> Path:
@@ -91,9 +108,11 @@ def parse_config(text: str, path: Path) -> Config:
     keys = Keys(raw, f"{path}: ")
     targets = keys.inner("target")
     settings = _settings(keys.inner("settings"))
+    alerts = rules_from_list(keys.tables("alert"), keys.path("alert"))
+    telling = _telling(keys.inner("alerts"))
     keys.finish()
     found = {} if targets is None else {name: _target(targets, name) for name in targets.raw}
-    return Config(path, found, settings)
+    return Config(path, found, settings, alerts, telling)
 
 
 def _target(targets: Keys, name: str) -> TargetConfig:
@@ -145,6 +164,19 @@ def _settings(keys: Keys | None) -> Settings:
     )
     keys.finish()
     return settings
+
+
+def _telling(keys: Keys | None) -> Telling:
+    if keys is None:
+        return Telling()
+    usual = Telling()
+    bell = keys.flag("bell") if "bell" in keys.raw else usual.bell
+    command = tuple(keys.texts("command"))
+    if "command" in keys.raw and not command:
+        raise BadInput(f"{keys.path('command')}: is empty; leave the key out instead")
+    timeout_s = keys.seconds("timeout")
+    keys.finish(("bell",))
+    return Telling(bell, command, usual.timeout_s if timeout_s is None else timeout_s)
 
 
 def _redact(keys: Keys) -> tuple[str, ...]:

@@ -1,0 +1,110 @@
+"""One look at a target for a monitoring system: OK, WARNING, CRITICAL or UNKNOWN, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from qmon.model.alert_rules import UNSEEN, AlertRule, applying, find
+from qmon.model.view import QueueView, Severity, View
+
+
+class State(IntEnum):
+    """The states of monitoring plug-ins; each value is the exit code that says it."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+    @property
+    def rank(self) -> int:
+        """How bad it is: trouble that is proven counts for more than what cannot be told."""
+        return (0, 2, 3, 1)[self.value]
+
+
+_BY_SEVERITY: Final = {Severity.WARNING: State.WARNING, Severity.CRITICAL: State.CRITICAL}
+_ALWAYS_THERE: Final = frozenset({"ready", "push_rate", "pop_rate"})
+"""Figures that every layout has: where one is missing, something hides it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a queue is not OK. ``queue`` is empty for the target; ``rule`` is empty where its verdict says so."""
+
+    queue: str
+    state: State
+    words: str
+    rule: str = ""
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The state of a target. ``queues``: those that were looked at; ``rules``: those they were judged by."""
+
+    target: str
+    state: State
+    problems: tuple[Problem, ...] = ()
+    queues: tuple[QueueView, ...] = ()
+    rules: tuple[AlertRule, ...] = ()
+    view: View | None = None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether another poll may tell what this one could not."""
+        return any(problem.state is State.UNKNOWN for problem in self.problems)
+
+
+def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) -> Outcome:
+    """The state of a target after its newest poll.
+
+    ``wanted``: the names of the queues to look at, all where there are none. A queue that no rule is about is judged
+    by the severity of its verdict. The holds of rules do not count: monitoring systems have retries of their own.
+    """
+    rules = applying(rules, view.target)
+    queues = tuple(q for q in view.queues if not wanted or q.name in wanted)
+    problems = [Problem(name, State.UNKNOWN, "there is no such queue") for name in wanted if view.queue(name) is None]
+    if not queues and not wanted:
+        problems.append(Problem("", State.UNKNOWN, "no queue is known here"))
+    for queue in queues:
+        about = [rule for rule in rules if rule.of_queue(queue.name)]
+        found = [_by_rule(rule, queue) for rule in about] if about else [_by_verdict(queue)]
+        problems += [problem for problem in found if problem is not None]
+    problems.sort(key=lambda problem: -problem.state.rank)
+    state = problems[0].state if problems else State.OK
+    return Outcome(view.target, state, tuple(problems), queues, rules, view)
+
+
+def failed(target: str, reason: str) -> Outcome:
+    """The outcome where nothing could be looked at."""
+    return Outcome(target, State.UNKNOWN, (Problem("", State.UNKNOWN, reason),))
+
+
+def _by_verdict(queue: QueueView) -> Problem | None:
+    verdict = queue.verdict
+    state = State.UNKNOWN if verdict.code == "unknown" else _BY_SEVERITY.get(verdict.severity, State.OK)
+    if state is State.OK:
+        return None
+    return Problem(queue.name, state, f"{verdict.code}: {verdict.proof}")
+
+
+def _by_rule(rule: AlertRule, queue: QueueView) -> Problem | None:
+    """The worst level that is met; where none is, and one cannot be told, that."""
+    untold: Problem | None = None
+    for level in reversed(rule.levels):
+        found = find(rule, queue, level)
+        if found.met:
+            return Problem(queue.name, _BY_SEVERITY[level], found.words, rule.name, found.value)
+        if found.met is None and _should_be_there(rule, queue, found.value):
+            untold = Problem(queue.name, State.UNKNOWN, found.words, rule.name, found.value)
+    return untold
+
+
+def _should_be_there(rule: AlertRule, queue: QueueView, value: float | None) -> bool:
+    """Whether a reading that is missing is worth a word: not every queue has each figure that a rule for many names."""
+    if value is not None or rule.verdicts or rule.names(queue.name) or rule.figure in _ALWAYS_THERE:
+        return True
+    return bool(queue.failures) or queue.verdict.code in UNSEEN

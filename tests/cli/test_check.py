@@ -1,0 +1,213 @@
+"""``qmon check`` as monitoring systems call it: each exit code on a real database, and one line whatever happens."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from qmon.demo.server import EmbeddedServer
+from tests.cli.calling import call, run
+from tests.facts import query
+from tests.queues import call as routine
+from tests.queues import made
+from tests.queues import opened as qmon_connection
+
+NOWHERE: Final = "postgresql://me:s3cretword@127.0.0.1:1/shop"
+QUICK: Final = '[settings]\ninterval = "500ms"\n'
+
+
+@pytest.fixture
+def quick(own_home: Path) -> Path:
+    """A configuration that polls as often as can be."""
+    own_home.parent.mkdir(parents=True)
+    own_home.write_text(QUICK)
+    return own_home
+
+
+def checked(*arguments: str) -> tuple[int, str]:
+    """The exit code and the one line that is said."""
+    done = call("check", *arguments)
+    (line,) = done.stdout.splitlines()
+    return done.exit_code, line
+
+
+def as_json(*arguments: str) -> dict[str, Any]:
+    done = call("check", *arguments, "--json")
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert done.exit_code == told["exit_code"]
+    return told
+
+
+@contextmanager
+def growing(url: str, rows: int = 20) -> Iterator[None]:
+    """Messages are pushed all the while, and nobody pops."""
+    layout, enough = made(url, "fifo", "growing"), threading.Event()
+
+    def push() -> None:
+        with qmon_connection(url) as connection:
+            while not enough.wait(0.02):
+                for _ in range(rows):
+                    routine(connection, layout, "push", "'x'::bytea")
+
+    pusher = threading.Thread(target=push)
+    pusher.start()
+    try:
+        yield
+    finally:
+        enough.set()
+        pusher.join()
+
+
+def stuck_queue(url: str, ready: int = 3, stuck: int = 2) -> None:
+    """A queue with messages that are ready, and some in progress for an hour."""
+    query(
+        url,
+        "CREATE TABLE jobs (id bigserial PRIMARY KEY, status text NOT NULL DEFAULT 'ready', "
+        "started_at timestamptz, created_at timestamptz NOT NULL DEFAULT now(), payload text)",
+    )
+    query(url, "CREATE INDEX ON jobs (id) WHERE status = 'ready'")
+    query(url, "CREATE INDEX ON jobs (started_at) WHERE status = 'running'")
+    query(url, f"INSERT INTO jobs (created_at) SELECT now() - interval '1 hour' FROM generate_series(1, {ready})")
+    query(
+        url,
+        "INSERT INTO jobs (status, started_at) SELECT 'running', now() - interval '1 hour' "
+        f"FROM generate_series(1, {stuck})",
+    )
+
+
+def configured(home: Path, url: str, *alerts: str) -> None:
+    """The stuck queue under the target ``shop``."""
+    queue = (
+        f'[target.shop]\nconnect = "{url}"\n[[target.shop.queue]]\nname = "jobs"\ntable = "public.jobs"\nid = "id"\n'
+        'design = "status"\nstate = { column = "status", ready = "ready", in_progress = "running" }\n'
+        'started_at = "started_at"\nenqueued_at = "created_at"\ntimeout = "5m"\n'
+    )
+    home.write_text(QUICK + queue + "".join(f"[[alert]]\n{alert}\n" for alert in alerts))
+
+
+def test_a_queue_at_rest_is_ok_with_its_figures(database: str, quick: Path) -> None:
+    made(database, "fifo", "orders")
+    code, line = checked(database)
+    assert code == 0
+    text, data = line.split(" | ")
+    assert text.startswith("QMON OK - ")
+    assert text.endswith("1 queue fine, 0 ready")
+    assert {"'orders.depth'=0;;;0", "'orders.push_rate'=0;;;0", "'orders.pop_rate'=0;;;0"} <= set(data.split())
+
+
+def test_a_growing_queue_crosses_limits_of_depth_and_of_rates(database: str, quick: Path) -> None:
+    with growing(database):
+        code, line = checked(database, "--warn", "depth>10", "--crit", "depth>1000000", "--polls", "3")
+        assert (code, line.split(" - ")[0]) == (1, "QMON WARNING")
+        assert ";10;1000000;0 " in line
+        told = as_json(database, "growing", "--crit", "push_rate>10", "--polls", "3")
+    assert (told["state"], told["exit_code"]) == ("critical", 2)
+    (problem,) = told["problems"]
+    assert (problem["queue"], problem["rule"]) == ("growing", "push_rate above")
+    assert problem["value"] > 10
+    assert told["queues"][0]["push_rate"] == pytest.approx(problem["value"], abs=0.001)
+
+
+def test_stuck_messages_are_critical_by_verdict_and_as_the_configuration_says(database: str, quick: Path) -> None:
+    stuck_queue(database)
+    configured(quick, database)
+    code, line = checked("shop")
+    assert code == 2
+    assert line.startswith("QMON CRITICAL - shop: jobs: stuck in progress: 2 in progress for more than 5 m")
+    assert "'jobs.stuck'=2;;;0" in line
+    configured(quick, database, 'figure = "stuck"\nwarn = 1\ncrit = 5\nfor = "1h"')
+    code, line = checked("shop")
+    assert code == 1
+    assert "jobs: stuck 2, above 1 | " in line
+    assert "'jobs.stuck'=2;1;5;0" in line
+    configured(quick, database, 'figure = "oldest"\nqueue = "other*"\nwarn = "1s"')
+    assert checked("shop")[0] == 2, "a queue that no rule is about is judged by its verdict"
+    configured(quick, database, 'figure = "stuck"\ntarget = "prod*"\ncrit = 1000')
+    assert checked("shop")[0] == 2, "the rule is about other targets"
+    assert checked("shop", "--warn", "oldest>2h")[0] == 0, "rules of the command line stand alone"
+    assert checked("shop", "--crit", "oldest>30m")[0] == 2
+    assert checked("shop", "--warn", "verdict=stuck*")[0] == 1
+
+
+def test_one_poll_cannot_tell_rates(database: str, quick: Path) -> None:
+    made(database, "fifo", "orders")
+    code, line = checked(database, "--polls", "1", "--warn", "pop_rate<1")
+    assert code == 1, "it is told by the polls that are added"
+    assert "pop_rate 0.0/s, below 1.0/s" in line
+
+
+def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:
+    stuck_queue(database)
+    configured(quick, database)
+    made(database, "fifo", "orders")
+    assert checked("shop", "orders")[0] == 0
+    assert checked("shop", "orders", "jobs")[0] == 2
+    code, line = checked("shop", "orders", "ordres")
+    assert code == 3
+    assert "ordres: there is no such queue" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere-at-all"], "neither a target of"),
+        (["postgresql://me:s3cretword@127.0.0.1:1/shop"], "connection refused"),
+        (["postgres://u:s3cretword@h:port/db"], "no valid port"),
+        (["shop", "--config", "/nonexistent/qmon.toml"], "no such file"),
+        (["shop", "--warn", "depth"], "is no rule: write depth>1000"),
+        (["shop", "--crit", "depht>5"], "did you mean depth?"),
+        (["shop", "--polls", "0"], "--polls"),
+        (["shop", "--timeout", "soon"], "not a duration"),
+        (["shop", "--bogus"], "--bogus"),
+        ([], "TARGET"),
+    ],
+)
+def test_bad_input_and_what_cannot_be_reached_are_unknown_in_one_line(arguments: list[str], words: str) -> None:
+    code, line = checked(*arguments)
+    assert code == 3
+    assert line.startswith("QMON UNKNOWN - ")
+    assert words in line
+    assert "s3cretword" not in line
+
+
+def test_polls_that_take_longer_than_allowed_are_refused(own_home: Path) -> None:
+    code, line = checked(NOWHERE, "--polls", "10", "--timeout", "5s")
+    assert code == 3
+    assert "10 polls every 2 s take longer than --timeout 5 s allows" in line
+
+
+def test_as_a_program_its_exit_codes_are_the_same() -> None:
+    done = run("check", NOWHERE, "--json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["state"] == "unknown"
+    assert run("check", "--warn").returncode == 3
+
+
+def test_a_server_that_hangs_or_is_stopped_is_unknown_in_time(quick: Path) -> None:
+    with EmbeddedServer() as server:
+        made(server.url(), "fifo", "orders")
+        assert checked(server.url())[0] == 0
+        server.freeze()
+        try:
+            done = run("check", server.url(), "--timeout", "2s", XDG_CONFIG_HOME=str(quick.parents[1]))
+        finally:
+            server.thaw()
+        assert done.returncode == 3, done.stdout + done.stderr
+        assert done.stdout.startswith("QMON UNKNOWN - ")
+        assert "within" in done.stdout
+        server.stop()
+        code, line = checked(server.url())
+    assert (code, line.split(" - ")[0]) == (3, "QMON UNKNOWN")
+
+
+def test_it_has_help_with_an_example() -> None:
+    done = call("check", "--help")
+    assert done.exit_code == 0
+    assert "Example: qmon check" in done.stdout
+    assert "  check " in call("--help").stdout

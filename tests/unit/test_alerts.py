@@ -1,0 +1,323 @@
+"""Alert rules, what they say to a reading, and latches over time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.errors import BadInput
+from qmon.model.alert_rules import FIGURES, AlertRule, Finding, find, matches, say
+from qmon.model.alerts import Alert, Key, Latch, Turn, alerts, changes, lost, observe
+from qmon.model.alerts_io import rules_from_list, rules_from_texts
+from qmon.model.report import queue_object
+from qmon.model.view import Figure, QueueView, Severity, Verdict, View
+from tests.tui.scripted import TAKEN_AT, figure, queue, view
+
+WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
+DEEP = AlertRule("deep", "ready", warn=100.0, crit=1000.0, margin=0.1)
+
+
+def met(rule: AlertRule, of: QueueView, level: Severity = WARNING, *, held: bool = False) -> bool | None:
+    return find(rule, of, level, held=held).met
+
+
+def at(seconds: float, *queues: QueueView) -> View:
+    return view(queues, at=seconds)
+
+
+def follow(rules: tuple[AlertRule, ...], *views: View) -> tuple[Alert, ...]:
+    memory: dict[Key, Latch] = {}
+    for each in views:
+        memory = observe(rules, each, memory)
+    return alerts(memory)
+
+
+# --------------------------------------------------------------------------------------------- what a reading says
+
+
+def test_every_figure_has_its_name_from_the_status_report() -> None:
+    assert set(FIGURES) <= set(queue_object(queue("q")))
+
+
+def test_beyond_a_limit_is_more_or_less_than_it_never_the_limit_itself() -> None:
+    assert met(DEEP, queue("q", ready=101)) is True
+    assert met(DEEP, queue("q", ready=100)) is False
+    slow = AlertRule("slow", "pop_rate", crit=1.0, below=True)
+    assert met(slow, queue("q", pop=0.9), CRITICAL) is True
+    assert met(slow, queue("q", pop=1.0), CRITICAL) is False
+
+
+def test_at_least_so_many_proves_more_but_never_less() -> None:
+    few = AlertRule("few", "ready", warn=2000.0, below=True)
+    some = queue("q", ready=figure(1000, at_least=True))
+    assert met(DEEP, some, WARNING) is True
+    assert met(DEEP, some, CRITICAL) is None
+    assert met(few, some) is None
+    assert met(replace(few, warn=500.0), some) is False
+
+
+def test_what_is_not_known_is_neither_met_nor_not() -> None:
+    found = find(DEEP, queue("q", ready=figure(None, "permission denied")), WARNING)
+    assert (found.met, found.words) == (None, "depth is not known: permission denied")
+
+
+def test_nothing_waits_in_an_empty_queue() -> None:
+    old = AlertRule("old", "oldest_seconds", warn=60.0)
+    nothing = figure(None, "nothing is ready")
+    assert met(old, queue("q", ready=0, oldest=nothing)) is False
+    assert met(old, queue("q", ready=3, oldest=nothing)) is None
+
+
+def test_a_verdict_meets_its_code_or_a_pattern_and_fine_ones_no_pattern() -> None:
+    stuck = queue("q", verdict=Verdict("stuck in progress", "7 of 9", CRITICAL))
+    slow = queue("q", verdict=Verdict("pushers outrun poppers", "growing 9/s", WARNING))
+    every = AlertRule("any", verdicts=("*",))
+    assert [met(every, stuck, CRITICAL), met(every, slow, CRITICAL), met(every, slow, WARNING)] == [True, False, True]
+    assert met(every, queue("q")) is False
+    assert met(AlertRule("exact", verdicts=("healthy",), severity=WARNING), queue("q")) is True
+    assert met(AlertRule("own", verdicts=("push*",), severity=CRITICAL), slow, CRITICAL) is True
+    assert find(every, stuck, CRITICAL).words == "stuck in progress: 7 of 9"
+    blind = queue("q", verdict=Verdict("cannot see", "denied", WARNING))
+    assert met(AlertRule("no pops", verdicts=("no pops",)), blind) is None
+
+
+def test_patterns_know_only_stars_and_question_marks() -> None:
+    assert matches("[a]]b].[c d]", "[a]]b].[c d]")
+    assert matches("[a]*", "[a]]b].[c d]")
+    assert not matches("[a]", "a")
+    assert matches("orders-?", "orders-1")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [("ready", 12_431, "12,431"), ("pop_rate", 4, "4.0/s"), ("fill", 0.76, "76 %"), ("oldest_seconds", 2, "2 s"),
+     ("oldest_seconds", 845, "14 m 05 s"), ("oldest_seconds", 7_200, "2 h"), ("oldest_seconds", 90_000, "1 d 01 h")],
+)  # fmt: skip
+def test_values_are_said_with_their_unit(name: str, value: float, words: str) -> None:
+    assert say(FIGURES[name], value) == words
+
+
+# ------------------------------------------------------------------------------------------------------ over time
+
+
+def test_an_alert_is_raised_after_its_hold_and_cleared_after_its_own() -> None:
+    rule = replace(DEEP, hold_s=10.0, clear_s=4.0)
+    deep, fine = queue("q", ready=500), queue("q", ready=5)
+    assert follow((rule,), at(0, deep), at(9, deep)) == ()
+    (raised,) = follow((rule,), at(0, deep), at(9, deep), at(10, deep))
+    assert (raised.rule, raised.queue, raised.severity, raised.value) == ("deep", "q", WARNING, 500)
+    assert raised.since_at == TAKEN_AT + 10
+    assert raised.words == "depth 500, above 100"
+    assert follow((rule,), at(0, deep), at(5, fine), at(10, deep)) == ()
+    up = (at(0, deep), at(10, deep))
+    assert follow((rule,), *up, at(12, fine), at(15, fine)) != ()
+    assert follow((rule,), *up, at(12, fine), at(15, fine), at(16, fine)) == ()
+    assert follow((rule,), *up, at(12, fine), at(15, deep), at(16, fine)) != ()
+
+
+def test_a_figure_that_swings_around_its_limit_does_not_flap() -> None:
+    swinging = [at(n, queue("q", ready=101 if n % 2 else 95)) for n in range(8)]
+    assert len(follow((DEEP,), *swinging)) == 1
+    assert follow((DEEP,), *swinging, at(9, queue("q", ready=90))) == ()
+    assert follow((replace(DEEP, margin=0.0),), *swinging, at(9, queue("q", ready=100))) == ()
+
+
+def test_the_worse_level_is_the_alert_and_it_has_lasted_since_the_first() -> None:
+    steps = [at(0, queue("q", ready=500)), at(5, queue("q", ready=5000))]
+    (alert,) = follow((DEEP,), *steps)
+    assert (alert.severity, alert.since_at) == (CRITICAL, TAKEN_AT)
+    (alert,) = follow((DEEP,), *steps, at(8, queue("q", ready=500)))
+    assert (alert.severity, alert.since_at) == (WARNING, TAKEN_AT)
+
+
+def test_what_cannot_be_told_leaves_an_alert_as_it_is() -> None:
+    unknown = queue("q", ready=figure(None, "no answer"))
+    deep = queue("q", ready=500)
+    assert len(follow((DEEP,), at(0, deep), at(1, unknown), at(99, unknown))) == 1
+    held = replace(DEEP, hold_s=5.0)
+    assert len(follow((held,), at(0, deep), at(2, unknown), at(5, deep))) == 1
+    assert follow((held,), at(0, deep), at(2, unknown), at(60, deep)) == ()
+
+
+def test_slow_polls_still_add_up() -> None:
+    rule = replace(DEEP, hold_s=30.0)
+    slow = [replace(at(n * 60, queue("q", ready=500)), interval_s=60.0) for n in range(2)]
+    assert len(follow((rule,), *slow)) == 1
+
+
+def test_a_queue_that_is_gone_takes_its_alerts_with_it() -> None:
+    deep = queue("q", ready=500)
+    assert follow((DEEP,), at(0, deep), at(1, queue("other"))) == ()
+
+
+def test_rules_are_about_the_targets_and_queues_they_name() -> None:
+    both = (queue("orders", ready=500), queue("mails", ready=500))
+    one = replace(DEEP, queues=("ord*",))
+    assert [a.queue for a in follow((one,), at(0, *both))] == ["orders"]
+    assert follow((replace(DEEP, targets=("elsewhere",)),), at(0, *both)) == ()
+    assert len(follow((replace(DEEP, targets=("orders-*",)),), at(0, *both))) == 2
+
+
+def test_a_lost_target_is_an_alert_of_rules_for_verdicts_until_it_answers() -> None:
+    every = AlertRule("any", verdicts=("*",), hold_s=5.0)
+    deep = queue("q", ready=500)
+    memory = observe((every, DEEP), at(0, deep), {})
+    memory = lost((every, DEEP), "orders-prod", "connection refused", TAKEN_AT + 1, memory)
+    memory = lost((every, DEEP), "orders-prod", "connection refused", TAKEN_AT + 7, memory)
+    worst, other = alerts(memory)
+    assert (worst.queue, worst.severity, worst.words) == ("", CRITICAL, "unreachable: connection refused")
+    assert (other.rule, other.queue) == ("deep", "q")
+    assert [a.rule for a in alerts(observe((every, DEEP), at(8, deep), memory))] == ["deep"]
+
+
+def test_changes_are_those_that_somebody_wants_to_hear_of() -> None:
+    alert = Alert("r", "q", WARNING, 1.0, "depth 500", 500)
+    worse = replace(alert, severity=CRITICAL)
+    assert [c.turn for c in changes((), (alert,))] == [Turn.RAISED]
+    assert changes((alert,), (replace(alert, words="depth 501", value=501),)) == ()
+    assert [c.turn for c in changes((alert,), (worse,))] == [Turn.WORSE]
+    assert [c.turn for c in changes((worse,), (alert,))] == [Turn.BETTER]
+    assert [(c.turn, c.alert) for c in changes((worse,), ())] == [(Turn.CLEARED, worse)]
+
+
+readings = st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=40)
+spans = st.integers(0, 6).map(float)
+
+
+@given(readings, spans, spans)
+def test_a_latch_turns_only_on_readings_that_lasted(
+    given_readings: list[bool | None], hold: float, clear: float
+) -> None:
+    latch, known = Latch(), list[tuple[float, bool]]()
+    for second, reading in enumerate(given_readings):
+        before, now = latch.closed, float(second)
+        latch = latch.then(Finding(reading, "w"), now, hold, clear, patience_s=100.0)
+        if reading is not None:
+            known.append((now, reading))
+        wanted = hold if not before else clear
+        lasted = []
+        for moment, met_then in reversed(known):
+            if met_then is before:
+                break
+            lasted.append(moment)
+        should_turn = reading is not None and bool(lasted) and now - lasted[-1] >= wanted
+        assert (latch.closed is not before) == should_turn
+
+
+@given(st.lists(st.floats(0, 5000), min_size=1, max_size=30), st.floats(0, 0.9))
+def test_a_raised_alert_has_a_reading_beyond_its_limit_and_none_clear_of_it_since(
+    depths: list[float], margin: float
+) -> None:
+    rule = replace(DEEP, crit=None, margin=margin)
+    raised = bool(follow((rule,), *(at(n, queue("q", ready=depth)) for n, depth in enumerate(depths))))
+    beyond = [n for n, depth in enumerate(depths) if depth > 100]
+    clear = [n for n, depth in enumerate(depths) if depth <= 100 - margin * 100]
+    assert raised == bool(beyond and (not clear or beyond[-1] > clear[-1]))
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([WARNING, CRITICAL])), max_size=6),
+       st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([WARNING, CRITICAL])), max_size=6))  # fmt: skip
+def test_changes_lead_from_what_was_to_what_is(
+    was: list[tuple[str, Severity]], now: list[tuple[str, Severity]]
+) -> None:
+    before = {name: Alert("r", name, severity, 0.0, "") for name, severity in was}
+    after = {name: Alert("r", name, severity, 0.0, "") for name, severity in now}
+    for change in changes(before.values(), after.values()):
+        if change.turn is Turn.CLEARED:
+            del before[change.alert.queue]
+        else:
+            before[change.alert.queue] = change.alert
+    assert before == after
+
+
+# ---------------------------------------------------------------------------------------------------- how written
+
+
+def test_rules_are_read_with_their_units() -> None:
+    old, slow, stuck = rules_from_list(
+        [
+            {"target": "shop*", "queue": ["orders", "mails"], "figure": "oldest", "warn": "2m", "crit": "10m",
+             "for": "30s", "clear_for": "1m", "margin": 0.2},
+            {"name": "asleep", "figure": "pop_rate", "when": "below", "crit": 1},
+            {"verdict": ["stuck*", "no pops"], "severity": "critical"},
+        ],
+        "f: alert",
+    )  # fmt: skip
+    assert old == AlertRule(
+        "oldest (1)", "oldest_seconds", 120.0, 600.0, False, (), None, ("shop*",), ("orders", "mails"), 30.0, 60.0, 0.2
+    )
+    assert (slow.name, slow.below, slow.warn, slow.crit, slow.margin) == ("asleep", True, None, 1.0, 0.1)
+    assert (stuck.verdicts, stuck.severity) == (("stuck*", "no pops"), CRITICAL)
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({}, ": needs either figure or verdict, not both"),
+        ({"figure": "ready", "verdict": "*"}, ": needs either figure or verdict, not both"),
+        ({"figure": "redy", "warn": 1}, ".figure: 'redy' is no figure; did you mean ready?"),
+        ({"figure": "ready"}, ": needs warn, crit or both"),
+        ({"figure": "ready", "warn": "many"}, ".warn: 'many' is no number"),
+        ({"figure": "ready", "warn": -1}, ".warn: -1 can never be reached; depth is counted from 0"),
+        ({"figure": "ready", "warn": True}, ".warn: must be a number, not true or false"),
+        ({"figure": "oldest", "warn": "soon"}, ".warn: 'soon' is not a duration: "),
+        ({"figure": "fill", "warn": 90}, ".warn: fill is a share from 0 to 1, so write 0.9 for 90 %"),
+        ({"figure": "ready", "warn": 9, "crit": 5}, ": crit is below warn, so there would never be a warning"),
+        ({"figure": "ready", "warn": 5, "crit": 9, "when": "below"}, ": crit is above warn, so"),
+        ({"figure": "ready", "warn": 5, "margin": 1}, ".margin: must be from 0 to less than 1"),
+        ({"figure": "ready", "warn": 5, "for": "often"}, ".for: 'often' is not a duration"),
+        ({"figure": "ready", "warn": 5, "when": "over"}, ".when: 'over' is unknown"),
+        ({"figure": "ready", "warn": 5, "severity": "critical"}, ".severity: unknown key"),
+        ({"verdict": "*", "warn": 5}, ".warn: unknown key"),
+        ({"verdict": "*", "severity": "bad"}, ".severity: 'bad' is unknown"),
+        ({"verdict": ["no pops", ""]}, ".verdict: must be a list of texts"),
+        ({"figure": "ready", "warn": 5, "queues": "q"}, ".queues: unknown key; did you mean queue?"),
+    ],
+)
+def test_each_fault_of_a_rule_names_its_key(raw: dict[str, object], message: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        rules_from_list([raw], "qmon.toml: alert")
+    assert str(caught.value).startswith(f"qmon.toml: alert[1]{message}")
+
+
+def test_names_are_unique() -> None:
+    same = {"name": "x", "figure": "ready", "warn": 1}
+    with pytest.raises(BadInput, match=r"alert\[2\].name: there is an alert 'x' above already"):
+        rules_from_list([same, same], "alert")
+
+
+def test_rules_of_the_command_line() -> None:
+    none, deep, slow = rules_from_texts(["depth > 100", "pop_rate<2"], ["verdict = no pops"])
+    assert (deep.figure, deep.warn, deep.crit, deep.below) == ("ready", 100.0, None, False)
+    assert (slow.figure, slow.warn, slow.below) == ("pop_rate", 2.0, True)
+    (both,) = rules_from_texts(["depth>100"], ["ready>1000"])
+    assert (both.figure, both.warn, both.crit, both.hold_s, both.margin) == ("ready", 100.0, 1000.0, 0.0, 0.0)
+    assert (none.verdicts, none.severity) == (("no pops",), CRITICAL)
+
+
+@pytest.mark.parametrize(
+    ("warn", "crit", "message"),
+    [
+        (["depth"], [], "--warn: 'depth' is no rule: write "),
+        (["depth=5"], [], "--warn: 'depth=5' is no rule: write "),
+        ([], ["verdict>5"], "--crit: 'verdict>5' is no rule: write "),
+        ([], ["depht>5"], "--crit: 'depht' is no figure; did you mean depth?"),
+        (["depth>5", "ready>6"], [], "--warn: there are two limits for ready on the same side"),
+        (["depth>5"], ["depth>1"], "--warn and --crit of ready: crit is below warn"),
+        (["depth>1e99"], [], "--warn: 1e+99 can never be reached"),
+        (["depth>nan"], [], "--warn: nan can never be reached"),
+    ],
+)
+def test_faults_on_the_command_line(warn: list[str], crit: list[str], message: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        rules_from_texts(warn, crit)
+    assert str(caught.value).startswith(message)
+
+
+def test_figures_of_the_view_are_what_rules_read() -> None:
+    whole = replace(queue("q"), **{kind.attribute: Figure(3.0) for kind in FIGURES.values()})  # type: ignore[arg-type]
+    for name in FIGURES:
+        assert find(AlertRule("r", name, warn=0.5), whole, WARNING).value == 3.0
