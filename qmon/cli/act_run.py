@@ -132,7 +132,7 @@ def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
         reason = reason or typer.prompt("reason", default="", show_default=False, err=True)
     if name is not None and name not in (plan.queue, clean(plan.queue)):
         raise BadInput(f"the queue's name was not given as it is: {plan.queue}; nothing was changed")
-    if not typed and not given.yes and not typer.confirm(f"{clean(plan.title)}?", default=False, err=True):
+    if not typed and not given.yes and not typer.confirm(f"{clean(plan.title).rstrip('?')}?", default=False, err=True):
         raise BadInput("it was not confirmed; nothing was changed")
     return Permission(reason, plan.queue if name is not None else "")
 

@@ -72,4 +72,4 @@ def acting(target: str, config: Path | None, purpose: str) -> Iterator[Acting]:
         desk = desk_for(at.target, at.config.settings)
         if desk.read_only is not None:
             note(f"qmon: {desk.read_only}")
-        yield Acting(at, cast("Acts", Operator(desk)), cast("Connections", desk.connect))
+        yield Acting(at, Operator(desk), cast("Connections", desk.connect))

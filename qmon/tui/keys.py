@@ -1,6 +1,6 @@
 """Every key, in one place. The palette, the help and the line at the bottom read these; no key has two meanings.
 
-Digits 3 to 5 are kept for screens to come.
+Digits 3 and 5 are kept for screens to come.
 """
 
 from __future__ import annotations
@@ -142,6 +142,12 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
 
 OPERATIONS: Final[list[BindingType]] = [UNDO, *TABLES]
 
+BLOCKING: Final[list[BindingType]] = [
+    _key("E", "act('end-blocker')", "end session", "End the session under the cursor", ACTING, id="end-blocker",
+         shown="E"),
+    *(binding for binding in TABLES if isinstance(binding, Binding) and binding.id in ("filter", "back")),
+]  # fmt: skip
+
 GRID: Final[list[BindingType]] = [
     _key("enter", "open", "open", "Go deeper", SCREENS, id="open", shown="enter"),
     _key("up,k", "move(-1)", "up", "One row up", TABLE, id="up", shown="↑ k", bar=False),
@@ -164,12 +170,17 @@ HELP: Final[list[BindingType]] = [Binding("escape,h,f1,q,question_mark", "close"
 
 ACT: Final[list[BindingType]] = [
     Binding("escape,ctrl+c,ctrl+q", "leave", "leave or stop", id="act.leave"),
-    Binding("tab,down", "go(1)", "next", id="act.next"),
-    Binding("shift+tab,up", "go(-1)", "previous", id="act.previous"),
-    Binding("left", "go(-1)", "previous", id="act.left"),
-    Binding("right", "go(1)", "next", id="act.right"),
-    Binding("pageup,ctrl+b", "scroll(-1)", "up", id="act.up"),
-    Binding("pagedown,ctrl+f", "scroll(1)", "down", id="act.down"),
+    Binding("tab", "go(1)", "next", priority=True, id="act.next"),  # so that what is typed next goes there
+    Binding("shift+tab", "go(-1)", "previous", priority=True, id="act.previous"),
+    Binding("up,left", "go(-1)", "previous", id="act.up"),
+    Binding("down,right", "go(1)", "next", id="act.down"),
+    Binding("pageup,ctrl+b", "scroll(-1)", "a page up", id="act.page-up"),
+    Binding("pagedown,ctrl+f", "scroll(1)", "a page down", id="act.page-down"),
+]
+
+SESSION: Final[list[BindingType]] = [
+    Binding("escape,enter,q", "close", "close", id="session.close"),
+    Binding("E", "end", "end", id="session.end"),
 ]
 
 DETAILS: Final[list[BindingType]] = [

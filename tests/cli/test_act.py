@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pyodbc
 import pytest
 
 from qmon.cli.act_run import exit_code
@@ -121,6 +122,24 @@ def test_what_cannot_be_done_is_refused_and_nothing_is_changed(shop: str, argume
     assert done.exit_code == 2, done.output
     assert done.stderr.strip()
     assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == before
+
+
+def test_pause_resume_and_the_gate_of_a_table_of_ones_own(shop: str) -> None:
+    insert = "INSERT INTO public.jobs (status) VALUES ('ready')"
+    refused = call("pause", "shop", "--yes")
+    assert refused.exit_code == 2, refused.output
+    assert "gate" in refused.stderr
+    assert acted("gate", "install", "shop", "--yes")["result"]["done"] == 1
+    query(shop, insert)
+    assert acted("pause", "shop", "--for", "10m", "--reason", "deploy", "--yes", code=0)["result"]["state"] == "done"
+    with pytest.raises(pyodbc.Error, match="QM001"):
+        query(shop, insert)
+    again = acted("pause", "shop", "--dry-run")
+    assert any("deploy" in told for told in again["plan"]["consequences"])
+    assert call("resume", "shop", "--yes").exit_code == 0
+    query(shop, insert)
+    assert call("gate", "remove", "shop", "--yes").exit_code == 0
+    assert query(shop, "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal") == [(0,)]
 
 
 def test_prod_asks_for_the_name_and_a_reason(shop: str, own_home: Path) -> None:

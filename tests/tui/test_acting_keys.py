@@ -10,11 +10,14 @@ from qmon.model.layout import Source
 from qmon.model.operations import Choice, Kind, Pause, Side
 from qmon.tui import keys
 from qmon.tui.acting.able import head_blocker
+from qmon.tui.acting.ask import Ask
 from qmon.tui.modals.act import Act, Step
 from qmon.tui.modals.details import Details
+from qmon.tui.panels.banner import banner
+from qmon.tui.status import Shown
 from tests.tui.driving import Driver, dashboard
-from tests.tui.scripted import SAMPLED_AT, messages, queue, target, view
-from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, messages, queue, target, view
+from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator
 
 
 async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ...]:
@@ -60,6 +63,38 @@ async def test_p_resumes_what_is_paused() -> None:
         await d.give()
         await d.press("p")
         assert await planned(d, script) == (Kind.RESUME, "invoices", Choice(), Side.PUSHERS)
+
+
+def test_a_table_may_be_paused_under_another_name() -> None:
+    made = queue("invoices")
+    pause = Pause("rechnungen", Side.PUSHERS, SAMPLED_AT, "bob", "", SAMPLED_AT, "switch", str(made.layout.table))
+    script = Script(paused=(pause,))
+    Ask(Kind.PAUSE, "invoices", made.layout).prepare(ScriptedOperator(script))
+    Ask(Kind.PAUSE, "invoices", made.layout, side=Side.POPPERS).prepare(ScriptedOperator(script))
+    assert [kind for kind, *_ in script.asked] == [Kind.RESUME, Kind.PAUSE]
+
+
+@pytest.mark.parametrize("screen", ["1", "2", "6"])
+async def test_a_pause_is_on_every_screen_with_who_and_until_when(screen: str) -> None:
+    pause = Pause("mails", Side.PUSHERS, SAMPLED_AT + 754, "bob@laptop", "[red]deploy[/]", SAMPLED_AT, "switch")
+    paused = [replace(q, pauses=(pause,) if q.name == "mails" else ()) for q in view().queues]
+    async with dashboard((80, 24), office=ScriptedOffice()) as d:
+        await d.give()
+        assert "PAUSED" not in d.text()
+        await d.give(view(paused, sequence=8))
+        await d.press(screen)
+        for part in ("‖ PAUSED", "mails pushers", "by bob@laptop", "12 m 33 s more"):
+            assert part in d.lines("banner"), part
+        await d.wait(760)
+        assert "PAUSED" not in d.text()
+
+
+def test_many_pauses_are_counted() -> None:
+    pauses = tuple(Pause(f"q{i}", Side.POPPERS, SAMPLED_AT + 60 + i, "bob", "", 0.0, "gate") for i in range(6))
+    made = Shown("t", view([replace(queue("q"), pauses=pauses)]))
+    told = ["".join(t for t, _ in line) for line in banner(made, TAKEN_AT, 120)]
+    assert len(told) == 3
+    assert "and 4 more: q2, q3, q4, q5" in told[2]
 
 
 async def test_the_length_of_a_pause_is_chosen_in_the_dialog() -> None:
@@ -159,8 +194,6 @@ async def test_the_operations_screen_lists_shows_and_undoes() -> None:
 
 
 async def test_operations_that_cannot_be_read_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.tui.scripted_acting import ScriptedOperator
-
     def denied(*_: object) -> None:
         raise PermissionError("denied here")
 
@@ -169,6 +202,7 @@ async def test_operations_that_cannot_be_read_say_why(monkeypatch: pytest.Monkey
         await d.give()
         await d.press("6")
         await d.until(lambda: "denied here" in d.text(), "the reason")
+        assert d.grid.keys == ()
 
 
 async def test_a_click_on_the_line_of_keys_presses_the_key() -> None:

@@ -61,7 +61,10 @@ def ask_for(word: str, view: View | None, queue: QueueView | None, choice: Choic
     kind, side = WORDS[word]
     if kind is Kind.END_BLOCKER:
         session = head_blocker(view)
-        return Ask(kind, f"session {session}", session=session)
+        found = view.server.blocking if view is not None else None
+        place = found.find((session or 0, "")) if found is not None else None
+        began = place.session.started_at if place is not None else None
+        return Ask(kind, f"session {session}", session=session, started_at=began)
     name = queue.name if queue is not None else ""
     return Ask(kind, name, queue.layout if queue is not None else None, choice, side)
 

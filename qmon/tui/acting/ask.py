@@ -43,7 +43,8 @@ class Ask:
             return operator.purge(self.layout, self.choice)
         if self.kind is Kind.REPAIR:
             return operator.repair(self.layout)
-        if any(pause.queue == self.queue and pause.side is self.side for pause in operator.pauses()):
+        known = (self.queue, str(self.layout.table))  # it may have been paused under another name of the same table
+        if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.pauses()):
             return operator.resume(self.layout, self.side)
         return operator.pause(self.layout, self.side, for_s=self.for_s)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -166,4 +166,4 @@ def told(problem: Exception) -> str:
 def _operator(desk: Desk) -> Acts:
     from qmon.operate.operator import Operator
 
-    return cast(Acts, Operator(desk))
+    return Operator(desk)

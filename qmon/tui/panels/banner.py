@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
-from qmon.tui.spans import Line
+from typing import Final
+
+from qmon.model.operations import Pause
+from qmon.tui import text
+from qmon.tui.clean import clean, shorten
+from qmon.tui.panels.plan import moment
+from qmon.tui.spans import Line, Part, fit
 from qmon.tui.status import Shown
+
+MOST: Final = 3
 
 
 def banner(shown: Shown, now: float, cells: int) -> list[Line]:
-    """One line a pause in force, at most three."""
-    return []
+    """One line a pause in force, the first to end first; at most three, the last of which says how many there are."""
+    if shown.view is None:
+        return []
+    clock = shown.view.sampled_at + shown.age_s(now)
+    pauses = sorted((p for p in shown.view.pauses if p.until > clock), key=lambda p: p.until)
+    if len(pauses) > MOST:
+        names = ", ".join(shorten(clean(pause.queue), 20) for pause in pauses[MOST - 1 :])
+        more: Line = ((" ‖ PAUSED ", "badge"), (f" and {len(pauses) - MOST + 1} more: {names}", "text"))
+        return [*(_line(pause, clock, cells) for pause in pauses[: MOST - 1]), fit([Part(more)], cells)]
+    return [_line(pause, clock, cells) for pause in pauses]
+
+
+def _line(pause: Pause, clock: float, cells: int) -> Line:
+    who = f"by {shorten(clean(pause.by), 24)}"
+    until = f"until {moment(pause.until)}, {text.ticking(pause.until - clock)} more"
+    parts = [
+        Part(((" ‖ PAUSED ", "badge"), (f" {shorten(clean(pause.queue), 24)}", "strong"), (f" {pause.side}", "text"))),
+        Part.of(who, "text", 1),
+        Part.of(until, "accent", 0),
+        Part.of("p resumes" if pause.side == "pushers" else "P resumes", "muted", 2),
+    ]
+    room = cells - sum(len(t) for p in parts for t, _ in p.spans) - 2 * len(parts)
+    if pause.reason and room >= 8:
+        parts.insert(3, Part.of(shorten(clean(pause.reason), room), "muted", 3))
+    return fit(parts, cells, "  ")

@@ -12,7 +12,7 @@ from qmon.tui.screens.catalogue import ENTRIES
 from qmon.tui.spans import Line, Part, Span, fit
 
 _ALWAYS = ("palette", "quit")
-_FULL_FROM = 100
+_FULL_FROM = 140
 """From so many cells on all screens are named, below only the one that is shown."""
 
 
