@@ -179,7 +179,12 @@ def undo(
 def end_blocker(
     target: options.Target,
     session: Annotated[
-        int, typer.Argument(metavar="SESSION", min=1, help="The session that blocks others, by the server's number.")
+        int,
+        typer.Argument(
+            metavar="SESSION",
+            min=0,
+            help="The session that blocks others, by the server's number; 0: a prepared transaction.",
+        ),
     ],
     config: options.ConfigPath = None,
     dry_run: act.DryRun = False,

@@ -109,7 +109,7 @@ def _plan(
         queue=name,
         title=f"{verb[doomed.way] if doomed else 'End'} {name}?",
         count=1 if doomed else 0,
-        unit="sessions",
+        unit="session" if doomed else "sessions",
         predicate=predicate,
         sql=(sessions.statement(sql, doomed),) if sql and doomed else (),
         undo=Undo(possible=False, notes=("what its transaction had done is rolled back and has to be done again",)),

@@ -219,9 +219,11 @@ def _plan(
         kind=Kind.REQUEUE,
         target=desk.target.name,
         queue=layout.queue,
-        title=f"End {counted(len(doomed), 'session')} that hold messages of {layout.queue}?",
+        title=f"Requeue what {counted(len(doomed), 'session')} of {layout.queue} holds by ending it?"
+        if len(doomed) == 1
+        else f"Requeue what {counted(len(doomed), 'session')} of {layout.queue} hold by ending them?",
         count=len(doomed),
-        unit="sessions",
+        unit="session" if len(doomed) == 1 else "sessions",
         predicate=f"transactions that hold rows of {layout.table} and began more than {ago(timeout)} ago: "
         + (", ".join(f"session {each.session}" for each in doomed[:_SHOWN]) or "none")
         + (", …" if len(doomed) > _SHOWN else ""),
@@ -229,7 +231,7 @@ def _plan(
         first=_first(desk, ended),
         left_out=left_out,
         undo=Undo(possible=False, notes=("a rollback cannot be taken back; what goes back to the queue stays there",)),
-        consequences=(*_lines(ended), *_effects(desk, rows)),
+        consequences=(*_lines(ended), *_effects(desk, rows)) if doomed else (),
         consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
         refused=desk.read_only
         or refused

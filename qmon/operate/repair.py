@@ -101,7 +101,7 @@ def _plan(
         queue=layout.queue,
         title=f"Repair {counted(len(holes), 'hole')} and {counted(len(orphans), 'orphan')} of {layout.queue}?",
         count=len(faults),
-        unit="numbers",
+        unit="number" if len(faults) == 1 else "numbers",
         predicate=f"{_listed('holes', holes)}; {_listed('orphans', orphans)}; not moved for {ago(MIN_AGE_S)} or longer",
         sql=statements,
         first=_first(desk, reading) if reading else (),

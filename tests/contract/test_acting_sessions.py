@@ -240,7 +240,7 @@ def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
         assert prepare_requeue_sessions(desk, layout, Choice()).plan.refused  # not older than the timeout of 5 m
         prepared = prepare_requeue_sessions(desk, layout, now)
         plan = prepared.plan
-        assert (plan.kind, plan.unit, plan.count, plan.refused) == (Kind.REQUEUE, "sessions", 1, None)
+        assert (plan.kind, plan.unit, plan.count, plan.refused) == (Kind.REQUEUE, "session", 1, None)
         assert [row.owner for row in plan.first] == [f"mailer ({session})"]
         assert "1 message will be ready again" in "\n".join(plan.consequences)
         assert [each.count for each in plan.left_out] == [1]  # the pusher, of whom no row is there to see
