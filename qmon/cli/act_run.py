@@ -116,6 +116,7 @@ def _tell(plan: Plan, result: Result | None, took_s: float, given: Given) -> Non
 
 def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
     """What the operator gives, asked for where it was not given."""
+    from qmon.model.operations import Kind
     from qmon.operate.acting import Permission
 
     if not given.yes and not sys.stdin.isatty():
@@ -129,7 +130,8 @@ def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
         )
     if typed and not given.yes:
         name = typer.prompt(f"type the queue's name ({clean(plan.queue)})", default="", show_default=False, err=True)
-        reason = reason or typer.prompt("reason", default="", show_default=False, err=True)
+    if not given.yes and not reason and (typed or plan.kind is Kind.PAUSE):
+        reason = typer.prompt("reason", default="", show_default=False, err=True)
     if name is not None and name not in (plan.queue, clean(plan.queue)):
         raise BadInput(f"the queue's name was not given as it is: {plan.queue}; nothing was changed")
     if not typed and not given.yes and not typer.confirm(f"{clean(plan.title).rstrip('?')}?", default=False, err=True):

@@ -9,6 +9,7 @@ from typing import Final
 
 from qmon.engines.base import Connection, Target
 from qmon.engines.registry import engine
+from qmon.errors import BadInput
 from qmon.model.layout import Layout
 from qmon.model.operations import (
     Choice,
@@ -112,6 +113,7 @@ class Script:
     """Set: an operation goes on to its end after its first batch."""
     fault: Exception | None = None
     breaks: Exception | None = None
+    refuses: str = ""
 
     def __post_init__(self) -> None:
         """Plans come at once unless a test says otherwise."""
@@ -128,6 +130,8 @@ class ScriptedPrepared:
     def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
         """Tell of the first batch, wait to be let go or stopped, and end."""
         self.script.permissions.append(permission)
+        if self.script.refuses:
+            raise BadInput(self.script.refuses)
         total = self.plan.count
         tell(Progress(total, total // 2, 2, 1, 256.0, 2.3, "batches of 500; poppers wait 0.2 ms longer"))
         while not self.script.goes.wait(0.01):

@@ -224,6 +224,22 @@ async def test_an_operation_that_breaks_off_says_what_was_done() -> None:
         assert "602 were done by then" in d.text()
 
 
+async def test_what_the_operator_refuses_at_the_last_moment_can_be_corrected() -> None:
+    script = Script(refuses="a pause needs a reason, which everybody sees; nothing was changed")
+    async with asked(script, "r") as d:
+        await reach(d, "act-do")
+        await d.press("enter")
+        await d.until(lambda: "a pause needs a reason" in d.text(), "why not")
+        assert dialog(d).step is Step.CONFIRM
+        script.refuses = ""
+        script.goes.set()
+        await d.press(*"why")
+        await reach(d, "act-do")
+        await d.press("enter")
+        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+    assert [p.reason for p in script.permissions] == ["", "why"]
+
+
 async def test_the_end_shows_figures_of_a_later_poll_beside_those_before() -> None:
     script = Script()
     async with asked(script, "r") as d:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import pyodbc
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
+from qmon.model.layout import Layout
+from qmon.model.operations import Kind
 from qmon.monitor.history import History
 from qmon.monitor.watch import open_poller
 from qmon.operate.acting import Desk
@@ -19,7 +23,7 @@ from qmon.operate.desk import open_desk
 from qmon.tui import Office, redacted
 from qmon.tui.app import QmonApp
 from qmon.tui.modals.act import Act, Step
-from tests.contract.watching import target_of
+from tests.contract.watching import installed, target_of
 from tests.facts import query
 from tests.jobs import HOSTILE, fill, layout, states
 
@@ -53,25 +57,34 @@ class Real:
         """Until the dialog is there."""
         await self.until(lambda: self.dialog is not None and self.dialog.step is step, f"the dialog at {step}")
 
-    async def does(self, key: str) -> None:
+    async def does(self, key: str, reason: str = "") -> None:
         """Press a key, confirm what it plans, and see its end."""
         await self.pilot.press(key)
         await self.step(Step.CONFIRM)
+        if reason:
+            self.app.screen.query_one("#act-reason Input", Input).focus()
+            await self.pilot.press(*reason)
         while self.app.screen.focused is None or self.app.screen.focused.id != "act-do":
             await self.pilot.press("tab")
         await self.pilot.press("enter")
         await self.step(Step.ENDED)
+        assert "done after" in self.text(), self.text()
 
 
 @asynccontextmanager
 async def looking(
-    url: str, tmp_path: Path, *, queue: str = "jobs", read_only: str | None = None
+    url: str,
+    tmp_path: Path,
+    *,
+    queue: str = "jobs",
+    read_only: str | None = None,
+    layouts: Sequence[Layout] | None = None,
 ) -> AsyncIterator[Real]:
     """The dashboard, live."""
     target = target_of(url)
     desk: Desk = replace(open_desk(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
     office = Office(desk)
-    poller = open_poller(target, [layout(queue)], interval_s=0.5)
+    poller = open_poller(target, [layout(queue)] if layouts is None else layouts, interval_s=0.5)
     app = QmonApp(poller, redacted(History().add, desk.redact), plain=False, office=office)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
@@ -143,6 +156,35 @@ async def test_a_hostile_name_is_text_on_every_screen_and_in_every_statement(job
         await d.pilot.press("escape")
         await d.does("r")
         assert states(jobs) == {"ready": 7, "working": 2}
+
+
+async def test_p_pauses_the_pushers_the_banner_says_so_and_p_resumes(database: str, tmp_path: Path) -> None:
+    (made,) = installed(database, "status")
+    name = made.routine("push")
+    assert name is not None
+    push = f"SELECT * FROM {name}('x'::bytea)"
+    query(database, push)
+    async with looking(database, tmp_path, queue="status", layouts=()) as d:
+        await d.does("p", "deploy")
+        await d.pilot.press("escape")
+        await d.until(lambda: "‖ PAUSED" in d.text(), "the banner")
+        with pytest.raises(pyodbc.Error) as refused:
+            query(database, push)
+        assert "QM001" in str(refused.value)
+        await d.does("p")
+        await d.pilot.press("escape")
+        await d.until(lambda: "‖ PAUSED" not in d.text(), "the banner goes")
+        query(database, push)
+
+
+async def test_a_ring_without_faults_needs_no_repair(database: str, tmp_path: Path) -> None:
+    installed(database, "ring", ring_size=16)
+    async with looking(database, tmp_path, queue="ring", layouts=()) as d:
+        await d.pilot.press("R")
+        await d.step(Step.REFUSED)
+        assert d.dialog is not None
+        assert d.dialog.plan is not None
+        assert d.dialog.plan.kind is Kind.REPAIR
 
 
 async def test_nothing_to_do_is_said(jobs: str, tmp_path: Path) -> None:

@@ -37,6 +37,8 @@ def confirm(terminal: Tmux, plan: str) -> None:
     terminal.keys("Tab", "Tab")
     terminal.keys("Enter")
     terminal.expect("done after")
+    terminal.keys("Enter")
+    wait_until(lambda: "done after" not in terminal.screen(), what="the dialog closes")
 
 
 def test_requeue_undo_and_purge_by_keyboard_at_80_by_24(shop: tuple[str, Tmux]) -> None:
@@ -46,11 +48,9 @@ def test_requeue_undo_and_purge_by_keyboard_at_80_by_24(shop: tuple[str, Tmux]) 
     terminal.keys("r")
     confirm(terminal, "Requeue 3 messages of jobs")
     assert states(database) == {"ready": 7, "working": 2}
-    terminal.keys("Enter")
     terminal.keys("u")
     confirm(terminal, "Undo")
     assert states(database) == {"ready": 4, "working": 5}
-    terminal.keys("Escape")
     terminal.keys("2")
     terminal.expect("card ••• of 1")
     assert "4111" not in terminal.screen()
@@ -58,7 +58,6 @@ def test_requeue_undo_and_purge_by_keyboard_at_80_by_24(shop: tuple[str, Tmux]) 
     terminal.keys("x")
     confirm(terminal, "Purge 1 message")
     assert sum(states(database).values()) == 8
-    terminal.keys("Enter")
     terminal.keys("6")
     terminal.expect("for this t")
     terminal.keys("q")

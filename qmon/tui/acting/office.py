@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from qmon.errors import PermissionMissing, QmonError
+from qmon.errors import BadInput, PermissionMissing, QmonError
 from qmon.model.operations import Progress, Result
 from qmon.operate.acting import Desk, Permission, Prepared
 from qmon.operate.acts import Acts
@@ -44,12 +44,13 @@ class Told(Message):
 
 
 class Ended(Message):
-    """An operation has ended, or broken off."""
+    """An operation has ended, or broken off. ``refused``: it was never begun, and may be tried again."""
 
-    def __init__(self, result: Result | None, problem: str = "") -> None:
+    def __init__(self, result: Result | None, problem: str = "", *, refused: bool = False) -> None:
         super().__init__()
         self.result = result
         self.problem = problem
+        self.refused = refused
 
 
 class Job:
@@ -82,7 +83,7 @@ class Job:
             try:
                 self._to.post_message(Ended(prepared.apply(permission, self._tell, self._stop.is_set)))
             except Exception as problem:
-                self._to.post_message(Ended(None, told(problem)))
+                self._to.post_message(Ended(None, told(problem), refused=isinstance(problem, BadInput)))
 
         self._start(run)
 

@@ -173,6 +173,10 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
     def on_ended(self, message: Ended) -> None:
         """The operation has ended: say how, and have the figures read again."""
         self._result, self._problem = message.result, message.problem
+        if message.refused and self._progress is None:
+            self._go(Step.CONFIRM)
+            self.query_one("#act-reason Input", Input).focus()
+            return
         self._ended_at = self.board.clock()
         self._go(Step.ENDED)
         self.query_one("#act-close", Button).focus()

@@ -88,7 +88,7 @@ def _ended(said: Said, cells: int) -> list[Line]:
     if said.result is not None:
         return [(), *result_lines(said.result, said.took_s, said.before, said.after, cells)]
     done = said.progress.done if said.progress is not None else 0
-    lines: list[Line] = [(), *entry("broken off", said.problem, cells, "alarm", most=6)]
+    lines: list[Line] = [(), *entry("broken", said.problem, cells, "alarm", most=6)]
     if done:
         lines += entry(
             "", f"{done:,} were done by then and stay done; 6 shows it, and the same again finishes it", cells
