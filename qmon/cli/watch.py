@@ -44,6 +44,7 @@ def connect(
     ] = None,
 ) -> None:
     """Open the dashboard on a target."""
+    from qmon.cli.alerting import alerting_for
     from qmon.cli.desk import desk_for
     from qmon.cli.targets import checked
     from qmon.monitor.history import History
@@ -60,6 +61,7 @@ def connect(
         environment=known.environment,
         dark=(theme or settings.theme) != "light",
         office=Office(desk),
+        alerting=alerting_for(known, config),
     )
     raise typer.Exit(code)
 

@@ -13,10 +13,12 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from qmon.model.operations import Result
+from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Focus, SnapshotSource
 from qmon.tui import keys
 from qmon.tui.acting.ask import Ask
 from qmon.tui.acting.office import Office
+from qmon.tui.alarm import Alarm
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.intervals import faster, slower
 from qmon.tui.screens.base import DashboardScreen
@@ -29,13 +31,14 @@ from qmon.tui.widgets.filter_bar import FilterBar
 _TICK_S: Final = 1.0
 
 
-class QmonApp(App[None], inherit_bindings=False):
+class QmonApp(Alarm, App[None], inherit_bindings=False):
     """The dashboard over one source.
 
     Args:
         source: where snapshots come from; it is started here and closed by whoever runs the app.
         fold: makes the view of each snapshot; called on the source's thread, once for every snapshot, in order.
         prod, read_only, environment: the badges of the target.
+        alerting: the rules of the configuration, where there are some.
         office: where actions are planned and done; without one the keys that act are off.
         dark: which theme to begin with.
         plain: no colours; by default as ``NO_COLOR`` says.
@@ -67,6 +70,7 @@ class QmonApp(App[None], inherit_bindings=False):
         for_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
         office: Office | None = None,
+        alerting: Alerting | None = None,
     ) -> None:
         no_colour = no_color() if plain is None else plain
         super().__init__(ansi_color=True if no_colour else None)
@@ -78,6 +82,7 @@ class QmonApp(App[None], inherit_bindings=False):
         self.selected: str | None = None
         self.source = source
         self.office = office
+        self.alerting = alerting
         self._for_s = for_s
         self._feed = Feed(self, fold)
         self._ticker: Timer | None = None
@@ -98,18 +103,18 @@ class QmonApp(App[None], inherit_bindings=False):
 
     def on_view_ready(self, message: ViewReady) -> None:
         """New figures: shown at once, or kept while the display is frozen."""
-        newest_at = message.view.taken_at
+        newest_at, alerts = message.view.taken_at, self.heard(message.view)
         if self.shown.frozen:
             self._held = message
-            self.shown = replace(self.shown, newest_at=newest_at)
+            self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
             return
-        self.shown = replace(self.shown, view=message.view, newest_at=newest_at)
+        self.shown = replace(self.shown, view=message.view, newest_at=newest_at, alerts=alerts)
         if self._ticker is not None:
             self._ticker.reset()
 
     def on_state_changed(self, message: StateChanged) -> None:
         """The source is connecting, live, late, lost or closed."""
-        self.shown = replace(self.shown, state=message.state)
+        self.shown = replace(self.shown, state=message.state, alerts=self.heard(message.state))
 
     def on_fold_failed(self, message: FoldFailed) -> None:
         """A fault of qmon's own: end with its traceback instead of showing figures that are not there."""
@@ -117,6 +122,8 @@ class QmonApp(App[None], inherit_bindings=False):
 
     def tick(self) -> None:
         """A second has passed without new figures."""
+        if (alerts := self.heard(None)) != self.shown.alerts:
+            self.shown = replace(self.shown, alerts=alerts)
         if isinstance(base := self.screen_stack[0], DashboardScreen):
             base.tick()
 

@@ -62,6 +62,8 @@ APP: Final[list[BindingType]] = [
     _key("n", "poll_now", "now", "Poll now", READINGS, id="poll-now"),
     _key("z", "freeze", "freeze", "Freeze the display; sampling goes on", READINGS, id="freeze"),
     _key("t", "next_theme", "theme", "Dark or light", DISPLAY, id="theme", bar=False),
+    _key("a", "acknowledge", "seen", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False),
+    _key("m", "mute", "mute", "Mute alerts for 15 m, 1 h, 4 h, or no longer", READINGS, id="mute", bar=False),
     _key("h,f1", "help", "help", "What the signs mean, and the keys", DISPLAY, id="help", shown="h", bar=False),
     _key(
         "question_mark",

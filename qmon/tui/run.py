@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
+    from qmon.monitor.alerting import Alerting
     from qmon.monitor.source import SnapshotSource
     from qmon.tui.acting.office import Office
     from qmon.tui.feed import Fold
 
 _PATIENCE_S: Final = 0.5
 _STOPPING_S: Final = 5.0
+_TELLING_S: Final = 2.0
 
 
 def run(
@@ -28,12 +30,14 @@ def run(
     dark: bool = True,
     for_s: float | None = None,
     office: Office | None = None,
+    alerting: Alerting | None = None,
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
     The source is started here, and closed. ``fold`` is called on the source's thread, once for each snapshot. A source
     that is stuck in a poll is given half a second to close and then left to end with the process: leaving is at once.
     An operation of the ``office`` that is under way is stopped after its batch, and given five seconds for that.
+    The hook of ``alerting`` is given two seconds to hear what was raised.
     Raises ``BadInput`` without a terminal.
     """
     _need_terminal()
@@ -43,14 +47,17 @@ def run(
     from qmon.tui.hangup import Hangup
 
     app = QmonApp(
-        source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, office=office
-    )
+        source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, office=office,
+        alerting=alerting,
+    )  # fmt: skip
     try:
         with Hangup(app) as hangup:
             app.run()
     finally:
         if office is not None:
             office.close(_STOPPING_S)
+        if alerting is not None:
+            alerting.close(_TELLING_S)
         closing = Thread(target=source.close, name="qmon-close", daemon=True)
         closing.start()
         closing.join(_PATIENCE_S)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from qmon.model.view import View
+from qmon.monitor.alerting import Standing
 from qmon.monitor.source import Phase, SourceState
 
 
@@ -35,6 +36,7 @@ class Shown:
     prod: bool = False
     read_only: bool = False
     environment: str = ""
+    alerts: Standing = field(default_factory=Standing)
 
     @property
     def phase(self) -> Phase:

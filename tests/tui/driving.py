@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from textual.pilot import Pilot
 
 from qmon.model.view import View
+from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Phase
 from qmon.tui.acting.office import Office
 from qmon.tui.app import QmonApp
@@ -104,10 +105,14 @@ async def dashboard(
     read_only: bool = True,
     plain: bool | None = False,
     office: Office | None = None,
+    alerting: Callable[[Clock], Alerting] | None = None,
 ) -> AsyncIterator[Driver]:
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
-    app = QmonApp(source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain, office=office)
+    app = QmonApp(
+        source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain, office=office,
+        alerting=None if alerting is None else alerting(clock),
+    )  # fmt: skip
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         yield Driver(app, source, clock, pilot)

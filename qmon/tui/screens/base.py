@@ -15,6 +15,7 @@ from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.tui import keys
 from qmon.tui.acting.able import WORDS, ask_for, off_word, why_off
+from qmon.tui.panels.alert import alert_lines
 from qmon.tui.panels.banner import banner
 from qmon.tui.panels.header import header
 from qmon.tui.status import Freshness, Shown
@@ -54,6 +55,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         """The header, what the screen is about, and the keys."""
         yield Lines(id="header")
+        yield Lines(id="alert")
         yield Lines(id="banner", most=3)
         yield from self.body()
         yield FilterBar()
@@ -96,6 +98,10 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def _draw_frame(self, shown: Shown, now: float) -> None:
         self.query_one("#header", Lines).show(lambda cells, _: header(shown, now, cells))
+        alerted = bool(alert_lines(shown.alerts, now, 80))
+        self.set_class(alerted, "-alerted")
+        if alerted:
+            self.query_one("#alert", Lines).show(lambda cells, _: alert_lines(shown.alerts, now, cells))
         paused = banner(shown, now, 80)
         self.set_class(bool(paused), "-paused")
         if paused:
