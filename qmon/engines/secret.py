@@ -32,6 +32,16 @@ class Secret:
         return format(_HIDDEN, spec)
 
 
+_LITERAL: Final = re.compile(
+    r"\b(password|identified\s+by|secret|pwd)(\s*=\s*|\s+)(N?')(?:[^']|'')*('|$)", re.IGNORECASE
+)
+
+
+def hide_passwords(statement: str) -> str:
+    """An SQL statement, perhaps cut short, with the literals that follow PASSWORD, SECRET and the like covered."""
+    return _LITERAL.sub(rf"\1\2\3{_HIDDEN}\4", statement)
+
+
 def scrub(text: str, secrets: Iterable[Secret | None]) -> str:
     """The text with every password in it replaced by ``***``; a short one only where it stands as a word."""
     for secret in secrets:

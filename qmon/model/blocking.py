@@ -113,7 +113,7 @@ def forest(rows: Sequence[BlockingSample], held: Mapping[int, tuple[Held, ...]] 
             len(behind[key]), max(waits, default=None), again, (held or {}).get(key[0], ()) if key[0] else (),
         )  # fmt: skip
 
-    tops = [k for k in people if not any(b not in group[k] for b in waits_for[k])]
+    tops = [k for k in people if all(b in group[k] for one in group[k] for b in waits_for[one])]
     tops = sorted({min(group[k], key=rank) for k in tops}, key=rank)
     places: list[Place] = []
     seen: set[Key] = set()

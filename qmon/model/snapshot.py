@@ -9,6 +9,7 @@ from qmon.model.layout import Layout
 from qmon.model.samples import (
     AnchorSample,
     BlockedSample,
+    BlockingSample,
     CostSample,
     CounterSample,
     HeadSample,
@@ -73,6 +74,7 @@ class Snapshot:
     as the poll began, ``taken_at`` our monotonic clock (seconds) as it ended. ``client_ms``: wall time of the whole
     poll here; ``server_ms``: time from its first to its last statement on the server's clock; ``buffers``: pages that
     our own session touched since the poll before, ``None`` where the server does not say.
+    ``blocking``: who waits for whom in full, ``blocked``: the same as pairs.
     ``pauses``: those in force; none where the database records none.
     """
 
@@ -90,6 +92,7 @@ class Snapshot:
     queues: tuple[QueueSamples, ...] = ()
     waits: tuple[WaitSample, ...] | None = None
     blocked: tuple[BlockedSample, ...] | None = None
+    blocking: tuple[BlockingSample, ...] | None = None
     writers: tuple[WriterSample, ...] | None = None
     cost: CostSample | None = None
     pauses: tuple[PauseSample, ...] = ()

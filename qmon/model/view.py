@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
+from qmon.model.blocking import Forest
 from qmon.model.layout import Layout
 from qmon.model.operations import Pause
 from qmon.model.samples import BlockedSample, MessageSample, WaitSample
@@ -131,6 +132,7 @@ class QueueView:
 class TargetView:
     """The figures of one target: transactions per second, live waits, blocked sessions, and what qmon costs.
 
+    ``blocking``: who waits for whom; ``blocked``: the same as pairs. ``None``: could not be read.
     ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it.
     """
 
@@ -145,6 +147,7 @@ class TargetView:
     buffers: int | None
     budget_share: float | None
     in_recovery: bool = False
+    blocking: Forest | None = None
 
 
 @dataclass(frozen=True, slots=True)

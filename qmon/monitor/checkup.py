@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.engines.rows import records
 from qmon.errors import PermissionMissing, QueryFailed
 from qmon.model.layout import Layout
-from qmon.model.samples import BlockedSample, ClockSample, CostSample, ServerSample, WaitSample, WriterSample
+from qmon.model.samples import BlockingSample, ClockSample, CostSample, ServerSample, WaitSample, WriterSample
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.queue_probes import QueueProbes
 from qmon.monitor.resolve import resolve
@@ -19,10 +20,13 @@ _TARGET = (
     ("clock", ClockSample),
     ("server", ServerSample),
     ("waits", WaitSample),
-    ("blocked", BlockedSample),
+    ("blocking", BlockingSample),
     ("writers", WriterSample),
     ("cost", CostSample),
 )
+
+_VALUES: Final = {"limit": 200, "chars": 200}
+"""Only what a probe declares is bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]
     Raises ``ConnectionLost``, and what reading the catalogue raises.
     """
     book = Book(engine, connection.version)
-    checks = [_run(connection, book.job(name, kind)) for name, kind in _TARGET if book.has(name)]
+    checks = [_run(connection, book.job(name, kind, _VALUES)) for name, kind in _TARGET if book.has(name)]
     began = time.perf_counter()
     resolved = resolve(connection, engine, configured)
     checks.append(Check("catalogue", ms=(time.perf_counter() - began) * 1000))

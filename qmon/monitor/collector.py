@@ -8,12 +8,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from qmon.engines.base import Connection, Engine
+from qmon.engines.secret import hide_passwords
 from qmon.errors import QueryFailed
+from qmon.model.blocking import pairs_of
 from qmon.model.facts import TableFacts
 from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
 from qmon.model.samples import (
-    BlockedSample,
+    BlockingSample,
     ClockSample,
     CostSample,
     CounterSample,
@@ -47,6 +49,10 @@ FIGURES: Final = (
     "gap",
 )
 """The figures that the facts about a table may rule out, by the names used in ``unknown``."""
+_WAITERS: Final = 200
+"""So many waiting sessions are asked for their blockers at most."""
+_STATEMENT: Final = 1000
+_STATEMENT_SHORT: Final = 200
 
 
 class Collector:
@@ -107,7 +113,7 @@ class Collector:
             reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
             raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
         clock = self._one(results, "clock")
-        blocked, extra_ms = self._blocked(results, failures)
+        blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
         self._sessions = server.sessions
         known = self._one(results, "pauses_known")
         self._pauses = known is not None and known.readable
@@ -121,25 +127,33 @@ class Collector:
             server_ms=(clock.now_at - server.now_at) * 1000 + extra_ms if one_trip else None,
             buffers=self._spent(results),
             interval_s=interval_s, server=server, queues=(*queues, *self._lost), waits=results.get(("", "waits")),
-            blocked=blocked, writers=results.get(("", "writers")), cost=self._one(results, "cost"),
+            blocked=None if blocking is None else pairs_of(blocking), blocking=blocking,
+            writers=results.get(("", "writers")), cost=self._one(results, "cost"),
             pauses=results.get(("", "pauses"), ()),
             failures=(*failures, *_unseen(server), *self._problems, *self._slow.failures()),
         )  # fmt: skip
 
-    def _blocked(
-        self, results: Results, failures: list[ProbeFailure]
-    ) -> tuple[tuple[BlockedSample, ...] | None, float]:
-        """Who blocks whom, asked only where somebody waits for a lock; and the milliseconds it took, seen from here."""
+    def _blocking(
+        self, results: Results, failures: list[ProbeFailure], *, shown: bool
+    ) -> tuple[tuple[BlockingSample, ...] | None, float]:
+        """Who waits for whom, asked only where somebody waits for a lock; and the milliseconds it took, seen from here.
+
+        ``shown``: statements are on the screen, so they come at length.
+        """
         waits = results.get(("", "waits"))
-        if waits is None or not self._book.has("blocked"):
+        if waits is None or not self._book.has("blocking"):
             return None, 0.0
         if not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
         began, trip = self._clock(), self._runner.one_trip
-        found, failed = self._runner.run([self._book.job("blocked", BlockedSample)])
+        values = {"limit": _WAITERS, "chars": _STATEMENT if shown else _STATEMENT_SHORT}
+        found, failed = self._runner.run([self._book.job("blocking", BlockingSample, values)])
         self._runner.one_trip = trip
         failures += failed
-        return found.get(("", "blocked")), (self._clock() - began) * 1000
+        rows = found.get(("", "blocking"))
+        if rows is not None:
+            rows = tuple(replace(row, statement=hide_passwords(row.statement)) for row in rows)
+        return rows, (self._clock() - began) * 1000
 
     def _jobs(self, now: float, focus: Focus) -> list[Job]:
         jobs = [self._book.job("server", ServerSample)]

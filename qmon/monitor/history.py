@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model.blocking import forest
 from qmon.model.samples import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Figure, TargetView, View
+from qmon.monitor.holding import held_by_session
 from qmon.monitor.track import QueueTrack
 from qmon.monitor.window import RATE_WINDOW_S
 
@@ -75,4 +77,5 @@ class History:
             rate(first.commits, now.server.commits), rate(first.rollbacks, now.server.rollbacks),
             rate(first.deadlocks, now.server.deadlocks), now.server.sessions, now.waits, now.blocked,
             now.client_ms, now.server_ms, now.buffers, share, now.server.in_recovery,
+            None if now.blocking is None else forest(now.blocking, held_by_session(now)),
         )  # fmt: skip

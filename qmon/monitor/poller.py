@@ -114,10 +114,10 @@ class Poller:
         self._wake.set()
 
     def set_focus(self, focus: Focus) -> None:
-        """Say what is on the screens; a newly opened queue is polled at once."""
+        """Say what is on the screens; a newly opened queue, or the blocking, is polled at once."""
         changed = focus != self._focus
         self._focus = focus
-        if changed and focus.rows_of is not None:
+        if changed and focus.at_once:
             self._wake.set()
 
     def count_exactly(self, queue: str) -> None:

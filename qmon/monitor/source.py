@@ -47,6 +47,12 @@ class Focus:
     row_limit: int = 200
     only_stuck: bool = False
     waits: bool = True
+    blocking: bool = False
+
+    @property
+    def at_once(self) -> bool:
+        """Whether what it adds is worth a poll before the next one is due."""
+        return self.rows_of is not None or self.blocking
 
 
 class SnapshotSource(Protocol):

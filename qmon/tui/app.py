@@ -136,7 +136,7 @@ class QmonApp(Alarm, App[None], inherit_bindings=False):
         if wanted != self._focus:
             self._focus = wanted
             self.source.set_focus(wanted)
-            if wanted.rows_of is not None:
+            if wanted.at_once:
                 self.source.poll_now()
 
     async def action_screen(self, name: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qmon.engines.secret import hide_passwords
 from qmon.model.blocking import Forest, Held, Key, Role, forest, pairs_of
 from qmon.model.graph import bits, cycles, reached
 from qmon.model.samples import BlockingSample
@@ -166,3 +167,16 @@ def test_two_hundred_sessions_with_many_blockers_each(random: object) -> None:
     graph += [(random.randint(1, 200), random.randint(1, 200)) for _ in range(20)]
     found = forest(rows_of(graph))
     assert len({p.key for p in found.places}) == 200
+
+
+def test_passwords_in_statements_are_covered() -> None:
+    for told, shown in (
+        ("ALTER ROLE shop PASSWORD 'it''s me' VALID UNTIL '2030'", "ALTER ROLE shop PASSWORD '***' VALID UNTIL '2030'"),
+        (
+            "CREATE LOGIN a WITH PASSWORD = N'x', CHECK_POLICY = ON",
+            "CREATE LOGIN a WITH PASSWORD = N'***', CHECK_POLICY = ON",
+        ),
+        ("alter user a identified by 'cut sho", "alter user a identified by '***"),
+        ("SELECT 'password' AS hint, password FROM t", "SELECT 'password' AS hint, password FROM t"),
+    ):
+        assert hide_passwords(told) == shown

@@ -1,4 +1,5 @@
--- What the sessions that are at work wait for at this moment; qmon's own sessions are left out.
+-- What the sessions that are at work wait for at this moment; parallel workers count by themselves, qmon's own sessions
+-- are left out.
 -- > kind     class of the wait (Lock, LWLock, IO, Client …); CPU where the session runs
 -- > event    name of the wait; empty where the session runs
 -- > sessions how many sessions
@@ -8,7 +9,7 @@ SELECT
     CAST(count(*) AS int) AS sessions
 FROM pg_stat_get_activity(NULL) AS a
 WHERE a.state = 'active'
-    AND a.backend_type = 'client backend'
+    AND a.backend_type IN ('client backend', 'parallel worker')
     AND a.application_name NOT LIKE 'qmon %'
     AND a.pid <> pg_backend_pid()
 GROUP BY 1, 2

@@ -1,0 +1,91 @@
+"""Sessions that hold locks and wait for each other on a real PostgreSQL, each with a thread of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyodbc
+
+from tests.facts import connected, query, wait_until
+
+
+class Standing:
+    """Sessions by a name of ours. What one of them waits for does not hold up the test."""
+
+    def __init__(self, url: str, stack: contextlib.ExitStack) -> None:
+        self._url = url
+        self._stack = stack
+        self._threads: list[threading.Thread] = []
+        self.connections: dict[str, pyodbc.Connection] = {}
+        self.pids: dict[str, int] = {}
+
+    def open(self, name: str, *statements: str) -> int:
+        """A session in a transaction in which it has run these statements; returns its process id."""
+        connection = self._stack.enter_context(connected(self._url, autocommit=False))
+        pid = int(connection.execute("SELECT pg_backend_pid()").fetchval())
+        for statement in statements:
+            cursor = connection.execute(statement)
+            if cursor.description:
+                cursor.fetchall()
+        self.connections[name], self.pids[name] = connection, pid
+        return pid
+
+    def wait(self, name: str, statement: str, *before: str) -> int:
+        """A session that runs a statement and waits for a lock; returns once it does."""
+        pid = self.pids[name] if name in self.pids else self.open(name, *before)
+        self.go(name, statement)
+        waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = ?"
+        wait_until(lambda: query(self._url, waiting, pid) != [(0,)], what=f"{name} waits")
+        return pid
+
+    def go(self, name: str, statement: str) -> None:
+        """Run a statement on the session's own thread."""
+
+        def run() -> None:
+            with contextlib.suppress(pyodbc.Error):  # it is cancelled or ended at the end, or by the test
+                cursor = self.connections[name].execute(statement)
+                if cursor.description:
+                    cursor.fetchall()
+
+        thread = threading.Thread(target=run, name=name)
+        thread.start()
+        self._threads.append(thread)
+
+    def end(self) -> None:
+        """End everybody."""
+        with connected(self._url) as connection:
+            for pid in self.pids.values():
+                connection.execute("SELECT pg_terminate_backend(?)", pid).fetchall()
+        for thread in self._threads:
+            thread.join()
+
+
+@contextlib.contextmanager
+def standing(url: str) -> Iterator[Standing]:
+    """Sessions that are all ended at the end of the block."""
+    with contextlib.ExitStack() as stack:
+        sessions = Standing(url, stack)
+        try:
+            yield sessions
+        finally:
+            sessions.end()
+
+
+def stand(sessions: Standing, blockers: Mapping[int, Sequence[int]]) -> None:
+    """Sessions called by number, each waiting for advisory locks that those before it hold, one or two of them.
+
+    The lock of a session is shared, so that two can hold one: that of the pair that a later one waits for.
+    """
+    pairs = {tuple(sorted(held)) for held in blockers.values() if held}
+    for number in blockers:
+        mine = [_key(pair) for pair in sorted(pairs) if number in pair]
+        sessions.open(str(number), *(f"SELECT pg_advisory_xact_lock_shared({key})" for key in mine))
+    for number, held in blockers.items():
+        if held:
+            sessions.go(str(number), f"SELECT pg_advisory_xact_lock({_key(tuple(sorted(held)))})")
+
+
+def _key(pair: tuple[int, ...]) -> int:
+    return pair[0] * 10_000 + (pair[1] if len(pair) > 1 else 0)

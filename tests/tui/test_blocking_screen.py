@@ -1,0 +1,202 @@
+"""Screen 4: who waits for whom, at every size, with every kind of head blocker, and the end of one on a key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+
+from qmon.model.blocking import Forest
+from qmon.model.operations import Kind
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.view import View
+from qmon.monitor.source import Focus
+from qmon.tui import redacted
+from qmon.tui.modals.act import Act
+from qmon.tui.modals.session import SessionDetails
+from qmon.tui.widgets.lines import Lines
+from tests.tui.blocked import blocked_view, chain, tree
+from tests.tui.driving import dashboard
+from tests.tui.scripted import NASTY, SAMPLED_AT, snapshot, target, view
+from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.tui.test_pictures import SIZES, Compare, Shot
+
+
+class BlockedShot(Shot):
+    """The same app on screen 4."""
+
+    def __init__(self, *keys: str, found: View | None = None, plain: bool = False) -> None:
+        super().__init__("4", *keys, plain=plain)
+        self.found = found or blocked_view()
+
+    async def ready(self, pilot: Pilot[None]) -> None:
+        """Figures have come, and keys were pressed."""
+        await pilot.pause()
+        self.source.give(self.found)
+        for key in ("", *self.keys):
+            await pilot.press(*([key] if key else []))
+            for _ in range(3):
+                await pilot.pause()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_blocking(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shot = BlockedShot("down")
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
+
+
+@pytest.mark.parametrize("case", ["details", "deep", "plain"])
+def test_blocking_otherwise(snap_compare: Compare, case: str) -> None:
+    shots = {
+        "details": BlockedShot("enter"),
+        "deep": BlockedShot("G", found=blocked_view(chain(60))),
+        "plain": BlockedShot("down", plain=True),
+    }
+    assert snap_compare(shots[case].app, terminal_size=(80, 24), run_before=shots[case].ready)
+
+
+async def test_the_screen_asks_for_what_it_needs_and_at_once() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("4")
+        assert d.source.asked[-2:] == [Focus(blocking=True), "poll_now"]
+        await d.press("escape")
+        assert d.app.current_mode == "overview"
+        assert d.source.asked[-1] == Focus()
+
+
+async def test_the_tree_and_what_is_said_of_the_session_under_the_cursor() -> None:
+    async with dashboard((120, 40)) as d:
+        await d.give(blocked_view())
+        await d.press("4")
+        assert "13 wait · 4 head blockers · deadlocks/s 0" in d.lines("blocking-heading")
+        assert "holds ≥200 rows of mails" in d.lines("session")
+        assert "idle in transaction for 2 h 03 m: it does nothing" in d.lines("session")
+        assert "├─ 71" in d.text()
+        assert "│  └─ 78" in d.text()
+        assert "■ pay-7731" in d.text()
+        assert d.text().count("90") >= 2
+        await d.press("G")
+        assert "a deadlock, which the server ends" in d.lines("session")
+
+
+async def test_a_session_with_several_blockers_names_them_all() -> None:
+    async with dashboard((120, 40)) as d:
+        await d.give(blocked_view())
+        await d.press("4", *["down"] * 9)
+        assert d.grid.cursor == "90"
+        assert "waits for 61, 84 for 64 s, to lock table dbo.QueueMeta as AccessExclusive" in d.lines("session")
+        await d.press("down")
+        assert "waits in the line behind 90" in d.lines("session")
+        await d.press("down", "down")
+        assert d.grid.cursor == "90@84"
+        assert "waits for 61, 84" in d.lines("session")
+
+
+async def test_texts_of_strangers_are_texts() -> None:
+    async with dashboard((200, 50)) as d:
+        await d.give(blocked_view())
+        await d.press("4", "slash", *"alarm", "enter")
+        assert d.grid.keys == ("84",)
+        assert "[red]x[/] ␛[31mALARM" in d.text()
+        assert "\x1b[31m" not in d.text()
+        await d.press("enter")
+        assert NASTY not in d.text()
+
+
+async def test_the_filter_keeps_who_stands_above() -> None:
+    async with dashboard() as d:
+        await d.give(blocked_view())
+        await d.press("4", "slash", *"psql", "enter")
+        assert d.grid.keys == ("61", "90", "84", "90@84")
+        await d.press("escape", "slash", *"nonsense", "enter")
+        assert "no session matches nonsense" in d.text()
+
+
+async def test_enter_shows_the_whole_statement_and_e_ends_exactly_that_session() -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give(blocked_view())
+        await d.press("4", "enter")
+        assert isinstance(d.app.screen, SessionDetails)
+        written = " ".join(d.app.screen.query_one("#details-lines", Lines).written)
+        assert "AND StartedAt < now() - interval '5 m'" in " ".join(written.split())
+        await d.press("E")
+        await d.until(lambda: isinstance(d.app.screen, Act) and script.asked, "the plan")
+        assert script.asked[-1][0] is Kind.END_BLOCKER
+        assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
+        await d.press("escape", "down", "down", "E")
+        await d.until(lambda: len(script.asked) == 2, "the next plan")
+        assert script.asked[-1][-2:] == (72, SAMPLED_AT - 9_000)
+
+
+async def test_from_the_overview_e_ends_the_head_as_it_was_seen() -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give(blocked_view())
+        await d.press("E")
+        await d.until(lambda: script.asked, "the plan")
+        assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
+
+
+@pytest.mark.parametrize(("case", "why"), [("nobody", "no session is chosen"), ("read-only", "was started so")])
+async def test_why_nothing_can_be_ended(case: str, why: str) -> None:
+    office = ScriptedOffice(read_only="qmon was started so" if case == "read-only" else None)
+    async with dashboard(office=office, read_only=False) as d:
+        await d.give(blocked_view(Forest() if case == "nobody" else None))
+        await d.press("4", "E")
+        await d.until(lambda: why in d.said(), "the reason")
+        assert not isinstance(d.app.screen, Act)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_when_nobody_waits_and_when_nobody_knows(size: tuple[int, int]) -> None:
+    denied = ProbeFailure("waits", "our role sees no session but its own", grant="GRANT pg_read_all_stats TO qmon")
+    async with dashboard(size) as d:
+        await d.press("4")
+        assert "waiting for the first figures" in d.text()
+        await d.give(blocked_view(Forest()))
+        assert "nobody waits for a lock" in d.text()
+        await d.give(view(server=target(blocking=None), failures=(denied,)))
+        assert "GRANT pg_read_all_stats TO qmon" in d.text()
+        await d.give(view(server=target(blocking=None)))
+        assert "not read on this server" in d.text()
+
+
+async def test_figures_grow_old_on_this_screen_too() -> None:
+    async with dashboard() as d:
+        await d.give(blocked_view())
+        await d.press("4")
+        await d.wait(30.0)
+        assert "30 s ago" in d.lines("blocking-heading")
+        assert d.is_grey("61")
+
+
+async def test_the_cursor_stays_on_its_session() -> None:
+    async with dashboard() as d:
+        await d.give(blocked_view())
+        await d.press("4", "down")
+        assert d.grid.cursor == "71"
+        fewer = tuple(p for p in tree().places if p.session.session in (71, 72))
+        await d.give(replace(blocked_view(Forest(fewer, 2)), sequence=8))
+        assert d.grid.cursor == "71"
+
+
+async def test_two_hundred_sessions_are_painted_line_by_line() -> None:
+    async with dashboard((80, 24)) as d:
+        await d.give(blocked_view(chain(200)))
+        await d.press("4", "G")
+        assert len(d.grid.keys) == 200
+        assert "199 deep └─ 1199" in d.text()
+        await d.press("g")
+        assert "■ 1000" in d.text()
+
+
+def test_statements_are_covered_before_any_screen_has_them() -> None:
+    fold = redacted(lambda _: blocked_view(), lambda statement: statement.replace("QueueMeta", "•••"))
+    found = fold(snapshot(1)).server.blocking
+    assert found is not None
+    assert any("•••" in place.session.statement for place in found.places)
+    assert not any("QueueMeta" in place.session.statement for place in found.places)
+    assert found.waiters == tree().waiters
