@@ -17,6 +17,7 @@ from tests.contract.soaking import MENDED, Fire, Soaked, soak
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import wait_until
 from tests.queues import DESIGNS
+from tests.soak.blocking import stood
 
 SETTINGS: Final = {"fsync": "off", "track_commit_timestamp": "on"}
 COLUMNS: Final = "{:<18}{:>9}{:>9}{:>7}{:>6}{:>11}{:>8} {:<7}{:>11}{:>10}"
@@ -26,7 +27,7 @@ HEADINGS: Final = (
 
 
 def main() -> None:
-    """Run; ``--messages``, ``--kills``, ``--hangs`` and ``--acts`` make it shorter."""
+    """Run; ``--messages``, ``--kills``, ``--hangs``, ``--sessions`` and ``--acts`` make it shorter."""
     parser = argparse.ArgumentParser(prog="make soak ARGS=…", description=__doc__)
     parser.add_argument("--messages", type=int, default=50_000, help="messages pushed through each design")
     parser.add_argument("--kills", type=int, default=100, help="processes killed on each side of each design")
@@ -37,6 +38,7 @@ def main() -> None:
         type=int,
         help="times qmon is killed in a purge, a requeue and an undo each: 50, or none where --designs is given",
     )
+    parser.add_argument("--sessions", type=int, default=200, help="sessions in trees of who waits for whom")
     parser.add_argument("--rows", type=int, default=200_000, help="rows that these have to do")
     chosen = parser.parse_args()
     if chosen.designs:
@@ -48,6 +50,8 @@ def main() -> None:
             _under_fire(design, replace(fire, messages=chosen.messages // 10, ring_size=4, asleep=True))
     if chosen.hangs:
         print(_hangs(chosen.hangs), flush=True)
+    if chosen.sessions:
+        print(stood(chosen.sessions), flush=True)
     acts = chosen.acts if chosen.acts is not None else 50 if chosen.designs == list(DESIGNS) else 0
     if acts:
         _acts_killed(acts, chosen.rows)
