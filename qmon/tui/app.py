@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 
-from textual.app import App
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.timer import Timer
@@ -21,17 +20,17 @@ from qmon.tui.acting.office import Office
 from qmon.tui.alarm import Alarm
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.intervals import faster, slower
+from qmon.tui.menus import Menus
 from qmon.tui.screens.base import DashboardScreen
 from qmon.tui.screens.catalogue import ENTRIES
 from qmon.tui.status import Shown
 from qmon.tui.text import interval
 from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES, no_color
-from qmon.tui.widgets.filter_bar import FilterBar
 
 _TICK_S: Final = 1.0
 
 
-class QmonApp(Alarm, App[None], inherit_bindings=False):
+class QmonApp(Alarm, Menus, inherit_bindings=False):
     """The dashboard over one source.
 
     Args:
@@ -189,28 +188,6 @@ class QmonApp(Alarm, App[None], inherit_bindings=False):
     def say(self, words: str) -> None:
         """One short line in a corner, gone after a while."""
         self.notify(words, timeout=3, markup=False)
-
-    def action_help(self) -> None:
-        """Open the help."""
-        from qmon.tui.modals.help import Help
-
-        self.push_screen(Help())
-
-    async def action_palette(self) -> None:
-        """Open the list of all actions that work here, and do what is chosen there."""
-        from qmon.tui.modals.palette import Choice, Palette, offered
-
-        async def do(choice: Choice | None) -> None:
-            if choice is not None:
-                node, binding = choice
-                await self.run_action(binding.action, node)
-
-        off = self.screen.offs() if isinstance(self.screen, DashboardScreen) else {}
-        await self.push_screen(Palette(offered(self.screen.active_bindings.values()), off), do)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While text is typed, the palette's key is part of it, and over a modal there is no palette."""
-        return action != "palette" or (len(self.screen_stack) == 1 and not isinstance(self.focused, FilterBar))
 
     async def action_quit(self) -> None:
         """Leave at once; the source is closed afterwards, since it may be stuck in a poll."""

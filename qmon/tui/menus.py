@@ -1,0 +1,34 @@
+"""What lies over the screens and tells what can be done: the palette and the help."""
+
+from __future__ import annotations
+
+from textual.app import App
+
+from qmon.tui.screens.base import DashboardScreen
+from qmon.tui.widgets.filter_bar import FilterBar
+
+
+class Menus(App[None], inherit_bindings=False):
+    """The keys of the app that open them."""
+
+    def action_help(self) -> None:
+        """Open the help."""
+        from qmon.tui.modals.help import Help
+
+        self.push_screen(Help())
+
+    async def action_palette(self) -> None:
+        """Open the list of all actions that work here, and do what is chosen there."""
+        from qmon.tui.modals.palette import Choice, Palette, offered
+
+        async def do(choice: Choice | None) -> None:
+            if choice is not None:
+                node, binding = choice
+                await self.run_action(binding.action, node)
+
+        off = self.screen.offs() if isinstance(self.screen, DashboardScreen) else {}
+        await self.push_screen(Palette(offered(self.screen.active_bindings.values()), off), do)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While text is typed, the palette's key is part of it, and over a modal there is no palette."""
+        return action != "palette" or (len(self.screen_stack) == 1 and not isinstance(self.focused, FilterBar))
