@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -106,6 +107,8 @@ def _look(
 
     began = time.monotonic()
     asked = rules_from_texts(*limits)
+    if wanted:  # a queue that was named must have the figures that are asked for
+        asked = tuple(replace(rule, queues=wanted) for rule in asked)
     config = read_config(path)
     found = choose(text, config)
     rules = asked or config.alerts

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Final
 
 from qmon.model.alert_rules import UNSEEN, AlertRule, applying, find
+from qmon.model.keys import nearest
 from qmon.model.view import QueueView, Severity, View
 
 
@@ -55,7 +56,8 @@ class Outcome:
     @property
     def undecided(self) -> bool:
         """Whether another poll may tell what this one could not."""
-        return any(problem.state is State.UNKNOWN for problem in self.problems)
+        seen = {queue.name for queue in self.queues}
+        return any(problem.state is State.UNKNOWN and problem.queue in seen for problem in self.problems)
 
 
 def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) -> Outcome:
@@ -66,7 +68,12 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
     """
     rules = applying(rules, view.target)
     queues = tuple(q for q in view.queues if not wanted or q.name in wanted)
-    problems = [Problem(name, State.UNKNOWN, "there is no such queue") for name in wanted if view.queue(name) is None]
+    known = [queue.name for queue in view.queues]
+    problems = [
+        Problem(name, State.UNKNOWN, f"there is no such queue{nearest(name, known)}")
+        for name in wanted
+        if name not in known
+    ]
     if not queues and not wanted:
         problems.append(Problem("", State.UNKNOWN, "no queue is known here"))
     for queue in queues:

@@ -148,6 +148,9 @@ def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:
     made(database, "fifo", "orders")
     assert checked("shop", "orders")[0] == 0
     assert checked("shop", "orders", "jobs")[0] == 2
+    code, line = checked("shop", "orders", "--crit", "fill>0.9")
+    assert (code, "orders: fill is not known: " in line) == (3, True), "a queue that was named must have what is asked"
+    assert checked("shop", "--crit", "fill>0.9")[0] == 0
     code, line = checked("shop", "orders", "ordres")
     assert code == 3
     assert "ordres: there is no such queue" in line

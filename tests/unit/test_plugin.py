@@ -58,9 +58,10 @@ def test_a_figure_that_a_queue_cannot_have_is_missed_only_by_a_rule_that_names_i
 
 
 def test_no_queue_and_a_queue_that_is_not_there_are_unknown() -> None:
+    assert not judge(view((queue("orders"),)), (), ("ordres",)).undecided, "another poll does not help"
     assert plugin_line(judge(view(()), ())) == "QMON UNKNOWN - orders-prod: no queue is known here"
-    line = plugin_line(judge(view((queue("a"),)), (), ("b",)))
-    assert line == "QMON UNKNOWN - orders-prod: b: there is no such queue"
+    line = plugin_line(judge(view((queue("orders"),)), (), ("ordres",)))
+    assert line == "QMON UNKNOWN - orders-prod: ordres: there is no such queue; did you mean orders?"
 
 
 def test_the_line_says_the_worst_first_and_then_the_figures_with_units_and_limits() -> None:
