@@ -155,6 +155,13 @@ async def test_a_target_that_is_lost_for_long_enough_raises_an_alert(monkeypatch
         assert not raised(d)
 
 
+async def test_a_target_that_was_never_there_raises_one_too() -> None:
+    async with dashboard(alerting=alerting(LOST)) as d:
+        await d.say(Phase.LOST, "connection refused", at=0.0)
+        await d.settle()
+        assert "■ CRITICAL  target  unreachable: connection refused" in d.text()
+
+
 KEEP = "import sys; out = open(sys.argv[1], 'a'); out.write(sys.stdin.read())"
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from qmon.cli.alerting import alerting_for
 from qmon.config.file import Telling, parse_config
+from qmon.engines.base import Target
 from qmon.errors import BadInput
 
 PATH = Path("some/qmon.toml")
@@ -58,3 +60,16 @@ def test_each_fault_is_one_line_with_file_and_key(text: str, message: str) -> No
     with pytest.raises(BadInput) as caught:
         parse_config(text, PATH)
     assert str(caught.value).startswith(f"{PATH}: {message}")
+
+
+def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(tmp_path: Path) -> None:
+    place = tmp_path / "qmon.toml"
+    place.write_text(WHOLE.replace('queue = "orders"', 'target = "shop*"').partition('[[alert]]\nname = "any')[0])
+    assert alerting_for(Target("elsewhere", "postgres", {}), place) is None
+    found = alerting_for(Target("shop-1", "postgres", {}), place)
+    assert found is not None
+    assert found.hook is not None
+    place.write_text(place.read_text().replace("command =", "# command ="))
+    quiet = alerting_for(Target("shop-1", "postgres", {}), place)
+    assert quiet is not None
+    assert quiet.hook is None
