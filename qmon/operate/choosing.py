@@ -115,6 +115,7 @@ def read_facts(sql: Sql) -> Facts:
 
 def choose(sql: Sql, layout: Layout, choice: Choice, wanted: Wanted) -> Chosen:
     """Count and freeze; only reads, and locks nothing. Raises ``BadInput`` for ids that cannot be ids here."""
+    sql.execute("modest", {})
     facts = read_facts(sql)
     known = proof(layout, facts)
     proves = "in_progress" in wanted.states

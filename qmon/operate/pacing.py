@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-TARGET_S: Final = 0.05
+TARGET_S: Final = 0.02
 """Seconds a batch should take: nobody waits longer for a row of ours."""
-FIRST: Final = 50
-LARGEST: Final = 1000
-"""Rows at the most: a popper wades through the rows that a batch has written and not committed."""
-REST: Final = 1.0
-"""Rest after a batch, as a multiple of the time it took: one half of the time belongs to the consumers."""
+FIRST: Final = 20
+LARGEST: Final = 100
+"""Rows at the most. A popper wades through those that a batch has written and not committed, and its own commit waits
+while the log of the batch is written; see ``make bench ARGS=acting``."""
+REST: Final = 2.0
+"""Rest after a batch, as a multiple of the time it took: two thirds of the time belong to the consumers."""
 LONGEST_REST_S: Final = 2.0
 
 

@@ -1,0 +1,5 @@
+-- Sets up a session that counts: in a deadlock it is the one that gives way. Its statements take one processor each
+-- (MAXDOP 1).
+-- > done  1
+SET DEADLOCK_PRIORITY LOW;
+SELECT CAST(1 AS bit) AS done
