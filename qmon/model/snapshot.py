@@ -42,7 +42,8 @@ class QueueSamples:
     """The samples of one queue in one poll; ``None`` or empty where the probe does not apply, is not due, or failed.
 
     ``last_id``: last id issued. ``head_limit``: how many ready rows the head probe could have counted. ``held``:
-    ``None`` where nothing tells which rows transactions hold. ``longest_first``: the
+    ``None`` where nothing tells which rows transactions hold; ``locked``: the same, also of a queue with a state while
+    its head does not move. ``longest_first``: the
     progress probe saw the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start
     time. ``anchor`` is the newest exact count there
     is, however old. ``unknown`` maps a figure to the reason why this layout cannot have it.
@@ -55,6 +56,7 @@ class QueueSamples:
     head: HeadSample | None = None
     head_limit: int = 0
     held: tuple[HeldSample, ...] | None = ()
+    locked: tuple[HeldSample, ...] = ()
     progress: ProgressSample | None = None
     longest_first: bool = False
     in_progress_ids: tuple[str, ...] | None = None

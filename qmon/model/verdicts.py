@@ -20,7 +20,7 @@ EMPTY: Final = "empty"
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What a rule may look at: the figures of one queue now."""
+    """What a rule may look at: the figures of one queue now. ``locked``: the proof that a session locks it all."""
 
     ready: Figure
     in_progress: Figure
@@ -34,6 +34,7 @@ class Signs:
     blocked: int
     failures: tuple[ProbeFailure, ...]
     pauses: tuple[Pause, ...] = ()
+    locked: str = ""
 
     def paused(self, side: Side) -> bool:
         """Somebody has paused them: what they do not do is no sign of trouble."""
@@ -80,6 +81,11 @@ def _paused(s: Signs) -> str | None:
     return "; ".join(said(pause) for pause in s.pauses) or None
 
 
+def _locked(s: Signs) -> str | None:
+    moves = bool(s.pop_rate.value) or (s.pop_rate.value is None and not s.failures)
+    return None if moves or s.paused(Side.POPPERS) or not s.locked else s.locked
+
+
 def _not_moving(s: Signs) -> str | None:
     if s.paused(Side.POPPERS):
         return None
@@ -101,6 +107,7 @@ def _outrun(s: Signs) -> str | None:
 RULES: Final[tuple[Rule, ...]] = (
     Rule("cannot see", Severity.WARNING, 0.0, _cannot_see),
     Rule("paused", Severity.NOTICE, 0.0, _paused, "p"),
+    Rule("everything locked", Severity.CRITICAL, 2.0, _locked, "4"),
     Rule("ring full", Severity.CRITICAL, 5.0, _ring_full),
     Rule("stuck in progress", Severity.CRITICAL, 0.0, _stuck),
     Rule("no pops", Severity.CRITICAL, 10.0, _not_moving),

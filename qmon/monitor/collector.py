@@ -166,7 +166,7 @@ class Collector:
             jobs.append(self._book.job("sequences", SequenceSample, {"sequences": _array(sequences)}))
         for name, probes in self._queues.items():
             jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
-        if any(pops_in_transaction(probes.layout) for probes in self._queues.values()):
+        if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             jobs.append(self._book.job("writers", WriterSample))
         jobs.append(self._book.job("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
@@ -202,7 +202,8 @@ class Collector:
             layout=layout, counters=counters.get(facts.table_id),
             data_counters=counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
             last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
-            held=held, progress=_first(found.get("progress_oldest") or found.get("progress")),
+            held=held if pops_in_transaction(layout) else (), locked=held or (),
+            progress=_first(found.get("progress_oldest") or found.get("progress")),
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get(probes.ring_probe)),
             anchor=self._slow.anchor(layout.queue), messages=messages_of(layout, facts, found), unknown=unknown,

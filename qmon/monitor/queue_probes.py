@@ -32,6 +32,7 @@ _HELD_AT_LEAST: Final = 200
 _COUNTING_S: Final = 10.0
 _RING_WINDOW: Final = 32
 _BOUND_LAG: Final = 2
+_STILL: Final = 3
 _WALK: Final = 2 * _FULL
 _HELD: Final = {
     "head": "held",
@@ -65,6 +66,7 @@ class Memo:
     """What is remembered of one queue between polls, to ask cheaply.
 
     ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
+    ``still``: the head was the same for so many polls.
     """
 
     polls: int = 0
@@ -75,12 +77,16 @@ class Memo:
     counted_at: float = float("-inf")
     scheduled: int | None = None
     dead: int | None = None
+    head_id: str | None = None
+    still: int = 0
 
     def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
         """Take in the head of this poll, for the next ones; ``walks``: it is sought from a place, not from an id."""
         self.polls += 1
         if head is None:
             return
+        self.still = self.still + 1 if head.head_id is not None and head.head_id == self.head_id else 0
+        self.head_id = head.head_id
         if self.head_limit == _FULL:
             self.over_limit = head.counted >= _FULL
         elif head.counted == 0:
@@ -137,8 +143,8 @@ class QueueProbes:
 
     @property
     def held_probe(self) -> str | None:
-        """The probe that tells which rows transactions hold, where no row says that it is in progress."""
-        return self._fitting(_HELD) if pops_in_transaction(self.layout) else None
+        """What tells which rows transactions hold: where no row says that it is in progress, or none moves."""
+        return self._fitting(_HELD) if pops_in_transaction(self.layout) or self.memo.still >= _STILL else None
 
     def _fitting(self, probes: Mapping[str, str]) -> str | None:
         """The one for the way in which the head is found; a stack is popped at its other end."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from qmon.model.flow import Flow, Shares, committed, pops_in_transaction, ring_flow, shares_of, table_flow
 from qmon.model.forecast import forecast
+from qmon.model.locked import everything_locked
 from qmon.model.pauses import pauses_of
 from qmon.model.series import Recorder
 from qmon.model.snapshot import QueueSamples, Snapshot
@@ -112,6 +113,7 @@ class QueueTrack:
             Signs(
                 ready, in_progress, stuck, oldest, push, pop, rates.net if rates else None, fill, q.layout.timeout_s,
                 len(snapshot.blocked or ()), failures, pauses,
+                everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout)),
             ),
             at, self._signs,
         )  # fmt: skip

@@ -223,3 +223,22 @@ def test_trees_of_many_sessions(url: str, count: int) -> None:
         assert {head.session.session for head in found.heads} <= {
             s.pids[str(n)] for n, held in blockers.items() if not held
         }
+
+
+def test_everything_locked_names_who_does_it_and_clears_when_it_lets_go(url: str) -> None:
+    installed(url, "status", "strict_fifo", "fifo")
+    query(url, "SELECT status_push('x'::bytea), strict_fifo_push('x'::bytea), fifo_push('x'::bytea)"
+          " FROM generate_series(1, 20)")  # fmt: skip
+    with watching(url) as watched, standing(url) as s:
+        sleeper = s.open("sleeper", "SELECT * FROM status FOR UPDATE")
+        popper = s.open("popper", "SELECT * FROM strict_fifo_pop()")
+        s.wait("next", "SELECT * FROM strict_fifo_pop()")
+        table = s.open("table", "LOCK TABLE fifo IN SHARE MODE")
+        s.wait("stopped", "SELECT * FROM fifo_pop()")
+        for name, pid in (("status", sleeper), ("strict_fifo", popper), ("fifo", table)):
+            queue = watched.queue(name, lambda q: q.verdict.code == "everything locked")
+            assert f"session {pid} (" in queue.verdict.proof
+            assert queue.verdict.key == "4"
+        for name in ("sleeper", "popper", "table"):
+            s.connections[name].rollback()
+        watched.view(lambda v: all(q.verdict.code != "everything locked" for q in v.queues))

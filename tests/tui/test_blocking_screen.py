@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from qmon.model.blocking import Forest
 from qmon.model.operations import Kind
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import View
+from qmon.model.view import Severity, Verdict, View
 from qmon.monitor.source import Focus
 from qmon.tui import redacted
 from qmon.tui.modals.act import Act
@@ -18,7 +18,7 @@ from qmon.tui.modals.session import SessionDetails
 from qmon.tui.widgets.lines import Lines
 from tests.tui.blocked import blocked_view, chain, tree
 from tests.tui.driving import dashboard
-from tests.tui.scripted import NASTY, SAMPLED_AT, snapshot, target, view
+from tests.tui.scripted import NASTY, SAMPLED_AT, queue, snapshot, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
 from tests.tui.test_pictures import SIZES, Compare, Shot
 
@@ -138,6 +138,17 @@ async def test_from_the_overview_e_ends_the_head_as_it_was_seen() -> None:
         await d.press("E")
         await d.until(lambda: script.asked, "the plan")
         assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
+
+
+async def test_a_verdict_that_names_a_blocker_leads_here() -> None:
+    proof = "session 61 (idle in transaction) holds all 31 messages"
+    locked = queue("mails", ready=31, verdict=Verdict("everything locked", proof, Severity.CRITICAL, key="4"))
+    async with dashboard() as d:
+        await d.give(replace(blocked_view(), queues=(locked,)))
+        assert "■ everything locked [4]" in d.text()
+        assert proof in d.lines("why")
+        await d.press("4")
+        assert "■ 61" in d.text()
 
 
 @pytest.mark.parametrize(("case", "why"), [("nobody", "no session is chosen"), ("read-only", "was started so")])

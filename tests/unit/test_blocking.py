@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qmon.engines import queries
 from qmon.engines.secret import hide_passwords
 from qmon.model.blocking import Forest, Held, Key, Role, forest, pairs_of
 from qmon.model.graph import bits, cycles, reached
@@ -180,3 +182,10 @@ def test_passwords_in_statements_are_covered() -> None:
         ("SELECT 'password' AS hint, password FROM t", "SELECT 'password' AS hint, password FROM t"),
     ):
         assert hide_passwords(told) == shown
+
+
+@pytest.mark.parametrize(("engine", "version"), [("postgres", (13, 0)), ("postgres", (18, 0)), ("sqlserver", (11, 0))])
+def test_every_engine_gives_the_same_rows(engine: str, version: tuple[int, int]) -> None:
+    query = queries.load(engine, "probe/blocking", version)
+    assert query.columns == tuple(field.name for field in fields(BlockingSample))
+    assert set(query.parameters) == {"limit", "chars"}

@@ -63,7 +63,8 @@ def unknown(queue: QueueView) -> list[tuple[str, str]]:
 def verdict(queue: QueueView) -> Cell:
     """The verdict with the sign of its severity."""
     severity = queue.verdict.severity
-    return (f"{SIGNS[severity]} {clean(queue.verdict.code.replace('_', ' '))}", TONES[severity])
+    key = f" [{queue.verdict.key}]" if queue.verdict.key else ""
+    return (f"{SIGNS[severity]} {clean(queue.verdict.code.replace('_', ' '))}{key}", TONES[severity])
 
 
 _ARROWS: Final = {Trend.DRAINING: ("drains in ", "↓ "), Trend.GROWING: ("growing ", "↑ ")}

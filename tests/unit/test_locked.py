@@ -1,0 +1,86 @@
+"""Everything locked: the two signs, who is named, and what is no sign."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.locked import everything_locked
+from qmon.model.samples import BlockingSample, HeadSample, HeldSample, ServerSample, WriterSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.verdicts import judge
+from qmon.model.view import Figure
+from tests.unit.test_blocking import blocks, waits
+from tests.unit.test_verdicts import FINE
+
+_LAYOUT = Layout("mails", "status", TableName("dbo", "mails"), id="id", state=StateColumn("s", 1, 2))
+_POLL = Snapshot(
+    "t", "postgres", "18.6", 1, 1000.0, 1000.0, 1.0, 1.0, 1, 1.0, ServerSample(1000.0, 1.0, None, False, 1, 0, 0, 0)
+)
+_WRITER = WriterSample("700", 61, 7_440.0, "idle in transaction", "app-7")
+
+
+def waiting(table: str = "dbo.mails", waiting_s: float = 9.0) -> tuple[BlockingSample, ...]:
+    """Two sessions that wait for 61, one of them behind the other."""
+    rows = [*blocks(61), *waits(71, 61), *waits(72, 71)]
+    return tuple(replace(r, object=f"{table} row (0,1)", waiting_s=waiting_s) if r.blocker else r for r in rows)
+
+
+def held(rows: int, counted: int = 50, limit: int = 1001, **writer: object) -> tuple[QueueSamples, Snapshot]:
+    """A queue of which one transaction holds so many rows."""
+    q = QueueSamples(
+        _LAYOUT, head=HeadSample("1", 9.0, counted), head_limit=limit, locked=(HeldSample("700", rows, True),)
+    )
+    one = replace(_WRITER, **writer)  # type: ignore[arg-type]  # the names are checked by replace
+    return q, replace(_POLL, writers=(one,))
+
+
+def test_who_is_at_the_head_of_those_that_wait_for_the_table_is_named() -> None:
+    proof = everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting()), in_transaction=False)
+    assert proof.startswith(
+        "session 61 (idle in transaction, transaction open 60 s, mailer, 10.0.0.7) holds up 2 sessions"
+    )
+    assert proof.endswith("to lock dbo.mails")
+
+
+def test_waiting_for_another_table_or_only_just_is_no_sign() -> None:
+    for rows in (waiting("dbo.mails_archive"), waiting(waiting_s=1.0), ()):
+        assert everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False) == ""
+
+
+def test_a_prepared_transaction_is_named() -> None:
+    head = replace(blocks(0)[0], gid="pay-7", state="prepared")
+    rows = (head, *(replace(r, blocker_gid="pay-7", object="table dbo.mails", waiting_s=9.0) for r in waits(71, 0)))
+    proof = everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False)
+    assert proof == "the prepared transaction pay-7 (since 60 s) holds up a session that wants to lock dbo.mails"
+
+
+def test_a_cycle_among_them_ends() -> None:
+    rows = tuple(
+        replace(r, object="table dbo.mails", waiting_s=9.0) for r in (*waits(1, 2), *waits(2, 1), *waits(3, 2))
+    )
+    assert "holds up" in everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False)
+
+
+def test_a_transaction_that_holds_every_row_looked_at() -> None:
+    assert everything_locked(*held(50), in_transaction=False) == (
+        "session 61 (idle in transaction, transaction open 2 h 04 m, app-7) holds all 50 messages"
+    )
+    assert "holds the first 200 messages" in everything_locked(*held(200, 1, 1), in_transaction=False)
+    assert everything_locked(*held(49), in_transaction=False) == ""
+    assert everything_locked(*held(50, transaction_s=2.0), in_transaction=False) == ""
+    assert everything_locked(*held(50, xid="701"), in_transaction=False) == ""
+
+
+def test_where_pops_hold_their_rows_a_batch_at_work_is_no_sign() -> None:
+    assert everything_locked(*held(50), in_transaction=True) == ""
+    assert everything_locked(*held(150, 150), in_transaction=True) != ""
+
+
+def test_the_verdict_needs_pops_that_stand_still_and_leads_to_screen_4() -> None:
+    still = replace(FINE, locked="session 61 holds all", pop_rate=Figure(0.0))
+    _, since = judge(still, 1000.0, {})
+    verdict, _ = judge(still, 1060.0, since)
+    assert (verdict.code, verdict.proof, verdict.key) == ("everything locked", "session 61 holds all", "4")
+    moving = replace(still, pop_rate=Figure(3.0))
+    assert judge(moving, 1060.0, since)[0].code == "healthy"
