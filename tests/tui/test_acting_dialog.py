@@ -272,7 +272,7 @@ async def test_texts_from_the_database_are_text() -> None:
 async def test_a_long_statement_scrolls_by_keyboard() -> None:
     script = Script(make=lambda kind, queue, _: plan(kind, queue, sql=tuple(f"SELECT {i}" for i in range(40))))
     async with asked(script, "r") as d:
-        assert "PgDn more" in d.text()
+        await d.until(lambda: "PgDn more" in d.text(), "that there is more")
         for _ in range(8):
             await d.press("pagedown")
         assert "SELECT 39" in d.text()

@@ -100,6 +100,7 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
             words = [words for words, _ in self._option.values]
             self.query_one(Cycle).offer(words, self._option.at)
         self.watch(self.app, "shown", self._figures_came, init=False)
+        self.watch(self.query_one("#act-body"), "show_vertical_scrollbar", self._hint, init=False)
         self.set_interval(_TICK_S, self._draw)
         self._plan()
 
@@ -218,9 +219,7 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
         self.set_class(bool(problem), "-problem")
         self.query_one("#act-body").styles.max_height = max(4, self.size.height - _OTHER_ROWS)
         self.query_one("#act-problem", Lines).show(lambda cells, _: act.problem(problem, cells))
-        long = self.step in (Step.CONFIRM, Step.REFUSED) and self.query_one("#act-body").max_scroll_y > 0
-        hint = act.HINTS[step] + (" · PgDn more" if long else "")
-        self.query_one("#act-hint", Lines).show(lambda cells, _: [((f" {shorten(hint, cells - 1)}", "muted"),)])
+        self._hint()
         name = clean(self.plan.queue) if self.plan is not None else ""
         for row, label in (("option", self._option.name if self._option else ""), ("reason", "reason"),
                            ("typed", f"type {shorten(name, 24)}")):  # fmt: skip
@@ -228,6 +227,14 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
             lines.show(lambda cells, _, label=label: [((f" {label}", "muted"),)])  # type: ignore[misc]
         self.set_class(self._option is not None, "-optional")
         self.query_one("#act").set_class(width(name) > _SHORT_NAME, "-long")
+
+    def _hint(self) -> None:
+        """Which keys there are; that there is more to read is known once the text has been laid out."""
+        more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
+        hint = act.HINTS[self.step.value] + (
+            " · PgDn more" if more and self.step in (Step.CONFIRM, Step.REFUSED) else ""
+        )
+        self.query_one("#act-hint", Lines).show(lambda cells, _: [((f" {shorten(hint, cells - 1)}", "muted"),)])
 
     # ----------------------------------------------------------------------------------------------- what keys do
 
