@@ -115,7 +115,7 @@ def _install(target: Target) -> dict[str, Layout]:
         for part in PARTS:
             made = install(
                 connection, chosen, part.design, schema=SCHEMA, queue=part.queue, ring_size=part.ring_size,
-                timeout_s=part.timeout_s,
+                timeout_s=part.timeout_s, owner_held_while_working=True,
             )  # fmt: skip
             layouts[part.queue] = made.layout
             _fill(connection, Statements(chosen, made.layout, connection.version), part.backlog)

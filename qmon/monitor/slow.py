@@ -23,6 +23,8 @@ from qmon.monitor.queue_probes import Memo, QueueProbes, Spec, names_of, state_v
 _COST_FACTOR: Final = 200.0
 _HEAD_EVERY_S: Final = 10.0
 _COUNT_EVERY_S: Final = 60.0
+_SETTLED_S: Final = 2.5
+"""After so many seconds the server's counters have seen what was committed before (PostgreSQL: a second)."""
 _DEAR_HEAD_S: Final = 0.001
 _DEADLINE_S: Final = 120.0
 _BACK_OFF_S: Final = 5.0
@@ -37,6 +39,9 @@ class _Task:
     kind: str
     due_at: float = 0.0
     wanted: bool = True
+    again: bool = True
+    """Count once more soon: what is carried on from a count that was made in a burst is wrong by what the counters
+    had not seen yet."""
 
 
 class Slow:
@@ -87,6 +92,7 @@ class Slow:
             for queue, needed in needs.items():
                 if (task := self._tasks.get((queue, "count"))) is not None:
                     if needed and not task.wanted:
+                        task.again = True
                         self._wake.set()
                     task.wanted = needed
 
@@ -95,7 +101,7 @@ class Slow:
         with self._lock:
             task = self._tasks.get((queue, "count"))
             if task is not None:
-                task.wanted, task.due_at = True, 0.0
+                task.wanted, task.again, task.due_at = True, True, 0.0
         self._wake.set()
 
     def anchor(self, queue: str) -> AnchorSample | None:
@@ -181,7 +187,8 @@ class Slow:
                 self._count(connection, found)
         finally:
             took = self._clock() - started
-            every = _HEAD_EVERY_S if task.kind == "head" else _COUNT_EVERY_S
+            every = _HEAD_EVERY_S if task.kind == "head" else _SETTLED_S if task.again else _COUNT_EVERY_S
+            task.again = False
             task.due_at = self._clock() + max(every, took * _COST_FACTOR)
         with self._lock:
             self._failures.pop((task.queue, task.kind), None)

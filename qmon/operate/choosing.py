@@ -218,9 +218,10 @@ def _words(choice: Choice, wanted: Wanted, facts: Facts, known: Proof, states: f
         said.append(f"id {shown}")
     if wanted.older_than_s is not None:
         said.append(f"since before {_at(facts.epoch - wanted.older_than_s)[:-9]}Z")
-    if wanted.stuck_s is not None:
-        but = "" if known.kind == "none" else ", or owner dead"
-        said.append(f"in progress for more than {format_duration(wanted.stuck_s)}{but}")
+    if wanted.stuck_s is not None and known.kind == "none":
+        said.append(f"for more than {format_duration(wanted.stuck_s)}")
+    elif wanted.stuck_s is not None and states != {OwnerState.DEAD}:  # a dead owner is reason enough at any age
+        said.append(f"for more than {format_duration(wanted.stuck_s)} unless the owner is dead")
     if choice.owner is not None:
         said.append(f"owner {choice.owner}")
     if "in_progress" in wanted.states and known.kind != "none":

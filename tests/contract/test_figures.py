@@ -11,7 +11,7 @@ from qmon.model.report import status_object
 from qmon.model.view import QueueView
 from qmon.monitor.watch import look
 from tests.contract.watching import installed, target_of, watching
-from tests.facts import connected, query
+from tests.facts import connected, query, wait_until
 
 NASTY = ('"; drop table x; --', "[a]]b].[c d]", "[red]plain[/red]", "Größe 🚀 :x ? {y} %s", "o'clock\\n")
 
@@ -75,6 +75,17 @@ def test_a_deep_queue_is_counted_once_and_carried_on_with_a_tilde(database: str)
         for name in ("fifo", "status", "batch_fast"):
             most = 5500 if name != "batch_fast" else 5700
             assert watched.queue(name, _holds(most)).ready.estimated
+
+
+def test_a_queue_counted_in_a_burst_is_counted_again_once_the_server_has_caught_up(database: str) -> None:
+    """Its counters lag by up to a second: what a count has seen already would be added once more."""
+    installed(database, "fifo")
+    with watching(database) as watched, connected(database) as pusher:
+        pusher.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 100)")
+        watched.queue("fifo", _holds(100))
+        pusher.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 6000)")
+        wait_until(lambda: watched.poller.slow.counts >= 2, what="the second count")
+        assert watched.queue("fifo", _holds(6100)).ready.estimated
 
 
 def _holds(ready: int) -> Callable[[QueueView], bool]:
@@ -235,6 +246,7 @@ def test_without_an_index_a_figure_is_counted_slowly_and_no_probe_of_the_tick_sc
         queue = watched.queue("bare", lambda q: q.ready.value is not None)
         assert (queue.ready.value, queue.ready.estimated) == (15000, True)
         assert (queue.in_progress.value, queue.in_progress.estimated) == (15000, True)
+        wait_until(lambda: watched.poller.slow.counts >= 2, what="the second count, which is the last for a minute")
         watched.view(polls=4)
         here = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'bare'"
         before = query(database, here)
