@@ -22,7 +22,7 @@ def plan_text(plan: Plan) -> Iterator[str]:
     yield clean(plan.title)
     yield from _entry("target", plan.target)
     yield from _entry("which", plan.predicate)
-    yield from _entry("count", f"{plan.count:,} {plan.unit}")
+    yield from _entry("count", f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}")
     yield from _entry("left out", ", ".join(f"{each.why} {each.count:,}" for each in plan.left_out) or "nothing")
     yield from _entry("effort", _effort(plan))
     yield from _entry("undo", undo_text(plan.undo))

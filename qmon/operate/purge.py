@@ -24,6 +24,7 @@ from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import consent, estimated_s, first_rows
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure
+from qmon.operate.words import counted
 
 _DAY_S: Final = 86400.0
 _OUR_GATE: Final = "qmon_gate"
@@ -47,7 +48,7 @@ def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
         count = rows.count
         plan = replace(
             _plan(desk, layout, None if count else "no message matches: nothing to do"),
-            title=f"Purge {count:,} messages of {layout.queue}",
+            title=f"Purge {counted(count, 'message')} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
             sql=tuple(sql.statement(name, way.shown).text for name in ("lock", *way.moves)),

@@ -24,6 +24,7 @@ from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import consent, estimated_s, first_rows
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure
+from qmon.operate.words import counted
 
 MAX_ATTEMPTS: Final = 5
 """As the installed designs have it: after so many attempts a message is dead, where the layout has that state."""
@@ -51,7 +52,7 @@ def prepare_requeue(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
         undo = _undo(desk, sql, layout)
         plan = replace(
             _plan(desk, layout, refused=desk.read_only or (None if count else "no message matches: nothing to do")),
-            title=f"Requeue {count:,} messages of {layout.queue}",
+            title=f"Requeue {counted(count, 'message')} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
             sql=tuple(sql.statement(name, way.names).text for name in ("lock", "requeue")),

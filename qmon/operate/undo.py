@@ -26,6 +26,7 @@ from qmon.operate.preview import First, consent
 from qmon.operate.sql import Sql
 from qmon.operate.stores import Store
 from qmon.operate.table import Structure, read_structure
+from qmon.operate.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ def _filled(desk: Desk, sql: Sql, plan: Plan, way: _Way, rows: Frozen, left: tup
     return replace(
         plan,
         count=rows.count,
-        title=f"Undo the {way.done.kind} of {rows.count:,} messages of {way.done.queue} by {way.done.by}",
+        title=f"Undo the {way.done.kind} of {counted(rows.count, 'message')} of {way.done.queue} by {way.done.by}",
         sql=tuple(sql.statement(name, way.names).text for name in way.moves),
         first=_first(desk, sql, way, rows),
         left_out=left,

@@ -68,7 +68,7 @@ def left_out(plan: Plan) -> str:
 
 def effort(plan: Plan) -> str:
     """``1,204 messages in batches of 500, about 2 s``."""
-    parts = [f"{plan.count:,} {plan.unit}"]
+    parts = [f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}"]
     if plan.batch is not None and plan.count > plan.batch:
         parts[0] += f" in batches of {plan.batch:,}"
     if plan.seconds is not None:
