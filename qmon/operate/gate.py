@@ -15,7 +15,8 @@ from qmon.model.layout import Layout, TableName
 from qmon.model.operations import Consent, Kind, Plan, Progress, Result, Side, Undo
 from qmon.operate import switches
 from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell
-from qmon.operate.operation import Record, Running, check, running
+from qmon.operate.once import Once
+from qmon.operate.operation import Record, Running
 from qmon.operate.sql import Sql
 from qmon.operate.switches import Means
 
@@ -87,28 +88,20 @@ def prepare_remove_gate(desk: Desk, layout: Layout) -> Prepared:
     return PreparedGate(desk, layout, plan, drop)
 
 
-class PreparedGate:
+class PreparedGate(Once):
     """See ``Prepared``."""
 
     def __init__(self, desk: Desk, layout: Layout, plan: Plan, change: Callable[[Sql], None]) -> None:
-        self._desk, self._layout, self._plan, self._change = desk, layout, plan, change
-        self._applied = False
-
-    @property
-    def plan(self) -> Plan:
-        """What will be done."""
-        return self._plan
+        super().__init__(desk, plan)
+        self._layout, self._change = layout, change
 
     def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
         """See ``Prepared``. Asks for the lock on the table for a moment, again and again; ``stopped()`` gives up."""
-        check(self._desk, self._plan, permission)
-        if self._applied:
-            raise BadInput("this plan was applied already; plan again; nothing was changed")
+        self._check(permission)
         with contextlib.closing(self._desk.connect(str(self._plan.kind))) as connection:
             sql = Sql(connection, self._desk.engine)
             switches.ensure(sql)
-            with running(self._desk, connection, self._plan, permission, Record(str(self._layout.table))) as work:
-                self._applied = True
+            with self._running(connection, permission, Record(str(self._layout.table))) as work:
                 self._with_lock(sql, work, tell, stopped)
             return work.result()
 

@@ -13,7 +13,8 @@ from qmon.model.operations import DEFAULT_PAUSE_S, Consent, Kind, Pause, Plan, P
 from qmon.model.pauses import clock
 from qmon.operate import quiet, switches
 from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell
-from qmon.operate.operation import Record, check, running
+from qmon.operate.once import Once
+from qmon.operate.operation import Record
 from qmon.operate.sql import Sql
 from qmon.operate.switches import Held, Means
 from qmon.operate.words import short
@@ -75,23 +76,18 @@ def prepare_resume(desk: Desk, layout: Layout, side: Side) -> Prepared:
     return PreparedPause(desk, layout, plan, means, None)
 
 
-class PreparedPause:
+class PreparedPause(Once):
     """See ``Prepared``. ``for_s``: seconds to pause; ``None``: resume."""
 
     def __init__(self, desk: Desk, layout: Layout, plan: Plan, means: Means | None, for_s: float | None) -> None:
-        self._desk, self._layout, self._plan, self._means, self._for_s = desk, layout, plan, means, for_s
-        self._applied = False
-
-    @property
-    def plan(self) -> Plan:
-        """What will be done."""
-        return self._plan
+        super().__init__(desk, plan)
+        self._layout, self._means, self._for_s = layout, means, for_s
 
     def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
         """See ``Prepared``. Ends once it has been seen to work, or ``stopped()`` while that is watched."""
-        check(self._desk, self._plan, permission)
-        if self._applied or self._means is None:
-            raise BadInput("this plan was applied already; plan again; nothing was changed")
+        self._check(permission)
+        if self._means is None:
+            raise BadInput(f"{self._plan.refused}; nothing was changed")
         if self._for_s is not None and not permission.reason.strip():
             raise BadInput("a pause needs a reason, which everybody sees; nothing was changed")
         means, layout = self._means, self._layout
@@ -99,8 +95,7 @@ class PreparedPause:
             sql = Sql(connection, self._desk.engine)
             switches.ensure(sql)
             record = Record(str(layout.table), {"side": str(means.side), "way": means.way, "for_s": self._for_s})
-            with running(self._desk, connection, self._plan, permission, record) as work:
-                self._applied = True
+            with self._running(connection, permission, record) as work:
                 with work.batch() as tally:
                     at_once = sql.engine.name == "sqlserver"  # a switch there is a row: set with its record
                     until_ms = self._write(sql, means, permission, set_now=at_once)

@@ -12,7 +12,8 @@ from qmon.model.operations import Plan, Result
 from qmon.operate.acting import Desk, Permission, Stopped, Tell
 from qmon.operate.batches import Batches, Move
 from qmon.operate.frozen import Frozen, Mark, marks_for
-from qmon.operate.operation import Record, Running, Tally, running
+from qmon.operate.once import Once
+from qmon.operate.operation import Record, Running, Tally
 from qmon.operate.pacing import Pace
 from qmon.operate.sql import Sql
 
@@ -27,30 +28,22 @@ class Work:
     pace: Callable[[], Pace] = field(default=Pace)
 
 
-class PreparedRows:
+class PreparedRows(Once):
     """See ``Prepared``. ``work`` is ``None`` where the plan is refused."""
 
     def __init__(self, desk: Desk, plan: Plan, work: Work | None) -> None:
-        self._desk, self._plan, self._work = desk, plan, work
-        self._applied = False
-
-    @property
-    def plan(self) -> Plan:
-        """What will be done."""
-        return self._plan
+        super().__init__(desk, plan)
+        self._work = work
 
     def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
         """See ``Prepared``."""
-        if self._applied:
-            raise BadInput("this plan was applied already; plan again; nothing was changed")
-        self._desk.may_change()
+        self._check(permission)
         if self._work is None:
             raise BadInput(f"{self._plan.refused}; nothing was changed")
         work, plan = self._work, self._plan
         with contextlib.closing(self._desk.connect(str(plan.kind))) as connection:
             sql = Sql(connection, self._desk.engine)
-            with running(self._desk, connection, plan, permission, work.record) as operation:
-                self._applied = True
+            with self._running(connection, permission, work.record) as operation:
                 sql.execute("settle", {})
                 move = work.begin(sql, operation)
                 Batches(operation, connection, plan.count, tell, stopped, work.pace()).work(work.rows, move)

@@ -16,7 +16,8 @@ from qmon.operate import stores
 from qmon.operate.acting import Desk, Permission, Stopped, Tell
 from qmon.operate.batches import Batches
 from qmon.operate.choosing import read_facts
-from qmon.operate.operation import Record, Tally, running, standing
+from qmon.operate.once import Once
+from qmon.operate.operation import Record, Tally, standing
 from qmon.operate.operations import recorded
 from qmon.operate.sql import Sql
 from qmon.operate.stores import Store
@@ -68,28 +69,20 @@ def prepare_empty_trash(desk: Desk, queue: str | None, older_than_s: float) -> P
     return PreparedEmpty(desk, plan, before, parts)
 
 
-class PreparedEmpty:
+class PreparedEmpty(Once):
     """See ``Prepared``."""
 
     def __init__(self, desk: Desk, plan: Plan, before: float, parts: list[_Part]) -> None:
-        self._desk, self._plan, self._before, self._parts = desk, plan, before, parts
-        self._applied = False
-
-    @property
-    def plan(self) -> Plan:
-        """What will be emptied."""
-        return self._plan
+        super().__init__(desk, plan)
+        self._before, self._parts = before, parts
 
     def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
         """See ``Prepared``."""
-        if self._applied:
-            raise BadInput("this plan was applied already; plan again; nothing was changed")
-        self._desk.may_change()
+        self._check(permission)
         with contextlib.closing(self._desk.connect(str(self._plan.kind))) as connection:
             sql = Sql(connection, self._desk.engine)
             record = Record("trash", {"before": self._before, "operations": _operations(self._parts)})
-            with running(self._desk, connection, self._plan, permission, record) as operation:
-                self._applied = True
+            with self._running(connection, permission, record) as operation:
                 batches = Batches(operation, connection, self._plan.count, tell, stopped)
                 for part in self._parts:
                     batches.repeat(part.count, partial(self._empty, sql, part))
