@@ -1,0 +1,64 @@
+"""Samples of how a queue's tables and indexes are used. Totals since the server last reset them, never rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class UseSample:
+    """One row a table or index of a queue; ``None``: this server does not say.
+
+    Attributes:
+        table_id: the table, as in ``TableFacts``.
+        index_id: the index; 0 is the table itself. On SQL Server the clustered index is the table: it is 0, too.
+        name: the index's name; the table's own for the table.
+        role: ``table``, ``primary``, ``unique`` or ``index``.
+        scans: scans begun.
+        rows_read: rows (of an index: entries) that scans have returned, dead ones included that no scan may skip yet.
+        pages: pages touched, in memory or not.
+        own_rows: of ``rows_read`` what our own session has read since its last poll and hands in after this one;
+            ``None``: nobody knows.
+        own_pages: the same of ``pages``.
+        bytes: its size.
+        latch_waits: waits for a latch on one of its pages in memory.
+        latch_wait_s: seconds waited for these.
+        lock_waits: waits for a lock on one of its rows or pages.
+        lock_wait_s: seconds waited for these.
+        splits: pages split, or allocated because one was full.
+        ghosts: rows deleted that still lie there (SQL Server); of a PostgreSQL table dead rows.
+    """
+
+    table_id: int
+    index_id: int
+    name: str
+    role: str
+    scans: int | None
+    rows_read: int | None
+    pages: int | None
+    own_rows: int | None
+    own_pages: int | None
+    bytes: int | None
+    latch_waits: int | None = None
+    latch_wait_s: float | None = None
+    lock_waits: int | None = None
+    lock_wait_s: float | None = None
+    splits: int | None = None
+    ghosts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsSample:
+    """One row a table: the statistics that its plans are made by.
+
+    ``estimated_rows``: rows the table had when they were last updated, ``None``: never; ``rows``: rows it has now, as
+    the server counts them; ``modified``: rows changed since; ``updated_at``: when, seconds since the epoch; ``updates``:
+    how often so far, ``None`` where the server does not count.
+    """
+
+    table_id: int
+    estimated_rows: int | None
+    rows: int
+    modified: int
+    updated_at: float | None
+    updates: int | None
