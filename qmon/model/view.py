@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
 from qmon.model.blocking import Forest
+from qmon.model.flow import Flow
 from qmon.model.layout import Layout
 from qmon.model.operations import Pause
 from qmon.model.samples import BlockedSample, MessageSample, WaitSample
@@ -55,6 +56,20 @@ class Verdict:
     key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class PastVerdict:
+    """A verdict that was said of a queue and is said no longer. Both moments are seconds since the epoch, server clock.
+
+    ``proof``: the first that was said; ``since_at``: when it was first said.
+    """
+
+    code: str
+    proof: str
+    severity: Severity
+    since_at: float
+    until_at: float
+
+
 class Trend(StrEnum):
     """Where the depth goes."""
 
@@ -94,7 +109,10 @@ class QueueView:
 
     ``gap``: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
     ``fill``: share of a ring's slots in use, 0 to 1. ``window_s``: seconds that the rates were measured over.
-    ``pauses``: those in force.
+    ``pauses``: those in force. ``verdict`` is the worst of ``verdicts``, all that hold and do not merely follow from
+    another; ``past``: those said before, the newest first, a bounded number.
+    ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
+    that poll, ``None`` where something came between.
     """
 
     layout: Layout
@@ -117,6 +135,10 @@ class QueueView:
     gap_kind: str = ""
     window_s: float | None = None
     pauses: tuple[Pause, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    past: tuple[PastVerdict, ...] = ()
+    flow: Flow | None = None
+    span_s: float | None = None
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.blocking import forest
+from qmon.model.readings import TargetReadings
 from qmon.model.samples import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Figure, TargetView, View
@@ -33,10 +34,11 @@ class History:
     def add(self, snapshot: Snapshot) -> View:
         """Take in one poll; returns all figures as they are now."""
         unbroken = self._unbroken(snapshot)
+        readings = TargetReadings()
         queues = []
         for samples in snapshot.queues:
             track = self._tracks.setdefault(samples.layout.queue, QueueTrack())
-            queues.append(track.add(snapshot, samples, unbroken=unbroken))
+            queues.append(track.add(snapshot, samples, unbroken=unbroken, target=readings))
         for gone in self._tracks.keys() - {s.layout.queue for s in snapshot.queues}:
             del self._tracks[gone]
         server = self._server(snapshot, unbroken)

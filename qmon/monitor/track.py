@@ -8,11 +8,14 @@ from qmon.model.flow import Flow, Shares, committed, pops_in_transaction, ring_f
 from qmon.model.forecast import forecast
 from qmon.model.locked import everything_locked
 from qmon.model.pauses import pauses_of
+from qmon.model.readings import NO_TARGET_READINGS, QueueReadings, TargetReadings
 from qmon.model.series import Recorder
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import Signs, judge
 from qmon.model.view import Figure, Forecast, Point, QueueView, Trend
 from qmon.monitor import figures
+from qmon.monitor.chronicle import Chronicle
+from qmon.monitor.evidence import Evidence
 from qmon.monitor.watched import WatchedIds, WatchedProgress
 from qmon.monitor.window import Rates, Tick, Window
 
@@ -34,10 +37,19 @@ class QueueTrack:
         self._progress = WatchedProgress()
         self._ids = WatchedIds()
         self._signs: dict[str, float] = {}
+        self._evidence = Evidence()
+        self._chronicle = Chronicle()
         self._points = Recorder(KEPT_POINTS)
+        self._flow_now: Flow | None = None
+        self._span_s: float | None = None
 
-    def add(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool) -> QueueView:
-        """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart."""
+    def add(
+        self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool, target: TargetReadings = NO_TARGET_READINGS
+    ) -> QueueView:
+        """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart.
+
+        ``target``: what this poll and those before it tell about the target as a whole.
+        """
         at = snapshot.sampled_at
         self._advance(q, at, unbroken)
         if q.in_progress_ids is not None:
@@ -50,12 +62,14 @@ class QueueTrack:
         ready = figures.ready(q, exact, self._window.carried())
         if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
             ready = Figure.unknown(blind)
-        view = self._view(snapshot, q, ready, held)
+        view = self._view(snapshot, q, ready, held, (target, self._evidence.add(snapshot, q)))
         self._prev, self._prev_at = q, at
         return view
 
     def _advance(self, q: QueueSamples, at: float, unbroken: bool) -> None:
         flow = self._flow(q) if unbroken and self._prev is not None and self._prev_at is not None else None
+        self._flow_now = flow
+        self._span_s = at - self._prev_at if unbroken and self._prev_at is not None else None
         if flow is None or self._prev_at is None:
             self._window.start(at)
         else:
@@ -94,7 +108,14 @@ class QueueTrack:
             less = held if pops_in_transaction(q.layout) else 0
             self._window.rebase(q.anchor.counted_at, max(0, q.anchor.ready - less))
 
-    def _view(self, snapshot: Snapshot, q: QueueSamples, ready: Figure, held: tuple[int, int] | None) -> QueueView:
+    def _view(
+        self,
+        snapshot: Snapshot,
+        q: QueueSamples,
+        ready: Figure,
+        held: tuple[int, int] | None,
+        readings: tuple[TargetReadings, QueueReadings],
+    ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates()
         missing = Figure.unknown(_FIRST if self._prev is None else _BROKEN)
@@ -109,22 +130,25 @@ class QueueTrack:
         pop = Figure(rates.popped) if rates else missing
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
-        verdict, self._signs = judge(
-            Signs(
-                ready, in_progress, stuck, oldest, push, pop, rates.net if rates else None, fill, q.layout.timeout_s,
-                len(snapshot.blocked or ()), failures, pauses,
-                everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout)),
-            ),
-            at, self._signs,
+        recent = self._window.rates(_SMOOTH_S)
+        signs = Signs(
+            ready=ready, in_progress=in_progress, stuck=stuck, oldest=oldest, push_rate=push, pop_rate=pop,
+            recent_pop_rate=Figure(recent.popped) if recent else missing, net_rate=rates.net if rates else None,
+            fill=fill, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
+            locked=everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout)),
+            layout=q.layout, samples=q, snapshot=snapshot, target=readings[0], queue=readings[1],
         )  # fmt: skip
+        verdicts, self._signs = judge(signs, at, self._signs)
         self._remember(at, ready, in_progress, oldest)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
             scheduled=self._extra(q, "scheduled"), dead=self._extra(q, "dead"), oldest=oldest,
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
-            gap=gap, fill=fill, verdict=verdict, forecast=self._forecast(ready, rates),
+            gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready, rates),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
-            window_s=rates.seconds if rates else None, pauses=pauses,
+            window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts,
+            past=self._chronicle.add(verdicts, at),
+            flow=self._flow_now, span_s=self._span_s,
         )  # fmt: skip
 
     def _extra(self, q: QueueSamples, figure: str) -> Figure:

@@ -80,7 +80,7 @@ def test_where_pops_hold_their_rows_a_batch_at_work_is_no_sign() -> None:
 def test_the_verdict_needs_pops_that_stand_still_and_leads_to_screen_4() -> None:
     still = replace(FINE, locked="session 61 holds all", pop_rate=Figure(0.0))
     _, since = judge(still, 1000.0, {})
-    verdict, _ = judge(still, 1060.0, since)
+    (verdict,), _ = judge(still, 1060.0, since)
     assert (verdict.code, verdict.proof, verdict.key) == ("everything locked", "session 61 holds all", "4")
     moving = replace(still, pop_rate=Figure(3.0))
-    assert judge(moving, 1060.0, since)[0].code == "healthy"
+    assert judge(moving, 1060.0, since)[0][0].code == "healthy"

@@ -11,14 +11,14 @@ from qmon.model.view import Figure, Severity
 
 FINE = Signs(
     ready=Figure(10), in_progress=Figure(2), stuck=Figure(0), oldest=Figure(0.1), push_rate=Figure(50.0),
-    pop_rate=Figure(50.0), net_rate=0.0, fill=Figure.unknown("not a ring"), timeout_s=300, blocked=0, failures=(),
+    pop_rate=Figure(50.0), net_rate=0.0, fill=Figure.unknown("not a ring"), timeout_s=300,
 )  # fmt: skip
 
 
 def after(signs: Signs, seconds: float) -> tuple[str, str]:
     """The verdict once the sign has lasted for so long."""
     _, since = judge(signs, 1000.0, {})
-    verdict, _ = judge(signs, 1000.0 + seconds, since)
+    verdict = judge(signs, 1000.0 + seconds, since)[0][0]
     return verdict.code, verdict.proof
 
 
@@ -51,7 +51,7 @@ def test_a_sign_that_goes_away_starts_its_hold_time_anew() -> None:
     signs = replace(FINE, pop_rate=Figure(0.0))
     _, since = judge(signs, 0.0, {})
     _, since = judge(FINE, 6.0, since)
-    verdict, since = judge(signs, 8.0, since)
+    (verdict,), since = judge(signs, 8.0, since)
     assert verdict.code == "healthy"
     assert since == {"no pops": 8.0}
 
@@ -63,14 +63,14 @@ def test_full_ring() -> None:
 
 def test_cannot_see_names_the_grant() -> None:
     failure = ProbeFailure("head", "permission denied for table q", "q", "GRANT SELECT ON q TO monitor")
-    verdict, _ = judge(replace(FINE, ready=Figure.unknown("not read"), failures=(failure,)), 0.0, {})
+    (verdict,), _ = judge(replace(FINE, ready=Figure.unknown("not read"), failures=(failure,)), 0.0, {})
     assert verdict.code == "cannot see"
     assert verdict.proof == "permission denied for table q; GRANT SELECT ON q TO monitor"
     assert verdict.severity is Severity.WARNING
 
 
 def test_unknown_depth_is_not_called_healthy() -> None:
-    verdict, _ = judge(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
+    (verdict,), _ = judge(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
     assert (verdict.code, verdict.proof) == ("unknown", "a count is under way")
 
 

@@ -1,0 +1,23 @@
+"""Readings: what verdicts need beside the samples of one poll: of the target as a whole, and learnt over several polls.
+
+Each is a record of its own in a module of its own, and ``None`` or empty here where it has not been read: a rule then
+says nothing. Frozen, so that a verdict can be judged again from a recording.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetReadings:
+    """What the target as a whole tells about its queues: made once a poll by ``monitor.history`` for all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueReadings:
+    """What several polls tell about one queue: made by ``monitor.evidence``."""
+
+
+NO_TARGET_READINGS = TargetReadings()
+NO_QUEUE_READINGS = QueueReadings()

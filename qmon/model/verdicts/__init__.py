@@ -1,0 +1,12 @@
+"""Verdicts: what is wrong with a queue, each a pure function of its figures, with one line of proof.
+
+A sign must last for its hold time before it is said, so that a burst is not called an incident.
+"""
+
+from __future__ import annotations
+
+from qmon.model.verdicts.judge import EMPTY, HEALTHY, RULES, judge
+from qmon.model.verdicts.rule import Rule
+from qmon.model.verdicts.signs import Signs
+
+__all__ = ["EMPTY", "HEALTHY", "RULES", "Rule", "Signs", "judge"]

@@ -1,0 +1,72 @@
+"""Judge: which verdicts hold, from the signs of this poll and since when each has been there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from qmon.model.verdicts.locking import LOCKED
+from qmon.model.verdicts.moving import NO_POPS, OUTRUN, RING_FULL
+from qmon.model.verdicts.pausing import PAUSED
+from qmon.model.verdicts.progress import STUCK
+from qmon.model.verdicts.rule import Rule
+from qmon.model.verdicts.seeing import CANNOT_SEE
+from qmon.model.verdicts.signs import Signs
+from qmon.model.view import Severity, Verdict
+
+HEALTHY: Final = "healthy"
+EMPTY: Final = "empty"
+
+RULES: Final[tuple[Rule, ...]] = (
+    CANNOT_SEE,
+    PAUSED,
+    LOCKED,
+    RING_FULL,
+    STUCK,
+    NO_POPS,
+    OUTRUN,
+)
+"""The rules; of equally severe verdicts the earlier is said first."""
+
+
+def judge(signs: Signs, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:
+    """All verdicts whose signs have lasted, the worst first and at least one, and since when each sign is there.
+
+    What merely follows from another verdict is left out, and its hold time begins anew when that one has gone.
+
+    Args:
+        signs: the figures now.
+        now_at: server clock, seconds since the epoch.
+        since: what this function returned for the poll before.
+    """
+    seen: dict[str, float] = {}
+    found: dict[str, Verdict] = {}
+    explained: set[str] = set()
+    for rule in RULES:
+        proof = rule.sign(signs)
+        if proof is None:
+            continue
+        first = seen[rule.code] = since.get(rule.code, now_at)
+        if now_at - first >= rule.hold_s:
+            found[rule.code] = Verdict(rule.code, proof, rule.severity, first, rule.key)
+            explained.update(rule.explains)
+    for code in explained:
+        found.pop(code, None)
+        seen.pop(code, None)
+    if found:
+        return tuple(sorted(found.values(), key=lambda v: -v.severity)), seen
+    return (_fine(signs),), seen
+
+
+def _fine(s: Signs) -> Verdict:
+    if s.ready.value == 0 and not s.in_progress.value:
+        return Verdict(EMPTY, "no message is ready or in progress")
+    if s.ready.value is None:
+        return Verdict("unknown", s.ready.reason or "the depth is not known yet", Severity.NOTICE)
+    return Verdict(HEALTHY, _flowing(s))
+
+
+def _flowing(s: Signs) -> str:
+    if s.push_rate.value is None or s.pop_rate.value is None:
+        return f"{s.ready.value or 0:,.0f} ready; rates follow with the second poll"
+    return f"push {s.push_rate.value:,.1f}/s, pop {s.pop_rate.value:,.1f}/s"

@@ -1,0 +1,15 @@
+"""Somebody has paused the pushers or the poppers."""
+
+from __future__ import annotations
+
+from qmon.model.pauses import said
+from qmon.model.verdicts.rule import Rule
+from qmon.model.verdicts.signs import Signs
+from qmon.model.view import Severity
+
+
+def _paused(s: Signs) -> str | None:
+    return "; ".join(said(pause) for pause in s.pauses) or None
+
+
+PAUSED = Rule("paused", Severity.NOTICE, 0.0, _paused, "p")

@@ -1,0 +1,53 @@
+"""Signs: everything that a rule may look at, of one queue at one poll."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.layout import Layout
+from qmon.model.operations import Pause, Side
+from qmon.model.readings import NO_QUEUE_READINGS, NO_TARGET_READINGS, QueueReadings, TargetReadings
+from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.model.view import Figure
+
+_UNREAD: Final = Figure.unknown("not read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """The figures of one queue now, the samples behind them, and what was learnt over time.
+
+    Rates are messages per second over the window of the screens; ``net_rate`` is the change of ``ready``.
+    ``recent_pop_rate`` is over the last few seconds, so that a cure is seen at once. ``locked``: the proof that a
+    session locks it all, or empty. ``samples`` and ``snapshot``: those of this poll; ``target`` and ``queue``: readings
+    that need more than one poll or are about more than one queue.
+    """
+
+    ready: Figure = _UNREAD
+    in_progress: Figure = _UNREAD
+    stuck: Figure = _UNREAD
+    oldest: Figure = _UNREAD
+    push_rate: Figure = _UNREAD
+    pop_rate: Figure = _UNREAD
+    recent_pop_rate: Figure = _UNREAD
+    net_rate: float | None = None
+    fill: Figure = _UNREAD
+    timeout_s: float
+    failures: tuple[ProbeFailure, ...] = ()
+    pauses: tuple[Pause, ...] = ()
+    locked: str = ""
+    layout: Layout | None = None
+    samples: QueueSamples | None = None
+    snapshot: Snapshot | None = None
+    target: TargetReadings = NO_TARGET_READINGS
+    queue: QueueReadings = NO_QUEUE_READINGS
+
+    @property
+    def pops(self) -> float | None:
+        """Pops per second now: of the last few seconds where that is known."""
+        return self.pop_rate.value if self.recent_pop_rate.value is None else self.recent_pop_rate.value
+
+    def paused(self, side: Side) -> bool:
+        """Somebody has paused them: what they do not do is no sign of trouble."""
+        return any(pause.side is side for pause in self.pauses)
