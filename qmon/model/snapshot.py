@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout
 from qmon.model.samples import (
     AnchorSample,
@@ -22,6 +23,8 @@ from qmon.model.samples import (
     WaitSample,
     WriterSample,
 )
+from qmon.model.use_samples import StatisticsSample, UseSample
+from qmon.model.wait_samples import LatchSample, WaitTotals
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +102,8 @@ class Snapshot:
     cost: CostSample | None = None
     pauses: tuple[PauseSample, ...] = ()
     failures: tuple[ProbeFailure, ...] = ()
+    waits_total: WaitTotals | None = None
+    latches: tuple[LatchSample, ...] | None = None
+    uses: tuple[UseSample, ...] | None = None
+    statistics: tuple[StatisticsSample, ...] | None = None
+    horizon: tuple[HorizonSample, ...] | None = None

@@ -52,8 +52,8 @@ class StatisticsSample:
     """One row a table: the statistics that its plans are made by.
 
     ``estimated_rows``: rows the table had when they were last updated, ``None``: never; ``rows``: rows it has now, as
-    the server counts them; ``modified``: rows changed since; ``updated_at``: when, seconds since the epoch; ``updates``:
-    how often so far, ``None`` where the server does not count.
+    the server counts them; ``modified``: rows changed since; ``updated_at``: when, seconds since the epoch;
+    ``updates``: how often so far, ``None`` where the server does not count.
     """
 
     table_id: int

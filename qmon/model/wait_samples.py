@@ -25,7 +25,7 @@ class WaitTotal:
 
     ``kind``: its class (``Lock``, ``LWLock``, ``IO``; on SQL Server ``wait`` or ``latch``); ``event``: its name, empty
     where sessions ran on a processor instead. ``waits``: how many have ended, ``None`` where nobody counts them;
-    ``signal_s``: the part of ``waited_s`` spent waiting for a processor after the wait itself, ``None``: not told apart.
+    ``signal_s``: the part of ``waited_s`` spent waiting for a processor after the wait itself, ``None``: not known.
     """
 
     kind: str

@@ -33,6 +33,7 @@ from qmon.model.samples import (
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.queue_probes import QueueProbes, Spec
+from qmon.monitor.readings import Readings
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.run import Results, Runner
 from qmon.monitor.slow import Slow
@@ -73,6 +74,7 @@ class Collector:
         self._clock = clock
         self._book = Book(engine, connection.version)
         self._runner = Runner(connection)
+        self._readings = Readings(self._book)
         self._queues: dict[str, QueueProbes] = {}
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost: tuple[QueueSamples, ...] = ()
@@ -118,6 +120,7 @@ class Collector:
         known = self._one(results, "pauses_known")
         self._pauses = known is not None and known.readable
         one_trip = self._runner.one_trip and clock is not None
+        more = self._readings.found(results, one_trip=one_trip)
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
         self._slow.want({q.layout.queue: self._needs_anchor(q) for q in queues})
         ended = self._clock()
@@ -131,6 +134,7 @@ class Collector:
             writers=results.get(("", "writers")), cost=self._one(results, "cost"),
             pauses=results.get(("", "pauses"), ()),
             failures=(*failures, *_unseen(server), *self._problems, *self._slow.failures()),
+            uses=more.uses, statistics=more.statistics, horizon=more.horizon,
         )  # fmt: skip
 
     def _blocking(
@@ -172,6 +176,7 @@ class Collector:
         if self._pauses:  # the table comes with the first pause
             jobs.append(self._book.job("pauses", PauseSample))
         jobs.append(self._book.job("waits", WaitSample))
+        jobs += self._readings.jobs(now, _array(tables) if tables else "")
         jobs.append(self._book.job("cost", CostSample))
         jobs.append(self._book.job("clock", ClockSample))
         return [job for job in jobs if self._book.has(job.probe)]

@@ -1,0 +1,71 @@
+"""What a poll reads of the target besides its queues' figures: use of tables and indexes, statistics, the horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.secret import hide_passwords
+from qmon.model.horizon_samples import HorizonSample
+from qmon.model.use_samples import StatisticsSample, UseSample
+from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
+from qmon.monitor.jobs import Book, Job
+from qmon.monitor.run import Results
+
+_STATISTICS_EVERY_S: Final = 30.0
+_HOLDERS: Final = 20
+_STATEMENT: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The samples of one poll; ``None`` where a probe was not asked or failed."""
+
+    uses: tuple[UseSample, ...] | None = None
+    statistics: tuple[StatisticsSample, ...] | None = None
+    horizon: tuple[HorizonSample, ...] | None = None
+
+
+class Readings:
+    """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._statistics: tuple[StatisticsSample, ...] | None = None
+        self._looked_at = float("-inf")
+        self._tables = ""
+
+    def jobs(self, now: float, tables: str) -> list[Job]:
+        """The jobs of this poll. ``now``: our monotonic clock; ``tables``: the queues' tables, empty where there are
+        none. They go last, so that what our own session reads in this poll is counted as its own.
+        """
+        jobs = []
+        if tables:
+            if now - self._looked_at >= _STATISTICS_EVERY_S or tables != self._tables:
+                self._looked_at, self._tables = now, tables
+                jobs += self._job("statistics", StatisticsSample, {"tables": tables})
+            jobs += self._job("uses", UseSample, {"tables": tables})
+        return jobs + self._job("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
+
+    def _job(self, probe: str, record: type, values: dict[str, Value]) -> list[Job]:
+        return [self._book.job(probe, record, values)] if self._book.has(probe) else []
+
+    def found(self, results: Results, *, one_trip: bool) -> Found:
+        """What the poll has found. ``one_trip``: it was one transaction, so our own part of the totals is whole."""
+        self._statistics = results.get(("", "statistics"), self._statistics)
+        uses: Sequence[UseSample] | None = results.get(("", "uses"))
+        horizon: Sequence[HorizonSample] | None = results.get(("", "horizon"))
+        if uses is not None and not one_trip:
+            uses = [replace(use, own_rows=None, own_pages=None) for use in uses]
+        if horizon is not None:
+            horizon = [replace(one, statement=hide_passwords(one.statement)) for one in horizon]
+        return Found(
+            None if uses is None else tuple(uses), self._statistics, None if horizon is None else tuple(horizon)
+        )
+
+
+def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:
+    """Totals that the server itself has counted since it started; times in seconds since the epoch."""
+    return None if rows is None else WaitTotals(Source.COUNTED, started_at, now_at - started_at, rows)
