@@ -45,15 +45,12 @@ def requeue(
     json: options.Json = False,
 ) -> None:
     """Make messages that are stuck in progress ready again, at the front. By default those of dead owners only."""
-    from qmon.cli.act_run import carry_out
-    from qmon.cli.desk import acting
+    from qmon.cli.act_run import on_queue
     from qmon.model.operations import Kind
 
     given = act.Given(dry_run, yes, reason, confirm, json)
     choice = act.choice(ids, older_than, state, owner, owners, limit)
-    with acting(target, config, "requeue") as at:
-        layout = at.queue(queue, Kind.REQUEUE)
-        carry_out(lambda: at.operator.requeue(layout, choice), at.connections, given)
+    on_queue(target, config, queue, Kind.REQUEUE, lambda acts, layout: acts.requeue(layout, choice), given)
 
 
 def purge(
@@ -73,15 +70,12 @@ def purge(
     json: options.Json = False,
 ) -> None:
     """Move messages to the trash, from where qmon undo brings them back."""
-    from qmon.cli.act_run import carry_out
-    from qmon.cli.desk import acting
+    from qmon.cli.act_run import on_queue
     from qmon.model.operations import Kind
 
     given = act.Given(dry_run, yes, reason, confirm, json)
     choice = act.choice(ids, older_than, state, owner, owners, limit)
-    with acting(target, config, "purge") as at:
-        layout = at.queue(queue, Kind.PURGE)
-        carry_out(lambda: at.operator.purge(layout, choice), at.connections, given)
+    on_queue(target, config, queue, Kind.PURGE, lambda acts, layout: acts.purge(layout, choice), given)
 
 
 def pause(
@@ -99,14 +93,18 @@ def pause(
     json: options.Json = False,
 ) -> None:
     """Pause the pushers of a queue, or its poppers, for a while; the pause lifts itself, also with qmon gone."""
-    from qmon.cli.act_run import carry_out
-    from qmon.cli.desk import acting
+    from qmon.cli.act_run import on_queue
     from qmon.model.operations import Kind, Side
 
     given = act.Given(dry_run, yes, reason, confirm, json)
-    with acting(target, config, "pause") as at:
-        layout = at.queue(queue, Kind.PAUSE)
-        carry_out(lambda: at.operator.pause(layout, Side(side.value), for_s=length), at.connections, given)
+    on_queue(
+        target,
+        config,
+        queue,
+        Kind.PAUSE,
+        lambda acts, layout: acts.pause(layout, Side(side.value), for_s=length),
+        given,
+    )
 
 
 def resume(
@@ -121,14 +119,11 @@ def resume(
     json: options.Json = False,
 ) -> None:
     """Lift a pause before its end."""
-    from qmon.cli.act_run import carry_out
-    from qmon.cli.desk import acting
+    from qmon.cli.act_run import on_queue
     from qmon.model.operations import Kind, Side
 
     given = act.Given(dry_run, yes, reason, confirm, json)
-    with acting(target, config, "resume") as at:
-        layout = at.queue(queue, Kind.RESUME)
-        carry_out(lambda: at.operator.resume(layout, Side(side.value)), at.connections, given)
+    on_queue(target, config, queue, Kind.RESUME, lambda acts, layout: acts.resume(layout, Side(side.value)), given)
 
 
 def repair(
@@ -142,14 +137,11 @@ def repair(
     json: options.Json = False,
 ) -> None:
     """Repair a ring: fill its proven holes and requeue its orphans."""
-    from qmon.cli.act_run import carry_out
-    from qmon.cli.desk import acting
+    from qmon.cli.act_run import on_queue
     from qmon.model.operations import Kind
 
     given = act.Given(dry_run, yes, reason, confirm, json)
-    with acting(target, config, "repair") as at:
-        layout = at.queue(queue, Kind.REPAIR)
-        carry_out(lambda: at.operator.repair(layout), at.connections, given)
+    on_queue(target, config, queue, Kind.REPAIR, lambda acts, layout: acts.repair(layout), given)
 
 
 def undo(

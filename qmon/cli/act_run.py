@@ -17,14 +17,34 @@ from qmon.cli.output import clean, json_object, note, say
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from qmon.model.operations import Plan, Progress, Result
+    from pathlib import Path
+
+    from qmon.model.layout import Layout
+    from qmon.model.operations import Kind, Plan, Progress, Result
     from qmon.operate.acting import Permission, Prepared
+    from qmon.operate.acts import Acts
     from qmon.operate.desk import Connections
 
 T = TypeVar("T")
 
 PARTLY: Final = 3
 _PIPED_EVERY_S: Final = 5.0
+
+
+def on_queue(
+    target: str,
+    config: Path | None,
+    queue: str | None,
+    kind: Kind,
+    prepare: Callable[[Acts, Layout], Prepared],
+    given: Given,
+) -> None:
+    """Carry out an action on one queue of a target; without a name on the only one there is."""
+    from qmon.cli.desk import acting
+
+    with acting(target, config, kind.value) as at:
+        layout = at.queue(queue, kind)
+        carry_out(lambda: prepare(at.operator, layout), at.connections, given)
 
 
 def carry_out(prepare: Callable[[], Prepared], connections: Connections, given: Given) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
+from qmon.cli.meter import Meter
 from qmon.cli.output import clean, json_object, say
 from qmon.errors import BadInput
 
@@ -65,12 +64,12 @@ def archive(
         layout = _layout(at, queue)
         check(at.connection, at.engine, layout)
         known, engine = at.target, at.engine
-    stop, meter = threading.Event(), _Meter(clean(queue))
+    stop, meter = threading.Event(), Meter(_PIPED_EVERY_S)
     pace = Pace(batch, pause_ms / 1000)
     archiver = Archiver(lambda: engine_for(known).connect(known, SESSION), engine, layout, pace, stop)
     try:
         with _set_by_signals(stop):
-            archiver.run(meter, until_empty=until_empty)
+            archiver.run(lambda now: meter.show(_line(clean(queue), now), now.elapsed_s), until_empty=until_empty)
     finally:
         meter.end()
         _tell(queue, archiver.outcome(), json=json)
@@ -137,27 +136,8 @@ def _tell(queue: str, outcome: Outcome, *, json: bool) -> None:
         say(f"during {outcome.unsure:,} batches the connection broke: done in full or not at all, and not counted here")
 
 
-class _Meter:
-    """Progress on standard error: one line that changes on a terminal, a line now and then elsewhere."""
-
-    def __init__(self, queue: str) -> None:
-        self._queue = queue
-        self._live = sys.stderr.isatty()
-        self._told_s = 0.0
-
-    def __call__(self, now: Progress) -> None:
-        line = (
-            f"{self._queue}: archived {now.moved:,}   {now.rate:,.0f}/s   batches of {now.batch:,}, "
-            f"{now.pause_s * 1000:,.0f} ms between   {clean(now.held_up)}".rstrip()
-        )
-        if self._live:
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r{line[:width]}\x1b[K", end="", file=sys.stderr, flush=True)
-        elif now.elapsed_s - self._told_s >= _PIPED_EVERY_S:
-            self._told_s = now.elapsed_s
-            print(line, file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Leave the line that changed."""
-        if self._live:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+def _line(queue: str, now: Progress) -> str:
+    return (
+        f"{queue}: archived {now.moved:,}   {now.rate:,.0f}/s   batches of {now.batch:,}, "
+        f"{now.pause_s * 1000:,.0f} ms between   {clean(now.held_up)}".rstrip()
+    )

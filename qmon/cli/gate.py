@@ -30,14 +30,11 @@ def install(
     json: options.Json = False,
 ) -> None:
     """Install the gate; its plan says what pushers will feel."""
-    from qmon.cli.act_run import carry_out
-    from qmon.cli.desk import acting
+    from qmon.cli.act_run import on_queue
     from qmon.model.operations import Kind
 
     given = act.Given(dry_run, yes, reason, confirm, json)
-    with acting(target, config, "gate") as at:
-        layout = at.queue(queue, Kind.INSTALL_GATE)
-        carry_out(lambda: at.operator.install_gate(layout), at.connections, given)
+    on_queue(target, config, queue, Kind.INSTALL_GATE, lambda acts, layout: acts.install_gate(layout), given)
 
 
 def remove(
@@ -51,11 +48,8 @@ def remove(
     json: options.Json = False,
 ) -> None:
     """Remove the gate."""
-    from qmon.cli.act_run import carry_out
-    from qmon.cli.desk import acting
+    from qmon.cli.act_run import on_queue
     from qmon.model.operations import Kind
 
     given = act.Given(dry_run, yes, reason, confirm, json)
-    with acting(target, config, "gate") as at:
-        layout = at.queue(queue, Kind.REMOVE_GATE)
-        carry_out(lambda: at.operator.remove_gate(layout), at.connections, given)
+    on_queue(target, config, queue, Kind.REMOVE_GATE, lambda acts, layout: acts.remove_gate(layout), given)

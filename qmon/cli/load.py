@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from qmon.cli import options
+from qmon.cli.meter import Meter
 from qmon.cli.output import clean, json_object, say
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def load(
     if queue not in known:
         raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
     wanted = QueueLoad(known[queue], pushers=pushers, poppers=poppers, rate=rate)
-    meter = _Meter()
-    result = run_load(connected, wanted, length, meter)
+    meter = Meter(_PIPED_EVERY_S)
+    result = run_load(connected, wanted, length, lambda now: meter.show(_line(now), now.elapsed_s))
     meter.end()
     if json:
         json_object(_as_object(queue, result))
@@ -79,25 +79,8 @@ def _as_object(queue: str, result: Result) -> dict[str, object]:
     }
 
 
-class _Meter:
-    """Progress on standard error: one line that changes on a terminal, a line now and then elsewhere."""
-
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-        self._told_s = 0.0
-
-    def __call__(self, now: Progress) -> None:
-        line = (
-            f"{now.elapsed_s:5.1f} of {now.seconds:g} s   push {now.flow.push_rate:,.0f}/s   "
-            f"pop {now.flow.pop_rate:,.0f}/s   ready {now.depth:,.0f}   connected {now.connected}"
-        )
-        if self._live:
-            print(f"\r{line}\x1b[K", end="", file=sys.stderr, flush=True)
-        elif now.elapsed_s - self._told_s >= _PIPED_EVERY_S:
-            self._told_s = now.elapsed_s
-            print(line, file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Leave the line that changed."""
-        if self._live:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+def _line(now: Progress) -> str:
+    return (
+        f"{now.elapsed_s:5.1f} of {now.seconds:g} s   push {now.flow.push_rate:,.0f}/s   "
+        f"pop {now.flow.pop_rate:,.0f}/s   ready {now.depth:,.0f}   connected {now.connected}"
+    )

@@ -77,7 +77,7 @@ def status(
     """Print the figures of every queue once. Unknown is null in JSON and – in text, never 0."""
     from qmon.cli.targets import checked
     from qmon.model.report import status_object
-    from qmon.monitor.watch import look
+    from qmon.monitor.glance import look
 
     known, configured, _ = checked(target, config, "status")
     view = look(known, configured, over_s=over)

@@ -1,9 +1,8 @@
-"""A short look at a target within a deadline, for monitoring systems: so many polls, and never longer than allowed."""
+"""A short look at a target within a deadline, for commands and monitoring systems: some polls, folded into figures."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -16,6 +15,23 @@ from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.watch import open_poller
 
 MORE_POLLS: Final = 2
+_ANSWER_S: Final = 15.0
+
+
+def look(target: Target, layouts: Sequence[Layout] = (), *, over_s: float = 2.0) -> View:
+    """The figures of a target, with rates over at least ``over_s`` seconds: what ``qmon status`` prints.
+
+    Raises ``Unreachable`` where the target cannot be reached or does not answer in time.
+    """
+
+    def enough(views: Sequence[View]) -> bool:
+        return views[-1].sampled_at - views[0].sampled_at >= over_s - 0.05
+
+    interval_s = min(max(over_s / 2, 0.5), 2.0)
+    views, _ = _views(target, layouts, interval_s=interval_s, timeout_s=over_s + _ANSWER_S, enough=enough)
+    if not views:
+        raise Unreachable(f"{target.name} does not answer")
+    return views[-1]
 
 
 def glance(
@@ -33,6 +49,28 @@ def glance(
     with fewer polls, the newest figures there are, as long as the target answered at all and not lost since.
     Raises ``Unreachable`` where it cannot be reached, is lost meanwhile, or does not answer in time.
     """
+
+    def enough(views: Sequence[View]) -> bool:
+        return len(views) >= polls and not (len(views) < polls + MORE_POLLS and undecided(views[-1]))
+
+    views, in_time = _views(target, layouts, interval_s=interval_s, timeout_s=timeout_s, enough=enough)
+    if len(views) < polls and not in_time:
+        raise Unreachable(f"no answer within {timeout_s:g} s: {len(views)} of {polls} polls came back")
+    return views[-1]
+
+
+def _views(
+    target: Target,
+    layouts: Sequence[Layout],
+    *,
+    interval_s: float,
+    timeout_s: float,
+    enough: Callable[[Sequence[View]], bool],
+) -> tuple[list[View], bool]:
+    """Poll until it is enough, or so many seconds have passed; also whether it was enough in time.
+
+    Raises ``Unreachable`` where the target cannot be reached or is lost meanwhile.
+    """
     history, done = History(), threading.Event()
     views: list[View] = []
     problems: list[str] = []
@@ -44,19 +82,16 @@ def glance(
                 done.set()
             return
         views.append(history.add(event))
-        if len(views) >= polls and not (len(views) < polls + MORE_POLLS and undecided(views[-1])):
+        if enough(views):
             done.set()
 
-    deadline = time.monotonic() + timeout_s
     poller = open_poller(target, layouts, interval_s=interval_s)
     poller.start(sink)
     try:
-        in_time = done.wait(max(0.0, deadline - time.monotonic()))
+        in_time = done.wait(timeout_s)
     finally:
         # A server that hangs would hold up the end of the look; whatever is under way ends with the process.
         threading.Thread(target=poller.close, name="qmon-close", daemon=True).start()
     if problems:
         raise Unreachable(problems[0])
-    if len(views) < polls and not in_time:
-        raise Unreachable(f"no answer within {timeout_s:g} s: {len(views)} of {polls} polls came back")
-    return views[-1]
+    return views, in_time

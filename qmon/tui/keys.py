@@ -182,10 +182,10 @@ ACT: Final[list[BindingType]] = [
 
 SESSION: Final[list[BindingType]] = [
     Binding("escape,enter,q", "close", "close", id="session.close"),
-    Binding("E", "end", "end", id="session.end"),
+    Binding("E", "act", "end", id="session.end"),
 ]
 
 DETAILS: Final[list[BindingType]] = [
     Binding("escape,enter,q", "close", "close", id="details.close"),
-    Binding("u", "undo", "undo", id="details.undo"),
+    Binding("u", "act", "undo", id="details.undo"),
 ]

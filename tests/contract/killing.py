@@ -17,7 +17,7 @@ from qmon.model.operations import Operation, State
 from qmon.operate.install import install
 from qmon.operate.operator import Operator
 from tests.cli.calling import program, surroundings
-from tests.contract.operating import desk
+from tests.contract.operating import desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import ENGINE, opened
 
@@ -60,7 +60,7 @@ class Victim:
         with opened(url) as connection:
             made = install(connection, ENGINE, "status", schema="public", queue="orders", owner_held_while_working=True)
         self.layout = made.layout
-        self.operator = Operator(desk(url, folder))
+        self.operator = Operator(desk_at(url, folder))
 
     def strike(self, act: Act, kills: int) -> Struck:
         """Kill so many programs that do this, at least one within its operation; then let one run to its end."""

@@ -15,7 +15,9 @@ from tests.queues import ENGINE, target_of
 YES = Permission("a test")
 
 
-def desk(url: str, folder: Path, *, prod: bool = False, read_only: str | None = None, who: str = "anna@app-7") -> Desk:
+def desk_at(
+    url: str, folder: Path, *, prod: bool = False, read_only: str | None = None, who: str = "anna@app-7"
+) -> Desk:
     """Where a test acts from, with an audit file of its own."""
     target = replace(target_of(url), prod=prod)
 
@@ -25,14 +27,19 @@ def desk(url: str, folder: Path, *, prod: bool = False, read_only: str | None = 
     return Desk(connect, ENGINE, target, Who(who), read_only=read_only, audit=folder / "audit" / "operations.jsonl")
 
 
-def apply(
+def applied(
     prepared: Prepared,
     permission: Permission = YES,
     tell: Callable[[Progress], None] = lambda now: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Result:
-    """Apply with a reason, and never stop."""
-    return prepared.apply(permission, tell, stopped)
+    """Apply with a reason, and never stop. What is told on the way is never more than there is."""
+
+    def told(now: Progress) -> None:
+        assert now.done + now.skipped + now.changed <= now.total
+        tell(now)
+
+    return prepared.apply(permission, told, stopped)
 
 
 def lines(desk: Desk) -> list[dict[str, object]]:

@@ -20,7 +20,7 @@ from qmon.operate import operation
 from qmon.operate.acting import Prepared
 from qmon.operate.audit import AuditFailed
 from tests.contract.killing import ACTS, Act, Victim
-from tests.contract.operating import apply, lines
+from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until
 
 ROWS = 3_000
@@ -49,7 +49,7 @@ def struck(victim: Victim, act: Act, blow: Blow) -> QmonError:
             blow()
 
     with pytest.raises(QmonError) as raised:
-        apply(prepared(victim, act), tell=tell)
+        applied(prepared(victim, act), tell=tell)
     assert 0 < told[-1].done < ROWS
     return raised.value
 
@@ -58,7 +58,7 @@ def finished(victim: Victim, act: Act, planned: int) -> Result:
     """Plan and apply again: it does what was left, and now all is done."""
     again = prepared(victim, act)
     assert again.plan.count == planned
-    result = apply(again)
+    result = applied(again)
     assert (result.state, result.done, result.skipped, result.changed) == (State.DONE, planned, 0, 0)
     assert victim.left(act) == 0
     victim.check(act)
@@ -158,7 +158,7 @@ def test_a_disk_that_is_full_before_it_begins_changes_nothing(database: str, tmp
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
         with pytest.raises(AuditFailed):
-            apply(plan)
+            applied(plan)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert victim.left("purge") == 10

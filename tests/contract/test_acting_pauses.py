@@ -10,7 +10,7 @@ import pytest
 from qmon.model.layout import Layout, TableName
 from qmon.model.operations import Choice, OwnerState, Side, State
 from qmon.operate.operator import Operator
-from tests.contract.operating import apply, desk
+from tests.contract.operating import applied, desk_at
 from tests.facts import query
 from tests.queues import made
 
@@ -20,19 +20,19 @@ FOREIGN = Layout("mails", "fifo", TableName("public", "mails"), id="id", payload
 def test_a_purge_is_undone_while_the_gate_of_a_foreign_table_is_shut(database: str, tmp_path: Path) -> None:
     query(database, "CREATE TABLE mails (id bigserial PRIMARY KEY, body text)")
     query(database, "INSERT INTO mails (body) SELECT 'mail ' || i FROM generate_series(1, 300) AS i")
-    operator = Operator(desk(database, tmp_path))
-    assert apply(operator.install_gate(FOREIGN)).state is State.DONE
-    purged = apply(operator.purge(FOREIGN, Choice()))
+    operator = Operator(desk_at(database, tmp_path))
+    assert applied(operator.install_gate(FOREIGN)).state is State.DONE
+    purged = applied(operator.purge(FOREIGN, Choice()))
     assert purged.done == 300
-    assert apply(operator.pause(FOREIGN, Side.PUSHERS, for_s=120)).done == 1
+    assert applied(operator.pause(FOREIGN, Side.PUSHERS, for_s=120)).done == 1
     with pytest.raises(pyodbc.Error, match="QM001"):
         query(database, "INSERT INTO mails (body) VALUES ('late')")
-    undone = apply(operator.undo(purged.operation))
+    undone = applied(operator.undo(purged.operation))
     assert (undone.state, undone.done, undone.changed) == (State.DONE, 300, 0)
     assert query(database, "SELECT count(*), min(body) FROM mails") == [(300, "mail 1")]
     with pytest.raises(pyodbc.Error, match="QM001"):
         query(database, "INSERT INTO mails (body) VALUES ('later')")
-    assert apply(operator.resume(FOREIGN, Side.PUSHERS)).done == 1
+    assert applied(operator.resume(FOREIGN, Side.PUSHERS)).done == 1
     query(database, "INSERT INTO mails (body) VALUES ('at last')")
 
 
@@ -42,15 +42,15 @@ def test_purge_requeue_and_their_undo_go_on_while_pushers_and_poppers_are_paused
     query(database, "SELECT * FROM orders_pop_batch(10)")
     query(database, "UPDATE orders SET started_at = now() - interval '1 hour' WHERE status = 1")
     before = query(database, "SELECT CAST(o AS text) FROM orders AS o ORDER BY 1")
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     for side in Side:
-        assert apply(operator.pause(layout, side, for_s=120)).done == 1
+        assert applied(operator.pause(layout, side, for_s=120)).done == 1
     assert {pause.side for pause in operator.pauses()} == set(Side)
     owners = frozenset(OwnerState)
-    requeued = apply(operator.requeue(layout, Choice(owner_states=owners)))
-    purged = apply(operator.purge(layout, Choice(ids=tuple(map(str, range(26, 41))))))
+    requeued = applied(operator.requeue(layout, Choice(owner_states=owners)))
+    purged = applied(operator.purge(layout, Choice(ids=tuple(map(str, range(26, 41))))))
     assert (requeued.done, purged.done) == (10, 15)
-    assert apply(operator.undo(purged.operation)).done == 15
-    assert apply(operator.undo(requeued.operation)).done == 10
+    assert applied(operator.undo(purged.operation)).done == 15
+    assert applied(operator.undo(requeued.operation)).done == 10
     assert query(database, "SELECT CAST(o AS text) FROM orders AS o ORDER BY 1") == before
     assert query(database, "SELECT count(*) FROM orders_data") == [(40,)]

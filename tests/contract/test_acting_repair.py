@@ -13,7 +13,7 @@ from qmon.model.operations import Kind, State
 from qmon.operate.acting import ReadOnly
 from qmon.operate.repair import Repair, prepare_repair
 from qmon.operate.ring_faults import MIN_AGE_S
-from tests.contract.acting import REASON, applied, desk_at
+from tests.contract.operating import YES, applied, desk_at
 from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run
 
@@ -138,7 +138,7 @@ def test_a_repair_that_is_stopped_says_so_and_keeps_what_it_did(database: str, t
     draw(database, "pop_seq", 8)
     prepared = aged(database, tmp_path, layout, 8)
     asked = iter([False] * 3 + [True] * 9)
-    result = prepared.apply(REASON, lambda _: None, lambda: next(asked))
+    result = prepared.apply(YES, lambda _: None, lambda: next(asked))
     assert (result.state, result.done) == (State.CANCELLED, 3)
     assert sorted(map(str, popped(database, layout))) == ["m1", "m2", "m3"]
 

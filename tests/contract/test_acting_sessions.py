@@ -18,9 +18,9 @@ from qmon.model.operations import Choice, Kind, OwnerState, State
 from qmon.operate.acting import Permission, ReadOnly
 from qmon.operate.blocker import prepare_end_blocker
 from qmon.operate.holders import prepare_requeue_sessions
-from tests.contract.acting import applied, desk_at
+from tests.contract.operating import applied, desk_at
 from tests.facts import connected, odbc, query, wait_until
-from tests.queues import BYTES, call, made, opened, routine, target_of
+from tests.queues import BYTES, call, made, opened, routine
 
 
 @pytest.fixture
@@ -200,7 +200,7 @@ def test_nothing_is_ended_read_only_or_without_what_a_prod_target_asks_for(
     desk = desk_at(database, tmp_path, read_only="--read-only")
     with pytest.raises(ReadOnly):
         applied(prepare_end_blocker(desk, session, None))
-    prod = desk_at(database, tmp_path, target=replace(target_of(database), prod=True))
+    prod = desk_at(database, tmp_path, prod=True)
     prepared = prepare_end_blocker(prod, session, None)
     for wrong in (Permission("why"), Permission("", f"session {session}"), Permission("why", f"session {session + 1}")):
         with pytest.raises(BadInput):

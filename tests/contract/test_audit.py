@@ -17,7 +17,7 @@ from qmon.operate.acting import Desk, Permission, ReadOnly
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.operation import Record, Running, running
 from qmon.operate.operator import Operator
-from tests.contract.operating import YES, desk, lines
+from tests.contract.operating import YES, desk_at, lines
 from tests.facts import connected, query, wait_until
 from tests.queues import run
 
@@ -42,7 +42,7 @@ def begun(desk: Desk, permission: Permission = YES, record: Record | None = None
 
 
 def test_an_operation_is_written_down_before_and_after_on_both_sides(database: str, tmp_path: Path) -> None:
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     with begun(at, record=Record("public.orders", {"cutoff": 1.5}, undoable=True)) as work:
         assert [each["event"] for each in lines(at)] == ["begin"]
         (seen,) = Operator(at).operations()
@@ -65,7 +65,7 @@ def test_an_operation_is_written_down_before_and_after_on_both_sides(database: s
 
 
 def test_hostile_texts_are_kept_as_they_are(database: str, tmp_path: Path) -> None:
-    at = desk(database, tmp_path, who=HOSTILE)
+    at = desk_at(database, tmp_path, who=HOSTILE)
     with begun(at, Permission(HOSTILE), Record(HOSTILE, {HOSTILE: HOSTILE}), queue=HOSTILE, predicate=HOSTILE) as work:
         work.note(HOSTILE)
     (seen,) = Operator(at).operations()
@@ -108,7 +108,7 @@ def test_a_line_that_does_not_fit_is_taken_back(tmp_path: Path) -> None:
 
 def test_without_a_local_audit_nothing_begins(database: str, tmp_path: Path) -> None:
     (tmp_path / "audit").write_text("a file where the folder should be")
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     with pytest.raises(AuditFailed), begun(at):
         raise AssertionError("nothing may happen")
     assert Operator(at).operations() == ()
@@ -118,7 +118,7 @@ def test_an_audit_that_fails_half_way_stops_before_the_next_batch(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("qmon.operate.operation.PROGRESS_EVERY_S", 0.0)
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     with pytest.raises(AuditFailed), begun(at) as work:
         with work.batch() as batch:
             batch.done = 1
@@ -132,7 +132,7 @@ def test_an_audit_that_fails_half_way_stops_before_the_next_batch(
 
 
 def test_a_batch_that_fails_is_not_counted_and_what_was_done_is(database: str, tmp_path: Path) -> None:
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     with (
         pytest.raises(QueryFailed),
         contextlib.closing(at.connect("requeue")) as connection,
@@ -150,7 +150,7 @@ def test_a_batch_that_fails_is_not_counted_and_what_was_done_is(database: str, t
 
 
 def test_an_operation_whose_session_is_gone_was_interrupted(database: str, tmp_path: Path) -> None:
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     connection = at.connect("requeue")
     work = Running(at, connection, plan(), YES, Record())
     work.begin()
@@ -171,7 +171,7 @@ def test_an_operation_whose_session_is_gone_was_interrupted(database: str, tmp_p
 def test_what_may_not_be_applied_leaves_no_trace(
     database: str, tmp_path: Path, facts: dict[str, object], given: Permission, part: str
 ) -> None:
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     with pytest.raises(BadInput, match=part), begun(at, given, None, **facts):
         raise AssertionError("nothing may happen")
     assert lines(at) == []
@@ -179,7 +179,7 @@ def test_what_may_not_be_applied_leaves_no_trace(
 
 
 def test_read_only_comes_first(database: str, tmp_path: Path) -> None:
-    at = desk(database, tmp_path, read_only="--read-only was given")
+    at = desk_at(database, tmp_path, read_only="--read-only was given")
     with pytest.raises(ReadOnly, match="--read-only"), begun(at, Permission("why", "orders"), consent=Consent.TYPED):
         raise AssertionError("nothing may happen")
     assert lines(at) == []
@@ -189,7 +189,7 @@ def test_read_only_comes_first(database: str, tmp_path: Path) -> None:
 def test_a_role_that_may_not_create_writes_locally_and_one_that_may_not_write_stops(
     database: str, tmp_path: Path
 ) -> None:
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     with connected(database) as raw:
         role = f"limited_{os.getpid()}"
         raw.execute(f"CREATE ROLE {role}")

@@ -9,7 +9,7 @@ import pytest
 from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.view import QueueView
-from qmon.monitor.watch import look
+from qmon.monitor.glance import look
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query, wait_until
 

@@ -14,7 +14,7 @@ from qmon.operate.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.pause import prepare_pause, prepare_resume
 from qmon.operate.sql import Sql
 from qmon.operate.switches import pauses
-from tests.contract.acting import REASON, applied, desk_at
+from tests.contract.operating import YES, applied, desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import ENGINE, opened
 
@@ -114,7 +114,7 @@ def test_a_busy_table_is_left_alone_and_nobody_waits_long(database: str, tmp_pat
             asked.append(insert(database, quoted))  # the others are not stopped meanwhile
             return len(asked) == 2
 
-        result = prepared.apply(REASON, lambda progress: None, stopped)
+        result = prepared.apply(YES, lambda progress: None, stopped)
     assert result.state == "cancelled"
     assert asked == ["", ""]
     assert query(database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'qmon_gate'") == [(0,)]

@@ -15,7 +15,7 @@ from qmon.model.operations import Choice, OwnerState
 from qmon.operate.acting import Desk
 from qmon.operate.operator import Operator
 from qmon.operate.owners import Facts, proof
-from tests.contract.operating import apply, desk
+from tests.contract.operating import applied, desk_at
 from tests.contract.test_requeue import HELD
 from tests.facts import connected, query, wait_until
 from tests.queues import call, made, opened, run
@@ -51,7 +51,7 @@ def test_the_living_keep_their_messages_however_old_and_the_dead_lose_them_at_on
     database: str, tmp_path: Path
 ) -> None:
     layout = waiting(database, 5)
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     with popped(database, layout, 2):
         with popped(database, layout, 3) as dying:
             query(database, "UPDATE orders SET started_at = now() - interval '3 days' WHERE id <= 2")
@@ -64,12 +64,12 @@ def test_the_living_keep_their_messages_however_old_and_the_dead_lose_them_at_on
         prepared = operator.requeue(slow, Choice())
         assert {row.owner_state for row in prepared.plan.first} == {OwnerState.DEAD}
         assert not any("twice" in line for line in prepared.plan.consequences)
-        assert apply(prepared).done == 3
+        assert applied(prepared).done == 3
         assert query(database, "SELECT id FROM orders WHERE status = 2 ORDER BY id") == [(1,), (2,)]
         asked = operator.requeue(slow, Choice(owner_states=frozenset({OwnerState.ALIVE}), ids=("1",)))
         assert any("twice" in line for line in asked.plan.consequences)
         assert asked.plan.first[0].owner_state is OwnerState.ALIVE
-        assert apply(asked).done == 1
+        assert applied(asked).done == 1
 
 
 def test_a_session_that_is_not_held_while_working_proves_nothing(database: str, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_session_that_is_not_held_while_working_proves_nothing(database: str, 
     with popped(database, layout, 2) as popper:
         pass
     gone(database, popper.session_id)
-    count, left = reasons(Operator(desk(database, tmp_path)), layout)
+    count, left = reasons(Operator(desk_at(database, tmp_path)), layout)
     assert (count, list(left.values())) == (0, [2])
     assert "does not say that poppers hold their session" in next(iter(left))
 
@@ -87,7 +87,7 @@ def test_behind_a_pool_owners_are_unknown(database: str, tmp_path: Path) -> None
     with popped(database, layout, 2) as popper:
         pass
     gone(database, popper.session_id)
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     with connected(database) as pooled:
         pooled.execute("DISCARD ALL")
         count, left = reasons(operator, layout)
@@ -113,7 +113,7 @@ def test_a_role_that_may_not_see_other_sessions_knows_nothing_of_owners(database
         pass
     gone(database, popper.session_id)
     role = "r_" + database.rpartition("/")[2].partition("?")[0]
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     with connected(database) as raw:
         raw.execute(f"CREATE ROLE {role}")
         raw.execute(f"GRANT SELECT, UPDATE ON orders TO {role}")
@@ -131,7 +131,7 @@ def test_within_one_timeout_of_a_restart_owners_are_unknown(database: str, tmp_p
     with popped(database, layout, 2) as popper:
         pass
     gone(database, popper.session_id)
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     assert reasons(operator, layout)[0] == 2
     query(database, "UPDATE orders SET started_at = now() - interval '300 days'")
     count, left = reasons(operator, replace(layout, timeout_s=86400.0 * 200))
@@ -148,12 +148,12 @@ def test_an_expired_lease_and_a_stale_heartbeat_are_dead(database: str, tmp_path
             " (4, 'wait', now() - interval '1 s', now())"
         )
     layout = Layout("jobs", "status", TableName("public", "jobs"), id="id", state=StateColumn("state", "wait", "run"))
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     for column, kind in (("until", "lease"), ("beat", "heartbeat")):
         owner = OwnerColumn(column, kind)  # type: ignore[arg-type]
         count, left = reasons(operator, replace(layout, owner=owner))
         assert (count, left) == (1, {"owner alive": 1, "owner unknown: no time is written down": 1})
-    assert apply(operator.requeue(replace(layout, owner=OwnerColumn("until", "lease")), Choice())).done == 1
+    assert applied(operator.requeue(replace(layout, owner=OwnerColumn("until", "lease")), Choice())).done == 1
     assert query(database, "SELECT id FROM jobs WHERE state = 'wait' AND until IS NULL") == [(1,)]
 
 
@@ -162,9 +162,9 @@ def test_a_lease_renewed_between_plan_and_apply_is_left_alone(database: str, tmp
     query(database, "ALTER TABLE orders ADD COLUMN until timestamptz")
     query(database, "UPDATE orders SET status = 2, started_at = now(), until = now() - interval '1 s'")
     leased = replace(layout, owner=OwnerColumn("until", "lease"))
-    prepared = Operator(desk(database, tmp_path)).requeue(leased, Choice())
+    prepared = Operator(desk_at(database, tmp_path)).requeue(leased, Choice())
     query(database, "UPDATE orders SET until = now() + interval '1 h' WHERE id = 2")
-    result = apply(prepared)
+    result = applied(prepared)
     assert (result.done, result.changed) == (1, 1)
 
 
@@ -172,7 +172,7 @@ def test_a_name_proves_nothing_and_without_an_owner_age_decides(database: str, t
     layout = waiting(database, 3)
     query(database, "UPDATE orders SET status = 2, owner = 'app-7', started_at = now() - interval '1 h' WHERE id < 3")
     query(database, "UPDATE orders SET status = 2, owner = 'app-7', started_at = now() WHERE id = 3")
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     named = replace(layout, owner=OwnerColumn("owner", "name"), timeout_s=300.0)
     count, left = reasons(operator, named)
     assert (count, left) == (
@@ -191,7 +191,7 @@ def test_a_name_proves_nothing_and_without_an_owner_age_decides(database: str, t
 def test_an_owner_that_is_no_session_is_unknown(database: str, tmp_path: Path, text: str) -> None:
     layout = waiting(database, 1)
     query(database, "UPDATE orders SET status = 2, owner = ?, started_at = now() - interval '1 h'", text)
-    count, left = reasons(Operator(desk(database, tmp_path)), layout)
+    count, left = reasons(Operator(desk_at(database, tmp_path)), layout)
     assert (count, left) == (0, {"owner unknown: what is written there is no session": 1})
 
 

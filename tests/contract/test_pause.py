@@ -19,7 +19,7 @@ from qmon.operate.install import install, uninstall
 from qmon.operate.pause import prepare_pause, prepare_resume
 from qmon.operate.sql import Sql
 from qmon.operate.switches import pauses
-from tests.contract.acting import applied, desk_at
+from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import DESIGNS, ENGINE, made, opened, routine
 
@@ -155,10 +155,10 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
     assert any("0 pushes in" in note for note in result.notes), result.notes
     with opened(database) as connection:
         (seen,) = pauses(Sql(connection, ENGINE))
-    assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PUSHERS, "anna@test", "it [burns] 'now'")
+    assert (seen.queue, seen.side, seen.by, seen.reason) == (HOSTILE, Side.PUSHERS, "anna@app-7", "it [burns] 'now'")
     assert seen.table == str(layout.table)
     again = prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 120)
-    assert "paused already, by anna@test" in again.plan.consequences[0]
+    assert "paused already, by anna@app-7" in again.plan.consequences[0]
     applied(again, Permission("longer"))
     with opened(database) as connection:
         (longer,) = pauses(Sql(connection, ENGINE))

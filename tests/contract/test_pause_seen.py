@@ -9,7 +9,7 @@ from pathlib import Path
 
 from qmon.model.operations import Side
 from qmon.operate.pause import prepare_pause, prepare_resume
-from tests.contract.acting import applied, desk_at
+from tests.contract.operating import applied, desk_at
 from tests.contract.watching import watching
 from tests.facts import query, wait_until
 from tests.queues import ENGINE, made, routine
@@ -21,7 +21,7 @@ from qmon.model.operations import Side
 from qmon.operate.acting import Permission
 from qmon.operate.operator import Operator
 from qmon.operate.install import registered
-from tests.contract.acting import desk_at
+from tests.contract.operating import desk_at
 from tests.queues import ENGINE, opened
 
 url, folder = sys.argv[1], Path(sys.argv[2])
@@ -60,10 +60,10 @@ def test_a_pause_is_seen_by_whoever_watches_from_the_poll_after_the_next(databas
         applied(prepare_pause(desk, layout, Side.PUSHERS, 60))
         view = watch.view(lambda found: found.pauses)
         (pause,) = view.pauses
-        assert (pause.side, pause.by, pause.reason) == (Side.PUSHERS, "anna@test", "a test")
+        assert (pause.side, pause.by, pause.reason) == (Side.PUSHERS, "anna@app-7", "a test")
         verdict = view.queues[0].verdict
         assert (verdict.code, verdict.key) == ("paused", "p")
-        assert "pushers paused by anna@test until" in verdict.proof
+        assert "pushers paused by anna@app-7 until" in verdict.proof
         applied(prepare_resume(desk, layout, Side.PUSHERS))
         over = watch.view(lambda found: not found.pauses)
         assert not [failure for failure in over.failures if "pause" in failure.probe]

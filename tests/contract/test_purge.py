@@ -12,7 +12,7 @@ from qmon.model.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice, Kind, OwnerState, State
 from qmon.operate.acting import Permission, ReadOnly
 from qmon.operate.operator import Operator
-from tests.contract.operating import apply, desk, lines
+from tests.contract.operating import applied, desk_at, lines
 from tests.facts import connected, query
 from tests.queues import BYTES, call, made, opened, routine, run
 
@@ -38,7 +38,7 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
     pushed(database, layout, 130)
     tables = ["orders", *(["orders_data"] if layout.data_table else [])]
     before = [everything(database, table) for table in tables]
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     prepared = operator.purge(layout, Choice())
     assert prepared.plan.count == 130
     assert prepared.plan.undo.possible
@@ -47,12 +47,12 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
     shown = {row.payload for row in prepared.plan.first}
     assert shown == ({rf"\x78{str(n).encode().hex()}" for n in range(1, 11)} if design in BYTES else
                      {f"x{n}" for n in range(1, 11)})  # fmt: skip
-    result = apply(prepared)
+    result = applied(prepared)
     assert (result.state, result.done, result.skipped, result.changed) == (State.DONE, 130, 0, 0)
     assert [everything(database, table) for table in tables] == [[] for _ in tables]
     back = operator.undo(result.operation)
     assert back.plan.count == 130
-    undone = apply(back)
+    undone = applied(back)
     assert (undone.kind, undone.done) == (Kind.UNDO, 130)
     assert [everything(database, table) for table in tables] == before
     assert [each.undo_state for each in operator.operations()] == ["no", "undone"]
@@ -64,11 +64,11 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
 def test_part_of_a_purge_is_undone_and_conflicts_are_said(database: str, tmp_path: Path) -> None:
     layout = made(database, "batch_fast")
     pushed(database, layout, 20)
-    operator = Operator(desk(database, tmp_path))
-    purged = apply(operator.purge(layout, Choice(ids=tuple(str(number) for number in range(1, 16)))))
+    operator = Operator(desk_at(database, tmp_path))
+    purged = applied(operator.purge(layout, Choice(ids=tuple(str(number) for number in range(1, 16)))))
     assert purged.done == 15
     assert query(database, "SELECT count(*) FROM orders") == query(database, "SELECT count(*) FROM orders_data")
-    assert apply(operator.undo(purged.operation, Choice(ids=("3", "4")))).done == 2
+    assert applied(operator.undo(purged.operation, Choice(ids=("3", "4")))).done == 2
     assert operator.operations()[1].undo_state == "partly undone"
     query(
         database,
@@ -81,7 +81,7 @@ def test_part_of_a_purge_is_undone_and_conflicts_are_said(database: str, tmp_pat
         database,
         "INSERT INTO orders (queue_id, queue_date_time, title) OVERRIDING SYSTEM VALUE VALUES (6, now(), 'new')",
     )
-    result = apply(rest)
+    result = applied(rest)
     assert (result.done, result.changed) == (11, 1)
     assert query(database, "SELECT count(*), count(*) FILTER (WHERE title = 'new') FROM orders") == [(20, 2)]
     assert query(database, "SELECT count(*) FROM orders_data") == [(18,)]
@@ -90,7 +90,7 @@ def test_part_of_a_purge_is_undone_and_conflicts_are_said(database: str, tmp_pat
 def test_what_others_took_or_hold_is_left_alone(database: str, tmp_path: Path) -> None:
     layout = made(database, "fifo")
     pushed(database, layout, 30)
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     prepared = operator.purge(layout, Choice())
     with opened(database) as connection:
         call(connection, layout, "pop_batch", "4")
@@ -98,7 +98,7 @@ def test_what_others_took_or_hold_is_left_alone(database: str, tmp_path: Path) -
     pushed(database, layout, 5)
     with connected(database, autocommit=False) as popper:
         popper.execute("DELETE FROM orders WHERE id IN (5, 6)")
-        result = apply(prepared)
+        result = applied(prepared)
         assert (result.done, result.skipped, result.changed) == (23, 2, 5)
         popper.rollback()
     left = [row[0] for row in query(database, "SELECT id FROM orders ORDER BY id")]
@@ -111,7 +111,7 @@ def test_messages_in_progress_stay_unless_they_are_asked_for(database: str, tmp_
     with opened(database) as connection:
         call(connection, layout, "pop_batch", "2")
     query(database, "UPDATE orders SET status = 3 WHERE id = 6")
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     assert operator.purge(layout, Choice()).plan.count == 4
     assert operator.purge(layout, Choice(state="dead")).plan.count == 1
     by_default = operator.purge(layout, Choice(state="in_progress")).plan
@@ -173,31 +173,31 @@ def test_every_type_comes_back_bit_for_bit(database: str, tmp_path: Path) -> Non
     layout = Layout(
         "anything", "status", TableName("public", "anything"), id="id", state=StateColumn("status", 1, 2), payload="t"
     )
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     prepared = operator.purge(layout, Choice())
     assert prepared.plan.count == 23
     assert any("computed anew by the server: g" in note for note in prepared.plan.undo.notes)
     assert all(len(row.payload or "") <= 200 for row in prepared.plan.first)
-    purged = apply(prepared)
+    purged = applied(prepared)
     assert query(database, "SELECT count(*) FROM anything") == [(0,)]
-    assert apply(operator.undo(purged.operation)).done == 23
+    assert applied(operator.undo(purged.operation)).done == 23
     assert query(database, f"SELECT id, {sent} FROM anything ORDER BY id") == before
 
 
 def test_a_table_that_changed_since_gets_back_what_it_can(database: str, tmp_path: Path) -> None:
     layout = made(database, "fifo")
     pushed(database, layout, 3)
-    operator = Operator(desk(database, tmp_path))
-    first = apply(operator.purge(layout, Choice()))
+    operator = Operator(desk_at(database, tmp_path))
+    first = applied(operator.purge(layout, Choice()))
     query(database, "ALTER TABLE orders ADD COLUMN color text DEFAULT 'red'")
     query(database, "ALTER TABLE orders DROP COLUMN enqueued_at")
     pushed_now = replace(layout, enqueued_at=None)
     query(database, "INSERT INTO orders (payload, color) VALUES ('y', 'blue')")
-    second = apply(operator.purge(pushed_now, Choice()))
+    second = applied(operator.purge(pushed_now, Choice()))
     back = operator.undo(first.operation)
     assert any("no column enqueued_at any more" in line for line in back.plan.consequences)
-    assert apply(back).done == 3
-    assert apply(operator.undo(second.operation)).done == 1
+    assert applied(back).done == 3
+    assert applied(operator.undo(second.operation)).done == 1
     assert query(database, "SELECT id, color FROM orders ORDER BY id") == [
         (1, "red"), (2, "red"), (3, "red"), (4, "blue"),
     ]  # fmt: skip
@@ -213,18 +213,18 @@ def test_rows_at_the_same_place_of_several_partitions_are_told_apart(database: s
         "parts", "status", TableName("public", "parts"), id="id", state=StateColumn("status", 0, 1), payload="body"
     )
     before = everything(database, "parts")
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     chosen = Choice(ids=("2", "14", "26", "8"))
-    purged = apply(operator.purge(layout, chosen))
+    purged = applied(operator.purge(layout, chosen))
     assert (purged.done, purged.changed) == (4, 0)
     left = {row[0] for row in query(database, "SELECT id FROM parts")}
     assert left == set(range(30)) - {2, 14, 26, 8}
-    assert apply(operator.undo(purged.operation)).done == 4
+    assert applied(operator.undo(purged.operation)).done == 4
     assert everything(database, "parts") == before
-    requeued = apply(operator.requeue(layout, Choice(ids=("3", "15"), owner_states=ALL)))
+    requeued = applied(operator.requeue(layout, Choice(ids=("3", "15"), owner_states=ALL)))
     assert requeued.done == 2
     assert query(database, "SELECT id FROM parts WHERE status = 0 AND id % 2 = 1 ORDER BY id") == [(3,), (15,)]
-    assert apply(operator.undo(requeued.operation)).done == 2
+    assert applied(operator.undo(requeued.operation)).done == 2
     assert everything(database, "parts") == before
 
 
@@ -233,7 +233,7 @@ def test_a_view_and_a_table_that_others_inherit_from_are_refused(database: str, 
         raw.execute("CREATE TABLE parent (id int, body text)")
         raw.execute("CREATE TABLE child () INHERITS (parent)")
         raw.execute("CREATE VIEW seen AS SELECT * FROM child")
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     for name in ("parent", "seen"):
         with pytest.raises(BadInput, match="ordinary and partitioned tables only"):
             operator.purge(Layout("q", "fifo", TableName("public", name), id="id", payload="body"), Choice())
@@ -244,11 +244,11 @@ def test_cascading_foreign_keys_are_refused(database: str, tmp_path: Path, rule:
     layout = made(database, "fifo")
     pushed(database, layout, 2)
     query(database, f"CREATE TABLE child (order_id bigint REFERENCES orders (id) ON DELETE {rule})")
-    prepared = Operator(desk(database, tmp_path)).purge(layout, Choice())
+    prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice())
     assert prepared.plan.refused is not None
     assert "child" in prepared.plan.refused
     with pytest.raises(BadInput, match="nothing was changed"):
-        apply(prepared)
+        applied(prepared)
     assert query(database, "SELECT count(*) FROM orders") == [(2,)]
 
 
@@ -261,9 +261,9 @@ def test_a_trigger_that_keeps_a_row_is_told_and_one_that_copies_is_named(databas
         "$$ BEGIN IF OLD.id = 3 THEN RETURN NULL; END IF; RETURN OLD; END $$",
     )
     query(database, "CREATE TRIGGER keeper BEFORE DELETE ON orders FOR EACH ROW EXECUTE FUNCTION keep()")
-    prepared = Operator(desk(database, tmp_path)).purge(layout, Choice())
+    prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice())
     assert any("keeper" in note for note in prepared.plan.undo.notes)
-    result = apply(prepared)
+    result = applied(prepared)
     assert (result.done, result.changed) == (4, 1)
     assert query(database, "SELECT id FROM orders") == [(3,)]
 
@@ -271,14 +271,14 @@ def test_a_trigger_that_keeps_a_row_is_told_and_one_that_copies_is_named(databas
 def test_only_emptying_takes_away_for_good(database: str, tmp_path: Path) -> None:
     layout = made(database, "batch_fast")
     pushed(database, layout, 120)
-    operator = Operator(desk(database, tmp_path))
-    purged = apply(operator.purge(layout, Choice()))
+    operator = Operator(desk_at(database, tmp_path))
+    purged = applied(operator.purge(layout, Choice()))
     assert operator.empty_trash(None, 3600).plan.refused == "nothing in the trash is that old"
     assert operator.empty_trash("others", 0).plan.count == 0
     prepared = operator.empty_trash("orders", 0)
     assert prepared.plan.count == 240
     assert any(purged.operation in line for line in prepared.plan.consequences)
-    assert apply(prepared).done == 240
+    assert applied(prepared).done == 240
     assert operator.operations()[1].undo_state == "gone"
     assert operator.undo(purged.operation).plan.refused == "its trash was emptied"
 
@@ -286,7 +286,7 @@ def test_only_emptying_takes_away_for_good(database: str, tmp_path: Path) -> Non
 def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_path: Path) -> None:
     layout = made(database, "batch_fast")
     pushed(database, layout, 9)
-    done = apply(Operator(desk(database, tmp_path)).purge(layout, Choice(ids=("1", "2"))))
+    done = applied(Operator(desk_at(database, tmp_path)).purge(layout, Choice(ids=("1", "2"))))
     tables = [str(row[0]) for row in query(database, (
         "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname IN ('public', 'qmon') ORDER BY 1"
     ))]  # fmt: skip
@@ -295,8 +295,8 @@ def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_p
         shown = "SELECT CAST(t AS text), CAST(xmin AS text) FROM"
         return [query(database, f"{shown} {each} AS t ORDER BY 1") for each in tables]
 
-    before, audit = content(), len(lines(desk(database, tmp_path)))
-    reader = Operator(desk(database, tmp_path, read_only="the configuration says read_only"))
+    before, audit = content(), len(lines(desk_at(database, tmp_path)))
+    reader = Operator(desk_at(database, tmp_path, read_only="the configuration says read_only"))
     prepared = [
         reader.purge(layout, Choice()), reader.undo(done.operation), reader.empty_trash(None, 0),
         reader.requeue(layout, Choice(state="done")), reader.requeue(layout, Choice()),
@@ -305,25 +305,25 @@ def test_read_only_lets_every_plan_be_seen_and_none_applied(database: str, tmp_p
     for each in prepared:
         assert each.plan.refused == "the configuration says read_only"
         with pytest.raises(ReadOnly, match="the configuration says read_only"):
-            apply(each)
+            applied(each)
     assert content() == before
-    assert len(lines(desk(database, tmp_path))) == audit
+    assert len(lines(desk_at(database, tmp_path))) == audit
 
 
 def test_emptying_a_production_targets_trash_asks_for_its_name(database: str, tmp_path: Path) -> None:
     layout = made(database, "fifo")
     pushed(database, layout, 2)
-    apply(Operator(desk(database, tmp_path)).purge(layout, Choice()))
-    operator = Operator(desk(database, tmp_path, prod=True))
+    applied(Operator(desk_at(database, tmp_path)).purge(layout, Choice()))
+    operator = Operator(desk_at(database, tmp_path, prod=True))
     with pytest.raises(BadInput, match="must be typed exactly: test"):
-        apply(operator.empty_trash(None, 0))
+        applied(operator.empty_trash(None, 0))
     with pytest.raises(BadInput, match="must be typed exactly: orders"):
-        apply(operator.empty_trash("orders", 0))
-    assert apply(operator.empty_trash(None, 0), Permission("old", "test")).done == 2
+        applied(operator.empty_trash("orders", 0))
+    assert applied(operator.empty_trash(None, 0), Permission("old", "test")).done == 2
 
 
 def test_an_unknown_operation_is_said(database: str, tmp_path: Path) -> None:
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     with pytest.raises(BadInput, match="no operation 'nothing'"):
         operator.undo("nothing")
 
@@ -333,7 +333,7 @@ def test_without_qmons_schema_there_is_no_purge(database: str, tmp_path: Path) -
     pushed(database, layout, 1)
     with connected(database) as raw:
         raw.execute("DROP SCHEMA qmon CASCADE")
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     role = "r_" + database.rpartition("/")[2].partition("?")[0]
     with connected(database) as raw:
         raw.execute(f"CREATE ROLE {role}")

@@ -15,7 +15,7 @@ from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState, Result, State
 from qmon.operate.acting import Permission, ReadOnly
 from qmon.operate.operator import Operator
-from tests.contract.operating import apply, desk
+from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query
 from tests.queues import call, made, opened, run
 
@@ -57,13 +57,13 @@ def test_stuck_messages_of_the_dead_are_ready_again_in_their_old_order(
 ) -> None:
     layout = replace(made(database, design), owner=HELD)
     stuck(database, layout, 300)
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     prepared = operator.requeue(layout, Choice(owner_states=ALL))
     assert (prepared.plan.count, prepared.plan.refused) == (300, None)
     assert len(prepared.plan.first) == 10
     assert [row.id for row in prepared.plan.first] == [str(number) for number in range(1, 11)]
     assert {row.state for row in prepared.plan.first} == {"in_progress"}
-    result = apply(prepared)
+    result = applied(prepared)
     assert (result.state, result.done, result.skipped, result.changed) == (State.DONE, 300, 0, 0)
     assert layout.state is not None
     assert states(database, layout) == {layout.state.ready: 300}
@@ -78,7 +78,7 @@ def test_beyond_the_attempts_a_message_is_dead(database: str, tmp_path: Path) ->
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 4)
     query(database, "UPDATE orders SET attempts = id + 2")
-    result = apply(Operator(desk(database, tmp_path)).requeue(layout, Choice(owner_states=ALL)))
+    result = applied(Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ALL)))
     assert result.done == 4
     assert query(database, "SELECT id, status, attempts FROM orders ORDER BY id") == [
         (1, 1, 3), (2, 1, 4), (3, 3, 5), (4, 3, 6),
@@ -88,13 +88,13 @@ def test_beyond_the_attempts_a_message_is_dead(database: str, tmp_path: Path) ->
 def test_what_its_popper_completed_between_plan_and_apply_is_never_requeued(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 6)
-    prepared = Operator(desk(database, tmp_path)).requeue(layout, Choice(owner_states=ALL))
+    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ALL))
     with opened(database) as connection:
         call(connection, layout, "complete", "1")
         call(connection, layout, "fail", "2")
         run(connection, "UPDATE orders SET owner = 'somebody else' WHERE id = 3 RETURNING 1")
         run(connection, "UPDATE orders SET started_at = now() WHERE id = 4 RETURNING 1")
-    result = apply(prepared)
+    result = applied(prepared)
     assert (result.done, result.skipped, result.changed) == (2, 0, 4)
     assert query(database, "SELECT id, status FROM orders ORDER BY id") == [(2, 1), (3, 2), (4, 2), (5, 1), (6, 1)]
 
@@ -102,27 +102,27 @@ def test_what_its_popper_completed_between_plan_and_apply_is_never_requeued(data
 def test_a_plan_of_5_never_touches_18(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 5)
-    prepared = Operator(desk(database, tmp_path)).requeue(layout, Choice(owner_states=ALL))
+    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ALL))
     stuck(database, layout, 13)
     query(database, "UPDATE orders SET attempts = 1 WHERE id > 5")
-    result = apply(prepared)
+    result = applied(prepared)
     assert result.done + result.changed == 5
     assert states(database, layout)[2] >= 13
     with pytest.raises(BadInput, match="applied already"):
-        apply(prepared)
+        applied(prepared)
 
 
 def test_locked_messages_are_left_out_and_said_so(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 10)
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     early = operator.requeue(layout, Choice(owner_states=ALL))
     with connected(database, autocommit=False) as holder:
         holder.execute("SELECT 1 FROM orders WHERE id <= 3 FOR UPDATE").fetchall()
         plan = operator.requeue(layout, Choice(owner_states=ALL)).plan
         assert plan.count == 7
         assert [(each.why, each.count) for each in plan.left_out] == [("locked", 3)]
-        result = apply(early)
+        result = applied(early)
         assert (result.done, result.skipped, result.changed) == (7, 3, 0)
         (seen,) = operator.operations()
         assert (seen.done, seen.skipped, seen.changed) == (7, 3, 0)
@@ -138,11 +138,11 @@ def test_two_operators_requeue_each_message_once_and_are_told_the_truth(database
         "$$ BEGIN INSERT INTO seen VALUES (NEW.id); RETURN NEW; END $$",
     )
     query(database, "CREATE TRIGGER t AFTER UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION note()")
-    at = desk(database, tmp_path)
+    at = desk_at(database, tmp_path)
     first, second = (Operator(at).requeue(layout, Choice(owner_states=ALL)) for _ in range(2))
     results: list[Result] = []
     # The second one does all its work while the first rests after its first batch.
-    mine = apply(first, tell=lambda now: results.append(apply(second)) if not results else None)
+    mine = applied(first, tell=lambda now: results.append(applied(second)) if not results else None)
     (other,) = results
     assert query(database, "SELECT count(*), count(DISTINCT id) FROM seen") == [(400, 400)]
     assert mine.done + other.done == 400
@@ -154,9 +154,9 @@ def test_two_operators_requeue_each_message_once_and_are_told_the_truth(database
 def test_stopped_at_once_and_planned_again_finishes(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 500)
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     told: list[int] = []
-    result = apply(
+    result = applied(
         operator.requeue(layout, Choice(owner_states=ALL)),
         tell=lambda now: told.append(now.done),
         stopped=lambda: bool(told),
@@ -164,7 +164,7 @@ def test_stopped_at_once_and_planned_again_finishes(database: str, tmp_path: Pat
     assert result.state is State.CANCELLED
     assert result.done == told[0] < 500
     assert states(database, layout) == {1: result.done, 2: 500 - result.done}
-    rest = apply(operator.requeue(layout, Choice(owner_states=ALL)))
+    rest = applied(operator.requeue(layout, Choice(owner_states=ALL)))
     assert (rest.state, rest.done) == (State.DONE, 500 - result.done)
 
 
@@ -183,13 +183,13 @@ def test_stopped_at_once_and_planned_again_finishes(database: str, tmp_path: Pat
 def test_a_choice_means_what_it_says(database: str, tmp_path: Path, choice: Choice, expected: list[int]) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 6)
-    prepared = Operator(desk(database, tmp_path)).requeue(layout, choice)
+    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, choice)
     assert prepared.plan.count == len(expected)
     if expected:
-        apply(prepared)
+        applied(prepared)
     else:
         with pytest.raises(BadInput, match="no message matches"):
-            apply(prepared)
+            applied(prepared)
     assert [row[0] for row in query(database, "SELECT id FROM orders WHERE status = 1 ORDER BY id")] == expected
 
 
@@ -209,18 +209,18 @@ def test_a_choice_means_what_it_says(database: str, tmp_path: Path, choice: Choi
 def test_nonsense_is_refused_in_one_line(database: str, tmp_path: Path, choice: Choice, part: str) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     with pytest.raises(BadInput, match=part):
-        Operator(desk(database, tmp_path)).requeue(layout, choice)
+        Operator(desk_at(database, tmp_path)).requeue(layout, choice)
 
 
 @pytest.mark.parametrize("design", ["ring", "ring_subscribers", "flag"])
 def test_a_design_without_messages_in_progress_says_what_to_do_instead(
     database: str, tmp_path: Path, design: str
 ) -> None:
-    prepared = Operator(desk(database, tmp_path)).requeue(made(database, design), Choice())
+    prepared = Operator(desk_at(database, tmp_path)).requeue(made(database, design), Choice())
     assert prepared.plan.refused is not None
     assert any(word in prepared.plan.refused for word in ("repair", "state: done"))
     with pytest.raises(BadInput, match="nothing was changed"):
-        apply(prepared)
+        applied(prepared)
 
 
 def test_processed_messages_of_a_flag_are_popped_again_where_that_is_asked_for(database: str, tmp_path: Path) -> None:
@@ -229,9 +229,9 @@ def test_processed_messages_of_a_flag_are_popped_again_where_that_is_asked_for(d
         for _ in range(3):
             call(connection, layout, "push", "'x'")
         call(connection, layout, "pop_batch", "3")
-    prepared = Operator(desk(database, tmp_path)).requeue(layout, Choice(state="done", ids=("2",)))
+    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(state="done", ids=("2",)))
     assert any("twice" in line for line in prepared.plan.consequences)
-    assert apply(prepared).done == 1
+    assert applied(prepared).done == 1
     with opened(database) as connection:
         assert call(connection, layout, "pop") == ((2, "x"),)
 
@@ -239,22 +239,22 @@ def test_processed_messages_of_a_flag_are_popped_again_where_that_is_asked_for(d
 def test_a_production_target_and_many_messages_ask_for_the_name_and_a_reason(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 2)
-    operator = Operator(desk(database, tmp_path, prod=True))
+    operator = Operator(desk_at(database, tmp_path, prod=True))
     for wrong in (Permission(), Permission("why"), Permission("", "orders"), Permission("why", "Orders")):
         with pytest.raises(BadInput):
-            apply(operator.requeue(layout, Choice(owner_states=ALL)), wrong)
+            applied(operator.requeue(layout, Choice(owner_states=ALL)), wrong)
     assert states(database, layout) == {2: 2}
-    assert apply(operator.requeue(layout, Choice(owner_states=ALL)), Permission("why", "orders")).done == 2
+    assert applied(operator.requeue(layout, Choice(owner_states=ALL)), Permission("why", "orders")).done == 2
 
 
 def test_read_only_changes_nothing(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 2)
-    prepared = Operator(desk(database, tmp_path, read_only="--read-only")).requeue(layout, Choice(owner_states=ALL))
+    prepared = Operator(desk_at(database, tmp_path, read_only="--read-only")).requeue(layout, Choice(owner_states=ALL))
     assert prepared.plan.refused == "--read-only"
     assert prepared.plan.count == 2
     with pytest.raises(ReadOnly):
-        apply(prepared)
+        applied(prepared)
     assert states(database, layout) == {2: 2}
 
 
@@ -285,9 +285,9 @@ def test_hostile_names_change_nothing_but_what_they_should(database: str, tmp_pa
         owner=OwnerColumn(owner, "name"),
     )
     choice = Choice(ids=("a'; --", '{"x",\\}', "[red]b[/]"), owner_states=ALL, state="in_progress")
-    prepared = Operator(desk(database, tmp_path)).requeue(layout, choice)
+    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, choice)
     assert prepared.plan.count == 3
-    assert apply(prepared, Permission("'; -- [x] {y} \U0001f418")).done == 3
+    assert applied(prepared, Permission("'; -- [x] {y} \U0001f418")).done == 3
     found = query(database, f"SELECT {quoted[1]}, {quoted[2]}, {quoted[3]} FROM {quoted[0]} ORDER BY 1")
     assert sorted(found, key=str) == sorted(
         [("a'; --", "re\"ady\\'", None), ('{"x",\\}', "re\"ady\\'", None), ("[red]b[/]", "re\"ady\\'", None),

@@ -15,7 +15,7 @@ from qmon.model.operations import Choice, OwnerState, State
 from qmon.operate.frozen import array, frozen
 from qmon.operate.install import uninstall
 from qmon.operate.operator import Operator
-from tests.contract.operating import apply, desk
+from tests.contract.operating import applied, desk_at
 from tests.contract.test_requeue import ALL, HELD, stuck
 from tests.facts import connected, query
 from tests.queues import ENGINE, call, made, opened
@@ -26,12 +26,12 @@ def test_what_was_not_popped_again_is_taken_back_to_the_letter(database: str, tm
     layout = replace(made(database, design), owner=HELD)
     stuck(database, layout, 120)
     before = query(database, "SELECT CAST(t AS text) FROM orders AS t ORDER BY 1")
-    operator = Operator(desk(database, tmp_path))
-    done = apply(operator.requeue(layout, Choice(owner_states=ALL)))
+    operator = Operator(desk_at(database, tmp_path))
+    done = applied(operator.requeue(layout, Choice(owner_states=ALL)))
     back = operator.undo(done.operation)
     assert (back.plan.count, back.plan.left_out) == (120, ())
     assert back.plan.first[0].owner == "1/1"
-    assert apply(back).done == 120
+    assert applied(back).done == 120
     assert query(database, "SELECT CAST(t AS text) FROM orders AS t ORDER BY 1") == before
     assert operator.operations()[1].undo_state == "undone"
 
@@ -39,8 +39,8 @@ def test_what_was_not_popped_again_is_taken_back_to_the_letter(database: str, tm
 def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 10)
-    operator = Operator(desk(database, tmp_path))
-    done = apply(operator.requeue(layout, Choice(owner_states=ALL)))
+    operator = Operator(desk_at(database, tmp_path))
+    done = applied(operator.requeue(layout, Choice(owner_states=ALL)))
     early = operator.undo(done.operation)
     with opened(database) as connection:
         call(connection, layout, "pop_batch", "4")
@@ -50,7 +50,7 @@ def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str
         late = operator.undo(done.operation)
         assert late.plan.count == 6
         assert [(each.why, each.count) for each in late.plan.left_out] == [("popped again, or changed since", 4)]
-        result = apply(early)
+        result = applied(early)
         assert (result.state, result.done, result.changed) == (State.DONE, 6, 4)
     assert query(database, "SELECT id, status FROM orders WHERE id < 6 ORDER BY id") == [(2, 1), (3, 2), (4, 2), (5, 2)]
     assert operator.operations()[1].undo_state == "partly undone"
@@ -59,12 +59,12 @@ def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str
 def test_a_part_is_undone_and_what_is_locked_is_left(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 6)
-    operator = Operator(desk(database, tmp_path))
-    done = apply(operator.requeue(layout, Choice(owner_states=ALL)))
-    assert apply(operator.undo(done.operation, Choice(ids=("2", "3", "99")))).done == 2
+    operator = Operator(desk_at(database, tmp_path))
+    done = applied(operator.requeue(layout, Choice(owner_states=ALL)))
+    assert applied(operator.undo(done.operation, Choice(ids=("2", "3", "99")))).done == 2
     with connected(database, autocommit=False) as holder:
         holder.execute("SELECT 1 FROM orders WHERE id = 5 FOR UPDATE").fetchall()
-        result = apply(operator.undo(done.operation))
+        result = applied(operator.undo(done.operation))
         assert (result.done, result.skipped) == (3, 1)
     assert query(database, "SELECT id FROM orders WHERE status = 1") == [(5,)]
     with pytest.raises(BadInput, match="an undo takes back all"):
@@ -74,14 +74,14 @@ def test_a_part_is_undone_and_what_is_locked_is_left(database: str, tmp_path: Pa
 def test_a_requeue_that_was_stopped_is_undone_as_far_as_it_went(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 300)
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     told: list[int] = []
-    done = apply(
+    done = applied(
         operator.requeue(layout, Choice(owner_states=ALL)),
         tell=lambda now: told.append(now.done),
         stopped=lambda: bool(told),
     )
-    assert apply(operator.undo(done.operation)).done == done.done
+    assert applied(operator.undo(done.operation)).done == done.done
     assert query(database, "SELECT count(*) FROM orders WHERE status = 2 AND owner = '1/1'") == [(300,)]
 
 
@@ -101,7 +101,7 @@ def test_whatever_is_done_every_message_is_in_exactly_one_place(database: str, t
             uninstall(connection, ENGINE, "orders")
     query(database, "DROP SCHEMA IF EXISTS qmon CASCADE")
     layout = replace(made(database, "status"), owner=OwnerColumn("owner", "name"))
-    operator = Operator(desk(database, tmp_path))
+    operator = Operator(desk_at(database, tmp_path))
     expected: set[int] = set()
     last: dict[str, str] = {}
     with opened(database) as connection:
@@ -119,11 +119,11 @@ def test_whatever_is_done_every_message_is_in_exactly_one_place(database: str, t
                 choice = Choice(owner_states=frozenset(OwnerState), older_than_s=0.0) if act == "requeue" else Choice()
                 plan = operator.requeue(layout, choice) if act == "requeue" else operator.purge(layout, choice)
                 if plan.plan.refused is None:
-                    last[act] = apply(plan).operation
+                    last[act] = applied(plan).operation
             elif act.startswith("undo") and (of := last.get("purge" if act == "undo purge" else "requeue")):
                 plan = operator.undo(of)
                 if plan.plan.refused is None:
-                    apply(plan)
+                    applied(plan)
     held = [row[0] for row in query(database, "SELECT id FROM orders")]
     trashes = "SELECT oid::regclass::text FROM pg_class WHERE relname LIKE 'trash%' AND relkind = 'r'"
     for (table,) in query(database, trashes):

@@ -131,6 +131,21 @@ async def test_enter_shows_the_whole_statement_and_e_ends_exactly_that_session()
         assert script.asked[-1][-2:] == (72, SAMPLED_AT - 9_000)
 
 
+async def test_a_key_that_comes_twice_ends_one_session_only() -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give(blocked_view())
+        await d.press("4", "enter")
+        shown = d.app.screen
+        assert isinstance(shown, SessionDetails)
+        shown.action_act()
+        shown.action_act()
+        await d.until(lambda: isinstance(d.app.screen, Act) and script.asked, "the plan")
+        shown.action_close()
+        assert len(script.asked) == 1
+        assert isinstance(d.app.screen, Act)
+
+
 async def test_from_the_overview_e_ends_the_head_as_it_was_seen() -> None:
     script = Script()
     async with dashboard(office=ScriptedOffice(script), read_only=False) as d:

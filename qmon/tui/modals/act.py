@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4
+WHY: Final = "why; goes into the audit"
+WHY_NEEDED: Final = "needed: why; goes into the audit"
 _OTHER_ROWS: Final = 9
 """Of the dialog, those that do not scroll."""
 
@@ -84,7 +86,7 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
                 yield Cycle()
             with Horizontal(id="act-reason", classes="field"):
                 yield Lines(classes="label")
-                yield Input(compact=True, max_length=500, placeholder="why; goes into the audit")
+                yield Input(compact=True, max_length=500, placeholder=WHY)
             with Horizontal(id="act-typed", classes="field"):
                 yield Lines(classes="label")
                 yield Input(compact=True, placeholder="its name, exactly")
@@ -131,6 +133,7 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
         if plan is not None:
             self.query_one("#act-do", Button).relabel(VERBS[plan.kind])
             self.set_class(plan.consent is Consent.TYPED, "-typed")
+            self.query_one("#act-reason Input", Input).placeholder = WHY_NEEDED if plan.needs_reason else WHY
         self._go(Step.REFUSED if self._problem or plan is None else Step.CONFIRM)
         if not isinstance(self.focused, Cycle):
             self.query_one("#act-close", Button).focus()
@@ -150,7 +153,7 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
         if plan.consent is Consent.TYPED and not same:
             self._refuse(f"type the queue's name exactly: {plan.queue}", typed)
             return
-        if plan.consent is Consent.TYPED and not reason.value.strip():
+        if plan.needs_reason and not reason.value.strip():
             self._refuse("a reason is needed here; it goes into the audit", reason)
             return
         self._before = self._queue()
