@@ -117,7 +117,7 @@ def matches(pattern: str, name: str) -> bool:
 def find(rule: AlertRule, queue: QueueView, level: Severity, *, held: bool = False) -> Finding:
     """Whether a queue is now as bad as ``level``. ``held``: it was until now, so that the margin counts."""
     if rule.verdicts:
-        return _of_verdict(rule, queue.verdict, level)
+        return _of_verdicts(rule, queue.verdicts or (queue.verdict,), level)
     return _of_figure(rule, queue, level, held)
 
 
@@ -128,12 +128,14 @@ def meets(rule: AlertRule, code: str, severity: Severity, level: Severity) -> bo
     return fits and (severity >= level if rule.severity is None else True)
 
 
-def _of_verdict(rule: AlertRule, verdict: Verdict, level: Severity) -> Finding:
-    if meets(rule, verdict.code, verdict.severity, level):
-        return Finding(True, f"{verdict.code}: {verdict.proof}")
-    if verdict.code in UNSEEN:
-        return Finding(None, f"{verdict.code}: {verdict.proof}")
-    return Finding(False, verdict.code)
+def _of_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -> Finding:
+    for verdict in verdicts:
+        if meets(rule, verdict.code, verdict.severity, level):
+            return Finding(True, f"{verdict.code}: {verdict.proof}")
+    for verdict in verdicts:
+        if verdict.code in UNSEEN:
+            return Finding(None, f"{verdict.code}: {verdict.proof}")
+    return Finding(False, verdicts[0].code)
 
 
 def _of_figure(rule: AlertRule, queue: QueueView, level: Severity, held: bool) -> Finding:

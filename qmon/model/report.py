@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import Figure, QueueView, View
+from qmon.model.view import Figure, QueueView, Verdict, View
 
 SCHEMA: Final = 1
 
@@ -57,9 +57,17 @@ def queue_object(queue: QueueView) -> dict[str, Any]:
         **{name: _value(name, figure) for name, figure in figures.items()},
         "window_seconds": None if queue.window_s is None else round(queue.window_s, 3),
         "verdict": {"code": queue.verdict.code, "proof": queue.verdict.proof},
+        "verdicts": [_verdict(each) for each in queue.verdicts or (queue.verdict,)],
         "approximate": {n: "≥" if f.at_least else "~" for n, f in figures.items() if f.at_least or f.estimated},
         "unknown": {n: f.reason or "not known" for n, f in figures.items() if f.value is None},
     }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    """``since`` is null where it is not known since when."""
+    since = None if verdict.since_at is None else iso(verdict.since_at)
+    severity = verdict.severity.name.lower()
+    return {"code": verdict.code, "proof": verdict.proof, "severity": severity, "since": since, "key": verdict.key}
 
 
 def failure_object(failure: ProbeFailure) -> dict[str, str]:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import Figure
+from qmon.model.view import Figure, PastVerdict, Severity, Verdict
 from qmon.monitor.source import Focus
 from tests.tui.driving import Driver, dashboard, later
-from tests.tui.scripted import messages, queue, view
+from tests.tui.scripted import SAMPLED_AT, messages, queue, view
 
 
 async def opened(d: Driver, name: str) -> None:
@@ -164,3 +164,27 @@ async def test_digits_change_screens() -> None:
         assert d.app.current_mode == "overview"
         await d.press("3")
         assert d.app.current_mode == "overview"
+
+
+async def test_every_verdict_is_told_with_its_proof_and_what_was_said_before() -> None:
+    verdicts = (
+        Verdict("stuck in progress", "7 in progress, owner dead", Severity.CRITICAL, SAMPLED_AT - 90, "r"),
+        Verdict("archive behind", "12,000 done, none archived", Severity.WARNING, SAMPLED_AT - 600),
+    )
+    past = tuple(
+        PastVerdict("everything locked", f"session {n} holds all", Severity.CRITICAL, SAMPLED_AT - 100 * n, SAMPLED_AT)
+        for n in (3, 5)
+    )
+    made = replace(queue("mails", ready=31, verdict=verdicts[0]), verdicts=verdicts, past=past)
+    async with dashboard() as d:
+        await d.give(view([made]))
+        await d.press("enter")
+        told = d.lines("because")
+        assert "why: mails stuck in progress for 90 s: 7 in progress, owner dead" in told
+        assert "also: mails archive behind for 10 m 00 s: 12,000 done, none archived" in told
+        assert "before: ■ everything locked at 20:21:40 UTC for 5 m 00 s: session 3 holds all" in told
+        assert "session 5 holds all" in told
+        await d.resize(80, 24)
+        told = d.lines("because")
+        assert "before: ■ everything locked at 20:21:40 UTC for 5 m 00 s · ■" in told
+        assert len(told.splitlines()) == 3

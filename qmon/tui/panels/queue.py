@@ -8,8 +8,8 @@ from qmon.model.view import Figure, QueueView, View
 from qmon.tui import text
 from qmon.tui.clean import clean, shorten
 from qmon.tui.panels import figures
+from qmon.tui.panels.said import said
 from qmon.tui.panels.trends import top
-from qmon.tui.panels.why import proof
 from qmon.tui.plots.blocks import sparkline
 from qmon.tui.plots.series import Reading, sample, window
 from qmon.tui.spans import Line, Part, Span, fit, spread, wrap
@@ -82,8 +82,8 @@ def _lying(
 
 
 def because(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
-    """The proof of this queue's verdict."""
-    return proof("why", queue, view, cells, rows)
+    """What is wrong with this queue, with its proof, and what was."""
+    return said(queue, view, cells, rows)
 
 
 def unknowns(queue: QueueView) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qmon.model.view import QueueView, Severity, Trend, View
+from qmon.model.view import QueueView, Severity, Trend, Verdict, View
 from qmon.tui import text
 from qmon.tui.clean import clean, shorten, width
 from qmon.tui.panels import figures
@@ -29,21 +29,24 @@ def why(view: View, worst: Sequence[QueueView], selected: QueueView | None, cell
     return lines[:rows]
 
 
-def proof(word: str, queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
-    """``why: name is stuck in progress for 4 m: proof``, broken over at most ``rows`` lines."""
-    severity = queue.verdict.severity
+def proof(
+    word: str, queue: QueueView, view: View, cells: int, rows: int, *, verdict: Verdict | None = None
+) -> list[Line]:
+    """``why: name is stuck in progress for 4 m: proof``, broken over at most ``rows`` lines; of the worst verdict."""
+    worst, verdict = verdict is None or verdict is queue.verdict, verdict or queue.verdict
+    severity = verdict.severity
     lead: list[Span] = [
         (f" {word:>4}: ", "muted"),
         (shorten(clean(queue.name), 24), "strong"),
         (" ", "text"),
-        (clean(queue.verdict.code.replace("_", " ")), figures.TONES[severity] if severity else "text"),
+        (clean(verdict.code.replace("_", " ")), figures.TONES[severity] if severity else "text"),
     ]
-    since = queue.verdict.since_at
+    since = verdict.since_at
     if since is not None and view.sampled_at - since >= 1.0:
         lead.append((f" for {text.long_age(view.sampled_at - since)}", "muted"))
     lead.append((": ", "muted"))
-    told = clean(queue.verdict.proof)
-    if queue.forecast.trend in (Trend.DRAINING, Trend.GROWING) and queue.forecast.text not in told:
+    told = clean(verdict.proof)
+    if worst and queue.forecast.trend in (Trend.DRAINING, Trend.GROWING) and queue.forecast.text not in told:
         told = f"{told} · {clean(queue.forecast.text)}"
     used = sum(width(t) for t, _ in lead)
     pieces = wrap(told, max(10, cells - used - 1), cells - 8, rows)

@@ -17,6 +17,7 @@ from qmon.tui.clean import clean, shorten
 from qmon.tui.panels import messages, queue
 from qmon.tui.panels.filtering import keep
 from qmon.tui.panels.header import heading
+from qmon.tui.panels.said import LEAST, MOST
 from qmon.tui.panels.trends import span_words
 from qmon.tui.panels.waiting import waiting
 from qmon.tui.plots.series import highest
@@ -29,6 +30,8 @@ from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
 ROW_LIMIT = 200
+HIGH = 36
+"""A screen of so many rows has room for more than the worst verdict."""
 
 
 class QueueScreen(DashboardScreen):
@@ -48,7 +51,7 @@ class QueueScreen(DashboardScreen):
         """Title and figures, the plot with what is not known beside it, and the rows."""
         yield Lines(id="title")
         yield Lines(id="readings")
-        yield Lines(id="because", most=2)
+        yield Lines(id="because", most=MOST)
         with Horizontal(id="middle"):
             with Vertical(id="plot-side"):
                 yield Lines(id="plot-heading")
@@ -60,6 +63,11 @@ class QueueScreen(DashboardScreen):
         yield Grid(messages.COLUMNS, opens=False, id="rows")
         yield Lines(id="unknown-lines", most=2)
         yield Lines(id="waiting")
+
+    @property
+    def _told(self) -> int:
+        """Lines for verdicts at most."""
+        return MOST if self.size.height >= HIGH else LEAST
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the queue; without figures or without the queue, say so."""
@@ -78,7 +86,7 @@ class QueueScreen(DashboardScreen):
         writers: dict[str, Callable[[int, int], list[Line]]] = {
             "#title": lambda cells, _: queue.title(found, cells),
             "#readings": lambda cells, _: queue.readings(found, cells),
-            "#because": lambda cells, rows: queue.because(found, view, cells, min(rows, 2)),
+            "#because": lambda cells, rows: queue.because(found, view, cells, min(rows, self._told)),
             "#plot": lambda cells, rows: throughput(found.history, cells, rows, plain=plain),
             "#unknown-list": lambda cells, rows: queue.unknown_list(found, cells, rows),
             "#unknown-lines": lambda cells, rows: queue.unknown_lines(found, cells, min(rows, 2)),
