@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qmon.model.use import QueueUse
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetReadings:
@@ -16,7 +18,9 @@ class TargetReadings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueReadings:
-    """What several polls tell about one queue: made by ``monitor.evidence``."""
+    """What several polls tell about one queue: made by ``monitor.evidence``. ``use``: by ``monitor.use_track``."""
+
+    use: QueueUse | None = None
 
 
 NO_TARGET_READINGS = TargetReadings()

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
 
 from qmon.model.blocking import Forest
 from qmon.model.flow import Flow
+from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout
 from qmon.model.operations import Pause
 from qmon.model.samples import BlockedSample, MessageSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
+
+if TYPE_CHECKING:
+    from qmon.model.use import QueueUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,7 @@ class QueueView:
     past: tuple[PastVerdict, ...] = ()
     flow: Flow | None = None
     span_s: float | None = None
+    use: QueueUse | None = None
 
     @property
     def name(self) -> str:
@@ -170,6 +176,7 @@ class TargetView:
     budget_share: float | None
     in_recovery: bool = False
     blocking: Forest | None = None
+    horizon: tuple[HorizonSample, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

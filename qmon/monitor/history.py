@@ -79,5 +79,5 @@ class History:
             rate(first.commits, now.server.commits), rate(first.rollbacks, now.server.rollbacks),
             rate(first.deadlocks, now.server.deadlocks), now.server.sessions, now.waits, now.blocked,
             now.client_ms, now.server_ms, now.buffers, share, now.server.in_recovery,
-            None if now.blocking is None else forest(now.blocking, held_by_session(now)),
+            None if now.blocking is None else forest(now.blocking, held_by_session(now)), now.horizon,
         )  # fmt: skip

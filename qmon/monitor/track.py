@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from qmon.model.flow import Flow, Shares, committed, pops_in_transaction, ring_flow, shares_of, table_flow
@@ -16,6 +17,7 @@ from qmon.model.view import Figure, Forecast, Point, QueueView, Trend
 from qmon.monitor import figures
 from qmon.monitor.chronicle import Chronicle
 from qmon.monitor.evidence import Evidence
+from qmon.monitor.use_track import UseTrack
 from qmon.monitor.watched import WatchedIds, WatchedProgress
 from qmon.monitor.window import Rates, Tick, Window
 
@@ -39,6 +41,7 @@ class QueueTrack:
         self._signs: dict[str, float] = {}
         self._evidence = Evidence()
         self._chronicle = Chronicle()
+        self._use = UseTrack()
         self._points = Recorder(KEPT_POINTS)
         self._flow_now: Flow | None = None
         self._span_s: float | None = None
@@ -62,7 +65,8 @@ class QueueTrack:
         ready = figures.ready(q, exact, self._window.carried())
         if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
             ready = Figure.unknown(blind)
-        view = self._view(snapshot, q, ready, held, (target, self._evidence.add(snapshot, q)))
+        learnt = replace(self._evidence.add(snapshot, q), use=self._use.add(snapshot, q, self._flow_now))
+        view = self._view(snapshot, q, ready, held, (target, learnt))
         self._prev, self._prev_at = q, at
         return view
 
@@ -148,7 +152,7 @@ class QueueTrack:
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts,
             past=self._chronicle.add(verdicts, at),
-            flow=self._flow_now, span_s=self._span_s,
+            flow=self._flow_now, span_s=self._span_s, use=readings[1].use,
         )  # fmt: skip
 
     def _extra(self, q: QueueSamples, figure: str) -> Figure:

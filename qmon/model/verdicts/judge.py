@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from qmon.model.verdicts.horizon import HORIZON
 from qmon.model.verdicts.locking import LOCKED
 from qmon.model.verdicts.moving import NO_POPS, OUTRUN, RING_FULL
 from qmon.model.verdicts.pausing import PAUSED
@@ -24,6 +25,7 @@ RULES: Final[tuple[Rule, ...]] = (
     RING_FULL,
     STUCK,
     NO_POPS,
+    HORIZON,
     OUTRUN,
 )
 """The rules; of equally severe verdicts the earlier is said first."""
