@@ -1,0 +1,72 @@
+"""A case of the fault laboratory: what is injected into which queue, and what has to be said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from qmon.model.layout import Layout
+from qmon.model.verdicts import EMPTY, HEALTHY, RULES
+
+if TYPE_CHECKING:
+    from tests.laboratory.laboratory import Laboratory
+
+FINE: Final = frozenset({HEALTHY, EMPTY})
+LOAD: Final[Mapping[str, Any]] = {"pushers": 1, "poppers": 1, "rate": 15.0, "pop_rate": 60.0, "message_bytes": 100}
+"""A queue that keeps up, with little work for the machine."""
+HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
+"""The hold times, in seconds, of the verdicts that there are; they are the product's."""
+
+Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
+"""Injects on entry, once it is there; gives what the proof must name; cures on exit, once it is gone."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One cause, injected into a queue of its own under live load.
+
+    ``verdict``: what has to be said. ``reads_s``: so many seconds the readings behind it look back, as the product
+    says (rates: their window); it is allowed for once when the fault comes and once when it goes. ``true_too``: what
+    may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``apart``: its poppers have a load of
+    their own, that can be ended.
+    """
+
+    cause: str
+    verdict: str
+    design: str
+    fault: Fault
+    reads_s: float = 0.0
+    true_too: frozenset[str] = frozenset()
+    load: Mapping[str, Any] = field(default_factory=dict)
+    ring_size: int = 1000
+    timeout_s: float = 60.0
+    apart: bool = False
+
+    @property
+    def queue(self) -> str:
+        """The queue's name."""
+        return self.cause.replace(" ", "_").replace(",", "")
+
+    @property
+    def hold_s(self) -> float:
+        """How long the sign has to last before it is said, in seconds."""
+        return HOLDS[self.verdict]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a case. ``said``: the code at the last poll that was allowed; ``faults``: all that was wrong.
+
+    ``named_after_s``: from the fault to the poll that named it, on the server's clock.
+    """
+
+    cause: str
+    verdict: str
+    said: str
+    proof: str = ""
+    named_after_s: float | None = None
+    late_polls: int = 0
+    besides: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()

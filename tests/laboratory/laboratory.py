@@ -1,0 +1,196 @@
+"""The laboratory: a PostgreSQL of its own, a queue for each case under live load, and the real poller and History."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+from qmon.demo.server import EmbeddedServer
+from qmon.engines.registry import engine_for
+from qmon.model.layout import Layout
+from qmon.model.verdicts import HEALTHY
+from qmon.model.view import Verdict, View
+from qmon.operate.acting import Desk
+from qmon.operate.install import install
+from qmon.workload.load import Load
+from qmon.workload.plan import QueueLoad
+from tests.contract.operating import desk_at
+from tests.contract.watching import Watched, connect, target_of, watching
+from tests.facts import wait_until
+from tests.laboratory.case import FINE, LOAD, Case, Outcome
+
+SETTINGS: Final = {"synchronous_commit": "off", "autovacuum_naptime": "5s", "max_connections": "150"}
+INTERVAL_S: Final = 1.0
+_WARM_POLLS: Final = 3
+_GIVE_UP_POLLS: Final = 12
+_TWO: Final = 2
+
+
+class Laboratory:
+    """Queues under load that are watched. Several threads may inject, each into its own queue."""
+
+    def __init__(self, server: EmbeddedServer, folder: Path, cases: Sequence[Case], witnesses: Sequence[str]) -> None:
+        """``witnesses``: designs that have a queue each which nobody disturbs."""
+        self.server, self.url = server, server.url()
+        self.target = target_of(self.url)
+        self.desk: Desk = desk_at(self.url, folder)
+        self.cases = tuple(cases)
+        self.witnesses = tuple(f"witness_{design}" for design in witnesses)
+        self.layouts: dict[str, Layout] = {}
+        self.apart: dict[str, Load] = {}
+        self._designs = dict(zip(self.witnesses, witnesses, strict=True))
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Everything installed, under load and watched."""
+        self._install()
+        loads = [self._load(case.queue, {**case.load, **({"poppers": 0} if case.apart else {})}) for case in self.cases]
+        loads += [self._load(name, {"apart": False}) for name in self.witnesses]
+        with contextlib.ExitStack() as stack:
+            self.load = stack.enter_context(Load(self.target, loads))
+            stack.callback(self._stop_poppers)
+            for case in self.cases:
+                if case.apart:
+                    self.start_poppers(case)
+            self.watched: Watched = stack.enter_context(watching(self.url, interval_s=INTERVAL_S))
+            self._warm_up()
+            yield
+
+    def start_poppers(self, case: Case) -> None:
+        """Start the poppers of a case that has them apart."""
+        self.apart[case.queue] = Load(self.target, [self._load(case.queue, {**case.load, "pushers": 0})])
+        self.apart[case.queue].start()
+
+    def _stop_poppers(self) -> None:
+        for each in self.apart.values():
+            each.stop()
+
+    def _load(self, queue: str, more: Mapping[str, Any]) -> QueueLoad:
+        return QueueLoad(self.layouts[queue], **{**LOAD, **more})
+
+    def _install(self) -> None:
+        connection, engine = connect(self.url), engine_for(self.target)
+        try:
+            for case in self.cases:
+                made = install(
+                    connection, engine, case.design, schema="public", queue=case.queue, ring_size=case.ring_size,
+                    timeout_s=case.timeout_s, owner_held_while_working=True,
+                )  # fmt: skip
+                self.layouts[case.queue] = made.layout
+            for name, design in self._designs.items():
+                self.layouts[name] = install(connection, engine, design, schema="public", queue=name).layout
+        finally:
+            connection.close()
+
+    def _warm_up(self) -> None:
+        """Until every queue has moved and is fine."""
+
+        def warm(view: View) -> bool:
+            return len(view.queues) == len(self.layouts) and all(
+                q.verdict.code in FINE and q.push_rate.value and q.pop_rate.value for q in view.queues
+            )
+
+        self.watched.view(warm, polls=_WARM_POLLS, timeout=90)
+        self.began = len(self.watched.views)
+
+    # ----------------------------------------------------------------------------------------------- what was said
+
+    def verdicts(self, view: View, queue: str) -> dict[str, Verdict]:
+        """All that is said about a queue, by code, the worst first."""
+        found = view.queue(queue)
+        assert found is not None, f"{queue} is not watched any more"
+        return {verdict.code: verdict for verdict in found.verdicts}
+
+    def since(self, at: float) -> list[View]:
+        """The views of the polls that began at ``at`` (seconds since the epoch) or later."""
+        return [view for view in self.watched.views if view.sampled_at >= at]
+
+    def poll(self, at: float, number: int = 1) -> View:
+        """The so-manieth poll from ``at`` on, waited for."""
+        limit = max(0.0, at - time.time()) + 60 + number * INTERVAL_S * 5
+        wait_until(lambda: len(self.since(at)) >= number, limit, what=f"poll {number}")
+        return self.since(at)[number - 1]
+
+    # ------------------------------------------------------------------------------------------------------ a case
+
+    def run(self, cases: Sequence[Case]) -> list[Outcome]:
+        """Inject into all of them at the same time; what became of each, and of the witnesses."""
+        with ThreadPoolExecutor(max(1, len(cases)), thread_name_prefix="case") as pool:
+            return list(pool.map(self.one, cases))
+
+    def one(self, case: Case) -> Outcome:
+        """Inject, wait for the verdict, cure, wait until it is gone."""
+        layout, started = self.layouts[case.queue], time.time()
+        with case.fault(self, layout) as culprits:
+            at = time.time()
+            # The sign can be seen from the first poll on; its hold time begins there.
+            due_at = self.poll(at).sampled_at + case.hold_s + case.reads_s
+            due = self.verdicts(self.poll(due_at, _TWO), case.queue)
+            late, named = self._named(case, at, due_at)
+            wrong = [f"said {' and '.join(due)} when it was due"] if late else []
+            if named is not None:
+                wrong += [f"named {late} polls late"] if late else []
+                wrong += self._wrong_while_there(case, named.sampled_at, culprits)
+        cured = time.time() + case.reads_s
+        left = self.verdicts(self.poll(cured, _TWO), case.queue).get(case.verdict)
+        if left is not None:
+            wrong.append(f"still said two polls after the cure: {left.proof}")
+        besides = self._besides(case.queue, started, cured, case.true_too | {case.verdict})
+        wrong += [f"said besides: {code}: {proof}" for code, proof in besides.items()]
+        told = due.get(case.verdict) or next(iter(due.values()))
+        return Outcome(
+            case.cause, case.verdict, told.code, told.proof, named.sampled_at - at if named else None, late,
+            tuple(besides), tuple(wrong),
+        )  # fmt: skip
+
+    def _wrong_while_there(self, case: Case, named_at: float, culprits: Sequence[str]) -> list[str]:
+        """The verdict must stay while the fault does, and its proof name who or what it was."""
+        wrong = dict[str, None]()
+        for number in range(1, 2 + _TWO):
+            said = self.verdicts(self.poll(named_at, number), case.queue)
+            if case.verdict not in said:
+                wrong[f"said {' and '.join(said)} {number - 1} polls later, with the fault still there"] = None
+                continue
+            proof = said[case.verdict].proof
+            wrong |= dict.fromkeys(f"the proof does not name {one!r}: {proof}" for one in culprits if one not in proof)
+        return list(wrong)
+
+    def _named(self, case: Case, at: float, due_at: float) -> tuple[int, View | None]:
+        """How many polls too late it was named, and the view that named it."""
+        for number in range(1, _TWO + _GIVE_UP_POLLS + 1):
+            self.poll(due_at, number)
+            hit = next((v for v in self.since(at) if case.verdict in self.verdicts(v, case.queue)), None)
+            if hit is not None:
+                return max(0, number - _TWO), hit
+        return _GIVE_UP_POLLS, None
+
+    def _besides(self, queue: str, started: float, cured: float, true: frozenset[str]) -> dict[str, str]:
+        """What was said of a queue that is not true, with its proof: anything before the fault and after the cure."""
+        wrong = dict[str, str]()
+        for view in self.watched.views[self.began :]:
+            allowed = FINE | true if started <= view.sampled_at <= cured + _TWO * INTERVAL_S * 1.5 else FINE
+            wrong |= {code: v.proof for code, v in self.verdicts(view, queue).items() if code not in allowed}
+        return wrong
+
+    def undisturbed(self) -> list[Outcome]:
+        """What was said about the queues in which nothing was wrong."""
+        out = []
+        for name in self.witnesses:
+            wrong = self._besides(name, 0.0, 0.0, frozenset())
+            told = tuple(f"{name}: said {code}: {proof}" for code, proof in wrong.items())
+            out.append(Outcome("nothing", HEALTHY, next(iter(wrong), HEALTHY), besides=tuple(wrong), faults=told))
+        return out
+
+
+@contextlib.contextmanager
+def laboratory(cases: Sequence[Case], witnesses: Sequence[str]) -> Iterator[Laboratory]:
+    """A laboratory in which everything runs; all of it is gone at the end of the block."""
+    with EmbeddedServer(settings=SETTINGS) as server, tempfile.TemporaryDirectory() as folder:
+        made = Laboratory(server, Path(folder), cases, witnesses)
+        with made.running():
+            yield made

@@ -1,0 +1,57 @@
+"""Faults by locks: a session that keeps the head, or everything, from everybody."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from qmon.model.layout import Layout
+from qmon.model.locked import HELD_S
+from tests.contract.standing import standing
+from tests.facts import query, wait_until
+from tests.laboratory.case import Case
+from tests.laboratory.laboratory import Laboratory
+from tests.laboratory.poppers import LATELY_S
+from tests.queues import ENGINE
+
+
+@contextlib.contextmanager
+def table_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A session that sleeps in a transaction has the whole table."""
+    with standing(lab.url) as sessions:
+        pid = sessions.open("sleeper", f"LOCK TABLE {ENGINE.quote(layout.table.parts)} IN EXCLUSIVE MODE")
+        yield (f"session {pid} ",)
+
+
+@contextlib.contextmanager
+def all_rows_held(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A session that sleeps in a transaction has locked every message; what is pushed waits behind a lock, too."""
+    with standing(lab.url) as sessions:
+        table = ENGINE.quote(layout.table.parts)
+        lab.load.change(layout.queue, "popper", rate=0.0)
+        lab.load.change(layout.queue, "pusher", rate=0.0)
+        sessions.open("filler", f"INSERT INTO {table} (payload) SELECT 'x' FROM generate_series(1, 300)")
+        sessions.connections["filler"].commit()
+        pid = sessions.open("sleeper", f"SELECT 1 FROM {table} FOR UPDATE")
+        lab.load.change(layout.queue, "popper", rate=60.0)
+        yield (f"session {pid} ",)
+    lab.load.change(layout.queue, "pusher", rate=15.0)
+
+
+@contextlib.contextmanager
+def head_locked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A session that sleeps in a transaction has the first message of a strict queue: everybody waits for it."""
+    with standing(lab.url) as sessions:
+        table = ENGINE.quote(layout.table.parts)
+        lab.load.change(layout.queue, "popper", rate=0.0)
+        wait_until(lambda: query(lab.url, f"SELECT 1 FROM {table} LIMIT 1"), what="a message is there")
+        pid = sessions.open("sleeper", f"SELECT 1 FROM {table} ORDER BY id LIMIT 1 FOR UPDATE")
+        lab.load.change(layout.queue, "popper", rate=60.0)
+        yield (f"session {pid} ",)
+
+
+CASES = (
+    Case("table locked", "everything locked", "status", table_locked, reads_s=LATELY_S),
+    Case("all rows held by a sleeper", "everything locked", "fifo", all_rows_held, reads_s=HELD_S),
+    Case("head of a strict queue locked", "everything locked", "strict_fifo", head_locked, reads_s=LATELY_S),
+)

@@ -1,0 +1,80 @@
+"""Faults of pushers and poppers: paused, gone, asleep, dead in the middle of a message, too slow."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from qmon.model.layout import Layout
+from qmon.model.operations import Side
+from qmon.operate.pause import prepare_pause, prepare_resume
+from qmon.workload.plan import Fault
+from tests.contract.operating import applied
+from tests.facts import query, wait_until
+from tests.laboratory.case import Case
+from tests.laboratory.laboratory import Laboratory
+from tests.queues import ENGINE
+
+WINDOW_S: Final = 10.0
+"""The rates on the screens are over so many seconds."""
+LATELY_S: Final = 4.0
+"""What says that a queue does not move looks back so far."""
+IDLE_S: Final = 10.0
+"""A session that falls idle counts its last pops so late: PGSTAT_IDLE_INTERVAL of PostgreSQL's pgstat.c."""
+
+
+@contextlib.contextmanager
+def paused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Somebody pauses the pushers for ten minutes."""
+    applied(prepare_pause(lab.desk, layout, Side.PUSHERS, 600))
+    yield (lab.desk.who.name,)
+    applied(prepare_resume(lab.desk, layout, Side.PUSHERS))
+
+
+@contextlib.contextmanager
+def asleep(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Poppers are connected and pop nothing."""
+    lab.load.change(layout.queue, "popper", rate=0.0)
+    yield ()
+    lab.load.change(layout.queue, "popper", rate=60.0)
+
+
+@contextlib.contextmanager
+def gone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """No popper is connected."""
+    lab.apart[layout.queue].stop()
+    yield ()
+    lab.start_poppers(next(case for case in lab.cases if case.queue == layout.queue))
+
+
+@contextlib.contextmanager
+def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A popper dies between pop and complete; cured by hand: its message is given back."""
+    lab.load.inject(Fault("crash", layout.queue, for_s=0.0))
+    table = ENGINE.quote(layout.table.parts)
+    stuck = f"SELECT id FROM {table} WHERE status = 2 AND started_at < clock_timestamp() - interval '1 s' * ?"
+    (found, *_) = wait_until(lambda: query(lab.url, stuck, layout.timeout_s), 60, what="a message is stuck")
+    yield ("1 in progress",)
+    query(lab.url, f"UPDATE {table} SET status = 1, started_at = NULL, owner = NULL WHERE id = ?", found[0])
+
+
+@contextlib.contextmanager
+def outrun(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Pushers push at twice what the poppers can."""
+    lab.load.change(layout.queue, "pusher", rate=80.0)
+    lab.load.change(layout.queue, "popper", rate=40.0)
+    yield ()
+    lab.load.change(layout.queue, "pusher", rate=15.0)
+    lab.load.change(layout.queue, "popper", rate=200.0)
+
+
+CASES = (
+    Case("pushers paused", "paused", "status", paused),
+    Case("poppers asleep", "no pops", "status", asleep, reads_s=IDLE_S + LATELY_S),
+    Case("no poppers", "no pops", "fifo", gone, reads_s=LATELY_S, apart=True),
+    Case(
+        "popper crashed", "stuck in progress", "status", crashed, timeout_s=3.0, load={"work_s": 0.01},
+    ),
+    Case("pushers at twice the poppers", "pushers outrun poppers", "naive", outrun, reads_s=WINDOW_S),
+)  # fmt: skip
