@@ -32,6 +32,7 @@ KINDS: Final[Mapping[str, str]] = {
 SWITCH: Final = "switch"
 """What every installed design has besides its own files."""
 
+_SAME: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
 _FILE: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql")
 
 
@@ -157,8 +158,19 @@ def _steps(engine: EngineName, prefix: str) -> list[str]:
 
 
 def read(file: SqlFile) -> Query:
-    """Read and check one file; raises ``QueryFileError`` with file and line."""
-    return parse(file.file.read_text(encoding="utf-8"), file.engine, file.name, file.path)
+    """Read and check one file; raises ``QueryFileError`` with file and line.
+
+    A step of a design that is the same as one of another design is a single line that says so.
+    """
+    text = file.file.read_text(encoding="utf-8")
+    same = _SAME.fullmatch(text)
+    if same is None:
+        return parse(text, file.engine, file.name, file.path)
+    path = f"sql/{file.engine}/designs/{same[1]}"
+    found = next((other for other in all_files() if other.path == path), None)
+    if found is None or file.kind != "design":
+        raise QueryFileError(f"{file.path}:1: the same as {path}, but that is no step of a design")
+    return parse(found.file.read_text(encoding="utf-8"), file.engine, file.name, path)
 
 
 def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement:

@@ -35,6 +35,7 @@ def push(url: str, design: str, number: int) -> None:
     query(url, f"SELECT {design}_push({payload}) FROM generate_series(1, {number}) AS n")
 
 
+@pytest.mark.alone
 def test_all_designs_under_light_load_show_their_depth_and_rates_and_no_wrong_verdict(database: str) -> None:
     layouts = installed(database, *DESIGNS, ring_size=500)
     loads = [

@@ -48,6 +48,31 @@ def test_every_file_in_the_folder_is_known() -> None:
     assert found == set(queries.all_paths())
 
 
+def test_a_step_that_another_design_has_too_is_written_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for design in ("a", "b", "c", "d"):
+        (tmp_path / "postgres" / "designs" / design).mkdir(parents=True)
+    (tmp_path / "sqlserver").mkdir()
+    steps = tmp_path / "postgres" / "designs"
+    (steps / "a" / "01_x.sql").write_text("-- it\n-- {t}\nDROP TABLE {t}\n")
+    (steps / "b" / "07_x.sql").write_text("-- same as a/01_x.sql\n")
+    (steps / "c" / "01_x.sql").write_text("-- same as b/07_x.sql\n")
+    (steps / "d" / "01_x.sql").write_text("-- same as a/02_y.sql\n")
+    monkeypatch.setattr(queries, "root", lambda: tmp_path)
+    cached = (queries.all_files, queries._by_name, queries.load)
+    for function in cached:
+        function.cache_clear()
+    try:
+        shared = queries.load("postgres", "design/b/07_x", (18, 0))
+        assert (shared.name, shared.text, shared.names) == ("design/b/07_x", "DROP TABLE {t}", {"t"})
+        with pytest.raises(QueryFileError, match="there is no statement"):
+            queries.load("postgres", "design/c/01_x", (18, 0))
+        with pytest.raises(QueryFileError, match=r"designs/d/01_x\.sql:1: .*a/02_y\.sql, but that is no step"):
+            queries.load("postgres", "design/d/01_x", (18, 0))
+    finally:
+        for function in cached:
+            function.cache_clear()
+
+
 def test_what_is_for_later_versions_only_is_not_there_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     probes = tmp_path / "postgres" / "probes"
     probes.mkdir(parents=True)

@@ -3,7 +3,7 @@
 --
 -- p_attempt (an addition) is the attempt that pop gave back: with it, a popper that was so slow that its message was
 -- requeued and given to another cannot complete it under the other's hands. NULL: any.
--- {table}    QueueMeta
+-- {table}    QueueMeta; QueueSlow where all is in one table
 -- {complete} the function
 CREATE FUNCTION {complete}(p_id bigint, p_attempt integer DEFAULT NULL) RETURNS boolean
 LANGUAGE plpgsql

@@ -1,6 +1,6 @@
 -- Complete many messages; returns how many still were processing. Locked in the order of ids, so that two calls with
 -- the same ids wait for each other and do not deadlock.
--- {table}          QueueMeta
+-- {table}          QueueMeta; QueueSlow where all is in one table
 -- {complete_batch} the function
 CREATE FUNCTION {complete_batch}(p_ids bigint[]) RETURNS integer
 LANGUAGE plpgsql

@@ -1,6 +1,6 @@
 -- Give a message back that could not be processed: ready again at its old place, or dead after p_max_attempts attempts.
 -- Returns the new status, NULL where the message is not processing (any more). An addition.
--- {table} QueueMeta
+-- {table} QueueMeta; QueueSlow where all is in one table
 -- {fail}  the function
 CREATE FUNCTION {fail}(p_id bigint, p_attempt integer DEFAULT NULL, p_max_attempts integer DEFAULT 5) RETURNS smallint
 LANGUAGE plpgsql

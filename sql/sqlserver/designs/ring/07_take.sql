@@ -1,6 +1,6 @@
--- A number for a pusher (@side 0) or a popper (1) where some are spare; NULL where none can be used now, and a new
--- one could not be either. Part of push and pop, called within their transaction: where that is rolled back, a spare
--- number stays spare.
+-- A number for a pusher (@side 0) or a popper (1; of subscriber k: k) where some are spare; NULL where none can be used
+-- now, and a new one could not be either. Part of push and pop, called within their transaction: where that is rolled
+-- back, a spare number stays spare.
 --
 -- First the smallest spare number whose slot is ready for it, or has gone past it (it is void then, and the caller
 -- drops it). Then holes are skipped. Then a new number is drawn, if it could be used as things are: by a pusher, if

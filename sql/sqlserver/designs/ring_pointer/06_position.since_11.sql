@@ -1,18 +1,1 @@
--- The last number drawn on a side (0: pushers, 1: poppers); 0 before the first. NULL where the caller may not see the
--- sequence: VIEW DEFINITION on it helps. Asked only when there is nothing to do: the catalogue is slower than the
--- ring.
--- {push_seq} the sequence of push numbers
--- {pop_seq}  the sequence of pop numbers
--- {position} the procedure
-CREATE PROCEDURE {position}
-    @side smallint,
-    @position bigint OUTPUT
-AS
-BEGIN
-    SET NOCOUNT ON;
-    SET @position = (
-        SELECT CONVERT(bigint, s.current_value)
-        FROM sys.sequences AS s
-        WHERE s.object_id = OBJECT_ID(CASE @side WHEN 0 THEN {push_seq!literal} ELSE {pop_seq!literal} END)
-    );
-END;
+-- same as ring/05_position.since_11.sql
