@@ -1,0 +1,89 @@
+"""What the dashboard said after a poll, as one line: what months of recordings are rolled up from.
+
+It stands beside the snapshot that it follows from. Whoever adds up lines needs no order between them, and gets the
+figures that were on the screen, whatever later versions make of the same samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from qmon.model.view import QueueView, Severity, View
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures of one poll, one list a figure, in the order of ``queue``; ``None`` or an empty list: not known.
+
+    ``sequence`` and ``sampled_at`` are those of the snapshot. ``span_s``: seconds since the poll before where nothing
+    came between; ``pushed``, ``popped``, ``completed``: messages moved in it. ``since_at`` and ``proof`` only for
+    verdicts that are at least a warning. ``wait`` and ``sessions``: how many sessions waited for what.
+    """
+
+    sequence: int
+    sampled_at: float
+    server_ms: float | None = None
+    queue: tuple[str, ...] = ()
+    design: tuple[str, ...] = ()
+    ready: tuple[float | None, ...] = ()
+    in_progress: tuple[float | None, ...] = ()
+    stuck: tuple[float | None, ...] = ()
+    oldest_s: tuple[float | None, ...] = ()
+    scheduled: tuple[float | None, ...] = ()
+    dead: tuple[float | None, ...] = ()
+    fill: tuple[float | None, ...] = ()
+    span_s: tuple[float | None, ...] = ()
+    pushed: tuple[float | None, ...] = ()
+    popped: tuple[float | None, ...] = ()
+    completed: tuple[float | None, ...] = ()
+    verdict: tuple[str, ...] = ()
+    severity: tuple[int, ...] = ()
+    since_at: tuple[float | None, ...] = ()
+    proof: tuple[str | None, ...] = ()
+    wait: tuple[str, ...] = ()
+    sessions: tuple[int, ...] = ()
+
+
+def figures_of(view: View) -> Figures:
+    """What a view says, ready to be written."""
+    queues = view.queues
+
+    def column(figure: Callable[[QueueView], float | None]) -> tuple[float | None, ...]:
+        return _known(figure(q) for q in queues)
+
+    waits = view.server.waits or ()
+    return Figures(
+        sequence=view.sequence,
+        sampled_at=view.sampled_at,
+        server_ms=view.server.server_ms,
+        queue=tuple(q.name for q in queues),
+        design=tuple(q.layout.design for q in queues),
+        ready=column(lambda q: q.ready.value),
+        in_progress=column(lambda q: q.in_progress.value),
+        stuck=column(lambda q: q.stuck.value),
+        oldest_s=column(lambda q: q.oldest.value),
+        scheduled=column(lambda q: q.scheduled.value),
+        dead=column(lambda q: q.dead.value),
+        fill=column(lambda q: q.fill.value),
+        span_s=column(lambda q: q.span_s),
+        pushed=column(lambda q: q.flow.pushed if q.flow else None),
+        popped=column(lambda q: q.flow.popped if q.flow else None),
+        completed=column(lambda q: q.flow.completed if q.flow else None),
+        verdict=tuple(q.verdict.code for q in queues),
+        severity=tuple(int(q.verdict.severity) for q in queues),
+        since_at=column(lambda q: q.verdict.since_at if _trouble(q) else None),
+        proof=tuple(q.verdict.proof if _trouble(q) else None for q in queues) if any(map(_trouble, queues)) else (),
+        wait=tuple(f"{w.kind}:{w.event}" for w in waits),
+        sessions=tuple(w.sessions for w in waits),
+    )
+
+
+def _known(values: Iterable[float | None]) -> tuple[float | None, ...]:
+    """The values, or nothing where none is known."""
+    found = tuple(values)
+    return found if any(value is not None for value in found) else ()
+
+
+def _trouble(q: QueueView) -> bool:
+    return q.verdict.severity >= Severity.WARNING

@@ -1,0 +1,152 @@
+"""One segment while it is read, sealed or still open: its index, and its lines from any minute on."""
+
+from __future__ import annotations
+
+import zlib
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import Severity
+from qmon.recording.codec import Damaged
+from qmon.recording.lines import PLAIN, Index, Line, Mark, Member, Said, Session, Shared, read_line
+from qmon.recording.segment import LOCATOR_BYTES, OPEN, located
+
+_GZIP: Final = 31
+_CHUNK: Final = 64 * 1024
+
+
+@dataclass
+class Segment:
+    """What is known of one file. ``shared``: what its lines refer to. ``problem``: what is wrong with it, or empty."""
+
+    path: Path
+    session: Session | None
+    shared: Shared
+    members: tuple[Member, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    problem: str = ""
+    tail: list[Line] = field(default_factory=list)
+    """The lines of the last, unfinished member of a file that was never sealed."""
+
+    @property
+    def sealed(self) -> bool:
+        """Whether its recorder, or a salvage, has finished it."""
+        return not self.path.name.startswith(OPEN)
+
+    def lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
+        """Its lines from the minute on that holds ``since_at``. Raises ``Damaged`` and ``OSError``."""
+        first = max(0, bisect_right(self.members, since_at, key=lambda m: m.first_at) - 1)
+        with self.path.open("rb") as file:
+            for number in range(first, len(self.members)):
+                start = self.members[number].offset
+                file.seek(start)
+                known = self.members[number + 1].offset - start if number + 1 < len(self.members) else -1
+                text, _ = inflated(file.read(known))
+                yield from _lines(text)
+        yield from self.tail
+
+    def snapshot(self, line: Line) -> Snapshot:
+        """The snapshot of a line. Raises ``Damaged``."""
+        return self.shared.read(line.value)
+
+
+def open_segment(path: Path) -> Segment:
+    """A segment, by its index where it has one, else by reading it all. Raises ``OSError``; never for its contents."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - LOCATOR_BYTES))
+        start = located(file.read())
+        if start is not None and start < size:
+            file.seek(start)
+            try:
+                text, _ = inflated(file.read())
+                line = read_line(text)
+                if line is not None and line.kind == "index":
+                    index: Index = PLAIN.decode(Index, line.value)
+                    shared = Shared(index.layouts, index.texts)
+                    return Segment(path, index.session, shared, index.members, index.marks)
+            except Damaged:
+                pass
+    return scan(path)
+
+
+def scan(path: Path) -> Segment:
+    """Read a file from its beginning as far as it is whole: open, cut short, or damaged. Raises ``OSError``."""
+    data = memoryview(path.read_bytes())
+    found = Segment(path, None, Shared())
+    members: list[Member] = []
+    marks: list[Mark] = []
+    at = 0
+    while at < len(data):
+        try:
+            text, used = inflated(data[at:], partly=True)
+            lines = list(_lines(text[: text.rfind(b"\n") + 1]))
+        except Damaged as problem:
+            found.problem = str(problem)
+            break
+        for line in lines:
+            _take(found, line, marks)
+        lines = [line for line in lines if line.kind != "index"]
+        if used == 0:
+            found.tail = lines
+            break
+        if lines:
+            members.append(Member(at, lines[0].at, lines[-1].at, lines[0].number, len(lines)))
+        at += used
+    found.members, found.marks = tuple(members), tuple(marks)
+    return found
+
+
+def _take(found: Segment, line: Line, marks: list[Mark]) -> None:
+    found.shared.learn(line)
+    if line.kind == "session":
+        found.session = PLAIN.decode(Session, line.value)
+    elif (mark := mark_of(line)) is not None:
+        marks.append(mark)
+
+
+def mark_of(line: Line) -> Mark | None:
+    """The moment worth jumping to that a line is."""
+    if line.kind == "operation":
+        done = line.value
+        return Mark(
+            line.at, "operation", done["queue"], f"{done['kind']} {done['state']}: {done['done']} by {done['by']}"
+        )
+    if line.kind == "verdict":
+        said: Said = PLAIN.decode(Said, line.value)
+        worst = said.holds[0] if said.holds else None
+        if worst is not None and worst.severity >= Severity.WARNING and not said.standing:
+            return Mark(line.at, "verdict", said.queue, f"{worst.code}: {worst.proof}")
+    return None
+
+
+def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, int]:
+    """The first gzip member of ``data`` and how many bytes it takes; 0: it is not finished, which ``partly`` allows.
+
+    Raises ``Damaged``; ``partly`` gives what came out before the damage, and 0, where something did.
+    """
+    reader, text, fed = zlib.decompressobj(_GZIP), bytearray(), 0
+    try:
+        while not reader.eof and fed < len(data):
+            text += reader.decompress(data[fed : fed + _CHUNK])
+            fed += min(_CHUNK, len(data) - fed)
+    except zlib.error as problem:
+        if not (partly and text):
+            raise Damaged(f"not readable from here on: {problem}") from None
+        return bytes(text), 0
+    if reader.eof:
+        return bytes(text), fed - len(reader.unused_data)
+    if not partly:
+        raise Damaged("it ends in the middle of a minute")
+    return bytes(text), 0
+
+
+def _lines(text: bytes) -> Iterator[Line]:
+    for each in text.splitlines():
+        line = read_line(each)
+        if line is not None:
+            yield line
