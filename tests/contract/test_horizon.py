@@ -1,0 +1,128 @@
+"""Who holds the horizon and what it costs, on a real server: a session, a prepared transaction, and nobody."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from qmon.demo.server import EmbeddedServer
+from qmon.model import holders
+from qmon.model.horizon_samples import HorizonSample
+from qmon.model.verdicts.horizon import LEAST_ROWS
+from qmon.model.view import QueueView
+from tests.contract.standing import standing
+from tests.contract.watching import Watched, installed, watching
+from tests.facts import connected, query
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[EmbeddedServer]:
+    """A server that keeps prepared transactions, and vacuums only when it is told to."""
+    settings = {"max_prepared_transactions": "4", "fsync": "off", "autovacuum": "off"}
+    with EmbeddedServer(settings=settings) as running:
+        yield running
+
+
+@pytest.fixture
+def url(own_server: EmbeddedServer) -> Iterator[str]:
+    """A fresh database with two queues, one of which has messages."""
+    name = f"test_{random.getrandbits(48):x}"
+    own_server.create_database(name)
+    url = own_server.url(name)
+    installed(url, "fifo", "heap")
+    query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 100000)")
+    yield url
+    own_server.drop_database(name)
+
+
+@contextlib.contextmanager
+def popping(url: str) -> Iterator[None]:
+    """One popper at work."""
+    over = threading.Event()
+
+    def pop() -> None:
+        with connected(url) as connection:
+            while not over.is_set():
+                connection.execute("SELECT * FROM fifo_pop()").fetchall()
+
+    thread = threading.Thread(target=pop)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def held(watched: Watched, who: str) -> tuple[HorizonSample, ...]:
+    """The holders of the next poll in which the oldest is of that kind."""
+    found = watched.view(lambda v: v.server.horizon and v.server.horizon[0].kind == who).server.horizon
+    assert found
+    return found
+
+
+def said(queue: QueueView) -> str:
+    """The proof of the verdict, if it is there."""
+    return next((v.proof for v in queue.verdicts if v.code == "horizon-bound"), "")
+
+
+def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holders, "LONG_S", 3.0)
+    with watching(url) as watched, standing(url) as sessions, popping(url):
+        fine = watched.queue("fifo", lambda q: q.use is not None and any(v is not None for v in q.use.trend))
+        assert fine.use is not None
+        assert fine.use.rows_per_pop.value is not None
+        assert fine.use.rows_per_pop.value < LEAST_ROWS
+        pid = sessions.open("sleeper", "SET application_name = 'app-7'", "SELECT txid_current()")
+        bound = watched.queue("fifo", said, timeout=60)
+        assert said(bound).startswith(f"session {pid} (idle in transaction, ")
+        assert "app-7) keeps " in said(bound)
+        assert bound.use is not None
+        assert bound.use.before is not None
+        assert bound.use.rows_per_pop.value is not None
+        assert bound.use.rows_per_pop.value > 3 * bound.use.before
+        assert (bound.use.dead or 0) > 100
+        view = watched.view()
+        other = view.queue("heap")
+        assert other is not None
+        assert not said(other), "a queue that is not touched does not suffer"
+        assert view.server.horizon is not None
+        assert (view.server.horizon[0].session, view.server.horizon[0].state) == (pid, "idle in transaction")
+        sessions.connections["sleeper"].rollback()
+        watched.queue("fifo", lambda q: not said(q))
+
+
+def test_a_prepared_transaction_holds_it_under_its_name(url: str) -> None:
+    query(url, "BEGIN; SELECT fifo_push('y'::bytea); PREPARE TRANSACTION 'pay 7'")
+    try:
+        with watching(url) as watched:
+            query(url, "SELECT fifo_push('x'::bytea)")
+            first = held(watched, "prepared")[0]
+            assert (first.session, first.name, first.state, first.login) == (0, "pay 7", "prepared", "postgres")
+            assert first.age > 0
+            assert (first.held_s or 0.0) > 0
+    finally:
+        query(url, "ROLLBACK PREPARED 'pay 7'")
+
+
+def test_a_session_of_another_database_holds_nothing_here(own_server: EmbeddedServer, url: str) -> None:
+    with standing(own_server.url("qmon")) as elsewhere, standing(url) as here, watching(url) as watched:
+        elsewhere.open("a", "SELECT txid_current()")
+        pid = here.open("b", "SELECT txid_current()")
+        query(url, "SELECT fifo_push('x'::bytea)")
+        assert [one.session for one in held(watched, "session")] == [pid]
+
+
+def test_a_snapshot_without_writing_holds_it_too(url: str) -> None:
+    with standing(url) as sessions, watching(url) as watched:
+        pid = sessions.open("r", "DECLARE c CURSOR FOR SELECT * FROM fifo")
+        query(url, "SELECT fifo_push('x'::bytea)")
+        first = held(watched, "session")[0]
+        assert first.session == pid
+        assert first.age >= 1
