@@ -10,7 +10,7 @@
 -- > ahead         the blocker does not hold the lock, but stands before it in the line for it
 -- > holders       sessions that hold what it waits for, up to 20 of them with a row
 -- > line          sessions that stand before it in the line; up to 3 of them with a row where nobody holds it
--- > waiting_s     seconds since its statement began: it has waited at most so long
+-- > waiting_s     seconds it has waited for the lock; before version 14 since its statement began: at most so long
 -- > mode          how it wants to lock
 -- > object        what
 -- > table_id      the table that it belongs to, where the server tells
@@ -28,6 +28,7 @@ WITH locks AS MATERIALIZED (
     SELECT
         l.pid, l.locktype, l.relation, l.page, l.tuple, l.transactionid, l.classid, l.objid, l.objsubid, l.database,
         l.virtualtransaction, l.mode, l.granted,
+        CASE WHEN NOT l.granted THEN CAST(to_jsonb(l) ->> 'waitstart' AS timestamptz) END AS waitstart,
         concat_ws(
             '/', l.locktype, l.database, l.relation, l.page, l.tuple, l.virtualxid, l.transactionid, l.classid, l.objid,
             l.objsubid
@@ -42,7 +43,7 @@ people AS MATERIALIZED (
     FROM pg_stat_get_activity(NULL) AS a
 ),
 waiting AS MATERIALIZED (
-    SELECT p.session, l.*, p.query_start AS since
+    SELECT p.session, l.*, coalesce(l.waitstart, p.query_start) AS since
     FROM locks AS l
     JOIN people AS p ON p.pid = l.pid
     WHERE NOT l.granted
