@@ -136,11 +136,10 @@ def _tell(plan: Plan, result: Result | None, took_s: float, given: Given) -> Non
 
 def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
     """What the operator gives, asked for where it was not given."""
-    from qmon.model.operations import Kind
     from qmon.operate.acting import Permission
 
     if not given.yes and not sys.stdin.isatty():
-        more = " with --confirm and --reason" if typed else ""
+        more = " with --confirm and --reason" if typed else " with --reason" if plan.needs_reason else ""
         raise BadInput(f"nobody is here to confirm it: add --yes{more}; nothing was changed")
     name, reason = given.confirm, given.reason
     if typed and given.yes and (name is None or not reason.strip()):
@@ -150,7 +149,7 @@ def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
         )
     if typed and not given.yes:
         name = typer.prompt(f"type the queue's name ({clean(plan.queue)})", default="", show_default=False, err=True)
-    if not given.yes and not reason and (typed or plan.kind is Kind.PAUSE):
+    if not given.yes and not reason and plan.needs_reason:
         reason = typer.prompt("reason", default="", show_default=False, err=True)
     if name is not None and name not in (plan.queue, clean(plan.queue)):
         raise BadInput(f"the queue's name was not given as it is: {plan.queue}; nothing was changed")

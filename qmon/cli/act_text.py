@@ -26,8 +26,9 @@ def plan_text(plan: Plan) -> Iterator[str]:
     yield from _entry("left out", ", ".join(f"{each.why} {each.count:,}" for each in plan.left_out) or "nothing")
     yield from _entry("effort", _effort(plan))
     yield from _entry("undo", undo_text(plan.undo))
-    for index, consequence in enumerate(plan.consequences):
-        yield from _entry("note" if not index else "", consequence)
+    for name, told in (("risk", plan.risks), ("note", plan.consequences)):
+        for index, line in enumerate(told):
+            yield from _entry(name if not index else "", line)
     for index, row in enumerate(plan.first):
         yield from _entry("first" if not index else "", _row(row))
     if plan.count > len(plan.first) > 0:

@@ -32,14 +32,22 @@ class Secret:
         return format(_HIDDEN, spec)
 
 
-_LITERAL: Final = re.compile(
-    r"\b(password|identified\s+by|secret|pwd)(\s*=\s*|\s+)(N?')(?:[^']|'')*('|$)", re.IGNORECASE
+_WORDS: Final = r"\b(password|identified\s+by|secret|pwd)(\s*=\s*|\s+)"
+_COVERED: Final = (
+    (re.compile(r"\b(password|pwd)(\s*=\s*)''[^']+(?:''|$)", re.IGNORECASE), rf"\1\2''{_HIDDEN}''"),
+    (re.compile(_WORDS + r"((?:N|E|U&)?')(?!'\*\*\*'')(?:[^'\\]|''|\\.)*('|\\?$)", re.IGNORECASE), rf"\1\2\3{_HIDDEN}\4"),
+    (re.compile(_WORDS + r"(\$\w*\$).*?(\3|$)", re.IGNORECASE | re.DOTALL), rf"\1\2\3{_HIDDEN}\4"),
+    (re.compile(r"\b(password|pwd)(\s*=\s*)(?![\s'$*]|(?:N|E|U&)')[^\s'\";,)]+", re.IGNORECASE), rf"\1\2{_HIDDEN}"),
+    (re.compile(r"(\w://[^\s:/@']*:)[^\s@']+@"), rf"\1{_HIDDEN}@"),
 )
+"""Passwords within a literal, as literals, between dollars, in connection strings, and in URLs."""
 
 
 def hide_passwords(statement: str) -> str:
-    """An SQL statement, perhaps cut short, with the literals that follow PASSWORD, SECRET and the like covered."""
-    return _LITERAL.sub(rf"\1\2\3{_HIDDEN}\4", statement)
+    """An SQL statement, perhaps cut short, with the passwords in it covered, also those of connection strings."""
+    for pattern, covered in _COVERED:
+        statement = pattern.sub(covered, statement)
+    return statement
 
 
 def scrub(text: str, secrets: Iterable[Secret | None]) -> str:

@@ -118,8 +118,10 @@ class Plan:
         predicate: which they are, in words with the frozen values.
         sql: the statements that will run, as the server will see them.
         seconds: how long it will take, estimated; ``None`` where nothing is known to estimate from.
-        consequences: what consumers will notice, the risk of double delivery among it; one line each.
+        consequences: what will be so afterwards, and what consumers will notice of it; one line each.
+        risks: what may go wrong by it, such as double delivery; one line each.
         consent: what the operator must give.
+        reason: whether a reason must be given; where the name must be typed, it must be in any case.
         refused: why it cannot be applied at all (read-only, a missing right, nothing to do); ``None`` where it can.
     """
 
@@ -137,8 +139,15 @@ class Plan:
     seconds: float | None = None
     undo: Undo = field(default_factory=lambda: Undo(possible=False))
     consequences: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
     consent: Consent = Consent.BUTTON
+    reason: bool = False
     refused: str | None = None
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether it is applied only with a reason."""
+        return self.reason or self.consent is Consent.TYPED
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def _full_plan(desk: Desk, sql: Sql, found: SessionSample, doomed: Doomed) -> Pl
         longest = max((each.waiting_s or 0.0 for each in held_up), default=0.0)
         holds = f"it holds up {counted(len(held_up), 'session')}, {directly} of them directly{whom}"
         holds += f"; the longest has waited {ago(longest)}"
-    return _plan(desk, found.session, found, doomed, (*_who(desk, found), holds, *_effects(found, doomed)), sql)
+    return _plan(desk, found.session, found, doomed, (*_who(desk, found), holds), sql, risks=_effects(found, doomed))
 
 
 def _plan(
@@ -92,6 +92,7 @@ def _plan(
     consequences: tuple[str, ...] = (),
     sql: Sql | None = None,
     *,
+    risks: tuple[str, ...] = (),
     refused: str | None = None,
 ) -> Plan:
     name = f"session {session}"
@@ -114,6 +115,7 @@ def _plan(
         sql=(sessions.statement(sql, doomed),) if sql and doomed else (),
         undo=Undo(possible=False, notes=("what its transaction had done is rolled back and has to be done again",)),
         consequences=consequences,
+        risks=risks,
         consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
         refused=desk.read_only or refused,
     )

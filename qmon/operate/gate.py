@@ -44,7 +44,7 @@ def prepare_install_gate(desk: Desk, layout: Layout) -> Prepared:
         plan = _plan(
             desk, layout, Kind.INSTALL_GATE, f"Put a gate on {layout.table}?",
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in _making(desk)),
-            consequences=_consequences(desk, rights[0] if rights else None),
+            consequences=_consequences(desk), risks=_risks(desk, rights[0] if rights else None),
             undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
             refused=desk.read_only or _no_gate(layout, rights, gate),
         )  # fmt: skip
@@ -147,11 +147,11 @@ def _names(layout: Layout, switch: TableName) -> dict[str, Name]:
 
 def _plan(
     desk: Desk, layout: Layout, kind: Kind, title: str, *, sql: tuple[str, ...], consequences: tuple[str, ...],
-    undo: Undo, refused: str | None,
+    undo: Undo, refused: str | None, risks: tuple[str, ...] = (),
 ) -> Plan:  # fmt: skip
     return Plan(
         kind, desk.target.name, layout.queue, title, count=1, unit="trigger", predicate=f"a trigger on {layout.table}",
-        sql=sql, seconds=0.2, undo=undo, consequences=consequences,
+        sql=sql, seconds=0.2, undo=undo, consequences=consequences, risks=risks,
         consent=Consent.TYPED if desk.target.prod else Consent.BUTTON, refused=refused,
     )  # fmt: skip
 
@@ -177,28 +177,31 @@ def _lock_words(lock: str) -> str:
     )
 
 
-def _consequences(desk: Desk, rights: _Rights | None) -> tuple[str, ...]:
+def _consequences(desk: Desk) -> tuple[str, ...]:
     if desk.engine.name == "sqlserver":
         return (
             "while a pause lasts, an INSERT fails with error 770001 (before 2012: 50000) and the whole transaction of"
             " the pusher is rolled back; the identity that it drew is burnt",
-            "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): where pushers use it, no gate",
-            "bulk loads and bcp pass it unless they ask for triggers (FIRE_TRIGGERS)",
             _lock_words("Sch-M"),
-            *(
-                ("the table has INSTEAD OF triggers: the gate sees what these insert",)
-                if rights and rights.instead
-                else ()
-            ),
         )
-    partitions = {
-        "partitioned table": ("inserts that name a partition pass it: only those into the whole table ask",),
-        "partition": ("inserts into the whole table pass it: only those that name this partition ask",),
-    }
     return (
         "while a pause lasts, INSERT and COPY fail with SQLSTATE QM001 and the whole transaction of the pusher is"
         " rolled back, unless its session asked to wait (qmon.pause_wait_ms); no number is drawn",
         "each INSERT reads one sequence more, paused or not",
         _lock_words("SHARE ROW EXCLUSIVE"),
-        *partitions.get(rights.kind if rights else "", ()),
     )
+
+
+def _risks(desk: Desk, rights: _Rights | None) -> tuple[str, ...]:
+    if desk.engine.name == "sqlserver":
+        instead = ("the table has INSTEAD OF triggers: the gate sees what these insert",)
+        return (
+            "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): where pushers use it, no gate",
+            "bulk loads and bcp pass it unless they ask for triggers (FIRE_TRIGGERS)",
+            *(instead if rights and rights.instead else ()),
+        )
+    partitions = {
+        "partitioned table": ("inserts that name a partition pass it: only those into the whole table ask",),
+        "partition": ("inserts into the whole table pass it: only those that name this partition ask",),
+    }
+    return partitions.get(rights.kind if rights else "", ())

@@ -12,7 +12,7 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.layout import Layout
 from qmon.model.operations import MAX_FIRST, Choice, Consent, Kind, LeftOut, OwnerState, Plan, Result, Row, Undo
-from qmon.operate import sessions
+from qmon.operate import payloads, sessions
 from qmon.operate.acting import Desk, Permission, Stopped, Tell
 from qmon.operate.ending import apply_ending
 from qmon.operate.sessions import Doomed
@@ -228,10 +228,11 @@ def _plan(
         + (", ".join(f"session {each.session}" for each in doomed[:_SHOWN]) or "none")
         + (", …" if len(doomed) > _SHOWN else ""),
         sql=statements,
-        first=_first(desk, ended),
+        first=_first(ended, payloads.shown(desk, sql, layout.table, layout.payload)),
         left_out=left_out,
         undo=Undo(possible=False, notes=("a rollback cannot be taken back; what goes back to the queue stays there",)),
-        consequences=(*_lines(ended), *_effects(desk, rows)) if doomed else (),
+        consequences=(*_lines(ended), *_ready_again(rows)) if doomed else (),
+        risks=tuple(_risks(desk)) if doomed else (),
         consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
         refused=desk.read_only
         or refused
@@ -239,13 +240,13 @@ def _plan(
     )
 
 
-def _first(desk: Desk, ended: list[_Found]) -> tuple[Row, ...]:
+def _first(ended: list[_Found], show: payloads.Show) -> tuple[Row, ...]:
     out: list[Row] = []
     for each in ended:
         who = f"{short(each.holder.application) or each.holder.login} ({each.holder.session})"
         for row in each.rows[: MAX_FIRST - len(out)]:
-            payload = None if row.payload is None else short(desk.redact(row.payload))
-            out.append(Row(row.id or "–", "in_progress", row.age_s, who, each.state, None, payload))
+            payload = show(row.payload)
+            out.append(Row(row.id or "–", "in_progress", row.age_s, who, each.state, None, payload and short(payload)))
     return tuple(out)
 
 
@@ -261,9 +262,12 @@ def _lines(ended: list[_Found]) -> Iterable[str]:
         yield f"and {len(ended) - _SHOWN} more"
 
 
-def _effects(desk: Desk, rows: int) -> Iterable[str]:
+def _ready_again(rows: int) -> Iterable[str]:
     if rows:
         yield f"{counted(rows, 'message')} will be ready again once the rollback is through"
+
+
+def _risks(desk: Desk) -> Iterable[str]:
     yield "whoever is still working on such a message cannot commit any more, but what was done elsewhere is done twice"
     if desk.engine.name == "sqlserver":
         yield "a row that a session has locked may be one it pushed: that push is rolled back then"

@@ -15,13 +15,14 @@ from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine, Value
 from qmon.engines.rows import records
 from qmon.errors import BadInput, PermissionMissing, QmonError
-from qmon.model.operations import Consent, Plan, Result, State
+from qmon.model.operations import Consent, Kind, Plan, Result, State
 from qmon.operate.acting import Desk, Permission
 from qmon.operate.audit import Audit, AuditFailed
 
 PROGRESS_EVERY_S: Final = 1.0
 """How often, in seconds, the local audit is told how far an operation is; one that cannot be written stops it."""
 _LETTERS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
+_REASON: Final = {Kind.PAUSE: "a pause needs a reason, which everybody sees"}
 _CONTROL: Final = ("control/01_schema", "control/03_operations")
 
 
@@ -101,11 +102,10 @@ def check(desk: Desk, plan: Plan, permission: Permission) -> None:
     desk.may_change()
     if plan.refused is not None:
         raise BadInput(f"{plan.refused}; nothing was changed")
-    if plan.consent is Consent.TYPED:
-        if permission.typed != plan.queue:
-            raise BadInput(f"the queue's name must be typed exactly: {plan.queue}; nothing was changed")
-        if not permission.reason.strip():
-            raise BadInput("a reason is needed; nothing was changed")
+    if plan.consent is Consent.TYPED and permission.typed != plan.queue:
+        raise BadInput(f"the queue's name must be typed exactly: {plan.queue}; nothing was changed")
+    if plan.needs_reason and not permission.reason.strip():
+        raise BadInput(f"{_REASON.get(plan.kind, 'a reason is needed')}; nothing was changed")
 
 
 @contextlib.contextmanager

@@ -48,8 +48,8 @@ def prepare_pause(desk: Desk, layout: Layout, side: Side, for_s: float = DEFAULT
             predicate=f"the {side} of {layout.table}, until {clock(now_ms / 1000 + for_s)}",
             sql=() if means is None else (switches.setting(sql, means),), seconds=0.1,
             undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
-            consequences=(*_already(held, known, side), *_felt(side, means)),
-            consent=Consent.TYPED if desk.target.prod else Consent.BUTTON, refused=why,
+            consequences=_felt(side, means), risks=(*_already(held, known, side), *_passed(means)),
+            consent=Consent.TYPED if desk.target.prod else Consent.BUTTON, reason=True, refused=why,
         )  # fmt: skip
     return PreparedPause(desk, layout, plan, means, for_s)
 
@@ -88,8 +88,6 @@ class PreparedPause(Once):
         self._check(permission)
         if self._means is None:
             raise BadInput(f"{self._plan.refused}; nothing was changed")
-        if self._for_s is not None and not permission.reason.strip():
-            raise BadInput("a pause needs a reason, which everybody sees; nothing was changed")
         means, layout = self._means, self._layout
         with contextlib.closing(self._desk.connect(str(self._plan.kind))) as connection:
             sql = Sql(connection, self._desk.engine)
@@ -165,6 +163,11 @@ def _felt(side: Side, means: Means | None) -> tuple[str, ...]:
         )
     return (
         f"every {what} fails with {code}, or waits where its session asked to (qmon.pause_wait_ms); no number is drawn",
-        "statements that work on the table themselves do not ask, and go on",
         "complete, fail and archive go on; repairs and undos are let through",
     )
+
+
+def _passed(means: Means | None) -> tuple[str, ...]:
+    if means is None or means.way == "gate":
+        return ()
+    return ("statements that work on the table themselves do not ask, and go on",)

@@ -13,6 +13,7 @@ from qmon.operate.choosing import Chosen, Wanted, column_names, narrowed
 from qmon.operate.frozen import marks_for, texts_for
 from qmon.operate.operation import standing
 from qmon.operate.pacing import REST
+from qmon.operate.payloads import shown
 from qmon.operate.sql import Sql
 
 
@@ -53,6 +54,7 @@ def first_rows(desk: Desk, sql: Sql, layout: Layout, choice: Choice, wanted: Wan
     ids = tuple(row.id for row in seen if row.id is not None)
     owners = narrowed(chosen, sql, layout, choice, wanted, ids)
     payloads = _payloads(sql, layout, ids)
+    show = shown(desk, sql, layout.data_table or layout.table, layout.payload)
     states = (
         {}
         if layout.state is None
@@ -66,9 +68,8 @@ def first_rows(desk: Desk, sql: Sql, layout: Layout, choice: Choice, wanted: Wan
     for row in seen:
         payload = payloads.get(row.id or "") if payloads is not None else row.payload
         state = "ready" if row.state is None else states.get(row.state, row.state)
-        shown = None if payload is None else desk.redact(payload)
         owner_state = owners[row.key] if row.key in owners else next(iter(chosen.owner_states))
-        out.append(Row(row.id or "", state, row.age_s, row.owner, owner_state, row.attempts, shown))
+        out.append(Row(row.id or "", state, row.age_s, row.owner, owner_state, row.attempts, show(payload)))
     return tuple(out)
 
 

@@ -56,7 +56,8 @@ def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
             left_out=chosen.left_out,
             seconds=estimated_s(sql, Kind.PURGE, layout, count),
             undo=Undo(True, way.lost(), time.time() + desk.trash_days * _DAY_S),
-            consequences=_consequences(desk, layout, way, wanted),
+            consequences=_consequences(desk, layout, way),
+            risks=_risks(wanted),
             consent=consent(desk, count),
         )
     record = Record(table_to_text(layout.table), _frozen(chosen, way), undoable=True)
@@ -158,13 +159,15 @@ def _wanted(layout: Layout, choice: Choice) -> Wanted:
     return Wanted(states, layout.enqueued_at, choice.older_than_s, None)
 
 
-def _consequences(desk: Desk, layout: Layout, way: _Way, wanted: Wanted) -> tuple[str, ...]:
+def _consequences(desk: Desk, layout: Layout, way: _Way) -> tuple[str, ...]:
     out = ["no popper gets them", f"they are kept in the trash, {format_duration(desk.trash_days * _DAY_S)} at least"]
     if way.data is not None:
         out.append(f"rows of {layout.data_table} go with them")
-    if "in_progress" in wanted.states:
-        out.append("a popper at work on one of them cannot complete it")
     return tuple(out)
+
+
+def _risks(wanted: Wanted) -> tuple[str, ...]:
+    return ("a popper at work on one of them cannot complete it",) if "in_progress" in wanted.states else ()
 
 
 def _frozen(chosen: Chosen, way: _Way) -> dict[str, object]:

@@ -17,6 +17,7 @@ from qmon.model.operations import Consent, Kind, LeftOut, OwnerState, Plan, Resu
 from qmon.operate.acting import Desk, Permission, Stopped, Tell
 from qmon.operate.mending import Mending
 from qmon.operate.operation import Record, running
+from qmon.operate.payloads import Show, shown
 from qmon.operate.ring_faults import MAX_REPAIRS, MIN_AGE_S, Fault, Reading, RingReader
 from qmon.operate.sql import Sql
 from qmon.operate.words import ago, counted, short
@@ -71,7 +72,8 @@ def prepare_repair(desk: Desk, layout: Layout) -> Repair:
         wanted = ["fill_hole", "requeue_orphan_of" if layout.ring.subscribers else "requeue_orphan"]
         statements = tuple(sql.statement(f"action/repair/{each}", reader.names).text for each in wanted)
         nothing = None if reading.faults else f"{layout.queue} has neither holes nor orphans to repair"
-        plan = _plan(desk, layout, reading, statements, nothing)
+        show = shown(desk, sql, layout.data_table or layout.table, layout.payload)
+        plan = _plan(desk, layout, reading, statements, nothing, _first(reading, show))
         return Repair(desk, layout, plan, reading.faults, planned_at)
 
 
@@ -90,7 +92,12 @@ def _cannot(layout: Layout) -> str | None:
 
 
 def _plan(
-    desk: Desk, layout: Layout, reading: Reading | None, statements: tuple[str, ...], refused: str | None
+    desk: Desk,
+    layout: Layout,
+    reading: Reading | None,
+    statements: tuple[str, ...],
+    refused: str | None,
+    first: tuple[Row, ...] = (),
 ) -> Plan:
     faults = reading.faults if reading else ()
     holes = [each for each in faults if each.was == "hole"]
@@ -104,7 +111,7 @@ def _plan(
         unit="number" if len(faults) == 1 else "numbers",
         predicate=f"{_listed('holes', holes)}; {_listed('orphans', orphans)}; not moved for {ago(MIN_AGE_S)} or longer",
         sql=statements,
-        first=_first(desk, reading) if reading else (),
+        first=first,
         left_out=_left_out(reading) if reading else (),
         seconds=len(faults) * _S_A_NUMBER if faults else None,
         undo=Undo(
@@ -112,6 +119,7 @@ def _plan(
             notes=("a number that was given up stays so; a message keeps the new number it has been given",),
         ),
         consequences=_effects(holes, orphans, reading),
+        risks=("what the popper of an orphan did before it died or stalled may be done again",) if orphans else (),
         consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
         refused=desk.read_only or refused,
     )
@@ -125,12 +133,12 @@ def _listed(what: str, faults: list[Fault]) -> str:
     return f"{what} {numbers}{more}"
 
 
-def _first(desk: Desk, reading: Reading) -> tuple[Row, ...]:
+def _first(reading: Reading, show: Show) -> tuple[Row, ...]:
     out: list[Row] = []
     for each in reading.faults[:10]:
-        payload = None if each.payload is None else short(desk.redact(each.payload))
+        payload = show(each.payload)
         state = each.was if each.subscriber is None else f"{each.was} of subscriber {each.subscriber}"
-        out.append(Row(str(each.number), state, each.age_s, None, OwnerState.UNKNOWN, None, payload))
+        out.append(Row(str(each.number), state, each.age_s, None, OwnerState.UNKNOWN, None, payload and short(payload)))
     return tuple(out)
 
 
@@ -146,7 +154,6 @@ def _effects(holes: list[Fault], orphans: list[Fault], reading: Reading | None) 
     if orphans:
         out.append("an orphan is delivered under a new number, behind what is in the ring now")
         out.append("a popper that lives after all and comes back with the old number is refused by the slot's turn")
-        out.append("what such a popper did before it died or stalled may be done again")
     if holes:
         out.append("poppers that wait for a hole go on; a pusher that comes late with its number draws another one")
     for drawn in reading.drawing[:_SHOWN] if reading else ():

@@ -60,7 +60,8 @@ def prepare_requeue(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
             left_out=chosen.left_out,
             seconds=estimated_s(sql, Kind.REQUEUE, layout, count),
             undo=undo,
-            consequences=way.consequences(chosen),
+            consequences=way.consequences(),
+            risks=way.risks(chosen),
             consent=consent(desk, count),
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
@@ -117,17 +118,21 @@ class _Way:
 
         return move
 
-    def consequences(self, chosen: Chosen) -> tuple[str, ...]:
+    def consequences(self) -> tuple[str, ...]:
         """What consumers will notice."""
-        out = ["they go to the front: poppers take them next"]
+        front = "they go to the front: poppers take them next"
+        if self._max_attempts is None:
+            return (front,)
+        return front, f"those with {counted(self._max_attempts, 'attempt')} or more become dead letters"
+
+    def risks(self, chosen: Chosen) -> tuple[str, ...]:
+        """What may go wrong by it."""
         if self._wanted.states != ("in_progress",):
-            out.append("they were popped before: whoever had them gets them delivered twice")
-        elif risky := chosen.owner_states - {OwnerState.DEAD}:
-            who = " or ".join(_MAYBE_AT_WORK[state] for state in sorted(risky))
-            out.append(f"{who} may be at work on them still: then they are delivered twice")
-        if self._max_attempts is not None:
-            out.append(f"those with {self._max_attempts} attempts or more become dead letters")
-        return tuple(out)
+            return ("they were popped before: whoever had them gets them delivered twice",)
+        if not (risky := chosen.owner_states - {OwnerState.DEAD}):
+            return ()
+        who = " or ".join(_MAYBE_AT_WORK[state] for state in sorted(risky))
+        return (f"{who} may be at work on them still: then they are delivered twice",)
 
 
 def _impossible(layout: Layout, choice: Choice) -> str | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from qmon.engines.secret import hide_passwords
 from qmon.operate.acting import Stopped
 from qmon.operate.sql import Sql
 
@@ -106,8 +107,9 @@ def rights(sql: Sql) -> Rights:
 
 
 def look(sql: Sql, session: int) -> SessionSample | None:
-    """The session as it is now; ``None`` where there is none that we may see."""
-    return next(iter(sql.fetch(SessionSample, "action/sessions/session", {}, {"session": session})), None)
+    """The session as it is now, passwords in its statement covered; ``None`` where there is none that we may see."""
+    found = next(iter(sql.fetch(SessionSample, "action/sessions/session", {}, {"session": session})), None)
+    return None if found is None else replace(found, statement=hide_passwords(found.statement))
 
 
 def waiters(sql: Sql, session: int) -> list[Waiter]:

@@ -62,7 +62,7 @@ def prepare_empty_trash(desk: Desk, queue: str | None, older_than_s: float) -> P
             predicate=f"purged more than {age} ago" + (f", of {queue}" if queue else ""),
             sql=tuple(sql.statement("empty_trash", {"trash": part.store.parts}).text for part in parts[:1]),
             undo=Undo(possible=False, notes=("what is emptied is gone",)),
-            consequences=tuple(f"operation {name} can no longer be undone" for name in _operations(parts)),
+            risks=tuple(f"operation {name} can no longer be undone" for name in _operations(parts)),
             consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
             refused=desk.read_only or (None if count else "nothing in the trash is that old"),
         )

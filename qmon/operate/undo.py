@@ -21,6 +21,7 @@ from qmon.operate.choosing import MOST, Found, frozen_of
 from qmon.operate.frozen import CHUNK, Frozen, Mark, marks_for, texts_for
 from qmon.operate.operation import Record, Running, Tally
 from qmon.operate.operations import Recorded, recorded
+from qmon.operate.payloads import shown
 from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import First, consent
 from qmon.operate.sql import Sql
@@ -215,7 +216,7 @@ def _plan(desk: Desk, done: Recorded, refused: str | None) -> Plan:
 
 
 def _filled(desk: Desk, sql: Sql, plan: Plan, way: _Way, rows: Frozen, left: tuple[LeftOut, ...]) -> Plan:
-    told = ["they are as they were before: " + ("in the queue" if way.purged else "in progress, with their old owner")]
+    told = "they are as they were before: " + ("in the queue" if way.purged else "in progress, with their old owner")
     return replace(
         plan,
         count=rows.count,
@@ -223,7 +224,8 @@ def _filled(desk: Desk, sql: Sql, plan: Plan, way: _Way, rows: Frozen, left: tup
         sql=tuple(sql.statement(name, way.names).text for name in way.moves),
         first=_first(desk, sql, way, rows),
         left_out=left,
-        consequences=(*told, *way.lost()),
+        consequences=(told,),
+        risks=way.lost(),
         consent=consent(desk, rows.count),
     )
 
@@ -233,9 +235,9 @@ def _first(desk: Desk, sql: Sql, way: _Way, rows: Frozen) -> tuple[Row, ...]:
     there = {slot: column if column in way.store.columns else None for slot, column in way.columns.items()}
     names: dict[str, Name] = {"table": way.store.parts, **there}
     found = {row.key: row for row in sql.fetch(First, "first", names, marks_for(sql.engine.name, marks))}
+    show = shown(desk, sql, TableName(*way.store.parts), there.get("payload"))
     return tuple(
-        Row(row.id or "", row.state or "", row.age_s, row.owner, OwnerState.NONE, row.attempts,
-            None if row.payload is None else desk.redact(row.payload))
+        Row(row.id or "", row.state or "", row.age_s, row.owner, OwnerState.NONE, row.attempts, show(row.payload))
         for key, _ in marks
         if (row := found.get(key)) is not None
-    )  # fmt: skip
+    )

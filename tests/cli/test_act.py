@@ -135,7 +135,7 @@ def test_pause_resume_and_the_gate_of_a_table_of_ones_own(shop: str) -> None:
     with pytest.raises(pyodbc.Error, match="QM001"):
         query(shop, insert)
     again = acted("pause", "shop", "--dry-run")
-    assert any("deploy" in told for told in again["plan"]["consequences"])
+    assert any("deploy" in told for told in again["plan"]["risks"])
     assert call("resume", "shop", "--yes").exit_code == 0
     query(shop, insert)
     assert call("gate", "remove", "shop", "--yes").exit_code == 0

@@ -75,7 +75,7 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
         prepared = prepare_end_blocker(desk, session, began(database, session))
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (Kind.END_BLOCKER, 1, None, False)
-        told = "\n".join(plan.consequences)
+        told = "\n".join((*plan.consequences, *plan.risks))
         assert "mailer" in told and "holds up 1 session, 1 of them directly: shop" in told and "rolled back" in told
         assert "pg_terminate_backend" in plan.sql[0]
         result = applied(prepared)

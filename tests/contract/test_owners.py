@@ -63,11 +63,11 @@ def test_the_living_keep_their_messages_however_old_and_the_dead_lose_them_at_on
         assert reasons(operator, slow) == (3, {"owner alive": 2})
         prepared = operator.requeue(slow, Choice())
         assert {row.owner_state for row in prepared.plan.first} == {OwnerState.DEAD}
-        assert not any("twice" in line for line in prepared.plan.consequences)
+        assert not any("twice" in line for line in prepared.plan.risks)
         assert applied(prepared).done == 3
         assert query(database, "SELECT id FROM orders WHERE status = 2 ORDER BY id") == [(1,), (2,)]
         asked = operator.requeue(slow, Choice(owner_states=frozenset({OwnerState.ALIVE}), ids=("1",)))
-        assert any("twice" in line for line in asked.plan.consequences)
+        assert any("twice" in line for line in asked.plan.risks)
         assert asked.plan.first[0].owner_state is OwnerState.ALIVE
         assert applied(asked).done == 1
 
@@ -182,7 +182,7 @@ def test_a_name_proves_nothing_and_without_an_owner_age_decides(database: str, t
     prepared = operator.requeue(nobody, Choice())
     assert prepared.plan.count == 2
     assert prepared.plan.first[0].owner_state is OwnerState.NONE
-    assert any("nothing but their age" in line for line in prepared.plan.consequences)
+    assert any("nothing but their age" in line for line in prepared.plan.risks)
     assert operator.requeue(replace(nobody, started_at=None), Choice()).plan.refused is not None
     assert operator.requeue(replace(nobody, started_at=None), Choice(ids=("3",))).plan.count == 1
 

@@ -230,7 +230,7 @@ def test_processed_messages_of_a_flag_are_popped_again_where_that_is_asked_for(d
             call(connection, layout, "push", "'x'")
         call(connection, layout, "pop_batch", "3")
     prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(state="done", ids=("2",)))
-    assert any("twice" in line for line in prepared.plan.consequences)
+    assert any("twice" in line for line in prepared.plan.risks)
     assert applied(prepared).done == 1
     with opened(database) as connection:
         assert call(connection, layout, "pop") == ((2, "x"),)

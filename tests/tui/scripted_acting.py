@@ -63,7 +63,8 @@ def plan(kind: Kind = Kind.REQUEUE, queue: str = "invoices", **changes: object) 
         batch=500,
         seconds=2.4,
         undo=Undo(True, ("what is popped again by then stays where it is",)),
-        consequences=("a popper that still works on one of them delivers it twice",),
+        consequences=("they go to the front: poppers take them next",),
+        risks=("a popper that still works on one of them delivers it twice",),
     )
     return replace(made, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 

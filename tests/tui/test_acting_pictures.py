@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
-from qmon.model.operations import Choice, Consent, Kind, Plan, Undo
+from qmon.model.operations import Choice, Consent, Kind, LeftOut, Plan, Undo
 from qmon.tui.app import QmonApp
 from qmon.tui.modals.act import Act, Step
 from tests.tui.scripted import Clock, Scripted, view
@@ -35,7 +35,7 @@ def purge_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     return plan(
         kind, queue, title=f"Purge 40,112 messages of {queue}", count=40_112, predicate="ready, ids up to 9,160,422",
         left_out=(), seconds=41.0, consent=Consent.TYPED, undo=Undo(True, (), 1_780_600_000.0),
-        consequences=("no popper gets them", "they are kept in the trash for 7 d at least"),
+        consequences=("no popper gets them", "they are kept in the trash for 7 d at least"), risks=(),
     )  # fmt: skip
 
 
@@ -45,7 +45,59 @@ def pause_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
         kind, queue, title=f"Pause the pushers of {queue} for 15 m", count=1, unit="switch", first=(), left_out=(),
         predicate="every push of this queue from now on, until 14:47:07", batch=None, seconds=None,
         consequences=("24 pushers get error QM001, which says until when; those that asked to wait do so",),
+        risks=("statements that work on the table themselves do not ask, and go on",), reason=True,
         sql=("SELECT setval('demo.orders_push_until', :until)",), undo=Undo(True, ()),
+    )  # fmt: skip
+
+
+def resume_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """The end of a pause."""
+    return plan(
+        Kind.RESUME, queue, title=f"Let the pushers of {queue} go on?", count=1, unit="pause", first=(), left_out=(),
+        predicate="the pushers of demo.invoices", batch=None, seconds=0.1, risks=(),
+        consequences=("paused by bob@laptop since 14:02, until 14:47:07: deploy",),
+        sql=("SELECT setval('demo.invoices_push_until', :until)",), undo=Undo(False, ("pause stops them again",)),
+    )  # fmt: skip
+
+
+def undo_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """An undo of a purge."""
+    return plan(
+        kind, queue, title=f"Undo the purge of 4,671 messages of {queue} by anna@app-7", count=4_671, batch=None,
+        predicate="operation 261121-071402-k7qd: ready, since before 14:20:00", seconds=None,
+        left_out=(LeftOut("another row has its id now", 2),), undo=Undo(False, ("an undo is not undone: do it again",)),
+        consequences=("they are as they were before: in the queue",), risks=("the table has no column note any more",),
+    )  # fmt: skip
+
+
+def repair_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """A repair of a ring."""
+    return plan(
+        kind, queue, title=f"Repair 1 hole and 2 orphans of {queue}?", count=3, unit="numbers", left_out=(), batch=None,
+        predicate="holes 17; orphans 18, 19; not moved for 1.0 s or longer", seconds=0.03,
+        undo=Undo(False, ("a number that was given up stays so",)), first=plan().first[:2],
+        consequences=("an orphan is delivered under a new number, behind what is in the ring now",),
+        risks=("what the popper of an orphan did before it died or stalled may be done again",),
+    )  # fmt: skip
+
+
+def blocker_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
+    """The end of a session."""
+    return plan(
+        kind, queue, title="End session 61?", count=1, unit="session", first=(), left_out=(), batch=None, seconds=None,
+        predicate="session 61, begun 2026-11-21 12:20:00.123 UTC, in its transaction begun 2026-11-21 12:28:03.456 UTC",
+        undo=Undo(False, ("what its transaction had done is rolled back and has to be done again",)),
+        consequences=(
+            "mailer, login shop from app-7, database orders",
+            "idle in transaction for 2 h 4 m; its transaction began 2 h 4 m ago",
+            "its last statement: UPDATE invoices SET …",
+            "it holds up 1 session, 1 of them directly: mailer; the longest has waited 12 s",
+        ),
+        risks=(
+            "its transaction has changed or locked rows: its changes are rolled back, its locks released, at once",
+            "its client loses the connection (57P01), and may connect and do the same again",
+        ),
+        sql=("SELECT pg_terminate_backend(a.pid) AS signalled",),
     )  # fmt: skip
 
 
@@ -72,6 +124,8 @@ class Dialog:
             await pilot.pause()
         for key in self.keys:
             await pilot.press(key)
+            await pilot.pause()
+        if self.keys:
             await self.until(pilot, lambda: self.at() not in (None, Step.PLANNING))
         if self.step in (Step.APPLYING, Step.ENDED):
             await pilot.click("#act-do")
@@ -104,21 +158,25 @@ def simple_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     return plan(kind, queue)
 
 
-CASES = {
-    "requeue": (typed_plan, "r", Step.CONFIRM),
-    "purge": (purge_plan, "x", Step.CONFIRM),
-    "pause": (pause_plan, "p", Step.CONFIRM),
-    "refused": (refused_plan, "r", Step.REFUSED),
-    "applying": (simple_plan, "r", Step.APPLYING),
-    "ended": (simple_plan, "r", Step.ENDED),
+CASES: dict[str, tuple[Callable[[Kind, str, Choice], Plan], tuple[str, ...], Step]] = {
+    "requeue": (typed_plan, ("r",), Step.CONFIRM),
+    "purge": (purge_plan, ("x",), Step.CONFIRM),
+    "pause": (pause_plan, ("p",), Step.CONFIRM),
+    "resume": (resume_plan, ("p",), Step.CONFIRM),
+    "undo": (undo_plan, ("u",), Step.CONFIRM),
+    "repair": (repair_plan, ("down", "down", "R"), Step.CONFIRM),
+    "end-blocker": (blocker_plan, ("E",), Step.CONFIRM),
+    "refused": (refused_plan, ("r",), Step.REFUSED),
+    "applying": (simple_plan, ("r",), Step.APPLYING),
+    "ended": (simple_plan, ("r",), Step.ENDED),
 }
 
 
 @pytest.mark.parametrize("size", SIZES, ids=IDS)
 @pytest.mark.parametrize("case", CASES)
 def test_dialog(snap_compare: Compare, case: str, size: tuple[int, int]) -> None:
-    make, key, step = CASES[case]
-    shown = Dialog(make, key, step=step)
+    make, keys, step = CASES[case]
+    shown = Dialog(make, *keys, step=step)
     assert snap_compare(shown.app, terminal_size=size, run_before=shown.ready)
 
 

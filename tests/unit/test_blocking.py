@@ -180,6 +180,15 @@ def test_passwords_in_statements_are_covered() -> None:
         ),
         ("alter user a identified by 'cut sho", "alter user a identified by '***"),
         ("SELECT 'password' AS hint, password FROM t", "SELECT 'password' AS hint, password FROM t"),
+        (r"ALTER ROLE a PASSWORD E'a\'b' LOGIN", "ALTER ROLE a PASSWORD E'***' LOGIN"),
+        (r"ALTER ROLE a PASSWORD 'ends in \'", "ALTER ROLE a PASSWORD '***"),
+        ("ALTER ROLE a PASSWORD $q$a 'b' $ c$q$ LOGIN", "ALTER ROLE a PASSWORD $q$***$q$ LOGIN"),
+        ("ALTER ROLE a PASSWORD $$cut sho", "ALTER ROLE a PASSWORD $$***"),
+        ("dblink('host=h password=geheim user=u', 'x')", "dblink('host=h password=*** user=u', 'x')"),
+        ("dblink('password=''ge heim'' user=u', 'x')", "dblink('password=''***'' user=u', 'x')"),
+        ("OPENROWSET('MSOLEDBSQL', 'Server=h;PWD=geheim;UID=u')", "OPENROWSET('MSOLEDBSQL', 'Server=h;PWD=***;UID=u')"),
+        ("SELECT 'postgresql://me:geheim@host/shop'", "SELECT 'postgresql://me:***@host/shop'"),
+        ("UPDATE t SET password = $1 WHERE id = $2", "UPDATE t SET password = $1 WHERE id = $2"),
     ):
         assert hide_passwords(told) == shown
 

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from qmon.model.operations import Consent, Plan, Progress, Result
+from qmon.model.operations import Consent, Kind, Plan, Progress, Result
 from qmon.model.view import QueueView
 from qmon.operate.acting import Permission, Prepared
 from qmon.tui import keys
@@ -74,6 +74,11 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
     def plan(self) -> Plan | None:
         """The plan, once it is there."""
         return self._prepared.plan if self._prepared is not None else None
+
+    @property
+    def _resumes(self) -> bool:
+        """A key for pausing found somebody paused: there is no length to choose."""
+        return self.plan is not None and self.plan.kind is Kind.RESUME
 
     def compose(self) -> ComposeResult:
         """What it is about, what may be changed and must be given, and the buttons."""
@@ -228,7 +233,7 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
                            ("typed", f"type {shorten(name, 24)}")):  # fmt: skip
             lines = self.query_one(f"#act-{row} .label", Lines)
             lines.show(lambda cells, _, label=label: [((f" {label}", "muted"),)])  # type: ignore[misc]
-        self.set_class(self._option is not None, "-optional")
+        self.set_class(self._option is not None and not self._resumes, "-optional")
         self.query_one("#act").set_class(width(name) > _SHORT_NAME, "-long")
 
     def _hint(self) -> None:

@@ -41,8 +41,9 @@ def plan_lines(plan: Plan, cells: int) -> list[Line]:
     lines += entry("effort", effort(plan), cells)
     told, tone = undo(plan.undo)
     lines += entry("undo", told, cells, tone)
-    for index, consequence in enumerate(plan.consequences):
-        lines += entry("note" if index == 0 else "", f"▲ {consequence}", cells, "accent")
+    for name, said, color in (("risk", plan.risks, "accent"), ("note", plan.consequences, "text")):
+        for index, line in enumerate(said):
+            lines += entry(name if index == 0 else "", f"▲ {line}" if name == "risk" else line, cells, color)
     if plan.first:
         lines += [(), *table_lines(COLUMNS, [_row(row) for row in plan.first], cells)]
         if plan.count > len(plan.first):

@@ -13,7 +13,7 @@
 -- > age_s      seconds
 -- > owner      who popped it
 -- > attempts   how often it was popped
--- > payload    its first characters; its size alone where it is large
+-- > payload    its first characters, bytes as hex digits; its size alone where it is large
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
 SELECT CONVERT(nvarchar(450), {id?})                                                                        AS [key],
@@ -24,6 +24,6 @@ SELECT CONVERT(nvarchar(450), {id?})                                            
        CONVERT(int, {attempts?})                                                                            AS attempts,
        CASE WHEN DATALENGTH({payload?}) > 65536
             THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-            ELSE LEFT(CONVERT(nvarchar(max), {payload?}), 200) END                                          AS payload
+            ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200) END                                       AS payload
 FROM {table} AS q WITH (READPAST, READCOMMITTEDLOCK)
 WHERE {id?} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @keys.nodes('/r') AS r(n))

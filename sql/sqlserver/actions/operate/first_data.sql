@@ -4,13 +4,13 @@
 -- {payload}     column: the message
 -- :ids          the messages, XML
 -- > id          id as text
--- > payload     its first characters; its size alone where it is large
+-- > payload     its first characters, bytes as hex digits; its size alone where it is large
 SET NOCOUNT ON;
 DECLARE @ids xml = CAST(CAST(:ids AS nvarchar(max)) AS xml);
 SELECT TOP (50)
        CONVERT(nvarchar(450), {data_id})                                                                    AS id,
        CASE WHEN DATALENGTH({payload}) > 65536
             THEN CONVERT(nvarchar(20), DATALENGTH({payload}) / 1024) + N' kB'
-            ELSE LEFT(CONVERT(nvarchar(max), {payload}), 200) END                                           AS payload
+            ELSE LEFT(CONVERT(nvarchar(max), {payload}, 1), 200) END                                        AS payload
 FROM {data_table} WITH (READPAST, READCOMMITTEDLOCK)
 WHERE {data_id} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @ids.nodes('/r') AS r(n))
