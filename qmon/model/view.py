@@ -17,6 +17,7 @@ from qmon.model.snapshot import ProbeFailure
 
 if TYPE_CHECKING:
     from qmon.model.use import QueueUse
+    from qmon.model.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,8 @@ class QueueView:
     ``gap``: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
     ``fill``: share of a ring's slots in use, 0 to 1. ``window_s``: seconds that the rates were measured over.
     ``pauses``: those in force. ``verdict`` is the worst of ``verdicts``, all that hold and do not merely follow from
-    another; ``past``: those said before, the newest first, a bounded number.
+    another; ``past``: those said before, the newest first, a bounded number. ``pushers`` and ``poppers`` are sessions
+    that are connected; ``poppers_waiting`` run nothing, or wait for a lock or for time to pass.
     ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
     that poll, ``None`` where something came between.
     """
@@ -142,6 +144,9 @@ class QueueView:
     pauses: tuple[Pause, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     past: tuple[PastVerdict, ...] = ()
+    pushers: Figure = Figure()
+    poppers: Figure = Figure()
+    poppers_waiting: Figure = Figure()
     flow: Flow | None = None
     span_s: float | None = None
     use: QueueUse | None = None
@@ -177,6 +182,7 @@ class TargetView:
     in_recovery: bool = False
     blocking: Forest | None = None
     horizon: tuple[HorizonSample, ...] | None = None
+    waiting: Waiting | None = None
 
 
 @dataclass(frozen=True, slots=True)

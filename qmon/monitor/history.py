@@ -11,6 +11,7 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.view import Figure, TargetView, View
 from qmon.monitor.holding import held_by_session
 from qmon.monitor.track import QueueTrack
+from qmon.monitor.wait_track import RECENT_S, SHOWN_S, WaitTrack
 from qmon.monitor.window import RATE_WINDOW_S
 
 BUDGET_SHARE: Final = 0.01
@@ -30,18 +31,20 @@ class History:
         self._tracks: dict[str, QueueTrack] = {}
         self._prev: Snapshot | None = None
         self._servers: list[ServerSample] = []
+        self._waits = WaitTrack()
 
     def add(self, snapshot: Snapshot) -> View:
         """Take in one poll; returns all figures as they are now."""
         unbroken = self._unbroken(snapshot)
-        readings = TargetReadings()
+        self._waits.add(snapshot, unbroken=unbroken)
+        server = self._server(snapshot, unbroken)
+        readings = TargetReadings(waiting=self._waits.over(RECENT_S), commits=server.commits.value)
         queues = []
         for samples in snapshot.queues:
             track = self._tracks.setdefault(samples.layout.queue, QueueTrack())
             queues.append(track.add(snapshot, samples, unbroken=unbroken, target=readings))
         for gone in self._tracks.keys() - {s.layout.queue for s in snapshot.queues}:
             del self._tracks[gone]
-        server = self._server(snapshot, unbroken)
         self._prev = snapshot
         return View(
             snapshot.target, snapshot.engine, snapshot.server_version, snapshot.sequence, snapshot.sampled_at,
@@ -80,4 +83,5 @@ class History:
             rate(first.deadlocks, now.server.deadlocks), now.server.sessions, now.waits, now.blocked,
             now.client_ms, now.server_ms, now.buffers, share, now.server.in_recovery,
             None if now.blocking is None else forest(now.blocking, held_by_session(now)), now.horizon,
+            self._waits.over(SHOWN_S),
         )  # fmt: skip

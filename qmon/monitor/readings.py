@@ -9,10 +9,13 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.secret import hide_passwords
 from qmon.model.horizon_samples import HorizonSample
+from qmon.model.samples import ServerSample
+from qmon.model.snapshot import ProbeFailure
 from qmon.model.use_samples import StatisticsSample, UseSample
 from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.run import Results
+from qmon.monitor.sampler import Sampler
 
 _STATISTICS_EVERY_S: Final = 30.0
 _HOLDERS: Final = 20
@@ -26,22 +29,31 @@ class Found:
     uses: tuple[UseSample, ...] | None = None
     statistics: tuple[StatisticsSample, ...] | None = None
     horizon: tuple[HorizonSample, ...] | None = None
+    waits: WaitTotals | None = None
+    failures: tuple[ProbeFailure, ...] = ()
 
 
 class Readings:
-    """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection."""
+    """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection.
 
-    def __init__(self, book: Book) -> None:
+    ``sampler``: what looks at waits between polls, where the server does not count them.
+    """
+
+    def __init__(self, book: Book, sampler: Sampler | None = None) -> None:
         self._book = book
+        self._sampler = sampler
         self._statistics: tuple[StatisticsSample, ...] | None = None
         self._looked_at = float("-inf")
         self._tables = ""
 
-    def jobs(self, now: float, tables: str) -> list[Job]:
+    def jobs(self, now: float, tables: str, *, closely: bool = False) -> list[Job]:
         """The jobs of this poll. ``now``: our monotonic clock; ``tables``: the queues' tables, empty where there are
-        none. They go last, so that what our own session reads in this poll is counted as its own.
+        none; ``closely``: waits are on the screen. They go last, so that what our own session reads in this poll is
+        counted as its own.
         """
-        jobs = []
+        if self._sampler is not None:
+            self._sampler.look_closely(closely)
+        jobs = self._job("wait_totals", WaitTotal, {})
         if tables:
             if now - self._looked_at >= _STATISTICS_EVERY_S or tables != self._tables:
                 self._looked_at, self._tables = now, tables
@@ -52,8 +64,12 @@ class Readings:
     def _job(self, probe: str, record: type, values: dict[str, Value]) -> list[Job]:
         return [self._book.job(probe, record, values)] if self._book.has(probe) else []
 
-    def found(self, results: Results, *, one_trip: bool) -> Found:
+    def found(self, results: Results, server: ServerSample, *, one_trip: bool) -> Found:
         """What the poll has found. ``one_trip``: it was one transaction, so our own part of the totals is whole."""
+        sampler = self._sampler
+        waits = counted(results.get(("", "wait_totals")), server.started_at, server.now_at)
+        if waits is None and sampler is not None:
+            waits = sampler.totals()
         self._statistics = results.get(("", "statistics"), self._statistics)
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
         horizon: Sequence[HorizonSample] | None = results.get(("", "horizon"))
@@ -62,8 +78,9 @@ class Readings:
         if horizon is not None:
             horizon = [replace(one, statement=hide_passwords(one.statement)) for one in horizon]
         return Found(
-            None if uses is None else tuple(uses), self._statistics, None if horizon is None else tuple(horizon)
-        )
+            None if uses is None else tuple(uses), self._statistics, None if horizon is None else tuple(horizon),
+            waits, () if sampler is None else sampler.failures(),
+        )  # fmt: skip
 
 
 def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:

@@ -41,13 +41,17 @@ Sink = Callable[[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What the screens show now: probes of hidden screens do not run. ``rows_of``: the queue whose rows are listed."""
+    """What the screens show now: probes of hidden screens do not run. ``rows_of``: the queue whose rows are listed.
+
+    ``closely``: waits are looked at more often.
+    """
 
     rows_of: str | None = None
     row_limit: int = 200
     only_stuck: bool = False
     waits: bool = True
     blocking: bool = False
+    closely: bool = False
 
     @property
     def at_once(self) -> bool:

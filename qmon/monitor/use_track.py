@@ -1,4 +1,4 @@
-"""How a queue's tables and indexes are used over time: the samples of each poll, folded into figures per pop and rates."""
+"""How a queue's tables and indexes are used over time: the samples of each poll as figures per pop and rates."""
 
 from __future__ import annotations
 

@@ -1,0 +1,198 @@
+"""SQL Server's waits and latch classes: what each means for a queue (what, why, do), and those that mean nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+Words = tuple[str, str, str]
+
+_EX: Final[Words] = (
+    "a page in memory that another session writes",
+    "writers meet on one page: the last of an increasing key at push, the first at pop",
+    "spread the key; OPTIMIZE_FOR_SEQUENTIAL_KEY; fewer indexes; batches; fewer workers",
+)
+_SH: Final[Words] = (
+    "a page in memory, to be read while another session writes it",
+    "pops and index descents behind the same hot pages",
+    "a filtered index on ready rows; TOP (n); poll less; spread the key",
+)
+_UP: Final[Words] = (
+    "a page that keeps track of free space",
+    "heavy insert and delete, or tempdb",
+    "more data files of equal size; fewer temporary objects a call",
+)
+_IO: Final[Words] = (
+    "pages read from disk",
+    "the backlog, or ghosts and finished rows, are larger than memory",
+    "an index on ready rows only; archive what is done; memory; the disk where a read takes over 10 ms",
+)
+_LOG: Final[Words] = (
+    "the log to be flushed at commit",
+    "one commit a message: the usual ceiling of a queue",
+    "several messages per transaction; a faster disk for the log; delayed durability only where loss is accepted",
+)
+_RATE: Final[Words] = (
+    "the service's limit on log",
+    "the tier writes no more log than that",
+    "batches; smaller rows; a higher tier",
+)
+_U: Final[Words] = (
+    "an update lock on a row or page",
+    "workers reach for the same row: READPAST or ROWLOCK is missing",
+    "WITH (UPDLOCK, READPAST, ROWLOCK), an index in the order of pops; short transactions",
+)
+_X: Final[Words] = (
+    "an exclusive lock on a row",
+    "rows that another worker holds are changed",
+    "change by primary key; batches below 5,000 locks; screen 4 names who holds it",
+)
+_S: Final[Words] = (
+    "a lock to read",
+    "somebody counts the queue without row versions",
+    "READ_COMMITTED_SNAPSHOT; counts from the system views, never COUNT(*) in a loop",
+)
+_I: Final[Words] = (
+    "the whole table or page, which somebody has locked",
+    "lock escalation, TABLOCK, a purge, index work",
+    "purge in smaller batches; screen 4 names who holds it",
+)
+_CPU: Final[Words] = (
+    "a processor again, after a full turn",
+    "scans over large or ghost-ridden queues, tight polling",
+    "an index on ready rows; fewer polls; more processors where signal waits are high too",
+)
+_TREE: Final[Words] = (
+    "the root of a B-tree",
+    "a small tree whose root splits and shrinks while rows come and go",
+    "keep a floor of rows; partition by a hash; fewer indexes",
+)
+_PARALLEL: Final[Words] = (
+    "parallel workers",
+    "a pop should never run in parallel: its index is missing",
+    "an index in the order of pops; MAXDOP 1",
+)
+_FILE: Final[Words] = (
+    "a file that grows",
+    "all wait while a data or log file is made longer",
+    "make files large enough beforehand; sensible growth; no auto-shrink",
+)
+
+MEANT: Final[dict[str, Words]] = {
+    "pagelatch_ex": _EX,
+    "pagelatch_sh": _SH,
+    "pagelatch_up": _UP,
+    "pageiolatch_sh": _IO,
+    "pageiolatch_ex": _IO,
+    "pageiolatch_up": _IO,
+    "writelog": _LOG,
+    "logbuffer": (
+        "room in the log's buffer",
+        "log is made faster than it is written: large payloads, many indexes",
+        "the log's disk; smaller rows; fewer indexes",
+    ),
+    "hadr_sync_commit": (
+        "a synchronous secondary to confirm the commit",
+        "each commit waits for the network and the secondary's disk",
+        "several messages per transaction; look at the secondary's send queue",
+    ),
+    "log_rate_governor": _RATE,
+    "pool_log_rate_governor": _RATE,
+    "hadr_throttle_log_rate_governor": _RATE,
+    "lck_m_u": _U,
+    "lck_m_s_xact": _U,
+    "lck_m_s_xact_read": _U,
+    "lck_m_s_xact_modify": _U,
+    "lck_m_x": _X,
+    "lck_m_s": _S,
+    "lck_m_is": _S,
+    "lck_m_ix": _I,
+    "lck_m_iu": _I,
+    "lck_m_six": _I,
+    "lck_m_sch_m": (
+        "the table without any user",
+        "DDL waits for everybody, and everybody who comes waits behind it",
+        "do it in a quiet hour; WAIT_AT_LOW_PRIORITY; a low lock time-out",
+    ),
+    "lck_m_sch_s": (
+        "DDL to end",
+        "the victims behind a waiting schema change",
+        "find the DDL on screen 4 and stop it",
+    ),
+    "lck_m_r": (
+        "a lock on a range of keys",
+        "serializable callers: MERGE with HOLDLOCK, TransactionScope's default",
+        "read committed; no HOLDLOCK on the hot path",
+    ),
+    "threadpool": (
+        "a worker thread",
+        "too many blocked or polling sessions",
+        "cure the head blocker on screen 4; fewer workers and connections",
+    ),
+    "sos_scheduler_yield": _CPU,
+    "resource_semaphore": (
+        "memory for a query",
+        "a sort or hash in the pop, or heavy reports beside it",
+        "an index in the order of pops; a smaller TOP; less memory for reports",
+    ),
+    "resource_semaphore_query_compile": ("a turn to compile", "pops with literals in their text", "parameters"),
+    "async_network_io": ("the client to take its rows", "a worker works while its result is open", "read all first"),
+    "cxpacket": _PARALLEL,
+    "cxconsumer": _PARALLEL,
+    "cxsync_port": _PARALLEL,
+    "transaction_mutex": ("a transaction shared by sessions", "MARS or MSDTC around the queue", "plain transactions"),
+    "broker_receive_waitfor": (
+        "a message",
+        "idle readers; with a backlog a lock on their group",
+        "nothing while empty",
+    ),
+    "broker_transmission_work": (
+        "the transmission queue",
+        "messages that leave the instance, or cannot be routed",
+        "look at transmission_status in sys.transmission_queue",
+    ),
+    "latch access_methods_hobt_virtual_root": _TREE,
+    "latch access_methods_hobt_count": (
+        "the counters of rows and pages of a table",
+        "very many inserts and deletes in one partition",
+        "more partitions; batches",
+    ),
+    "latch access_methods_dataset_parent": _PARALLEL,
+    "latch access_methods_scan_range_generator": _PARALLEL,
+    "latch alloc_freespace_cache": (
+        "the list of pages with room",
+        "the queue is a heap, or its payload lies outside the row",
+        "a clustered index; partitions; payload in the row",
+    ),
+    "latch alloc_extent_cache": ("extents with free pages", "many pushes into one table", "partitions; more files"),
+    "latch fgcb_add_remove": _FILE,
+    "latch fgcb_alloc": ("a turn among the files", "heavy push", "files of equal size"),
+    "latch fcb": _FILE,
+    "latch log_manager": _FILE,
+    "latch service_broker_waitfor_manager": ("the list of waiting receivers", "too many of them", "fewer readers"),
+    "latch nesting_transaction_full": _PARALLEL,
+    "latch nesting_transaction_readonly": _PARALLEL,
+    "latch versioning_transaction_list": (
+        "the list of transactions with row versions",
+        "row versions beside long readers",
+        "shorter readers",
+    ),
+}
+"""By the wait's name in small letters; latch classes with ``latch`` before them."""
+
+_NAMES: Final = """
+broker_eventhandler broker_receive_waitfor broker_task_stop broker_to_flush broker_transmitter checkpoint_queue
+chkpt clr_auto_event clr_manual_event clr_semaphore dbmirroring_cmd dbmirror_dbm_event dbmirror_dbm_mutex
+dbmirror_events_queue dbmirror_worker_queue dirty_page_poll dispatcher_queue_semaphore execsync fsagent
+ft_iftshc_mutex ft_ifts_scheduler_idle_wait hadr_clusapi_call hadr_fabric_callback
+hadr_filestream_iomgr_iocompletion hadr_logcapture_wait hadr_notification_dequeue hadr_timer_task hadr_work_queue
+ksource_wakeup lazywriter_sleep logmgr_queue memory_allocation_ext ondemand_task_queue parallel_redo_drain_worker
+parallel_redo_log_cache parallel_redo_tran_list parallel_redo_tran_turn parallel_redo_worker_sync
+parallel_redo_worker_wait_work preemptive_hadr_lease_mechanism preemptive_os_flushfilebuffers
+preemptive_sp_server_diagnostics pvs_preallocate redo_thread_pending_work request_for_deadlock_search
+resource_queue server_idle_check sni_http_accept sos_work_dispatcher sp_server_diagnostics_sleep
+sqltrace_buffer_flush sqltrace_incremental_flush_sleep sqltrace_wait_entries startup_dependency_manager
+ucs_session_registration vdi_client_other waitfor waitfor_taskshutdown wait_for_results wait_xtp_ckpt_close
+wait_xtp_host_wait wait_xtp_offline_ckpt_new_log wait_xtp_recovery buffer trace_controller
+"""
+BENIGN: Final = frozenset(_NAMES.split())
+"""Names in small letters. The latch class ``buffer`` is the sum of the page waits, which stand by themselves."""

@@ -1,0 +1,154 @@
+"""Looks at what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
+
+For servers that count no waits. It looks four times a second, ten times while the waits are on the screen, and never
+so often that its looks would take half a per cent of one processor.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from qmon.engines.base import Connection, Engine, Session
+from qmon.engines.rows import records
+from qmon.errors import ConnectionLost, QmonError
+from qmon.model.samples import ClockSample, WaitSample
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
+from qmon.monitor.jobs import Book
+
+EVERY_S: Final = 0.25
+CLOSELY_S: Final = 0.1
+_COST_FACTOR: Final = 200.0
+_LONGEST: Final = 2.5
+"""A look stands for the time since the one before, but for no more than so many times what was planned."""
+_BACK_OFF_S: Final = 5.0
+_DEADLINE_S: Final = 5.0
+
+
+class Sampler:
+    """Adds up what it sees; a poll takes the totals and never waits for them."""
+
+    def __init__(
+        self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._engine = engine
+        self._connect = connect
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._closed = False
+        self._closely = False
+        self._connection: Connection | None = None
+        self._thread: threading.Thread | None = None
+        self._since_at: float | None = None
+        self._watched_s = 0.0
+        self._looks = 0
+        self._waited: dict[tuple[str, str], float] = {}
+        self._failure: ProbeFailure | None = None
+        self.spent_s = 0.0
+        """Seconds of server time that looks have taken so far, as seen from here, without the way to the server."""
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread = threading.Thread(target=self._run, name="qmon-look", daemon=True)
+        self._thread.start()
+
+    def look_closely(self, closely: bool) -> None:
+        """Look more often, while somebody looks at the waits."""
+        if closely and not self._closely:
+            self._wake.set()
+        self._closely = closely
+
+    def totals(self) -> WaitTotals | None:
+        """What was seen so far; ``None`` before the first look, and where the server counts by itself."""
+        with self._lock:
+            if self._since_at is None or not self._looks:
+                return None
+            waits = tuple(WaitTotal(kind, event, None, s) for (kind, event), s in sorted(self._waited.items()))
+            return WaitTotals(Source.SAMPLED, self._since_at, self._watched_s, waits, self._looks)
+
+    def failures(self) -> tuple[ProbeFailure, ...]:
+        """Why there are no looks, if there are none."""
+        with self._lock:
+            return () if self._failure is None else (self._failure,)
+
+    def close(self) -> None:
+        """Stop."""
+        self._closed = True
+        self._wake.set()
+        connection = self._connection
+        if connection is not None:
+            connection.cancel()
+        if self._thread is not None:
+            self._thread.join(timeout=2.0)
+
+    def _run(self) -> None:
+        while not self._closed:
+            try:
+                self._stay()
+                return
+            except ConnectionLost:
+                pass  # the poll says so
+            except QmonError as problem:
+                self._fail(str(problem))
+            except Exception as problem:  # a defect of ours is told like any other reason
+                self._fail(f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
+            finally:
+                self._forget()
+                connection, self._connection = self._connection, None
+                if connection is not None:
+                    connection.close()
+            self._wake.wait(_BACK_OFF_S)
+            self._wake.clear()
+
+    def _stay(self) -> None:
+        """Look until closed; returns at once where the server counts waits by itself."""
+        session = Session(purpose="look", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True)
+        connection = self._connection = self._connect(session)
+        book = Book(self._engine, connection.version)
+        if book.has("wait_totals") or not book.has("waits"):
+            return
+        look, clock = book.job("waits", WaitSample).bound, book.job("clock", ClockSample).bound
+        trip = min(self._timed(lambda: connection.fetch(clock)) for _ in range(3))
+        began = records(ClockSample, connection.fetch(clock))[0].now_at
+        last, planned = self._clock(), 0.0
+        while not self._closed:
+            started = self._clock()
+            seen = records(WaitSample, connection.fetch(look))
+            now = self._clock()
+            took = max(0.0, now - started - trip)
+            stands_for = min(started - last, _LONGEST * planned)
+            last = started
+            self._add(began, seen, stands_for, took)
+            planned = max(CLOSELY_S if self._closely else EVERY_S, took * _COST_FACTOR)
+            self._wake.wait(planned)
+            self._wake.clear()
+
+    def _timed(self, call: Callable[[], object]) -> float:
+        started = self._clock()
+        call()
+        return self._clock() - started
+
+    def _add(self, began: float, seen: list[WaitSample], stands_for: float, took: float) -> None:
+        with self._lock:
+            self._failure = None
+            self._since_at = began
+            self._watched_s += stands_for
+            self._looks += 1
+            self.spent_s += took
+            for wait in seen:
+                key = ("", "") if not wait.event else (wait.kind, wait.event)
+                self._waited[key] = self._waited.get(key, 0.0) + wait.sessions * stands_for
+
+    def _forget(self) -> None:
+        """A new connection begins new totals: what happened meanwhile was not seen."""
+        with self._lock:
+            self._since_at, self._watched_s, self._looks = None, 0.0, 0
+            self._waited.clear()
+
+    def _fail(self, reason: str) -> None:
+        with self._lock:
+            self._failure = ProbeFailure("waits over time", reason)
