@@ -9,11 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qmon.model.use import QueueUse
+from qmon.model.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetReadings:
-    """What the target as a whole tells about its queues: made once a poll by ``monitor.history`` for all of them."""
+    """What the target as a whole tells about its queues: made once a poll by ``monitor.history`` for all of them.
+
+    ``waiting``: what sessions waited for in the last few seconds; ``commits``: transactions committed per second.
+    """
+
+    waiting: Waiting | None = None
+    commits: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ from qmon.monitor.queue_probes import QueueProbes, Spec
 from qmon.monitor.readings import Readings
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.run import Results, Runner
+from qmon.monitor.sampler import Sampler
 from qmon.monitor.slow import Slow
 from qmon.monitor.source import Focus
 
@@ -66,6 +67,7 @@ class Collector:
         connection: Connection,
         slow: Slow,
         clock: Callable[[], float] = time.monotonic,
+        sampler: Sampler | None = None,
     ) -> None:
         self._target = target
         self._engine = engine
@@ -74,7 +76,7 @@ class Collector:
         self._clock = clock
         self._book = Book(engine, connection.version)
         self._runner = Runner(connection)
-        self._readings = Readings(self._book)
+        self._readings = Readings(self._book, sampler)
         self._queues: dict[str, QueueProbes] = {}
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost: tuple[QueueSamples, ...] = ()
@@ -120,7 +122,7 @@ class Collector:
         known = self._one(results, "pauses_known")
         self._pauses = known is not None and known.readable
         one_trip = self._runner.one_trip and clock is not None
-        more = self._readings.found(results, one_trip=one_trip)
+        more = self._readings.found(results, server, one_trip=one_trip)
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
         self._slow.want({q.layout.queue: self._needs_anchor(q) for q in queues})
         ended = self._clock()
@@ -133,8 +135,8 @@ class Collector:
             blocked=None if blocking is None else pairs_of(blocking), blocking=blocking,
             writers=results.get(("", "writers")), cost=self._one(results, "cost"),
             pauses=results.get(("", "pauses"), ()),
-            failures=(*failures, *_unseen(server), *self._problems, *self._slow.failures()),
-            uses=more.uses, statistics=more.statistics, horizon=more.horizon,
+            failures=(*failures, *_unseen(server), *self._problems, *self._slow.failures(), *more.failures),
+            uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
         )  # fmt: skip
 
     def _blocking(
@@ -176,7 +178,7 @@ class Collector:
         if self._pauses:  # the table comes with the first pause
             jobs.append(self._book.job("pauses", PauseSample))
         jobs.append(self._book.job("waits", WaitSample))
-        jobs += self._readings.jobs(now, _array(tables) if tables else "")
+        jobs += self._readings.jobs(now, _array(tables) if tables else "", closely=focus.closely)
         jobs.append(self._book.job("cost", CostSample))
         jobs.append(self._book.job("clock", ClockSample))
         return [job for job in jobs if self._book.has(job.probe)]

@@ -16,6 +16,7 @@ from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.model.layout import Layout
 from qmon.monitor.collector import Collector
 from qmon.monitor.resolve import Resolved
+from qmon.monitor.sampler import Sampler
 from qmon.monitor.slow import Slow
 from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
 
@@ -79,6 +80,7 @@ class Poller:
         self._tries = 0
         self._sequence = 0
         self._slow = Slow(engine, connect, clock)
+        self._sampler = Sampler(engine, connect, clock)
         self._watchdog: threading.Thread | None = None
 
     @property
@@ -100,6 +102,7 @@ class Poller:
         """Begin; ``sink`` gets every snapshot and every change of phase."""
         self._sink = sink
         self._slow.start()
+        self._sampler.start()
         self._begin(_Turn())
         self._watchdog = threading.Thread(target=self._watch, name="qmon-watchdog", daemon=True)
         self._watchdog.start()
@@ -132,6 +135,7 @@ class Poller:
         if turn.busy_since is not None and turn.connection is not None:
             _in_background(turn.connection.cancel)
         self._slow.close()
+        self._sampler.close()
         if turn.thread is not None:
             turn.thread.join(timeout=_GRACE_S)
 
@@ -180,7 +184,7 @@ class Poller:
         self._busy(turn, _LOGIN_S + 1.0)
         session = Session("poll", _LOGIN_S, statement_timeout_s=self._deadline(), lock_timeout_s=0.1, read_only=True)
         connection = turn.connection = self._connect(session)
-        collector = Collector(self._target, self._engine, connection, self._slow, self._clock)
+        collector = Collector(self._target, self._engine, connection, self._slow, self._clock, self._sampler)
         resolved_at = self._use(turn, collector, connection)
         while not self._closed.is_set() and not turn.abandoned.is_set():
             self._wake.clear()
