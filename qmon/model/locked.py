@@ -14,6 +14,7 @@ from qmon.model.blocking import Key, Place, Role, forest
 from qmon.model.layout import Layout
 from qmon.model.samples import BlockingSample, HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.verdicts.words import lasting
 
 WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
@@ -80,12 +81,12 @@ def _who(place: Place) -> str:
     s = place.session
     if s.session == 0:
         name = f"the prepared transaction {s.gid}" if s.gid else "a prepared transaction"
-        return name + (f" (since {_time(s.transaction_s)})" if s.transaction_s is not None else "")
+        return name + (f" (since {lasting(s.transaction_s)})" if s.transaction_s is not None else "")
     return _session(s.session, s.state, s.transaction_s, s.application, s.host)
 
 
 def _session(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
-    parts = [state, f"transaction open {_time(open_s)}" if open_s is not None else "", application, host]
+    parts = [state, f"transaction open {lasting(open_s)}" if open_s is not None else "", application, host]
     told = ", ".join(part for part in parts if part)
     return f"session {number} ({told})" if told else f"session {number}"
 
@@ -113,12 +114,3 @@ def _by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> 
         if each.running and each.xid in whose:
             found[whose[each.xid]] = found.get(whose[each.xid], 0) + each.rows
     return found
-
-
-def _time(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 3_600:
-        return f"{seconds // 60:.0f} m"
-    hours = seconds / 3_600
-    return f"{hours // 1:.0f} h {seconds % 3_600 // 60:02.0f} m" if hours < 48 else f"{hours / 24:.0f} d"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qmon.model.clients import ClientsSeen
 from qmon.model.use import QueueUse
 from qmon.model.waiting import Waiting
 
@@ -25,8 +26,13 @@ class TargetReadings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueReadings:
-    """What several polls tell about one queue: made by ``monitor.evidence``. ``use``: by ``monitor.use_track``."""
+    """What several polls tell about one queue: made by ``monitor.evidence``. ``use``: by ``monitor.use_track``.
 
+    ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen.
+    """
+
+    pushers: ClientsSeen | None = None
+    poppers: ClientsSeen | None = None
     use: QueueUse | None = None
 
 

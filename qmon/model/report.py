@@ -10,7 +10,7 @@ from qmon.model.view import Figure, QueueView, Verdict, View
 
 SCHEMA: Final = 1
 
-_WHOLE: Final = ("ready", "in_progress", "stuck", "scheduled", "dead")
+_WHOLE: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "pushers", "poppers", "poppers_waiting")
 
 
 def status_object(view: View) -> dict[str, Any]:
@@ -50,6 +50,9 @@ def queue_object(queue: QueueView) -> dict[str, Any]:
         "complete_rate": queue.complete_rate,
         "gap": queue.gap,
         "fill": queue.fill,
+        "pushers": queue.pushers,
+        "poppers": queue.poppers,
+        "poppers_waiting": queue.poppers_waiting,
     }
     return {
         "name": queue.name,

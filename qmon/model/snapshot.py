@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from qmon.model.client_samples import ClientSample
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout
 from qmon.model.samples import (
@@ -107,3 +108,4 @@ class Snapshot:
     uses: tuple[UseSample, ...] | None = None
     statistics: tuple[StatisticsSample, ...] | None = None
     horizon: tuple[HorizonSample, ...] | None = None
+    clients: tuple[ClientSample, ...] | None = None

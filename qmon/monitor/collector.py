@@ -11,6 +11,7 @@ from qmon.engines.base import Connection, Engine
 from qmon.engines.secret import hide_passwords
 from qmon.errors import QueryFailed
 from qmon.model.blocking import pairs_of
+from qmon.model.client_samples import ClientSample
 from qmon.model.facts import TableFacts
 from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
@@ -31,6 +32,7 @@ from qmon.model.samples import (
     WriterSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.monitor.clients_track import CLIENTS
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.queue_probes import QueueProbes, Spec
 from qmon.monitor.readings import Readings
@@ -134,7 +136,7 @@ class Collector:
             interval_s=interval_s, server=server, queues=(*queues, *self._lost), waits=results.get(("", "waits")),
             blocked=None if blocking is None else pairs_of(blocking), blocking=blocking,
             writers=results.get(("", "writers")), cost=self._one(results, "cost"),
-            pauses=results.get(("", "pauses"), ()),
+            pauses=results.get(("", "pauses"), ()), clients=results.get(("", "clients")),
             failures=(*failures, *_unseen(server), *self._problems, *self._slow.failures(), *more.failures),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
         )  # fmt: skip
@@ -178,6 +180,7 @@ class Collector:
         if self._pauses:  # the table comes with the first pause
             jobs.append(self._book.job("pauses", PauseSample))
         jobs.append(self._book.job("waits", WaitSample))
+        jobs.append(self._book.job("clients", ClientSample, {"limit": CLIENTS, "chars": _STATEMENT_SHORT}))
         jobs += self._readings.jobs(now, _array(tables) if tables else "", closely=focus.closely)
         jobs.append(self._book.job("cost", CostSample))
         jobs.append(self._book.job("clock", ClockSample))

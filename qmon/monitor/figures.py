@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from qmon.model.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
+from qmon.model.readings import QueueReadings
 from qmon.model.samples import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import Figure
@@ -144,6 +145,17 @@ def counted(q: QueueSamples, value: int | None, figure: str, anchored: int | Non
     if anchored is not None:
         return Figure(float(max(anchored, COUNT_LIMIT)), estimated=True)
     return Figure(float(COUNT_LIMIT), at_least=True)
+
+
+def clients(readings: QueueReadings) -> dict[str, Figure]:
+    """Pushers and poppers that are connected, by their names in ``QueueView``."""
+    pushers, poppers = readings.pushers, readings.poppers
+    unseen = Figure.unknown("sessions, or what they run, cannot be seen")
+    return {
+        "pushers": unseen if pushers is None else Figure(float(pushers.connected), at_least=not pushers.whole),
+        "poppers": unseen if poppers is None else Figure(float(poppers.connected), at_least=not poppers.whole),
+        "poppers_waiting": unseen if poppers is None else Figure(float(poppers.waiting), at_least=not poppers.whole),
+    }
 
 
 def whole(text: str | None) -> int | None:

@@ -151,7 +151,7 @@ class QueueTrack:
             gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready, rates),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts,
-            past=self._chronicle.add(verdicts, at),
+            past=self._chronicle.add(verdicts, at), **figures.clients(readings[1]),
             flow=self._flow_now, span_s=self._span_s, use=readings[1].use,
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from qmon.model.verdicts.claiming import NO_POPPERS, NOT_CLAIMING
 from qmon.model.verdicts.horizon import HORIZON
 from qmon.model.verdicts.locking import LOCKED
 from qmon.model.verdicts.moving import NO_POPS, OUTRUN, RING_FULL
@@ -22,6 +23,8 @@ RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
     PAUSED,
     LOCKED,
+    NO_POPPERS,
+    NOT_CLAIMING,
     RING_FULL,
     STUCK,
     NO_POPS,

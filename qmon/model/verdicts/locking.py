@@ -19,5 +19,5 @@ LOCKED = Rule(
     2.0,
     _locked,
     "4",
-    explains=("no pops", "ring full", "pushers outrun poppers"),
+    explains=("no pops", "no poppers", "poppers not claiming", "ring full", "pushers outrun poppers"),
 )

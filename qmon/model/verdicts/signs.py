@@ -48,6 +48,13 @@ class Signs:
         """Pops per second now: of the last few seconds where that is known."""
         return self.pop_rate.value if self.recent_pop_rate.value is None else self.recent_pop_rate.value
 
+    @property
+    def at_work(self) -> float:
+        """Messages in progress that are not known to be stuck, nor to have lost their owner: somebody is at them."""
+        if not self.in_progress.value:
+            return 0.0
+        return max(0.0, self.in_progress.value - (self.stuck.value or 0.0))
+
     def paused(self, side: Side) -> bool:
         """Somebody has paused them: what they do not do is no sign of trouble."""
         return any(pause.side is side for pause in self.pauses)

@@ -48,6 +48,11 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
         _lying("dead", queue.dead, 3, hot=True),
         _lying(queue.gap_kind or "gap", queue.gap, 2),
     ]
+    if queue.pushers.value is not None:
+        lying.append(_lying("pushers", queue.pushers, 5))
+    if queue.poppers.value is not None:
+        waiting = text.figure(queue.poppers_waiting, text.count)
+        lying.append(Part((*_lying("poppers", queue.poppers, 4).spans, (f" ({waiting} waiting)", "muted")), 4))
     if queue.layout.ring is not None:
         lying.append(_lying("fill", queue.fill, 2, write=text.percent))
     if queue.ready.age_s >= 1.0:

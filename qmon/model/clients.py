@@ -1,0 +1,124 @@
+"""Clients: which sessions push into a queue or pop from it, by patterns, by the routines they call, by the table.
+
+The last statement of a session says what it calls. A session that was seen to pop stays a popper while it is connected,
+whatever it runs between two pops.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Final
+
+from qmon.model.client_samples import ClientSample
+from qmon.model.layout import Clients, Layout
+from qmon.model.operations import Side
+
+_PART: Final = r'(?:"(?:[^"]|"")+"|\[(?:[^\]]|\]\])+\]|[^\W\d][\w$#@]*)'
+_NAME: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")
+_PARTS: Final = re.compile(_PART)
+_VERBS: Final = {
+    Side.PUSHERS: ("push", "push_batch"),
+    Side.POPPERS: ("pop", "pop_batch", "complete", "complete_batch", "fail"),
+}
+_POPS: Final = frozenset({"delete", "update"})
+
+
+@dataclass(frozen=True, slots=True)
+class ClientsSeen:
+    """The pushers or the poppers of a queue that are connected.
+
+    ``waiting``: those of them that run no statement, or one that waits for a lock or for time to pass. ``by``: how they
+    are known: ``pattern`` (the layout says who they are), ``routine`` or ``table`` (what they were seen to call).
+    ``one``: one of them, the longest quiet; ``others``: sessions of programs that are none of them.
+    ``left_s``: seconds since the last of them went, where one was seen before. ``whole``: no session was left out of
+    the list, so that there are no more of them.
+    """
+
+    connected: int
+    waiting: int
+    by: str
+    one: ClientSample | None = None
+    others: int = 0
+    left_s: float | None = None
+    whole: bool = True
+
+
+def way_to_know(layout: Layout, side: Side) -> str:
+    """By what the clients of a side are known: ``pattern``, ``routine`` or ``table``."""
+    patterns = layout.pushers if side is Side.PUSHERS else layout.poppers
+    if patterns != Clients():
+        return "pattern"
+    return "routine" if any(layout.routine(verb) for verb in _VERBS[side]) else "table"
+
+
+def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
+    """Whether the session is one of the pushers or poppers, as far as it and its last statement tell."""
+    patterns = layout.pushers if side is Side.PUSHERS else layout.poppers
+    if patterns != Clients():
+        return _fits(patterns, client)
+    called = names_in(client.statement)
+    routines = [name for verb in _VERBS[side] if (name := layout.routine(verb)) is not None]
+    if routines:
+        return any(_called(name.parts, called) for name in routines)
+    if not any(_called(table.parts, called) for table in (layout.table, layout.data_table) if table is not None):
+        return False
+    pops = not _POPS.isdisjoint(called)
+    return pops if side is Side.POPPERS else not pops and "insert" in called
+
+
+def seen_of(
+    clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]
+) -> tuple[int, int, ClientSample | None]:
+    """How many of the sessions are among ``members``, how many of them wait, and the one that is quiet the longest."""
+    found = [client for client in clients if client.key in members]
+    waiting = [client for client in found if waits(client)]
+    return len(found), len(waiting), max(waiting or found, key=lambda c: c.quiet_s or 0.0, default=None)
+
+
+def waits(client: ClientSample) -> bool:
+    """Whether a session runs no statement, or one that waits for a lock or for time to pass (a pop that waits)."""
+    return not client.state.startswith(("active", "running")) or client.wait_kind in ("Lock", "Timeout")
+
+
+@lru_cache(maxsize=4096)
+def names_in(statement: str) -> frozenset[str]:
+    """The names and words of a statement in lower case without quotes, each also without its schema."""
+    found: set[str] = set()
+    for name in _NAME.findall(statement):
+        parts = [_bare(part) for part in _PARTS.findall(name)]
+        found.add(parts[-1])
+        found.add(".".join(parts))
+    return frozenset(found)
+
+
+def _bare(part: str) -> str:
+    if part.startswith('"'):
+        part = part[1:-1].replace('""', '"')
+    elif part.startswith("["):
+        part = part[1:-1].replace("]]", "]")
+    return part.lower()
+
+
+def _called(parts: tuple[str, ...], called: frozenset[str]) -> bool:
+    """Whether a name is among those of a statement: with its schema, or without any."""
+    full = ".".join(parts).lower()
+    own = parts[-1].lower()
+    return full in called or (own in called and not any(name.endswith(f".{own}") for name in called))
+
+
+def _fits(patterns: Clients, client: ClientSample) -> bool:
+    if patterns.application is not None and not _like(patterns.application, client.application):
+        return False
+    if patterns.login is not None and not _like(patterns.login, client.login):
+        return False
+    wanted = patterns.procedure
+    return wanted is None or any(_like(wanted, name) for name in names_in(client.statement))
+
+
+@lru_cache(maxsize=65536)
+def _like(pattern: str, text: str) -> bool:
+    return fnmatchcase(text.lower(), pattern.lower().replace("[", "[[]"))

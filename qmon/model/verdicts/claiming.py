@@ -1,0 +1,63 @@
+"""Messages are ready and nobody takes them: no popper is connected, or those that are do not pop."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.client_samples import ClientSample
+from qmon.model.clients import ClientsSeen
+from qmon.model.layout import Layout
+from qmon.model.operations import Side
+from qmon.model.verdicts.rule import Rule
+from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.words import lasting
+from qmon.model.view import Severity
+
+_FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
+
+
+def _unclaimed(s: Signs) -> ClientsSeen | None:
+    """The poppers, where messages are ready, none was popped lately, and none is being worked on."""
+    if s.paused(Side.POPPERS) or not s.ready.value or s.pops is None or s.pops > 0 or s.at_work:
+        return None
+    return s.queue.poppers
+
+
+def _no_poppers(s: Signs) -> str | None:
+    poppers = _unclaimed(s)
+    if poppers is None or poppers.connected or not poppers.whole or s.layout is None:
+        return None
+    gone = f"; the last one left {lasting(poppers.left_s)} ago" if poppers.left_s is not None else ""
+    return f"{s.ready.value:,.0f} ready and {_nobody(s.layout, poppers)}{gone}"
+
+
+def _nobody(layout: Layout, poppers: ClientsSeen) -> str:
+    among = "no session is connected" if not poppers.others else f"none of the {poppers.others:,} sessions connected"
+    if poppers.by == "pattern":
+        fields = (("application", layout.poppers.application), ("login", layout.poppers.login),
+                  ("procedure", layout.poppers.procedure))  # fmt: skip
+        wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
+        return f"{among} as a popper ({wanted})" if not poppers.others else f"{among} is a popper ({wanted})"
+    pop = layout.routine("pop") or layout.routine("pop_batch")
+    does = f"call {pop}" if poppers.by == "routine" else f"take rows of {layout.table}"
+    return f"{among} that was seen to {does}" if not poppers.others else f"{among} was seen to {does}"
+
+
+def _not_claiming(s: Signs) -> str | None:
+    poppers = _unclaimed(s)
+    if poppers is None or not poppers.connected or s.ready.value is None:
+        return None
+    count = "1 popper is" if poppers.connected == 1 else f"{poppers.connected:,} poppers are"
+    one = f": {_doing(poppers.one)}" if poppers.one is not None else ""
+    return f"{count} connected, not one pops while {s.ready.value:,.0f} are ready{one}"
+
+
+def _doing(client: ClientSample) -> str:
+    name = f"session {client.session}" + (f" ({client.application})" if client.application else "")
+    state = client.state or "connected"
+    waits = f", waiting for {client.wait_kind}" if client.wait_kind == "Lock" else ""
+    return f"{name} {state}{waits}" + (f" for {lasting(client.quiet_s)}" if client.quiet_s is not None else "")
+
+
+NO_POPPERS = Rule("no poppers", Severity.CRITICAL, 10.0, _no_poppers, explains=_FOLLOWS)
+NOT_CLAIMING = Rule("poppers not claiming", Severity.CRITICAL, 10.0, _not_claiming, explains=_FOLLOWS)

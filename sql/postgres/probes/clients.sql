@@ -1,0 +1,30 @@
+-- The sessions of programs in this database, qmon's own left out: who they are, and what they ran last. What our role
+-- may not see of a session is NULL or empty. Grows with the number of sessions, not with the queues.
+-- :limit        so many at most, those whose last statement is the newest
+-- :chars        so many characters of a statement at most
+-- > session     process id
+-- > started_at  when it began, seconds since the epoch
+-- > application its application name
+-- > login       who it is
+-- > state       active, idle, idle in transaction …
+-- > begun_s     seconds since its last statement began
+-- > quiet_s     seconds since its state last changed: for how long it has been idle, or at work
+-- > wait_kind   class of what it waits for (Lock, Client, Timeout …), empty where it runs
+-- > statement   its last statement, shortened
+SELECT
+    a.pid AS session,
+    CAST(extract(epoch FROM a.backend_start) AS float8) AS started_at,
+    coalesce(a.application_name, '') AS application,
+    coalesce(CAST(pg_get_userbyid(a.usesysid) AS text), '') AS login,
+    coalesce(a.state, '') AS state,
+    CAST(extract(epoch FROM clock_timestamp() - a.query_start) AS float8) AS begun_s,
+    CAST(extract(epoch FROM clock_timestamp() - a.state_change) AS float8) AS quiet_s,
+    coalesce(a.wait_event_type, '') AS wait_kind,
+    coalesce(left(a.query, CAST(:chars AS int)), '') AS statement
+FROM pg_stat_get_activity(NULL) AS a
+WHERE a.datid = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+    AND a.pid <> pg_backend_pid()
+    AND coalesce(a.backend_type, 'client backend') = 'client backend'
+    AND NOT coalesce(a.application_name LIKE 'qmon %' AND a.application_name <> 'qmon load', false)
+ORDER BY a.query_start DESC NULLS LAST
+LIMIT CAST(:limit AS int)

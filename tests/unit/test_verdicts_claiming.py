@@ -1,0 +1,138 @@
+"""No poppers, and poppers that do not claim: who is one, and when it is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.client_samples import ClientSample
+from qmon.model.clients import ClientsSeen, is_client, names_in, seen_of, waits, way_to_know
+from qmon.model.layout import Clients, Layout, TableName
+from qmon.model.operations import Pause, Side
+from qmon.model.verdicts import Signs, judge
+from qmon.model.view import Figure
+from tests.unit.test_verdicts import FINE
+
+LAYOUT = Layout(
+    "mails",
+    "status",
+    TableName("dbo", "mails"),
+    routines=(("push", TableName("dbo", "mails_push")), ("pop", TableName("dbo", "mails_pop"))),
+)
+PLAIN = Layout("mails", "status", TableName("dbo", "mails"))
+IDLE = ClientSample(71, 5.0, "mailer-1", "app", "idle", 45.0, 45.0, "Client", "SELECT * FROM dbo.mails_pop()")
+
+
+def signs(poppers: ClientsSeen | None, **more: object) -> Signs:
+    still = replace(FINE, ready=Figure(31), in_progress=Figure(0), pop_rate=Figure(0.0), layout=LAYOUT)
+    return replace(still, queue=replace(FINE.queue, poppers=poppers), **more)  # type: ignore[arg-type]
+
+
+def said(signs: Signs, seconds: float = 10.0) -> tuple[str, str]:
+    _, since = judge(signs, 100.0, {})
+    worst = judge(signs, 100.0 + seconds, since)[0][0]
+    return worst.code, worst.proof
+
+
+def test_nobody_is_connected() -> None:
+    nobody = ClientsSeen(0, 0, "routine", others=3, left_s=40.0)
+    code, proof = said(signs(nobody))
+    assert code == "no poppers"
+    assert (
+        proof
+        == "31 ready and none of the 3 sessions connected was seen to call dbo.mails_pop; the last one left 40 s ago"
+    )
+    assert said(signs(nobody), 9.9)[0] == "healthy"
+    pattern = signs(ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, poppers=Clients(application="mailer-*")))
+    assert said(pattern)[1] == "31 ready and no session is connected as a popper (application mailer-*)"
+
+
+def test_those_connected_do_not_pop() -> None:
+    code, proof = said(signs(ClientsSeen(2, 2, "routine", IDLE, 3)))
+    assert code == "poppers not claiming"
+    assert proof == "2 poppers are connected, not one pops while 31 are ready: session 71 (mailer-1) idle for 45 s"
+
+
+@pytest.mark.parametrize(
+    "fine",
+    [
+        {"ready": Figure(0)},
+        {"pop_rate": Figure(0.3)},
+        {"recent_pop_rate": Figure(0.3)},
+        {"in_progress": Figure(1)},
+        {"pauses": (Pause("mails", Side.POPPERS, 200.0, "anna", "deploy", 50.0, "switch"),)},
+    ],
+)
+def test_neither_where_something_moves_is_worked_on_or_paused(fine: dict[str, object]) -> None:
+    for poppers in (ClientsSeen(0, 0, "routine"), ClientsSeen(1, 1, "routine", IDLE)):
+        assert said(signs(poppers, **fine))[0] not in ("no poppers", "poppers not claiming")
+
+
+def test_what_cannot_be_seen_is_no_pops_and_no_more() -> None:
+    assert said(signs(None))[0] == "no pops"
+    assert said(signs(ClientsSeen(0, 0, "routine", whole=False)))[0] == "no pops"
+
+
+def test_stuck_messages_are_not_work() -> None:
+    stuck = signs(ClientsSeen(0, 0, "routine"), in_progress=Figure(4), stuck=Figure(4))
+    assert [v.code for v in judge(stuck, 110.0, judge(stuck, 100.0, {})[1])[0]] == ["no poppers", "stuck in progress"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "popper", "pusher"),
+    [
+        ("SELECT * FROM dbo.mails_pop()", True, False),
+        ('/* app */ SELECT * FROM "dbo" . "mails_pop"($1)', True, False),
+        ("EXEC [dbo].[Mails_Pop]", True, False),
+        ("select mails_pop()", True, False),
+        ("SELECT other.mails_pop()", False, False),
+        ("SELECT dbo.mails_push('mails_pop')", True, True),  # a name in a text is taken for a call: a popper too many
+        ("SELECT 1", False, False),
+    ],
+)
+def test_by_the_routines_they_call(statement: str, popper: bool, pusher: bool) -> None:
+    client = replace(IDLE, statement=statement)
+    assert way_to_know(LAYOUT, Side.POPPERS) == "routine"
+    assert is_client(client, LAYOUT, Side.POPPERS) is popper
+    assert is_client(client, LAYOUT, Side.PUSHERS) is pusher
+
+
+@pytest.mark.parametrize(
+    ("statement", "popper", "pusher"),
+    [
+        ("INSERT INTO dbo.mails (m) VALUES ($1)", False, True),
+        ("UPDATE dbo.mails SET status = 2 WHERE id = 5", True, False),
+        ("with x as (select id from mails for update skip locked) delete from mails using x", True, False),
+        ("SELECT count(*) FROM mails", False, False),
+        ("INSERT INTO orders VALUES (1)", False, False),
+    ],
+)
+def test_by_what_they_do_with_the_table(statement: str, popper: bool, pusher: bool) -> None:
+    client = replace(IDLE, statement=statement)
+    assert way_to_know(PLAIN, Side.POPPERS) == "table"
+    assert (is_client(client, PLAIN, Side.POPPERS), is_client(client, PLAIN, Side.PUSHERS)) == (popper, pusher)
+
+
+def test_patterns_decide_where_there_are_some() -> None:
+    layout = replace(
+        LAYOUT, poppers=Clients(application="mailer-*", login="app"), pushers=Clients(procedure="mails_pu?h")
+    )
+    assert is_client(replace(IDLE, statement=""), layout, Side.POPPERS)
+    assert not is_client(replace(IDLE, login="root"), layout, Side.POPPERS)
+    assert is_client(replace(IDLE, statement="exec dbo.mails_push"), layout, Side.PUSHERS)
+    assert not is_client(IDLE, layout, Side.PUSHERS)
+
+
+def test_odd_names_are_read_as_they_are_quoted() -> None:
+    assert "[a]b].c d".lower() in names_in('x FROM "[a]b]"."c d"') or names_in('x FROM "[a]b]"."c d"') >= {"c d"}
+    assert names_in("EXEC [a]]b].[c d]") >= {"a]b.c d", "c d"}
+
+
+def test_who_waits() -> None:
+    busy = replace(IDLE, session=72, state="active", wait_kind="", quiet_s=1.0)
+    locked = replace(busy, session=73, wait_kind="Lock", quiet_s=9.0)
+    assert [waits(each) for each in (IDLE, busy, locked)] == [True, False, True]
+    members = {IDLE.key, busy.key, locked.key}
+    assert seen_of([IDLE, busy, locked], members) == (3, 2, IDLE)
+    assert seen_of([busy], members) == (1, 0, busy)
