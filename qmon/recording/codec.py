@@ -20,6 +20,7 @@ Plain: TypeAlias = Any
 """What ``json`` writes: numbers, texts, lists and dictionaries of them."""
 Apart: TypeAlias = Mapping[type, Callable[[Any], Any]]
 """What becomes of records of these types instead, such as a reference to one that is written once."""
+Change: TypeAlias = Callable[[str], Callable[[Any], Any] | None]
 
 _SCALARS: Final = (str, int, float, bool, type(None))
 
@@ -38,9 +39,11 @@ class Codec:
     Args:
         write: how records of some types are written instead of field by field.
         read: the same the other way.
+        change: by the name of a record's field, what becomes of its value before it is written; ``None``: nothing.
     """
 
-    def __init__(self, write: Apart | None = None, read: Apart | None = None) -> None:
+    def __init__(self, write: Apart | None = None, read: Apart | None = None, change: Change | None = None) -> None:
+        self._change = change or (lambda name: None)
         self._write = dict(write or {})
         self._read = dict(read or {})
         self._writers: dict[Any, Callable[[Any], Plain] | None] = {}
@@ -110,7 +113,8 @@ class Codec:
 
         self._writers[kind] = write  # a record may hold records of its own kind
         for field, hint in typed_fields(kind):
-            parts.append((field.name, default_of(field), self._writer(hint)))
+            writer, change = self._writer(hint), self._change(field.name)
+            parts.append((field.name, default_of(field), writer if change is None else _after(change, writer)))
         return write
 
     # ------------------------------------------------------------------------------------------------- reading
@@ -192,6 +196,10 @@ def optional(kind: Any) -> Any:
         return None
     arms = [arm for arm in get_args(kind) if arm is not type(None)]
     return arms[0] if len(arms) == 1 else None
+
+
+def _after(change: Callable[[Any], Any], write: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+    return change if write is None else (lambda value: write(change(value)))
 
 
 def _unless_none(change: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -16,7 +16,7 @@ from qmon.model.layout import Layout
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Verdict
-from qmon.recording.codec import Codec, Damaged, Plain
+from qmon.recording.codec import Change, Codec, Damaged, Plain
 
 VERSION: Final = 1
 """Of the format. A reader takes every line whose version is not greater than its own."""
@@ -166,7 +166,12 @@ def key_of(value: Plain) -> str:
 class Shared:
     """What is written once in a segment and referred to by its key: layouts, and the reasons of unknown figures."""
 
-    def __init__(self, layouts: Mapping[str, Layout] | None = None, texts: Mapping[str, Texts] | None = None) -> None:
+    def __init__(
+        self,
+        layouts: Mapping[str, Layout] | None = None,
+        texts: Mapping[str, Texts] | None = None,
+        change: Change | None = None,
+    ) -> None:
         self.layouts = dict(layouts or {})
         self.texts = dict(texts or {})
         self.fresh: list[tuple[str, str, Plain]] = []
@@ -174,7 +179,7 @@ class Shared:
         self._keys: dict[Layout, str] = {}
         refer: dict[Any, Any] = {Layout: self._layout, Texts: self._texts}
         find: dict[Any, Any] = {Layout: self._find_layout, Texts: self._find_texts}
-        self.codec = Codec(refer, find)
+        self.codec = Codec(refer, find, change)
 
     def write(self, snapshot: Snapshot) -> Plain:
         """The snapshot with references; its queues have their names beside them, for readers who want no more."""

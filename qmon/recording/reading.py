@@ -29,8 +29,14 @@ class Segment:
     members: tuple[Member, ...] = ()
     marks: tuple[Mark, ...] = ()
     problem: str = ""
+    indexed: bool = False
+    """It ends with its index, as sealed ones do."""
+    recorder: str = ""
+    ends: dict[int, int] = field(default_factory=dict)
+    """Where the member that begins at an offset ends; of files without an index."""
     tail: list[Line] = field(default_factory=list)
     """The lines of the last, unfinished member of a file that was never sealed."""
+    tail_text: bytes = b""
 
     @property
     def sealed(self) -> bool:
@@ -68,7 +74,9 @@ def open_segment(path: Path) -> Segment:
                 if line is not None and line.kind == "index":
                     index: Index = PLAIN.decode(Index, line.value)
                     shared = Shared(index.layouts, index.texts)
-                    return Segment(path, index.session, shared, index.members, index.marks)
+                    return Segment(
+                        path, index.session, shared, index.members, index.marks, indexed=True, recorder=line.recorder
+                    )
             except Damaged:
                 pass
     return scan(path)
@@ -84,17 +92,20 @@ def scan(path: Path) -> Segment:
     while at < len(data):
         try:
             text, used = inflated(data[at:], partly=True)
-            lines = list(_lines(text[: text.rfind(b"\n") + 1]))
+            text = text[: text.rfind(b"\n") + 1]
+            lines = list(_lines(text))
         except Damaged as problem:
             found.problem = str(problem)
             break
         for line in lines:
             _take(found, line, marks)
         lines = [line for line in lines if line.kind != "index"]
-        if used == 0:
-            found.tail = lines
+        if used <= 0:
+            found.problem = "damaged in the middle of a minute" if used < 0 else ""
+            found.tail, found.tail_text = lines, text
             break
         if lines:
+            found.ends[at] = at + used
             members.append(Member(at, lines[0].at, lines[-1].at, lines[0].number, len(lines)))
         at += used
     found.members, found.marks = tuple(members), tuple(marks)
@@ -103,6 +114,7 @@ def scan(path: Path) -> Segment:
 
 def _take(found: Segment, line: Line, marks: list[Mark]) -> None:
     found.shared.learn(line)
+    found.recorder = line.recorder
     if line.kind == "session":
         found.session = PLAIN.decode(Session, line.value)
     elif (mark := mark_of(line)) is not None:
@@ -125,9 +137,9 @@ def mark_of(line: Line) -> Mark | None:
 
 
 def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, int]:
-    """The first gzip member of ``data`` and how many bytes it takes; 0: it is not finished, which ``partly`` allows.
+    """The first gzip member of ``data`` and how many bytes it takes. Raises ``Damaged``.
 
-    Raises ``Damaged``; ``partly`` gives what came out before the damage, and 0, where something did.
+    ``partly`` allows for one that is not finished (0 bytes), and for a damaged one of which something came out (-1).
     """
     reader, text, fed = zlib.decompressobj(_GZIP), bytearray(), 0
     try:
@@ -137,7 +149,7 @@ def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, 
     except zlib.error as problem:
         if not (partly and text):
             raise Damaged(f"not readable from here on: {problem}") from None
-        return bytes(text), 0
+        return bytes(text), -1
     if reader.eof:
         return bytes(text), fed - len(reader.unused_data)
     if not partly:

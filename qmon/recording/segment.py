@@ -12,6 +12,7 @@ import os
 import struct
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -41,12 +42,13 @@ class Writer:
     Args:
         folder: where it goes; it is made.
         stem: the file's name without its ending.
+        mark: what the name begins with until it is sealed.
 
     Raises ``CannotWrite`` where the file cannot be made.
     """
 
-    def __init__(self, folder: Path, stem: str) -> None:
-        self.path = folder / f"{OPEN}{stem}{SUFFIX}"
+    def __init__(self, folder: Path, stem: str, mark: str = OPEN) -> None:
+        self.path = folder / f"{mark}{stem}{SUFFIX}"
         self.sealed_path = folder / f"{stem}{SUFFIX}"
         self.members: list[Member] = []
         self.bytes = 0
@@ -54,11 +56,19 @@ class Writer:
         self._member: Member | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-            self._file = os.open(self.path, flags, 0o600)
+            self._file = _made(self.path)
         except OSError as problem:
             raise _cannot(self.path, problem) from problem
-        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    @property
+    def began_at(self) -> float | None:
+        """When the minute under way began, seconds since the epoch."""
+        return self._member.first_at if self._member is not None else None
+
+    def copy(self, data: bytes, member: Member) -> None:
+        """Append a whole member of another file. Raises ``CannotWrite``."""
+        self.members.append(replace(member, offset=self.bytes))
+        self._append(data)
 
     def write(self, lines: Sequence[bytes], at: float, first: int) -> None:
         """Append lines and hand them to the operating system, so that the end of this process loses none.
@@ -66,9 +76,6 @@ class Writer:
         ``at``: seconds since the epoch; ``first``: the number of the first line. Raises ``CannotWrite``.
         """
         member = self._member
-        if member is not None and not 0 <= at - member.first_at < MEMBER_S:
-            self.end_member()
-            member = None
         if self._compressor is None or member is None:
             self._compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP, 9)
             member = Member(self.bytes, at, at, first, 0)
@@ -119,6 +126,16 @@ class Writer:
                 os.ftruncate(self._file, self.bytes)
             raise _cannot(self.path, problem) from problem
         self.bytes += len(data)
+
+
+def _made(path: Path) -> int:
+    """A new file, open and locked. A salvage may have come between the two and taken it for one that was left."""
+    while True:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file).st_nlink:
+            return file
+        os.close(file)
 
 
 def publish(path: Path, sealed: Path) -> None:

@@ -1,0 +1,188 @@
+"""The recorder of one target: what its poller gives is on the disk within a moment, written by a thread of its own.
+
+A kill costs at most what has come in since the last write, which is made as soon as something comes. Where the disk
+does not take it, recording stops and says why; whoever gave the snapshots goes on.
+"""
+
+from __future__ import annotations
+
+import queue
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from qmon import __version__
+from qmon.errors import BadInput
+from qmon.model.operations import Operation
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import QueueView, Verdict, View
+from qmon.monitor.source import SourceState
+from qmon.recording.lines import PLAIN, Changed, End, Gap, Said, Session
+from qmon.recording.privacy import discreet
+from qmon.recording.roll import Roll
+from qmon.recording.salvage import salvage
+from qmon.recording.segment import CannotWrite
+from qmon.recording.zone import local_zone
+
+_WAITING: Final = 256
+_ENDING_S: Final = 5.0
+_SLOW: Final = "the disk does not keep up"
+
+Event = tuple[float, Snapshot, Mapping[str, tuple[Verdict, ...]]] | tuple[float, SourceState] | tuple[float, Operation]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a recording stands. ``stopped``: why nothing is recorded any more, else empty. ``cpu_s``: seconds so far.
+
+    ``snapshots``: recorded; ``lost``: that could not be; ``bytes``: written, of this start of the program.
+    """
+
+    snapshots: int = 0
+    lost: int = 0
+    bytes: int = 0
+    cpu_s: float = 0.0
+    stopped: str = ""
+    newest_at: float | None = None
+
+
+class Recorder:
+    """Records one target below a folder. ``seen``, ``changed`` and ``operated`` return at once, from any thread.
+
+    Args:
+        root: the folder of all recordings.
+        target: the target's name, free of secrets.
+        interval_s: seconds between polls, as asked for.
+        redact: covers in statements and payloads what the configuration says.
+        payloads: messages' payloads are recorded, too.
+        environment: the target's, such as ``prod``.
+        clock: seconds since the epoch.
+
+    What was left open by a recorder that is gone is sealed first. Raises ``BadInput`` where nothing can be written
+    there from the beginning.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        target: str,
+        *,
+        interval_s: float,
+        redact: Callable[[str], str] = lambda text: text,
+        payloads: bool = False,
+        environment: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._clock = clock
+        self._queue: queue.Queue[Event | None] = queue.Queue(_WAITING)
+        self._lost = 0
+        self._said: dict[str, tuple[Verdict, ...]] = {}
+        session = Session(
+            target, "", "", __version__, local_zone(), interval_s, clock(), socket.gethostname(), environment
+        )  # fmt: skip
+        try:
+            salvage(root)
+            self._roll = Roll(root, secrets.token_hex(6), session, discreet(redact, payloads=payloads))
+            self._roll.open(clock(), ())
+        except (CannotWrite, OSError) as problem:
+            raise BadInput(f"{problem}; choose another folder") from problem
+        self._status = Status()
+        self._closing = ""
+        self._thread = threading.Thread(target=self._run, name="qmon-record", daemon=True)
+        self._thread.start()
+
+    @property
+    def status(self) -> Status:
+        """How it stands now."""
+        return self._status
+
+    @property
+    def id(self) -> str:
+        """The recorder's id, as on its lines."""
+        return self._roll.recorder
+
+    def seen(self, snapshot: Snapshot, view: View) -> None:
+        """Record a snapshot, and what is said of its queues where that has changed."""
+        self._put((self._clock(), snapshot, {q.name: verdicts_of(q) for q in view.queues}))
+
+    def changed(self, state: SourceState) -> None:
+        """Record that the source has changed its phase."""
+        self._put((self._clock(), state))
+
+    def operated(self, operation: Operation) -> None:
+        """Record what an operator did."""
+        self._put((self._clock(), operation))
+
+    def close(self, reason: str = "closed") -> Status:
+        """Write what has come in, seal the segment, and say how it stands. Waits at most five seconds."""
+        self._closing = self._closing or reason
+        try:
+            self._queue.put(None, timeout=_ENDING_S)
+        except queue.Full:
+            return replace(self._status, stopped=_SLOW)
+        self._thread.join(_ENDING_S)
+        return self._status
+
+    def _put(self, event: Event) -> None:
+        if self._status.stopped or self._closing:
+            return
+        try:
+            self._queue.put_nowait(event)
+        except queue.Full:
+            if len(event) == 3:
+                self._lost += 1
+
+    # ----------------------------------------------------------------------------------- on the recorder's thread
+
+    def _run(self) -> None:
+        try:
+            while (event := self._queue.get()) is not None:
+                self._record(event)
+                self._status = replace(self._status, bytes=self._roll.bytes, cpu_s=time.thread_time())
+            self._roll.seal(self._clock(), End(self._closing))
+        except CannotWrite as problem:
+            self._stop(str(problem))
+        except Exception as problem:  # a defect of ours ends the recording, never the watching
+            self._stop(f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
+
+    def _stop(self, reason: str) -> None:
+        self._status = replace(self._status, stopped=reason)
+        self._roll.abandon()
+
+    def _record(self, event: Event) -> None:
+        at, roll = event[0], self._roll
+        roll.turn(at, [Said(name, holds, standing=True) for name, holds in self._said.items()])
+        if self._lost and self._queue.qsize() < _WAITING // 2:
+            roll.add("gap", PLAIN.encode(Gap(self._lost, _SLOW)), at)
+            self._status = replace(self._status, lost=self._status.lost + self._lost)
+            self._lost = 0
+        if len(event) == 3:
+            roll.snapshot(event[1], at)
+            self._say(event[2], at)
+        elif isinstance(event[1], SourceState):
+            roll.add("state", PLAIN.encode(Changed(event[1].phase, event[1].reason)), at)
+        else:
+            roll.add("operation", PLAIN.encode(event[1]), at)
+        roll.flush(at)
+        if len(event) == 3:
+            self._status = replace(self._status, snapshots=self._status.snapshots + 1, newest_at=at)
+
+    def _say(self, verdicts: Mapping[str, tuple[Verdict, ...]], at: float) -> None:
+        for name, holds in verdicts.items():
+            if _signs(holds) != _signs(self._said.get(name, ())):
+                self._roll.add("verdict", PLAIN.encode(Said(name, holds)), at)
+        self._said = dict(verdicts)
+
+
+def verdicts_of(view: QueueView) -> tuple[Verdict, ...]:
+    """All that is said of a queue, the worst first."""
+    return view.verdicts or (view.verdict,)
+
+
+def _signs(holds: tuple[Verdict, ...]) -> list[tuple[str, int]]:
+    return [(verdict.code, verdict.severity) for verdict in holds]

@@ -1,0 +1,265 @@
+"""What is recorded is read again; what ends in disorder is salvaged; what is sealed stays as it is."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import resource
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.operations import Operation
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import Severity, Verdict
+from qmon.monitor.source import Phase, SourceState
+from qmon.recording import segment
+from qmon.recording.places import begins_at, name_of, safe, segments
+from qmon.recording.reading import open_segment
+from qmon.recording.recorder import Recorder
+from qmon.recording.salvage import salvage
+from tests.cli.calling import ROOT, surroundings
+from tests.facts import wait_until
+from tests.recording.made import made
+from tests.recording.writing import lines_of, sequences, snapshots
+from tests.tui.scripted import queue, view
+
+HOUR = 1_795_255_200.0
+
+
+class Clock:
+    """Seconds since the epoch, as a test wants them."""
+
+    def __init__(self, now: float = HOUR) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def recorded(root: Path, given: list[Snapshot], *, step_s: float = 2.0, **more: object) -> Recorder:
+    """A closed recorder that was given these snapshots, one every ``step_s`` seconds."""
+    clock = Clock()
+    recorder = Recorder(root, "orders", interval_s=2.0, clock=clock, payloads=True, **more)  # type: ignore[arg-type]
+    for snapshot in given:
+        recorder.seen(snapshot, view())
+        wait_until(lambda wanted=snapshot: recorder.status.snapshots == wanted.sequence)  # type: ignore[misc]
+        clock.now += step_s
+    recorder.close()
+    return recorder
+
+
+def test_everything_comes_back_in_order_from_segments_of_an_hour(tmp_path: Path) -> None:
+    given = snapshots(40)
+    recorder = recorded(tmp_path, given, step_s=200.0)  # a bit more than two hours
+    assert recorder.status.stopped == ""
+    found = segments(tmp_path)
+    assert [path.name.startswith("_") for path in found] == [False] * 3
+    assert [begins_at(path) for path in found] == [HOUR, HOUR + 3600, HOUR + 7200]
+    back = []
+    for path in found:
+        one = open_segment(path)
+        assert one.indexed and one.session is not None and one.session.target == "orders"
+        assert len(one.members) == sum(1 for line in one.lines() if line.kind == "snapshot")  # a minute each
+        back += [one.snapshot(line) for line in one.lines() if line.kind == "snapshot"]
+    assert back == given
+    numbers = [json.loads(text)["n"] for path in found for text in gzip.decompress(path.read_bytes()).splitlines()]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert {line.recorder for line in lines_of(tmp_path)} == {recorder.id}
+
+
+def test_reading_begins_at_the_minute_that_is_asked_for(tmp_path: Path) -> None:
+    recorded(tmp_path, snapshots(10), step_s=60.0)
+    one = open_segment(segments(tmp_path)[0])
+    first = next(line for line in one.lines(since_at=HOUR + 301) if line.kind == "snapshot")
+    assert first.at == HOUR + 300
+
+
+def test_payloads_and_passwords_are_not_recorded(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    given = [replace(made(Snapshot, rng), sequence=n) for n in range(1, 30)]
+    text = "ALTER ROLE a PASSWORD 'hunter2'"
+    given = [
+        replace(s, blocking=tuple(replace(b, statement=text) for b in s.blocking), blocked=None) if s.blocking else s
+        for s in given
+    ]
+    assert any(s.blocking for s in given)
+    assert any(m.payload for s in given for q in s.queues for m in q.messages or ())
+    clock = Clock()
+    recorder = Recorder(tmp_path, "orders", interval_s=2.0, clock=clock)
+    for snapshot in given:
+        recorder.seen(snapshot, view())
+    recorder.close()
+    back = [open_segment(p).snapshot(line) for p in segments(tmp_path) for line in open_segment(p).lines()
+            if line.kind == "snapshot"]  # fmt: skip
+    assert len(back) == len(given)
+    assert not any(m.payload for s in back for q in s.queues for m in q.messages or ())
+    assert b"hunter2" not in gzip.decompress(segments(tmp_path)[0].read_bytes())
+    assert any("PASSWORD" in b.statement for s in back for b in s.blocking or ())
+
+
+def test_verdicts_operations_and_phases_are_in_the_stream(tmp_path: Path) -> None:
+    clock, (given, *_) = Clock(), snapshots(1)
+    recorder = Recorder(tmp_path, "orders", interval_s=2.0, clock=clock)
+    stuck = queue("mails", verdict=Verdict("stuck in progress", "7 in progress", Severity.CRITICAL, HOUR - 60))
+    fine = queue("mails")
+    operation: Operation = made(Operation, random.Random(2))
+    for each in (fine, stuck, stuck, fine):
+        recorder.seen(given, replace(view(), queues=(each,)))
+    recorder.changed(SourceState("orders", Phase.LOST, "connection refused"))
+    recorder.operated(operation)
+    wait_until(lambda: recorder.status.snapshots == 4)
+    clock.now += 3600  # a new segment says again what holds
+    recorder.seen(given, replace(view(), queues=(fine,)))
+    recorder.close("SIGTERM")
+    lines = lines_of(tmp_path)
+    said = [
+        (line.value["holds"][0]["code"], line.value.get("standing", False)) for line in lines if line.kind == "verdict"
+    ]
+    assert said == [("healthy", False), ("stuck in progress", False), ("healthy", False), ("healthy", True)]
+    assert [line.value for line in lines if line.kind == "state"] == [{"phase": "lost", "reason": "connection refused"}]
+    assert [line.value["id"] for line in lines if line.kind == "operation"] == [operation.id]
+    assert [line.value for line in lines if line.kind == "end"] == [{"reason": "SIGTERM"}]
+    marks = open_segment(segments(tmp_path)[0]).marks
+    assert [(mark.kind, mark.queue) for mark in marks] == [("verdict", "mails"), ("operation", operation.queue)]
+
+
+@pytest.mark.parametrize(
+    "name", ["orders-prod", "a/b", "..", "_x", "=", "請求書 🎉", 'x"; drop table x; --', "\ud800", "%41", "A" * 50]
+)
+def test_any_name_becomes_a_safe_folder_and_comes_back(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / f"target={safe(name)}"
+    folder.mkdir()
+    assert name_of(folder.name) == name
+    assert folder.parent == tmp_path and not safe(name).startswith((".", "_"))
+
+
+def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="too long"):
+        Recorder(tmp_path, "x" * 300, interval_s=2.0)
+
+
+def test_an_open_segment_is_read_up_to_its_last_line_and_left_to_its_recorder(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, "orders", interval_s=2.0, clock=Clock())
+    for snapshot in snapshots(3):
+        recorder.seen(snapshot, view())
+    wait_until(lambda: recorder.status.snapshots == 3)
+    assert sequences(tmp_path) == [1, 2, 3]
+    assert salvage(tmp_path) == []
+    recorder.close()
+    assert [path.name.startswith("_") for path in segments(tmp_path)] == [False]
+    assert sequences(tmp_path) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("cut", [1, 5, 30, 200, 1000])
+def test_whatever_is_cut_off_the_rest_is_salvaged(tmp_path: Path, cut: int) -> None:
+    clock = Clock()
+    recorder = Recorder(tmp_path, "orders", interval_s=2.0, clock=clock)
+    for number, snapshot in enumerate(snapshots(9), 1):
+        recorder.seen(snapshot, view())
+        wait_until(lambda wanted=number: recorder.status.snapshots == wanted)  # type: ignore[misc]
+        clock.now += 25.0
+    path = segments(tmp_path)[0]
+    data = path.read_bytes()
+    recorder.close()
+    (sealed,) = segments(tmp_path)
+    sealed.unlink()
+    path.write_bytes(data[:-cut])
+    before = sequences(tmp_path)
+    (done,) = salvage(tmp_path)
+    assert done.path == sealed
+    one = open_segment(sealed)
+    assert one.indexed and not path.exists()
+    assert sequences(tmp_path) == before == list(range(1, len(before) + 1))
+    assert len(before) >= 6  # the whole minutes, at least
+    assert done.lines == len(lines_of(tmp_path))
+    numbers = [json.loads(text)["n"] for text in gzip.decompress(sealed.read_bytes()).splitlines()]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_damaged_file_is_salvaged_up_to_the_damage_and_kept(tmp_path: Path) -> None:
+    recorded(tmp_path, snapshots(9), step_s=60.0)
+    (path,) = segments(tmp_path)
+    member = open_segment(path).members[4]
+    data = bytearray(path.read_bytes())
+    data[member.offset + 20 : member.offset + 60] = bytes(40)
+    path.unlink()
+    path.with_name("_" + path.name).write_bytes(data[: member.offset + 300])
+    (done,) = salvage(tmp_path)
+    assert done.path == path
+    assert sequences(tmp_path)[:4] == [1, 2, 3, 4]
+    assert len(list(path.parent.glob("_damaged-*"))) == 1
+    assert salvage(tmp_path) == []
+
+
+def test_a_full_disk_stops_the_recording_and_costs_nothing_that_is_sealed(tmp_path: Path) -> None:
+    recorded(tmp_path, snapshots(3))
+    sealed = {path: path.read_bytes() for path in segments(tmp_path)}
+    script = f"""
+import resource, sys
+from pathlib import Path
+from tests.recording.writing import snapshots
+from tests.tui.scripted import view
+from tests.facts import wait_until
+from qmon.recording.recorder import Recorder
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+recorder = Recorder(Path({str(tmp_path)!r}), "orders", interval_s=2.0)
+resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000))
+for snapshot in snapshots(2000):
+    recorder.seen(snapshot, view())  # goes on as if nothing were
+    if recorder.status.stopped:
+        break
+wait_until(lambda: recorder.status.stopped)
+print(recorder.status.snapshots, recorder.close().stopped, sep="|")
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=surroundings(), capture_output=True, text=True,
+                          timeout=60, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    count, why = done.stdout.strip().split("|")
+    assert "the recording cannot be written to" in why and "too large" in why
+    assert {path: path.read_bytes() for path in sealed} == sealed
+    salvage(tmp_path)
+    assert sequences(tmp_path) == [1, 2, 3, *range(1, int(count) + 1)]
+
+
+def test_where_nothing_can_be_written_it_is_said_before_anything_begins(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(BadInput, match="choose another folder"):
+        Recorder(tmp_path / "file", "orders", interval_s=2.0)
+
+
+def killed(root: Path, rng: random.Random, first: int) -> tuple[int, int]:
+    """Kill a recorder at a random moment; returns what it had handed over last, and what is salvaged up to."""
+    before = {path: path.read_bytes() for path in segments(root, unsealed=False)}
+    with subprocess.Popen([sys.executable, "-m", "tests.recording.writing", str(root), str(first)], cwd=ROOT,
+                          env=surroundings(), stdout=subprocess.PIPE, text=True) as child:  # fmt: skip
+        assert child.stdout is not None
+        said = [child.stdout.readline() for _ in range(rng.randint(1, 60))]
+        child.kill()
+        said += child.stdout.readlines()
+    handed = int([each for each in said if each.endswith("\n")][-1])
+    salvage(root)
+    assert {path: path.read_bytes() for path in before} == before
+    assert all(open_segment(path).indexed for path in segments(root))
+    return handed, sequences(root)[-1]
+
+
+def test_a_kill_costs_a_moment_and_damages_nothing(tmp_path: Path) -> None:
+    rng, first = random.Random(11), 1
+    for _ in range(5):
+        handed, saved = killed(tmp_path, rng, first)
+        # One every 5 ms: of the last two seconds there are no more than 400.
+        assert first <= saved and handed - saved <= 400
+        first = saved + 1
+    assert sequences(tmp_path) == list(range(1, first))
+
+
+def test_the_limits_are_those_that_are_promised() -> None:
+    assert (segment.MEMBER_S, segment.SEGMENT_BYTES) == (60.0, 16 * 2**20)
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY

@@ -1,0 +1,49 @@
+"""Snapshots without a server, and a recorder that is fed with them; run as a program, for those that are killed."""
+
+from __future__ import annotations
+
+import random
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from qmon.model.snapshot import Snapshot
+from qmon.recording.lines import Line
+from qmon.recording.places import segments
+from qmon.recording.reading import open_segment
+from qmon.recording.recorder import Recorder
+from tests.recording.made import made
+from tests.tui.scripted import view
+
+
+def snapshots(count: int, seed: int = 1) -> list[Snapshot]:
+    """So many snapshots, numbered from 1, with something in every field."""
+    rng = random.Random(seed)
+    base = [made(Snapshot, rng) for _ in range(5)]
+    return [replace(base[n % 5], engine="postgres", server_version="18", sequence=n + 1) for n in range(count)]
+
+
+def lines_of(root: Path) -> list[Line]:
+    """Every line below a folder, in the order of its segments."""
+    return [line for path in segments(root) for line in open_segment(path).lines()]
+
+
+def sequences(root: Path) -> list[int]:
+    """The sequences of all snapshots below a folder, as they stand there."""
+    return [line.value["sequence"] for line in lines_of(root) if line.kind == "snapshot"]
+
+
+def main(root: Path, first: int) -> None:
+    """Record for ever, a snapshot every 5 ms; say on standard output which one has been handed over."""
+    recorder = Recorder(root, "killed", interval_s=0.5)
+    given, quiet = snapshots(50), view()
+    pause = threading.Event()
+    for sequence in range(first, first + 1_000_000):
+        recorder.seen(replace(given[sequence % 50], sequence=sequence), quiet)
+        print(sequence, flush=True)
+        pause.wait(0.005)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))
