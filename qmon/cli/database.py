@@ -61,7 +61,7 @@ def _grant(at: Opened, layout: Layout) -> None:
     from qmon.operate.setup import carry_out, grants
 
     facts = resolve(at.connection, at.engine, [layout], by_shape=False).facts.get(layout.queue)
-    steps = grants(at.connection, at.engine, facts.object_ids if facts else ())
+    steps = grants(at.connection, at.engine, facts.object_ids if facts else (), [layout])
     for outcome in carry_out(at.connection, steps):
         if outcome.problem:
             note(f"qmon: not done: {outcome.step.purpose}: {outcome.problem}")

@@ -12,6 +12,7 @@ from qmon.cli.output import clean, note, say
 
 if TYPE_CHECKING:
     from qmon.cli.targets import Opened
+    from qmon.monitor.resolve import Resolved
     from qmon.operate.setup import Outcome
 
 
@@ -43,7 +44,9 @@ def setup(
     from qmon.operate import setup as steps
 
     with opened(target, config, "setup", read_only=show) as at:
-        planned = steps.plan(at.connection, at.engine, role.value, _objects(at))
+        resolved = _queues(at)
+        ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
+        planned = steps.plan(at.connection, at.engine, role.value, ids, resolved.layouts)
         if not planned:
             note("nothing to do: all is there")
         elif show:
@@ -53,18 +56,20 @@ def setup(
     name = f"qmon_{role.value}"
     if at.engine.name == "sqlserver":
         note(f"give it to a user of the database: ALTER ROLE {name} ADD MEMBER [user]")
+        if role is RoleChoice.OPERATOR:
+            note("to end sessions, give it to the login as well: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]")
     else:
         note(f"give it to those who log in: GRANT {name} TO their_role")
 
 
-def _objects(at: Opened) -> list[int]:
-    """The tables and sequences of the queues there are, also of those that our role may not read."""
+def _queues(at: Opened) -> Resolved:
+    """The queues there are, also those that our role may not read."""
     from qmon.monitor.resolve import resolve
 
     resolved = resolve(at.connection, at.engine, at.configured, by_shape=False, readable_only=False)
     for problem in resolved.problems:
         note(f"qmon: left out: {problem.queue}: {problem.reason}")
-    return [i for facts in resolved.facts.values() for i in facts.object_ids]
+    return resolved
 
 
 def _report(outcomes: tuple[Outcome, ...]) -> None:

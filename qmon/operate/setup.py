@@ -10,7 +10,8 @@ from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine, Statement
 from qmon.engines.rows import records
 from qmon.errors import QueryFailed
-from qmon.model.layout import TableName
+from qmon.model.layout import Layout, TableName
+from qmon.operate.naming import table_name
 
 Role = Literal["monitor", "operator"]
 ROLES: Final[tuple[Role, ...]] = ("monitor", "operator")
@@ -46,6 +47,11 @@ class _Present:
     operator_registry: bool
     operations: bool
     operator_operations: bool
+    monitor_operations: bool
+    pauses: bool
+    monitor_pauses: bool
+    operator_pauses: bool
+    operator_stores: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,28 +69,37 @@ class _Object:
         return TableName(self.object_schema, self.object_name)
 
 
-def plan(connection: Connection, engine: Engine, role: Role, object_ids: Iterable[int] = ()) -> tuple[Step, ...]:
+def plan(
+    connection: Connection,
+    engine: Engine,
+    role: Role,
+    object_ids: Iterable[int] = (),
+    layouts: Iterable[Layout] = (),
+) -> tuple[Step, ...]:
     """What is missing for this role, in order; nothing where all is there.
 
     ``role``: ``operator`` includes ``monitor``. ``object_ids``: the tables and sequences of the queues to be watched or
-    acted on. Only reads. Raises what ``Connection.fetch`` raises.
+    acted on; ``layouts``: the queues themselves, for what acting uses besides. Only reads. Raises what
+    ``Connection.fetch`` raises.
     """
     work = _Plan(connection, engine)
     present = work.present()
     objects = work.objects(object_ids)
     steps = list(work.monitor(present, objects))
     if role == "operator":
-        steps += work.operator(present, objects)
+        steps += work.operator(present, objects, layouts)
     return tuple(steps)
 
 
-def grants(connection: Connection, engine: Engine, object_ids: Iterable[int]) -> tuple[Step, ...]:
-    """What those of qmon's roles that exist still lack on these tables and sequences."""
+def grants(
+    connection: Connection, engine: Engine, object_ids: Iterable[int], layouts: Iterable[Layout] = ()
+) -> tuple[Step, ...]:
+    """What those of qmon's roles that exist still lack on these tables and sequences, and queues."""
     work = _Plan(connection, engine)
     present = work.present()
     objects = work.objects(object_ids)
     steps = list(work.reading(objects)) if present.monitor_role else []
-    return (*steps, *work.writing(objects)) if present.operator_role else tuple(steps)
+    return (*steps, *work.writing(objects), *work.acting(layouts)) if present.operator_role else tuple(steps)
 
 
 def script(steps: Sequence[Step]) -> str:
@@ -103,6 +118,14 @@ def _run(connection: Connection, step: Step) -> Outcome:
     except QueryFailed as problem:
         return Outcome(step, str(problem))
     return Outcome(step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """Whether the acting role may use one object; ``present``: it is there."""
+
+    present: bool
+    allowed: bool
 
 
 class _Plan:
@@ -130,12 +153,14 @@ class _Plan:
             (not present.monitor_role, "role_monitor"),
             (not present.monitor_statistics, "monitor_statistics"),
             (not present.monitor_registry, "monitor_registry"),
+            (not present.monitor_operations, "monitor_operations"),
+            (not present.monitor_pauses, "monitor_pauses"),
         ):
             if missing:
                 yield self._step(name)
         yield from self.reading(objects)
 
-    def operator(self, present: _Present, objects: Sequence[_Object]) -> Iterator[Step]:
+    def operator(self, present: _Present, objects: Sequence[_Object], layouts: Iterable[Layout]) -> Iterator[Step]:
         for missing, name in (
             (not present.operator_role, "role_operator"),
             (not present.operator_monitor, "operator_monitor"),
@@ -143,10 +168,14 @@ class _Plan:
             (not present.operator_registry, "operator_registry"),
             (not present.operations, "03_operations"),
             (not present.operator_operations, "operator_operations"),
+            (not present.pauses, "04_pauses"),
+            (not present.operator_pauses, "operator_pauses"),
+            (not present.operator_stores, "operator_stores"),
         ):
-            if missing:
+            if missing and queries.exists(self.engine.name, f"control/{name}", self.connection.version):
                 yield self._step(name)
         yield from self.writing(objects)
+        yield from self.acting(layouts)
 
     def reading(self, objects: Sequence[_Object]) -> Iterator[Step]:
         for schema in dict.fromkeys(each.object_schema for each in objects if not each.monitor_schema):
@@ -160,6 +189,15 @@ class _Plan:
             if not each.operator_object:
                 yield self._on("operator", each)
 
+    def acting(self, layouts: Iterable[Layout]) -> Iterator[Step]:
+        """What acting uses of installed queues besides their tables: switches, archives, and routines."""
+        for layout in layouts:
+            for kind, name in _used(layout):
+                statement = self._render("catalog/setup_right", object=name.parts)
+                right = records(_Right, self.connection.fetch(Bound(statement, {"kind": kind})))[0]
+                if right.present and not right.allowed:
+                    yield replace(self._step(f"operator_{kind}", object=name.parts), about=f": {name}")
+
     def _on(self, role: Role, each: _Object) -> Step:
         kind = "sequence" if each.is_sequence else "table"
         return replace(self._step(f"{role}_{kind}", **{kind: each.name.parts}), about=f": {each.name}")
@@ -168,5 +206,17 @@ class _Plan:
         query = queries.load(self.engine.name, f"control/{name}", self.connection.version)
         return Step(query.purpose, queries.render(query, names, self.engine).text)
 
-    def _render(self, name: str) -> Statement:
-        return queries.render(queries.load(self.engine.name, name, self.connection.version), {}, self.engine)
+    def _render(self, name: str, **names: queries.Name) -> Statement:
+        return queries.render(queries.load(self.engine.name, name, self.connection.version), names, self.engine)
+
+
+def _used(layout: Layout) -> Iterator[tuple[str, TableName]]:
+    """What acting uses of a queue besides its tables and sequences, each with the kind of right that it needs."""
+    if layout.switch is not None:
+        for switch in dict.fromkeys((layout.switch.pushers, layout.switch.poppers)):
+            yield "switch", switch
+    if layout.routine("archive") is not None:
+        yield "archive", table_name(layout.table.schema, layout.table.name, "archive_log")
+    for verb in ("archive", "fill_hole", "requeue_orphan", "repair"):
+        if (routine := layout.routine(verb)) is not None:
+            yield "routine", routine

@@ -11,6 +11,7 @@ import pytest
 from qmon.engines.base import Bound, Connection, Session, Statement, Target
 from qmon.engines.urls import read_url
 from qmon.errors import PermissionMissing
+from qmon.model.layout import Layout
 from qmon.monitor.resolve import resolve
 from qmon.operate.install import install
 from qmon.operate.setup import Role, carry_out, grants, plan, script
@@ -50,14 +51,14 @@ def login(clean_roles: str) -> Iterator[tuple[str, str]]:
     query(clean_roles, f"DROP ROLE {name}")
 
 
-def installed(url: str) -> list[int]:
-    """Two queues of hostile name, and the ids of their tables and sequences."""
+def installed(url: str) -> tuple[list[int], tuple[Layout, ...]]:
+    """Queues of hostile name: the ids of their tables and sequences, and their layouts."""
     connection = writable(url)
     try:
-        for design in ("status", "ring"):
+        for design in ("status", "ring", "batch_fast"):
             install(connection, ENGINE, design, schema="public", queue=f"{HOSTILE[:30]} {design}", ring_size=8)
         resolved = resolve(connection, ENGINE, [])
-        return [i for facts in resolved.facts.values() for i in facts.object_ids]
+        return [i for facts in resolved.facts.values() for i in facts.object_ids], resolved.layouts
     finally:
         connection.close()
 
@@ -66,12 +67,12 @@ def installed(url: str) -> list[int]:
 def test_running_what_is_printed_leaves_nothing_to_do(clean_roles: str, role: Role) -> None:
     ids = installed(clean_roles)
     with qmon_connection(clean_roles) as connection:
-        steps = plan(connection, ENGINE, role, ids)
+        steps = plan(connection, ENGINE, role, *ids)
     assert steps
     with connected(clean_roles) as raw:
         raw.execute(script(steps))
     with qmon_connection(clean_roles) as connection:
-        assert plan(connection, ENGINE, role, ids) == ()
+        assert plan(connection, ENGINE, role, *ids) == ()
 
 
 @pytest.mark.parametrize("role", ["monitor", "operator"])
@@ -88,13 +89,13 @@ def test_carrying_it_out_runs_exactly_the_printed_statements(clean_roles: str, r
             return connection.execute(bound)
 
     try:
-        steps = plan(connection, ENGINE, role, ids)
+        steps = plan(connection, ENGINE, role, *ids)
         printed = script(steps)
         outcomes = carry_out(Watched(), steps)  # type: ignore[arg-type]  # only execute is asked of it
         assert [outcome.problem for outcome in outcomes] == [""] * len(steps)
         assert ran == [step.text for step in steps]
         assert [text for text in ran if f"{text};\n" not in printed] == []
-        assert plan(connection, ENGINE, role, ids) == ()
+        assert plan(connection, ENGINE, role, *ids) == ()
     finally:
         connection.close()
 
@@ -103,7 +104,7 @@ def test_a_member_of_the_role_may_watch_and_not_write(login: tuple[str, str], cl
     name, url = login
     ids = installed(clean_roles)
     connection = writable(clean_roles)
-    carry_out(connection, plan(connection, ENGINE, "monitor", ids))
+    carry_out(connection, plan(connection, ENGINE, "monitor", *ids))
     connection.close()
     with qmon_connection(url) as stranger:
         before = resolve(stranger, ENGINE, [])
@@ -112,7 +113,7 @@ def test_a_member_of_the_role_may_watch_and_not_write(login: tuple[str, str], cl
     query(clean_roles, f"GRANT qmon_monitor TO {name}")
     with qmon_connection(url) as watcher:
         after = resolve(watcher, ENGINE, [])
-    assert len(after.layouts) == 2
+    assert len(after.layouts) == 3
     assert not after.problems
     assert not any("may not read" in reason for facts in after.facts.values() for reason in facts.unknown.values())
     mine = writable(url)
@@ -128,10 +129,10 @@ def test_a_member_of_the_role_may_watch_and_not_write(login: tuple[str, str], cl
         mine.close()
 
 
-def _operate(url: str, ids: list[int]) -> None:
+def _operate(url: str, ids: tuple[list[int], tuple[Layout, ...]]) -> None:
     connection = writable(url)
     try:
-        carry_out(connection, plan(connection, ENGINE, "operator", ids))
+        carry_out(connection, plan(connection, ENGINE, "operator", *ids))
     finally:
         connection.close()
 
@@ -162,12 +163,12 @@ def test_a_new_queue_is_granted_to_the_roles_there_are(clean_roles: str) -> None
     try:
         carry_out(connection, plan(connection, ENGINE, "operator"))
         ids = installed(clean_roles)
-        steps = grants(connection, ENGINE, ids)
+        steps = grants(connection, ENGINE, *ids)
         assert steps
         assert not any(outcome.problem for outcome in carry_out(connection, steps))
-        assert plan(connection, ENGINE, "operator", ids) == ()
+        assert plan(connection, ENGINE, "operator", *ids) == ()
     finally:
         connection.close()
     _drop_roles(clean_roles)
     with qmon_connection(clean_roles) as again:
-        assert grants(again, ENGINE, ids) == ()
+        assert grants(again, ENGINE, *ids) == ()

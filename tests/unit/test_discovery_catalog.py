@@ -30,6 +30,7 @@ RECORDS = {
     "catalog/ring_slots": SlotsRow,
     "catalog/setup": setup._Present,
     "catalog/setup_objects": setup._Object,
+    "catalog/setup_right": setup._Right,
     "control/registry": RegistryRow,
 }
 

@@ -10,6 +10,11 @@
 -- > operator_registry    qmon_operator writes the registry
 -- > operations           the table qmon.operations
 -- > operator_operations  qmon_operator writes it, and makes tables beside it
+-- > monitor_operations   qmon_monitor reads it, or there is none
+-- > pauses               the table qmon.pauses
+-- > monitor_pauses       qmon_monitor reads it, or there is none
+-- > operator_pauses      qmon_operator writes it
+-- > operator_stores      qmon_operator may use what earlier operations have kept, and all gates
 SELECT n.oid IS NOT NULL                                                                AS qmon_schema,
        q.oid IS NOT NULL                                                                AS registry,
        m.oid IS NOT NULL                                                                AS monitor_role,
@@ -25,10 +30,28 @@ SELECT n.oid IS NOT NULL                                                        
        k.oid IS NOT NULL                                                                AS operations,
        coalesce(pg_catalog.has_table_privilege(o.oid, k.oid, 'INSERT')
                 AND pg_catalog.has_table_privilege(o.oid, k.oid, 'UPDATE')
-                AND pg_catalog.has_schema_privilege(o.oid, n.oid, 'CREATE'), false)     AS operator_operations
+                AND pg_catalog.has_schema_privilege(o.oid, n.oid, 'CREATE'), false)     AS operator_operations,
+       k.oid IS NULL
+           OR coalesce(pg_catalog.has_table_privilege(m.oid, k.oid, 'SELECT'), false)   AS monitor_operations,
+       p.oid IS NOT NULL                                                                AS pauses,
+       p.oid IS NULL
+           OR coalesce(pg_catalog.has_table_privilege(m.oid, p.oid, 'SELECT'), false)   AS monitor_pauses,
+       coalesce(pg_catalog.has_table_privilege(o.oid, p.oid, 'INSERT')
+                AND pg_catalog.has_table_privilege(o.oid, p.oid, 'UPDATE'), false)      AS operator_pauses,
+       NOT EXISTS (
+           SELECT FROM pg_catalog.pg_class AS c
+           WHERE c.relnamespace = n.oid
+               AND (
+                   c.relkind = 'r' AND c.relname ~ '^(trash|kept)_[0-9]+$'
+                       AND NOT coalesce(pg_catalog.has_table_privilege(o.oid, c.oid, 'DELETE'), false)
+                   OR c.relkind = 'S' AND c.relname ~ '^gate_'
+                       AND NOT coalesce(pg_catalog.has_sequence_privilege(o.oid, c.oid, 'UPDATE'), false)
+               )
+       )                                                                                AS operator_stores
 FROM (SELECT 1) AS one
 LEFT JOIN pg_catalog.pg_namespace AS n ON n.nspname = 'qmon'
 LEFT JOIN pg_catalog.pg_class AS q ON q.relnamespace = n.oid AND q.relname = 'queues'
 LEFT JOIN pg_catalog.pg_class AS k ON k.relnamespace = n.oid AND k.relname = 'operations'
+LEFT JOIN pg_catalog.pg_class AS p ON p.relnamespace = n.oid AND p.relname = 'pauses'
 LEFT JOIN pg_catalog.pg_roles AS m ON m.rolname = 'qmon_monitor'
 LEFT JOIN pg_catalog.pg_roles AS o ON o.rolname = 'qmon_operator'

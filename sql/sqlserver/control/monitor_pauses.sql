@@ -1,0 +1,2 @@
+-- Lets the watching role see who has paused whom.
+GRANT SELECT ON OBJECT::qmon.pauses TO qmon_monitor
