@@ -32,15 +32,20 @@ def _no_poppers(s: Signs) -> str | None:
 
 
 def _nobody(layout: Layout, poppers: ClientsSeen) -> str:
-    among = "no session is connected" if not poppers.others else f"none of the {poppers.others:,} sessions connected"
     if poppers.by == "pattern":
-        fields = (("application", layout.poppers.application), ("login", layout.poppers.login),
-                  ("procedure", layout.poppers.procedure))  # fmt: skip
+        fields = (
+            ("application", layout.poppers.application),
+            ("login", layout.poppers.login),
+            ("procedure", layout.poppers.procedure),
+        )
         wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
-        return f"{among} as a popper ({wanted})" if not poppers.others else f"{among} is a popper ({wanted})"
-    pop = layout.routine("pop") or layout.routine("pop_batch")
-    does = f"call {pop}" if poppers.by == "routine" else f"take rows of {layout.table}"
-    return f"{among} that was seen to {does}" if not poppers.others else f"{among} was seen to {does}"
+        is_one = f"is a popper ({wanted})"
+    else:
+        pop = layout.routine("pop") or layout.routine("pop_batch")
+        is_one = "was seen to " + (f"call {pop}" if poppers.by == "routine" else f"take rows of {layout.table}")
+    if not poppers.others:
+        return f"no session is connected that {is_one}"
+    return f"of {poppers.others:,} session{'s' if poppers.others > 1 else ''} connected none {is_one}"
 
 
 def _not_claiming(s: Signs) -> str | None:

@@ -1,0 +1,36 @@
+"""Who pushes and pops on a real server: counted, and named when they are gone or do nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qmon.model.layout import Clients
+from qmon.model.view import View
+from tests.contract.watching import installed, watching
+from tests.facts import connected, query
+
+
+def worst(view: View) -> dict[str, str]:
+    return {queue.name: queue.verdict.code for queue in view.queues}
+
+
+def test_pushers_and_poppers_are_counted_and_named_when_they_do_nothing_or_are_gone(database: str) -> None:
+    status, fifo = installed(database, "status", "fifo")
+    layouts = [status, replace(fifo, poppers=Clients(application="mailer-*"))]
+    with watching(database, layouts) as watched, connected(database) as pusher, connected(database) as popper:
+        (pid,) = popper.execute("SELECT pg_backend_pid()").fetchone()
+        popper.execute("SELECT set_config('application_name', 'worker', false), status_pop()").fetchall()
+        pusher.execute("SELECT status_push('x'), fifo_push('x') FROM generate_series(1, 31)").fetchall()
+        wanted = {"status": "poppers not claiming", "fifo": "no poppers"}
+        view = watched.view(lambda v: worst(v) == wanted, timeout=60)
+        by_name = {queue.name: queue for queue in view.queues}
+        idle, gone = by_name["status"], by_name["fifo"]
+        assert (idle.pushers.value, idle.poppers.value, idle.poppers_waiting.value) == (1, 1, 1)
+        assert f"not one pops while 31 are ready: session {pid} (worker) idle for" in idle.verdict.proof
+        assert (gone.pushers.value, gone.poppers.value) == (1, 0)
+        assert gone.verdict.proof == "31 ready and of 2 sessions connected none is a popper (application mailer-*)"
+        assert [len(queue.verdicts) for queue in view.queues] == [1, 1]
+        query(database, "DELETE FROM status")
+        query(database, "SELECT fifo_pop() FROM generate_series(1, 31)")
+        view = watched.view(lambda v: set(worst(v).values()) == {"empty"})
+        assert {queue.name: queue.past[0].code for queue in view.queues} == wanted
