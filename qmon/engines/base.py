@@ -38,6 +38,7 @@ class Session:
     ``read_only``: the server itself refuses writes (PostgreSQL), or reads wait for nobody (SQL Server).
     ``purpose`` ends up in the application name (``qmon poll``). ``idle_transaction_timeout_s``: the server ends a
     session of ours that sits in an open transaction for longer (PostgreSQL), so that a hung qmon holds no locks.
+    ``repeats``: the same batches come again and again, so that it is worth having the server read them once.
     """
 
     purpose: str = ""
@@ -46,6 +47,7 @@ class Session:
     lock_timeout_s: float | None = None
     read_only: bool = False
     idle_transaction_timeout_s: float | None = 60.0
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,19 @@ class Engine(Protocol):
 
     def literal(self, text: str) -> str:
         """A string literal, for the few places where the server takes no identifier and no parameter (``nextval``)."""
+        ...
+
+    def ids(self, ids: Sequence[int]) -> str:
+        """Several object ids as one value, in the form that the statements of this engine take."""
+        ...
+
+    @property
+    def shows_deleted(self) -> bool:
+        """Whether what we read still holds rows that a running transaction has deleted."""
+        ...
+
+    def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
+        """The statement that lets ``role``, quoted already, see the sessions of others."""
         ...
 
     def connect(self, target: Target, session: Session) -> Connection:

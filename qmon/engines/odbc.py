@@ -6,11 +6,13 @@ import contextlib
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from qmon.engines.base import Bound, Rows, Statement, Value
 from qmon.engines.faults import Explain, Fault, read_fault
 from qmon.engines.keywords import format_connection_string
+from qmon.engines.prepared import Prepared
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
 
@@ -95,6 +97,8 @@ class OdbcConnection:
         self._lost = ""
         self._version = (0, 0)
         self._session_id = 0
+        self.prepared: Prepared | None = None
+        """Where batches are repeated: what the server has read already."""
 
     def introduce(self, version: tuple[int, int], session_id: int) -> None:
         """Say which server and session this is, once that is known."""
@@ -116,8 +120,18 @@ class OdbcConnection:
         return self._read(bound.statement.name, bound.statement.text, (bound,))[0]
 
     def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
-        # On lines of their own, since a statement may end in a comment.
-        return self._read("batch", "\n;\n".join(bound.statement.text for bound in bounds), bounds) if bounds else []
+        prepared = self.prepared
+        if prepared is None or len(bounds) < 2:  # a single statement the driver itself would prepare, and by its values
+            return self._read("batch", _batch([bound.statement.text for bound in bounds]), bounds) if bounds else []
+        try:
+            for text in prepared.wanted(bounds):
+                self._guarded("prepare", partial(self._start, text, ()))
+            return self._read("batch", _batch([prepared.text(bound.statement) for bound in bounds]), bounds)
+        except DeadlineExceeded:
+            raise
+        except QueryFailed:
+            prepared.forget()
+            raise
 
     def execute(self, bound: Bound) -> int:
         values = self._values(bound)
@@ -229,6 +243,11 @@ class OdbcConnection:
         elif self._cancelled:  # one that comes between two results makes the driver lose its thread in other words
             problem = DeadlineExceeded(f"{name}: cancelled", sqlstate="57014", query=name)
         raise problem
+
+
+def _batch(texts: Sequence[str]) -> str:
+    """One text of several statements, each on lines of its own, since it may end in a comment."""
+    return "\n;\n".join(texts)
 
 
 def _check_columns(rows: Rows, statement: Statement) -> None:

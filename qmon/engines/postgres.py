@@ -11,6 +11,7 @@ from qmon.engines import postgres_errors as errors
 from qmon.engines.base import Bound, EngineName, Session, Target, Value
 from qmon.engines.faults import Fault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
+from qmon.engines.prepared import Prepared
 from qmon.engines.queries import load, render
 from qmon.engines.rows import records
 from qmon.errors import BadInput, MissingDriver, QmonError
@@ -85,6 +86,19 @@ class Postgres:
         quoted = "'" + text.replace("'", "''") + "'"
         return " E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
 
+    def ids(self, ids: Sequence[int]) -> str:
+        """An array: ``{1,2}``."""
+        return "{" + ",".join(map(str, ids)) + "}"
+
+    @property
+    def shows_deleted(self) -> bool:
+        """A deleted row stays until its transaction commits."""
+        return True
+
+    def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
+        """Membership in the role that sees all statistics."""
+        return f"GRANT pg_read_all_stats TO {role}"
+
     def connect(self, target: Target, session: Session) -> OdbcConnection:
         """Connect and set up the session, each in one round trip of ours."""
         from qmon.engines import odbc
@@ -107,6 +121,8 @@ class Postgres:
             raise
         role = found.role
         connection.introduce((found.major, found.minor), found.session_id)
+        if session.repeats:
+            connection.prepared = Prepared()
         return connection
 
     def keywords(self, target: Target, session: Session) -> dict[str, str]:

@@ -137,6 +137,27 @@ def _pieces(text: str, engine: EngineName, where: str, line: int, *, body: bool)
     yield text[at:]
 
 
+def numbered(text: str) -> str:
+    """A rendered statement of PostgreSQL with ``$1``, ``$2`` … in place of each ``?`` that stands for a value."""
+    pattern = _DIALECT["postgres"]
+    out: list[str] = []
+    at = values = 0
+    while found := pattern.search(text, at):
+        out.append(text[at : found.start()])
+        end = found.end()
+        if found.lastgroup == "block":
+            end = _block_end(text, found.start(), "a statement", 1)
+        elif found.lastgroup == "dollar":
+            end = text.find(found[0], end) + len(found[0])
+        if found.lastgroup == "mark":
+            values += 1
+            out.append(f"${values}")
+        else:
+            out.append(text[found.start() : end])
+        at = end
+    return "".join((*out, text[at:]))
+
+
 def _block_end(text: str, start: int, where: str, line: int) -> int:
     """The end of the comment that begins at ``start``; such comments nest on both engines."""
     depth = 0

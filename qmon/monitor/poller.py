@@ -182,7 +182,7 @@ class Poller:
     def _stay(self, turn: _Turn) -> None:
         """Connect and poll until the connection is lost, the poller closed, or this turn abandoned."""
         self._busy(turn, _LOGIN_S + 1.0)
-        session = Session("poll", _LOGIN_S, statement_timeout_s=self._deadline(), lock_timeout_s=0.1, read_only=True)
+        session = Session("poll", _LOGIN_S, self._deadline(), lock_timeout_s=0.1, read_only=True, repeats=True)
         connection = turn.connection = self._connect(session)
         collector = Collector(self._target, self._engine, connection, self._slow, self._clock, self._sampler)
         resolved_at = self._use(turn, collector, connection)

@@ -1,5 +1,6 @@
 -- Positions of a ring and the slots around both of them, in one statement; looks at no more than 2 x :window slots.
--- LIMIT 1 keeps the planner from reading the whole ring instead of going to each slot by its key.
+-- The numbers behind a position lie in one run of slots, or in two where they go over the ring's end: each run is read
+-- as a range, so that a page which holds many of them is read once.
 -- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
@@ -25,16 +26,40 @@ WITH pos AS MATERIALIZED (
         AND o.seqrelid = CAST(:pop_sequence AS oid)
 ),
 pushes AS MATERIALIZED (
-    SELECT w.n, t.{turn} AS turn, pos.pop_last
+    SELECT run.low + t.slot - run.low % {size!int} AS n, t.turn, pos.pop_last
     FROM pos
-    CROSS JOIN LATERAL generate_series(greatest(pos.push_last - CAST(:window AS bigint) + 1, 0), pos.push_last) AS w(n)
-    CROSS JOIN LATERAL (SELECT q.{turn} FROM {table} AS q WHERE q.{slot} = w.n % {size!int} LIMIT 1) AS t
+    CROSS JOIN LATERAL (
+        SELECT greatest(pos.push_last - CAST(:window AS bigint) + 1, 0) AS low, pos.push_last AS high
+    ) AS w
+    CROSS JOIN LATERAL (
+        VALUES (w.low, least(w.high, (w.low / {size!int} + 1) * {size!int} - 1)),
+            ((w.low / {size!int} + 1) * {size!int}, w.high)
+    ) AS run(low, high)
+    CROSS JOIN LATERAL (
+        SELECT q.{slot} AS slot, q.{turn} AS turn
+        FROM {table} AS q
+        WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
+            AND run.low <= run.high
+        OFFSET 0
+    ) AS t
 ),
 pops AS MATERIALIZED (
-    SELECT w.n, t.{turn} AS turn
+    SELECT run.low + t.slot - run.low % {size!int} AS n, t.turn
     FROM pos
-    CROSS JOIN LATERAL generate_series(greatest(pos.pop_last - CAST(:window AS bigint) + 1, 0), pos.pop_last) AS w(n)
-    CROSS JOIN LATERAL (SELECT q.{turn} FROM {table} AS q WHERE q.{slot} = w.n % {size!int} LIMIT 1) AS t
+    CROSS JOIN LATERAL (
+        SELECT greatest(pos.pop_last - CAST(:window AS bigint) + 1, 0) AS low, pos.pop_last AS high
+    ) AS w
+    CROSS JOIN LATERAL (
+        VALUES (w.low, least(w.high, (w.low / {size!int} + 1) * {size!int} - 1)),
+            ((w.low / {size!int} + 1) * {size!int}, w.high)
+    ) AS run(low, high)
+    CROSS JOIN LATERAL (
+        SELECT q.{slot} AS slot, q.{turn} AS turn
+        FROM {table} AS q
+        WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
+            AND run.low <= run.high
+        OFFSET 0
+    ) AS t
 )
 SELECT
     pos.push_last,

@@ -1,7 +1,7 @@
 -- Positions of a ring without turns and the slots around both of them, in one statement; looks at no more than 2 x :window
 -- slots. A slot holds message n where its message id is n. Up to pop_last a slot without its message is one that has been
 -- popped, or one whose message is still to come: the two look the same, so the latter are not counted.
--- LIMIT 1 keeps the planner from reading the whole ring instead of going to each slot by its key.
+-- The numbers behind a position lie in one run of slots, or in two where they go over the ring's end: see "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {message_id}    column: the message in the slot, NULL where there is none
@@ -26,21 +26,41 @@ WITH pos AS MATERIALIZED (
         AND o.seqrelid = CAST(:pop_sequence AS oid)
 ),
 pushes AS MATERIALIZED (
-    SELECT w.n, t.number
+    SELECT run.low + t.slot - run.low % {size!int} AS n, t.number
     FROM pos
-    CROSS JOIN LATERAL generate_series(
-        greatest(pos.push_last - CAST(:window AS bigint) + 1, pos.pop_last + 1, 0), pos.push_last
-    ) AS w(n)
     CROSS JOIN LATERAL (
-        SELECT q.{message_id} AS number FROM {table} AS q WHERE q.{slot} = w.n % {size!int} LIMIT 1
+        SELECT
+            greatest(pos.push_last - CAST(:window AS bigint) + 1, pos.pop_last + 1, 0) AS low,
+            pos.push_last AS high
+    ) AS w
+    CROSS JOIN LATERAL (
+        VALUES (w.low, least(w.high, (w.low / {size!int} + 1) * {size!int} - 1)),
+            ((w.low / {size!int} + 1) * {size!int}, w.high)
+    ) AS run(low, high)
+    CROSS JOIN LATERAL (
+        SELECT q.{slot} AS slot, q.{message_id} AS number
+        FROM {table} AS q
+        WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
+            AND run.low <= run.high
+        OFFSET 0
     ) AS t
 ),
 pops AS MATERIALIZED (
-    SELECT w.n, t.number
+    SELECT run.low + t.slot - run.low % {size!int} AS n, t.number
     FROM pos
-    CROSS JOIN LATERAL generate_series(greatest(pos.pop_last - CAST(:window AS bigint) + 1, 0), pos.pop_last) AS w(n)
     CROSS JOIN LATERAL (
-        SELECT q.{message_id} AS number FROM {table} AS q WHERE q.{slot} = w.n % {size!int} LIMIT 1
+        SELECT greatest(pos.pop_last - CAST(:window AS bigint) + 1, 0) AS low, pos.pop_last AS high
+    ) AS w
+    CROSS JOIN LATERAL (
+        VALUES (w.low, least(w.high, (w.low / {size!int} + 1) * {size!int} - 1)),
+            ((w.low / {size!int} + 1) * {size!int}, w.high)
+    ) AS run(low, high)
+    CROSS JOIN LATERAL (
+        SELECT q.{slot} AS slot, q.{message_id} AS number
+        FROM {table} AS q
+        WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
+            AND run.low <= run.high
+        OFFSET 0
     ) AS t
 )
 SELECT

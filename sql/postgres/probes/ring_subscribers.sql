@@ -2,7 +2,7 @@
 -- and of the subscriber that is furthest behind, since a slot is free again when the last one has read it. Looks at no
 -- more than :window slots a position.
 -- A slot whose turn is n is free for message n, n + 1 holds it for those in "unread", n + size has been read by all.
--- LIMIT 1 keeps the planner from reading the whole ring instead of going to each slot by its key.
+-- The numbers behind a position lie in one run of slots, or in two where they go over the ring's end: see "ring".
 -- {table}         the ring's table
 -- {slot}          column: the slot
 -- {turn}          column: whose turn it is
@@ -33,28 +33,45 @@ behind AS MATERIALIZED (
     FROM pos
     CROSS JOIN LATERAL (
         SELECT
-            CAST(count(*) FILTER (WHERE t.turn <= w.n) AS int) AS waiting,
-            CAST(count(*) FILTER (WHERE t.turn = w.n + 1 AND t.unread & pos.own <> 0) AS int) AS held
-        FROM generate_series(greatest(pos.pop_last - CAST(:window AS bigint) + 1, 0), pos.pop_last) AS w(n)
+            CAST(count(*) FILTER (WHERE t.turn <= t.n) AS int) AS waiting,
+            CAST(count(*) FILTER (WHERE t.turn = t.n + 1 AND t.unread & pos.own <> 0) AS int) AS held
+        FROM (
+            SELECT greatest(pos.pop_last - CAST(:window AS bigint) + 1, 0) AS low, pos.pop_last AS high
+        ) AS w
         CROSS JOIN LATERAL (
-            SELECT q.{turn} AS turn, CAST(q.{unread} AS bigint) AS unread
+            VALUES (w.low, least(w.high, (w.low / {size!int} + 1) * {size!int} - 1)),
+                ((w.low / {size!int} + 1) * {size!int}, w.high)
+        ) AS run(low, high)
+        CROSS JOIN LATERAL (
+            SELECT
+                run.low + q.{slot} - run.low % {size!int} AS n,
+                q.{turn} AS turn,
+                CAST(q.{unread} AS bigint) AS unread
             FROM {table} AS q
-            WHERE q.{slot} = w.n % {size!int}
-            LIMIT 1
+            WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
+                AND run.low <= run.high
+            OFFSET 0
         ) AS t
     ) AS w
     ORDER BY pos.pop_last - w.waiting - w.held, pos.pop_last, pos.own
     LIMIT 1
 ),
 pushes AS MATERIALIZED (
-    SELECT w.n, t.turn, t.unread, b.pop_last
+    SELECT run.low + t.slot - run.low % {size!int} AS n, t.turn, t.unread, b.pop_last
     FROM behind AS b
-    CROSS JOIN LATERAL generate_series(greatest(b.push_last - CAST(:window AS bigint) + 1, 0), b.push_last) AS w(n)
     CROSS JOIN LATERAL (
-        SELECT q.{turn} AS turn, CAST(q.{unread} AS bigint) AS unread
+        SELECT greatest(b.push_last - CAST(:window AS bigint) + 1, 0) AS low, b.push_last AS high
+    ) AS w
+    CROSS JOIN LATERAL (
+        VALUES (w.low, least(w.high, (w.low / {size!int} + 1) * {size!int} - 1)),
+            ((w.low / {size!int} + 1) * {size!int}, w.high)
+    ) AS run(low, high)
+    CROSS JOIN LATERAL (
+        SELECT q.{slot} AS slot, q.{turn} AS turn, CAST(q.{unread} AS bigint) AS unread
         FROM {table} AS q
-        WHERE q.{slot} = w.n % {size!int}
-        LIMIT 1
+        WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
+            AND run.low <= run.high
+        OFFSET 0
     ) AS t
 )
 SELECT

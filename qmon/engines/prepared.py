@@ -1,0 +1,58 @@
+"""Statements that a session repeats poll after poll, prepared under a name so that the server reads each text once.
+
+For PostgreSQL, which otherwise parses and analyses every statement of a batch anew: with small answers that costs more
+than answering. The plan is still made for the values at hand (``plan_cache_mode`` of the session), so that a statement
+never goes on with a plan that was good while the table was small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from qmon.engines.base import Bound, Statement
+from qmon.engines.sqltext import numbered
+
+_AFTER: Final = 2
+_MOST: Final = 120
+"""Prepared statements in a session: each takes some ten kilobytes of the server's memory."""
+_FAILURES: Final = 3
+
+
+class Prepared:
+    """What one session has prepared. Not thread-safe: it belongs to the thread of its connection."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int] = {}
+        self._names: dict[str, str] = {}
+        self._made = 0
+        self._failures = 0
+
+    def wanted(self, bounds: Sequence[Bound]) -> Iterator[str]:
+        """The texts to run before a batch: what prepares the statements that come for the third time."""
+        for statement in (bound.statement for bound in bounds):
+            seen = self._seen[statement.text] = self._seen.get(statement.text, 0) + 1
+            if seen <= _AFTER or statement.text in self._names or len(self._names) >= _MOST or not self._working:
+                continue
+            self._made += 1
+            name = f'"qmon {statement.name[:40]} {self._made}"'
+            yield f"PREPARE {name} AS {numbered(statement.text)}"
+            self._names[statement.text] = name
+
+    @property
+    def _working(self) -> bool:
+        return self._failures < _FAILURES
+
+    def text(self, statement: Statement) -> str:
+        """What to send in place of a statement: its name and a mark for each value, or the statement itself."""
+        name = self._names.get(statement.text)
+        if name is None:
+            return statement.text
+        return f"EXECUTE {name}" + (f"({', '.join('?' * len(statement.parameters))})" if statement.parameters else "")
+
+    def forget(self) -> None:
+        """A batch has failed: a pooler may have given us another session, or a table have changed. After three failures
+        nothing is prepared any more."""
+        self._seen.clear()
+        self._names.clear()
+        self._failures += 1
