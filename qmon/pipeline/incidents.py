@@ -1,0 +1,99 @@
+"""From verdicts to incidents: stretches of trouble of a queue, joined where they are no more than two minutes apart.
+
+What is kept a day are runs: one row a stretch and verdict. Runs of several days join in the same way as samples do,
+because what lies between two neighbours of a stretch is never more than the gap: so an incident over midnight is one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+GAP_S: Final = 120.0
+TROUBLE: Final = 2
+"""The least severity that is trouble: a warning."""
+
+
+def runs(samples: DataFrame) -> DataFrame:
+    """One row a stretch of trouble and verdict, from unique samples of any recorders."""
+    bad = samples.where(F.col("severity") >= TROUBLE).select(
+        "target", "date", "queue", F.col("verdict").alias("code"), "severity",
+        F.col("sampled_at").alias("first_at"), F.col("sampled_at").alias("last_at"),
+        F.least(F.coalesce("since_at", "sampled_at"), "sampled_at").alias("since_at"),
+        F.lit(1).cast("long").alias("samples"), "proof", F.col("sampled_at").alias("proof_at"),
+        F.col("ready").alias("peak_ready"), F.when(F.col("ready").isNotNull(), F.col("sampled_at")).alias("peak_at"),
+    )  # fmt: skip
+    return _by_verdict(_numbered(bad, "target", "date", "queue"), "target", "date", "queue")
+
+
+def incidents(runs: DataFrame) -> DataFrame:
+    """One row an incident: ``start_at``, ``end_at``, cause and proof, the peak, and seconds since the epoch.
+
+    The cause is the worst verdict; of those as bad, the one seen most often; of those, the first by name. ``codes``:
+    all of them, in that order. ``start_at``: since when the first sign was there.
+    """
+    key = ("target", "queue")
+    by_verdict = _by_verdict(_numbered(runs, *key), *key)
+    order = F.struct(-F.col("severity"), -F.col("samples"), F.col("code"))
+    return (
+        by_verdict.groupBy(*key, "stretch")
+        .agg(
+            F.min("since_at").alias("start_at"),
+            F.min("first_at").alias("first_at"),
+            F.max("last_at").alias("end_at"),
+            F.max("severity").alias("severity"),
+            F.sum("samples").alias("samples"),
+            F.min_by("code", order).alias("cause"),
+            F.min_by("proof", order).alias("proof"),
+            F.transform(F.sort_array(F.collect_list(F.struct(order, "code"))), lambda each: each.code).alias("codes"),
+            F.max("peak_ready").alias("peak_ready"),
+            F.min_by("peak_at", _highest_first()).alias("peak_at"),
+        )
+        .drop("stretch")
+    )  # fmt: skip
+
+
+def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
+    """Incidents with ``operations``: those begun within, on that queue or on the whole target, oldest first."""
+    done = operations.select(
+        F.col("target").alias("t"), F.col("queue").alias("q"),
+        F.struct("at", "action", "by", "reason", "outcome").alias("operation"),
+    )  # fmt: skip
+    inside = (
+        (F.col("t") == F.col("target"))
+        & (F.col("q").isNull() | (F.col("q") == F.col("queue")))
+        & F.col("operation.at").between(F.col("start_at"), F.col("end_at") + GAP_S)
+    )
+    columns = [F.col(name) for name in found.columns]
+    joined = found.join(done, inside, "left").groupBy(*columns)
+    return joined.agg(F.sort_array(F.collect_list("operation")).alias("operations"))
+
+
+def _numbered(stretches: DataFrame, *key: str) -> DataFrame:
+    """With the number of the stretch that each row belongs to, within its key."""
+    before = Window.partitionBy(*key).orderBy("first_at", "last_at").rowsBetween(Window.unboundedPreceding, -1)
+    until = F.max("last_at").over(before)
+    begins = F.when(until.isNull() | (F.col("first_at") - until > GAP_S), 1).otherwise(0)
+    so_far = Window.partitionBy(*key).orderBy("first_at", "last_at").rowsBetween(Window.unboundedPreceding, 0)
+    return stretches.withColumn("begins", begins).withColumn("stretch", F.sum("begins").over(so_far)).drop("begins")
+
+
+def _highest_first() -> Column:
+    """The order of peaks: the highest, of those the earliest; those that are not known last."""
+    return F.struct(F.coalesce(-F.col("peak_ready"), F.lit(float("inf"))), F.col("peak_at"))
+
+
+def _by_verdict(numbered: DataFrame, *key: str) -> DataFrame:
+    return numbered.groupBy(*key, "stretch", "code").agg(
+        F.max("severity").alias("severity"),
+        F.min("first_at").alias("first_at"),
+        F.max("last_at").alias("last_at"),
+        F.min("since_at").alias("since_at"),
+        F.sum("samples").alias("samples"),
+        F.min_by("proof", "proof_at").alias("proof"),
+        F.min("proof_at").alias("proof_at"),
+        F.max("peak_ready").alias("peak_ready"),
+        F.min_by("peak_at", _highest_first()).alias("peak_at"),
+    )

@@ -1,0 +1,104 @@
+"""One batch: new segments into the lake, and everything that follows from them anew, for the days they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.storagelevel import StorageLevel
+
+from qmon.pipeline import samples as stage
+from qmon.pipeline.incidents import runs
+from qmon.pipeline.lake import Lake, Manifest
+from qmon.pipeline.rates import rates, unique
+from qmon.pipeline.rollups import GRAINS, rollup
+from qmon.pipeline.schema import LINES, STAGED
+
+_COUNTS: Final = ("segments", "lines", "bad", "samples", "duplicates")
+
+
+def take_in(lake: Lake, segments: DataFrame, stamp: str) -> Manifest:
+    """Take the segments into the lake under ``stamp``, once: a stamp that the newest manifest commits is left alone.
+
+    Samples come to those that the lake has of the same days, doubles fall out, and all that follows from them is
+    computed anew for these days: so it does not matter when a segment arrives, nor how often. Until the manifest is
+    written nothing of it is seen; a try that was cut short is written over by the next.
+    """
+    before = lake.manifest()
+    if before.stamp == stamp:
+        return before
+    rows = _staged(lake, segments, stamp)
+    days = _touched(rows)
+    old = lake.read("samples", before, days)
+    lake.write("samples", unique(old.unionByName(stage.samples(rows))), stamp)
+    waits = lake.read("waits", before, days).unionByName(stage.waits(rows))
+    lake.write("waits", waits.dropDuplicates(["target", "recorder", "sequence", "event"]), stamp)
+    done = lake.read("operations", before, days).unionByName(stage.operations(rows))
+    lake.write("operations", stage.last_said(done), stamp)
+    _derive(lake, days, stamp)
+    counts = _counts(lake, rows, old, days, stamp)
+    if counts["bad"]:
+        stage.bad(rows).coalesce(1).write.mode("overwrite").parquet(lake.storage.at("bad", f"batch={stamp}"))
+    after = replace(
+        before.with_days(days, stamp),
+        number=before.number + 1,
+        stamp=stamp,
+        counts={name: before.counts.get(name, 0) + counts[name] for name in _COUNTS},
+        bad=(*before.bad, stamp) if counts["bad"] else before.bad,
+    )
+    lake.commit(after)
+    return after
+
+
+def _staged(lake: Lake, segments: DataFrame, stamp: str) -> DataFrame:
+    """The lines of the segments, read once and kept for this batch; those of files that are gone are bad."""
+    lines = stage.lines_of(segments)
+    named = segments.inputFiles()
+    if named:
+        lines = lines.unionByName(_unread(lake, named))
+    place = lake.storage.at("staged", f"batch={stamp}")
+    stage.staged(lines).write.mode("overwrite").parquet(place)
+    return lake.session.read.schema(STAGED).parquet(place)
+
+
+def _unread(lake: Lake, named: Iterable[str]) -> DataFrame:
+    """A bad line for each segment that was listed and has vanished before it was read."""
+    reason = "the file was there and vanished before it was read"
+    gone = [(path, 0, "", "", "", None, reason) for path in named if not lake.storage.is_file(path)]
+    return lake.session.createDataFrame(gone, LINES)
+
+
+def _touched(rows: DataFrame) -> list[tuple[str, str]]:
+    days = stage.samples(rows).select("target", "date").union(stage.operations(rows).select("target", "date"))
+    return sorted((row.target, row.date) for row in days.distinct().collect())
+
+
+def _derive(lake: Lake, days: list[tuple[str, str]], stamp: str) -> None:
+    """Rollups and runs of these days, from the samples that this batch has written."""
+    paths = [lake.folder("samples", stamp, *day) for day in days]
+    samples = lake.read_folders("samples", [path for path in paths if lake.storage.exists(path)])
+    lake.write("runs", runs(samples), stamp)
+    # Once by queue: then no grain needs to move a row again.
+    measured = rates(samples.repartition("target", "queue")).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        for table, seconds in GRAINS.items():
+            lake.write(table, rollup(measured, seconds), stamp)
+    finally:
+        measured.unpersist()
+
+
+def _counts(lake: Lake, rows: DataFrame, old: DataFrame, days: list[tuple[str, str]], stamp: str) -> dict[str, int]:
+    told = rows.agg(
+        F.countDistinct("file").alias("segments"),
+        F.count(F.lit(1)).alias("lines"),
+        F.count("reason").alias("bad"),
+        F.coalesce(F.sum(F.size(F.coalesce("figures.queue", F.array()))), F.lit(0)).alias("samples"),
+    ).first()
+    counts = {name: int(value) for name, value in told.asDict().items()} if told is not None else {}
+    had = old.count()
+    paths = [lake.folder("samples", stamp, *day) for day in days]
+    kept = lake.read_folders("samples", [path for path in paths if lake.storage.exists(path)]).count()
+    return counts | {"samples": kept - had, "duplicates": had + counts["samples"] - kept}

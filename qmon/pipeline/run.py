@@ -1,0 +1,81 @@
+"""The stream: every segment of a folder of recordings into the lake once, in batches, now or for ever."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Final
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from qmon.errors import BadInput, QmonError
+from qmon.pipeline.intake import take_in
+from qmon.pipeline.lake import Lake, Manifest
+from qmon.pipeline.schema import SEGMENTS
+from qmon.pipeline.session import first_line
+from qmon.pipeline.storage import Storage
+
+SEGMENTS_A_BATCH: Final = 400
+_CHECKPOINT: Final = "checkpoint"
+_SUFFIX: Final = "*.jsonl.gz"
+
+
+def begin(
+    lake: Lake, recordings: str, *, every_s: float | None = None, told: Callable[[Manifest], None] | None = None
+) -> StreamingQuery:
+    """Start to take in the sealed segments below ``recordings``; which ones were, Spark's checkpoint in the lake knows.
+
+    Args:
+        lake: where to.
+        recordings: the folder that recorders write to, of any Hadoop file system.
+        every_s: look for new segments so often (seconds) for ever; ``None``: end when those that are there are done.
+        told: called with the manifest after each batch, on a thread of Spark's.
+
+    However late a segment arrives, it is taken in: Spark's own limit for old files is lifted. Raises ``BadInput``
+    where there is no such folder.
+    """
+    folder = Storage(lake.session, recordings)
+    if not folder.exists():
+        raise BadInput(f"there is no folder {recordings} with recordings; qmon record TARGET --to DIR makes one")
+
+    def batch(segments: DataFrame, number: int) -> None:
+        stream = segments.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or "batch"
+        manifest = take_in(lake, segments, f"{stream[:8]}-{number:06d}")
+        if told is not None:
+            told(manifest)
+
+    source = (
+        lake.session.readStream.format("binaryFile")
+        .schema(SEGMENTS)
+        .option("recursiveFileLookup", "true")
+        .option("pathGlobFilter", _SUFFIX)
+        .option("maxFileAge", "36500d")
+        .option("maxFilesPerTrigger", SEGMENTS_A_BATCH)
+        .load(folder.root)
+    )
+    writer = source.writeStream.foreachBatch(batch).option("checkpointLocation", lake.storage.at(_CHECKPOINT))
+    if every_s is None:
+        return writer.trigger(availableNow=True).start()
+    return writer.trigger(processingTime=f"{every_s:g} seconds").start()
+
+
+def wait(query: StreamingQuery) -> None:
+    """Until the stream ends. Raises ``QmonError`` with one line where a batch fails; ``KeyboardInterrupt`` ends it."""
+    try:
+        query.awaitTermination()
+    except KeyboardInterrupt:
+        with contextlib.suppress(PySparkException):
+            query.stop()
+        raise
+    except PySparkException as problem:
+        raise QmonError(f"a batch failed, and nothing of it counts: {_cause(problem)}") from problem
+
+
+def _cause(problem: PySparkException) -> str:
+    text = str(problem)
+    for mark in ("qmon.errors.", "BadInput: ", "QmonError: "):
+        if mark in text:
+            return first_line(QmonError(text[text.index(mark) :]))
+    return first_line(problem)

@@ -1,0 +1,65 @@
+"""The Spark session: the same job on a laptop and on a cluster, with times in UTC everywhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import Final
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from qmon.errors import BadInput
+
+LOCAL: Final = "local[*]"
+_DEFAULTS: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "true",
+    # Whole segments go to Python, a few at a time.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    # A segment that its recorder's retention took away in between is reported, not a reason to stand still for ever.
+    "spark.sql.files.ignoreMissingFiles": "true",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_LOCAL_DEFAULTS: Final = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+}
+
+
+def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
+    """A session with qmon's settings, on ``master`` or on every processor of this machine.
+
+    Without ``master`` the one that spark-submit gives is kept. ``conf`` wins over qmon's own settings. Raises
+    ``BadInput`` where Java is missing or Spark refuses a setting.
+    """
+    builder = SparkSession.builder.appName("qmon pipeline")
+    submitted = "SPARK_ENV_LOADED" in os.environ and master is None
+    if not submitted:
+        builder = builder.master(master or LOCAL)
+    local = not submitted and (master or LOCAL).startswith("local")
+    if local:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers': Spark takes whatever python3 is
+    settings = _DEFAULTS | (_LOCAL_DEFAULTS if local else {}) | dict(conf or {})
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        try:
+            session = builder.getOrCreate()
+        except (PySparkException, OSError, RuntimeError) as problem:
+            raise BadInput(
+                f"Spark does not start: {first_line(problem)}; it needs Java 17 or later, as JAVA_HOME or `java`"
+            ) from None
+    session.sparkContext.setLogLevel(settings.get("spark.log.level", "ERROR"))
+    return session
+
+
+def first_line(problem: BaseException) -> str:
+    """The first line of what went wrong, without Java's stack."""
+    return next((line.strip() for line in str(problem).splitlines() if line.strip()), type(problem).__name__)

@@ -1,0 +1,36 @@
+"""One small Spark for all tests of a process; where tests are spread over two processes, each has its own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from qmon.pipeline.session import start
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Two threads, two partitions, no web page; what it writes for itself goes where tests write."""
+    folder = tmp_path_factory.mktemp("spark")
+    session = start("local[2]", small(folder))
+    yield session
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        session.stop()
+
+
+def small(folder: Path) -> dict[str, str]:
+    """Settings of a Spark for tests."""
+    return {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.default.parallelism": "2",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder}",
+        "spark.driver.memory": "1g",
+        "spark.log.level": "OFF",
+    }

@@ -1,0 +1,93 @@
+"""Recordings made for tests: written by the recorder's own hand, with figures drawn from a seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from qmon.model.operations import Kind, Operation, State
+from qmon.recording.figures import Figures
+from qmon.recording.lines import PLAIN, End, Session
+from qmon.recording.roll import Roll
+
+TROUBLE = ("no pops", 3), ("pushers outrun poppers", 2), ("healthy", 0)
+
+
+@dataclass
+class Watched:
+    """One recorder's view of a target. ``step_s``: between polls; ``breaks``: times after which it starts anew."""
+
+    root: Path
+    target: str
+    recorder: str
+    zone: str = "UTC"
+    queues: tuple[str, ...] = ("orders", "mails")
+    step_s: float = 2.0
+    written: list[dict[str, Any]] = field(default_factory=list)
+    """What each line about figures says, as plain values, with recorder, number, target and zone."""
+
+    def record(self, start_at: float, polls: int, *, seed: int = 0, trouble: range = range(0)) -> list[Path]:
+        """Write a stretch of polls; the segments, sealed. ``trouble``: polls at which the first queue has a verdict."""
+        rng, before = random.Random(seed), {path for path in self.root.rglob("*.gz")}
+        session = Session(self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at)
+        roll = Roll(self.root, self.recorder, session)
+        roll.open(start_at, ())
+        at, last = start_at, None
+        for poll in range(polls):
+            at = round(at + self.step_s + rng.uniform(-0.05, 0.05), 3)
+            roll.turn(at, ())
+            figures = self._figures(rng, poll, at, None if last is None else at - last, poll in trouble)
+            roll.add("figures", PLAIN.encode(figures), at)
+            self.written.append(
+                {"r": self.recorder, "n": roll._number, "target": self.target, "zone": self.zone}
+                | PLAIN.encode(figures)
+            )
+            roll.flush(at)
+            last = at
+        roll.seal(at, End("closed"))
+        return sorted({path for path in self.root.rglob("*.gz")} - before)
+
+    def _figures(self, rng: random.Random, poll: int, at: float, span: float | None, trouble: bool) -> Figures:
+        names = self.queues
+        code, severity = TROUBLE[poll // 7 % 2] if trouble else TROUBLE[2]
+        moved = [None if span is None or rng.random() < 0.02 else float(rng.randrange(50)) for _ in names]
+        return Figures(
+            sequence=poll + 1,
+            sampled_at=at,
+            server_ms=rng.uniform(1, 3),
+            queue=names,
+            design=("status",) * len(names),
+            ready=tuple(None if rng.random() < 0.03 else float(rng.randrange(1000)) for _ in names),
+            in_progress=tuple(float(rng.randrange(10)) for _ in names),
+            oldest_s=tuple(round(rng.uniform(0, 30), 3) for _ in names),
+            dead=tuple(float(poll // 100) for _ in names),
+            span_s=(span,) * len(names),
+            pushed=tuple(moved),
+            popped=tuple(None if m is None else float(rng.randrange(50)) for m in moved),
+            verdict=(code, *("healthy",) * (len(names) - 1)),
+            severity=(severity, *(0,) * (len(names) - 1)),
+            since_at=(at - 10 if severity else None, *(None,) * (len(names) - 1)),
+            proof=(f"{code} at {poll}" if severity else None, *(None,) * (len(names) - 1)),
+            wait=("LWLock:WALWrite",) if poll % 3 == 0 else (),
+            sessions=(poll % 5 + 1,) if poll % 3 == 0 else (),
+        )
+
+
+def operation(queue: str, at: float, identity: str = "op1") -> Operation:
+    """A requeue that is done."""
+    return Operation(identity, Kind.REQUEUE, queue, State.DONE, "ann", "test", 5, 5, 0, 0, at, at + 1, "possible")
+
+
+def rows(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """One row a queue and poll, of lines as plain values."""
+    for line in lines:
+        for place, queue in enumerate(line["queue"]):
+            row = {"target": line["target"], "zone": line["zone"], "recorder": line["r"], "sequence": line["n"]}
+            row |= {"sampled_at": line["sampled_at"], "queue": queue}
+            for name, values in line.items():
+                if isinstance(values, list) and name not in ("queue", "wait", "sessions"):
+                    row[name] = values[place]
+            yield row

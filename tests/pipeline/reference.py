@@ -1,0 +1,122 @@
+"""The pipeline in plain Python: what its tables must hold, worked out row by row without Spark."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def unique(rows: Iterable[Row]) -> list[Row]:
+    """Each queue once for each recorder and number."""
+    found = {(row["target"], row["recorder"], row["sequence"], row["queue"]): row for row in rows}
+    return [found[key] for key in sorted(found)]
+
+
+def measured(rows: list[Row]) -> list[Row]:
+    """Rows with the seconds they stand for; of several recorders the one that watched each minute longest."""
+    watched: dict[tuple[str, str, float], dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    out = []
+    for row in rows:
+        span = row.get("span_s") or 0.0
+        span = span if 0 < span <= 150 else 0.0
+        flowing = span > 0 and row.get("pushed") is not None and row.get("popped") is not None
+        minute = row["sampled_at"] // 60 * 60
+        watched[row["target"], row["queue"], minute][row["recorder"]] += span
+        out.append(row | {"span": span, "flow": span if flowing else 0.0, "flowing": flowing, "minute": minute})
+    best = {key: min(each, key=lambda r: (-round(each[r], 3), r)) for key, each in watched.items()}
+    return [row for row in out if best[row["target"], row["queue"], row["minute"]] == row["recorder"]]
+
+
+def percentile(values: list[tuple[float, int]], share: float) -> float | None:
+    """Of values with weights: each stands as often as its weight says, with a straight line between neighbours."""
+    ordered = sorted((value, weight) for value, weight in values if weight > 0)
+    total = sum(weight for _, weight in ordered)
+    if not total:
+        return None
+    place = share * (total - 1)
+    low, high = _at(ordered, math.floor(place)), _at(ordered, math.ceil(place))
+    return low + (high - low) * (place - math.floor(place))
+
+
+def _at(ordered: list[tuple[float, int]], place: int) -> float:
+    for value, weight in ordered:
+        if place < weight:
+            return value
+        place -= weight
+    raise AssertionError(place)
+
+
+def rollup(rows: list[Row], seconds: int) -> dict[tuple[str, str, float], Row]:
+    """The sums of each stretch, by target, queue and where it begins."""
+    stretches: dict[tuple[str, str, float], list[Row]] = defaultdict(list)
+    for row in rows:
+        stretches[row["target"], row["queue"], row["sampled_at"] // seconds * seconds].append(row)
+    return {key: _summed(each) for key, each in stretches.items()}
+
+
+def _summed(rows: list[Row]) -> Row:
+    found: Row = {"samples": len(rows)}
+    found["seconds"] = math.fsum(row["span"] for row in rows)
+    found["flow_s"] = math.fsum(row["flow"] for row in rows)
+    for name in ("pushed", "popped", "completed"):
+        moved = [row[name] for row in rows if row["flowing"] and row.get(name) is not None]
+        found[name] = math.fsum(moved) if moved else None
+    for name, figure in (("ready", "ready"), ("oldest", "oldest_s"), ("in_progress", "in_progress")):
+        known = [(row[figure], row["span"]) for row in rows if row.get(figure) is not None]
+        found[f"{name}_s"] = math.fsum(value * span for value, span in known) if known else None
+        found[f"{name}_known_s"] = math.fsum(span for _, span in known) if known else None
+        found[f"{name}_max"] = max((value for value, span in known if span > 0), default=None)
+        if name != "in_progress":
+            weighted = [(value, round(span * 1000)) for value, span in known]
+            for share, label in ((0.5, "p50"), (0.95, "p95"), (0.99, "p99")):
+                found[f"{name}_{label}"] = percentile(weighted, share)
+    for name, figure in (("ready_last", "ready"), ("dead_last", "dead")):
+        last = [(row["sampled_at"], row[figure]) for row in rows if row.get(figure) is not None]
+        found[name] = max(last)[1] if last else None
+    return found
+
+
+def incidents(rows: list[Row], gap_s: float = 120.0) -> list[Row]:
+    """Stretches of trouble of each queue, of all days together, in their order."""
+    by_queue: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.get("severity", 0) >= 2:
+            by_queue[row["target"], row["queue"]].append(row)
+    found = []
+    for (target, queue), bad in sorted(by_queue.items()):
+        stretches: list[list[Row]] = []
+        for row in sorted(bad, key=lambda r: float(r["sampled_at"])):
+            if not stretches or row["sampled_at"] - stretches[-1][-1]["sampled_at"] > gap_s:
+                stretches.append([])
+            stretches[-1].append(row)
+        found += [_incident(target, queue, each) for each in stretches]
+    return found
+
+
+def _incident(target: str, queue: str, rows: list[Row]) -> Row:
+    seen: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        seen[row["verdict"]].append(row)
+    codes = sorted(seen, key=lambda c: (-max(r["severity"] for r in seen[c]), -len(seen[c]), c))
+    known = [row for row in rows if row.get("ready") is not None]
+    peak = min(known, key=lambda r: (-r["ready"], r["sampled_at"])) if known else None
+    return {
+        "target": target, "queue": queue, "cause": codes[0], "codes": codes,
+        "start_at": min(min(row.get("since_at") or row["sampled_at"], row["sampled_at"]) for row in rows),
+        "end_at": max(row["sampled_at"] for row in rows),
+        "severity": max(row["severity"] for row in rows),
+        "samples": len(rows),
+        "proof": min(seen[codes[0]], key=lambda r: float(r["sampled_at"]))["proof"],
+        "peak_ready": peak["ready"] if peak else None,
+        "peak_at": peak["sampled_at"] if peak else None,
+    }  # fmt: skip
+
+
+def date(at: float) -> str:
+    """The day in UTC."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
