@@ -15,8 +15,8 @@ from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.duration import format_duration
 from qmon.model.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
+from qmon.model.owners import Facts, Proof, proof
 from qmon.operate.frozen import CHUNK, Frozen, array, frozen, read_marks, texts_for
-from qmon.operate.owners import Facts, Proof, proof
 from qmon.operate.sql import Sql
 
 MOST: Final = 2_000_000

@@ -12,9 +12,9 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState
+from qmon.model.owners import Facts, proof
 from qmon.operate.acting import Desk
 from qmon.operate.operator import Operator
-from qmon.operate.owners import Facts, proof
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_requeue import HELD
 from tests.facts import connected, query, wait_until

@@ -12,7 +12,8 @@ from qmon.engines.base import EngineName, Rows
 from qmon.engines.rows import records
 from qmon.engines.sqlserver import SqlServer
 from qmon.engines.sqltext import Slot, scan
-from qmon.operate import choosing, operation, operations, owners, prepared, preview, stores, table, trash, undo
+from qmon.model import owners
+from qmon.operate import choosing, operation, operations, prepared, preview, stores, table, trash, undo
 from qmon.operate.frozen import frozen, marks_for, read_marks, texts_for
 
 VERSION = (99, 0)

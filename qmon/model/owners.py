@@ -10,7 +10,7 @@ from qmon.model.layout import Layout
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a server lets us say of owners: see ``facts.sql``. Times in seconds since the epoch."""
+    """What a server lets us say of owners: see ``action/operate/facts``. Times in seconds since the epoch."""
 
     clock: str
     epoch: float
