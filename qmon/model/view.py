@@ -87,13 +87,17 @@ class Trend(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When it drains: ``seconds`` ± ``band_s`` while draining, ``growth`` in messages/s while growing."""
+    """When it drains: ``seconds`` ± ``band_s`` while draining, ``growth`` in messages/s while growing.
+
+    ``growth_band``: the mean of the minute to come lies within so many messages/s of ``growth``.
+    """
 
     trend: Trend
     seconds: float | None = None
     band_s: float | None = None
     growth: float | None = None
     text: str = ""
+    growth_band: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.clients import ClientsSeen
 from qmon.model.flow import Flow, Shares, committed, pops_in_transaction, ring_flow, shares_of, table_flow
 from qmon.model.forecast import forecast
 from qmon.model.locked import everything_locked
@@ -22,7 +23,6 @@ from qmon.monitor.watched import WatchedIds, WatchedProgress
 from qmon.monitor.window import Rates, Tick, Window
 
 _SMOOTH_S: Final = 4.0
-_FORECAST_S: Final = 20.0
 KEPT_POINTS: Final = 1200
 _FIRST = "rates follow with the second poll"
 _BROKEN = "counters were not read without a break"
@@ -148,7 +148,7 @@ class QueueTrack:
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
             scheduled=self._extra(q, "scheduled"), dead=self._extra(q, "dead"), oldest=oldest,
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
-            gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready, rates),
+            gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready, readings[1].poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts,
             past=self._chronicle.add(verdicts, at), **figures.clients(readings[1]),
@@ -163,11 +163,10 @@ class QueueTrack:
         dead = anchor.dead if anchor is not None and state is not None and state.dead is not None else None
         return figures.counted(q, q.dead, figure, dead)
 
-    def _forecast(self, ready: Figure, rates: Rates | None) -> Forecast:
-        if rates is None or ready.at_least:
+    def _forecast(self, ready: Figure, poppers: ClientsSeen | None) -> Forecast:
+        if ready.at_least:
             return Forecast(Trend.UNKNOWN)
-        recent = self._window.rates(_FORECAST_S) or rates
-        return forecast(ready.value, self._window.nets(_FORECAST_S), recent.pushed, recent.popped)
+        return forecast(ready.value, self._window.ticks, poppers.connected if poppers is not None else None)
 
     def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure) -> None:
         now = self._window.rates(_SMOOTH_S)

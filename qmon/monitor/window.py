@@ -11,7 +11,8 @@ from qmon.model.flow import Flow
 
 RATE_WINDOW_S: Final = 10.0
 """Rates are taken over so many seconds."""
-_KEPT_TICKS: Final = 64
+KEPT_S: Final = 180.0
+"""So far back single ticks are kept, in seconds."""
 _KEPT_NETS: Final = 2400
 
 
@@ -39,7 +40,7 @@ class Window:
     """Ticks without a break. A gap, a restart or a reset of counters begins a new one, so no rate spans it."""
 
     def __init__(self) -> None:
-        self._ticks: deque[Tick] = deque(maxlen=_KEPT_TICKS)
+        self._ticks: deque[Tick] = deque()
         self._times: deque[float] = deque(maxlen=_KEPT_NETS)
         self._nets: deque[float] = deque(maxlen=_KEPT_NETS)
         self._base: tuple[float, float] | None = None
@@ -56,6 +57,8 @@ class Window:
     def add(self, tick: Tick) -> None:
         """Take in what moved since the poll before."""
         self._ticks.append(tick)
+        while tick.at - self._ticks[0].at >= KEPT_S:
+            self._ticks.popleft()
         self._times.append(tick.at)
         self._nets.append(self._nets[-1] + tick.flow.net)
 
@@ -78,17 +81,10 @@ class Window:
             return None
         return Rates(pushed / span, popped / span, completed / span if completes else None, net / span, span)
 
-    def nets(self, seconds: float) -> list[tuple[float, float]]:
-        """The ticks of the last ``seconds``, oldest first: length in seconds and change of ready messages of each."""
-        found: list[tuple[float, float]] = []
-        span = 0.0
-        for tick in reversed(self._ticks):
-            span += tick.seconds
-            if span > seconds:
-                break
-            found.append((tick.seconds, tick.flow.net))
-        found.reverse()
-        return found
+    @property
+    def ticks(self) -> list[tuple[float, Flow]]:
+        """The ticks that are kept, oldest first: length in seconds and what moved in each."""
+        return [(tick.seconds, tick.flow) for tick in self._ticks]
 
     def rebase(self, at: float, ready: float) -> None:
         """Take ``ready`` as the messages ready at ``at`` (server clock), unless that lies before the window."""

@@ -15,13 +15,15 @@ from qmon.engines.registry import engine_for
 from qmon.model.layout import Layout
 from qmon.model.verdicts import HEALTHY
 from qmon.model.view import Verdict, View
+from qmon.monitor.resolve import resolve
 from qmon.operate.acting import Desk
 from qmon.operate.install import install
+from qmon.operate.setup import carry_out, plan
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.contract.operating import desk_at
 from tests.contract.watching import Watched, connect, target_of, watching
-from tests.facts import wait_until
+from tests.facts import query, wait_until
 from tests.laboratory.case import FINE, LOAD, Case, Outcome
 
 SETTINGS: Final = {"synchronous_commit": "off", "autovacuum_naptime": "5s", "max_connections": "150"}
@@ -57,7 +59,7 @@ class Laboratory:
             for case in self.cases:
                 if case.apart:
                     self.start_poppers(case)
-            self.watched: Watched = stack.enter_context(watching(self.url, interval_s=INTERVAL_S))
+            self.watched: Watched = stack.enter_context(watching(self._watcher(), interval_s=INTERVAL_S))
             self._warm_up()
             yield
 
@@ -86,6 +88,20 @@ class Laboratory:
                 self.layouts[name] = install(connection, engine, design, schema="public", queue=name).layout
         finally:
             connection.close()
+
+    def _watcher(self) -> str:
+        """The URL of a role that may do what ``qmon setup`` grants to those who watch, and nothing else."""
+        connection, engine = connect(self.url), engine_for(self.target)
+        try:
+            facts = resolve(connection, engine, []).facts.values()
+            done = carry_out(
+                connection, plan(connection, engine, "monitor", [i for each in facts for i in each.object_ids])
+            )
+        finally:
+            connection.close()
+        assert not [each.problem for each in done if each.problem]
+        query(self.url, "CREATE ROLE watcher LOGIN IN ROLE qmon_monitor")
+        return self.server.url(user="watcher")
 
     def _warm_up(self) -> None:
         """Until every queue has moved and is fine."""

@@ -6,13 +6,18 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from qmon.model.layout import Layout
+from qmon.operate.repair import Repair, prepare_repair
+from qmon.operate.ring_faults import MIN_AGE_S
+from tests.contract.operating import applied
+from tests.facts import query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
+from tests.queues import ENGINE
 
 
 @contextlib.contextmanager
 def full(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """Poppers pop a third of what is pushed, into a ring of 60 slots."""
+    """Poppers pop a twelfth of what is pushed, into a ring of 60 slots."""
     lab.load.change(layout.queue, "pusher", rate=60.0)
     lab.load.change(layout.queue, "popper", rate=5.0)
     yield ()
@@ -20,9 +25,48 @@ def full(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     lab.load.change(layout.queue, "popper", rate=60.0)
 
 
+@contextlib.contextmanager
+def hole(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A pusher has drawn a number and died; cured by the repair that the operator has."""
+    number = _drawn(lab, layout, pushes=True)
+    yield (str(number),)
+    _repaired(lab, layout)
+
+
+@contextlib.contextmanager
+def orphan(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A popper has drawn a number and died; its message is there and nobody will pop it."""
+    number = _drawn(lab, layout, pushes=False)
+    assert layout.ring is not None
+    pushed = f"SELECT 1 FROM {ENGINE.quote(layout.ring.push_sequence.parts)} WHERE last_value > ?"
+    wait_until(lambda: query(lab.url, pushed, number), what="the message is there")
+    yield (str(number),)
+    _repaired(lab, layout)
+
+
+def _drawn(lab: Laboratory, layout: Layout, *, pushes: bool) -> int:
+    assert layout.ring is not None
+    sequence = layout.ring.push_sequence if pushes else layout.ring.pop_sequence
+    asked = "SELECT nextval(CAST(CAST(? AS text) AS regclass))"
+    return int(str(query(lab.url, asked, ENGINE.quote(sequence.parts))[0][0]))
+
+
+def _repaired(lab: Laboratory, layout: Layout) -> None:
+    prepared: list[Repair] = []
+
+    def planned() -> bool:
+        prepared.append(prepare_repair(lab.desk, layout))
+        return prepared[-1].plan.count > 0
+
+    wait_until(planned, MIN_AGE_S + 20, what="the slot has not moved for a second")
+    applied(prepared[-1])
+
+
 CASES = (
     Case(
         "ring full", "ring full", "ring", full, reads_s=3.0, ring_size=60,
         true_too=frozenset({"pushers outrun poppers"}),
     ),
+    Case("pusher died with a number", "ring hole", "ring", hole, reads_s=1.0, load={"poppers": 2}),
+    Case("popper died with a number", "ring orphans", "ring", orphan, reads_s=1.0),
 )  # fmt: skip

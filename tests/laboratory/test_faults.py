@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.laboratory import locks, poppers, rings
+from tests.laboratory import locks, poppers, rings, sight
+from tests.laboratory.case import HOLDS
 from tests.laboratory.confusion import table
 from tests.laboratory.laboratory import laboratory
 
-CASES = (*poppers.CASES, *locks.CASES, *rings.CASES)
+CASES = tuple(case for case in (*poppers.CASES, *locks.CASES, *rings.CASES, *sight.CASES) if case.verdict in HOLDS)
 
 
 @pytest.mark.alone

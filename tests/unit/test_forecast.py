@@ -1,51 +1,143 @@
-"""The forecast: net rate, never the drain rate alone, with a band."""
+"""The forecast: net rate, never the drain rate alone, with a band; only since the net rate last changed."""
 
 from __future__ import annotations
 
+import random
+from itertools import pairwise
+
 import pytest
 
-from qmon.model.forecast import forecast
+from qmon.model.drift import drift_of
+from qmon.model.flow import Flow
+from qmon.model.forecast import SIGMAS, forecast
 from qmon.model.view import Trend
 
+Ticks = list[tuple[float, Flow]]
 
-def steady(net: float, ticks: int = 30) -> list[tuple[float, float]]:
-    return [(1.0, net)] * ticks
+
+def moved(nets: list[float], popped: float = 10.0, seconds: float = 1.0) -> Ticks:
+    """Ticks with these changes of ready messages and so many pops each."""
+    return [(seconds, Flow(net + popped, popped, None, net)) for net in nets]
+
+
+def steady(net: float, ticks: int = 30, popped: float = 100.0) -> Ticks:
+    return moved([net] * ticks, popped)
 
 
 def test_draining_uses_the_net_rate() -> None:
-    found = forecast(700.0, steady(-10), pushed=90.0, popped=100.0)
+    found = forecast(700.0, steady(-10))
     assert found.trend is Trend.DRAINING
     assert found.seconds == pytest.approx(70.0)
-    assert found.text == "drains in 70 s"
+    assert found.text == "drains in 70 s ± 2"
 
 
 def test_growing_says_by_how_much_and_gives_no_time() -> None:
-    found = forecast(12_000.0, steady(216), pushed=91_204.0 / 10, popped=90_988.0 / 10)
+    found = forecast(12_000.0, steady(216, popped=90_988.0 / 10))
     assert (found.trend, found.seconds, found.text) == (Trend.GROWING, None, "growing 216/s")
 
 
+@pytest.mark.parametrize(
+    ("net", "popped", "poppers", "text"),
+    [
+        (12, 20, 4, "growing 12/s: needs ≥ 3 more poppers"),  # each pops 5/s
+        (5, 20, 4, "growing 5.0/s: needs ≥ 1 more popper"),
+        (12, 0, 4, "growing 12/s"),  # they pop nothing: more of them would not help
+        (12, 20, 0, "growing 12/s"),
+    ],
+)
+def test_growing_says_how_many_poppers_it_takes(net: float, popped: float, poppers: int, text: str) -> None:
+    assert forecast(1_000.0, steady(net, popped=popped), poppers).text == text
+
+
 def test_noise_around_nothing_holds_steady() -> None:
-    nets = [(1.0, n) for n in (40.0, -38.0, 12.0, -15.0, 25.0, -22.0) * 5]
-    assert forecast(500.0, nets, pushed=100.0, popped=100.0).trend is Trend.STEADY
+    assert forecast(500.0, moved([40.0, -38.0, 12.0, -15.0, 25.0, -22.0] * 5, 100)).trend is Trend.STEADY
 
 
 def test_the_band_widens_with_the_noise() -> None:
-    calm = forecast(3000.0, [(1.0, n) for n in (-11.0, -9.0) * 15], 0.0, 10.0)
-    wild = forecast(3000.0, [(1.0, n) for n in (-35.0, 15.0) * 15], 0.0, 10.0)
+    def noisy(spread: float) -> Ticks:
+        chance = random.Random(1)
+        return moved([-10 + chance.choice((-spread, spread)) for _ in range(60)], 50)
+
+    calm, wild = forecast(3000.0, noisy(1.0)), forecast(3000.0, noisy(8.0))
     assert calm.band_s is not None
     assert wild.band_s is not None
-    assert wild.band_s > 5 * calm.band_s > 0
+    assert wild.band_s > 4 * calm.band_s > 0
+
+
+def test_what_makes_up_for_itself_is_less_noise_than_what_comes_in_bursts() -> None:
+    """The same ticks in another order: counters that come late against bursts of ten seconds."""
+    late = drift_of([(1.0, net) for net in (0.0, -20.0) * 50])
+    bursts = drift_of([(1.0, net) for net in ([0.0] * 10 + [-20.0] * 10) * 5])
+    assert late.net == bursts.net == -10
+    assert bursts.noise > 10 * late.noise
+
+
+def test_a_band_of_two_errors_holds_what_then_happens_in_19_of_20_walks() -> None:
+    """Walks with a drift and a noise that lasts a few seconds, as they went on."""
+    chance, held, told = random.Random(7), 0, 0
+    for _ in range(200):
+        nets, noise = list[float](), 0.0
+        for _ in range(700):
+            noise = 0.6 * noise + chance.gauss(0, 4)
+            nets.append(-10 + noise)
+        seen, depth, drained = nets[:60], 2000.0, 0
+        while depth > 0:
+            depth += nets[60 + drained]
+            drained += 1
+        found = forecast(2000.0, moved(seen, 50))
+        if found.seconds is not None and found.band_s is not None:
+            told += 1
+            held += abs(found.seconds - drained) <= found.band_s
+    assert told > 190
+    assert held >= 0.9 * told
+
+
+def test_only_what_came_after_a_change_counts() -> None:
+    """A rate that changed 40 s ago is the rate; what was before would say twice as long."""
+    chance = random.Random(3)
+    nets = [net + chance.uniform(-2, 2) for net in [2.0] * 100 + [-10.0] * 40]
+    found = forecast(500.0, moved(nets, 50))
+    assert found.seconds == pytest.approx(50, rel=0.1)
+    assert drift_of([(1.0, net) for net in nets]).seconds == pytest.approx(40, abs=6)
+
+
+def test_a_rate_that_did_not_change_is_taken_from_the_whole_window() -> None:
+    chance = random.Random(5)
+    assert drift_of([(2.0, chance.gauss(-20, 6)) for _ in range(90)]).seconds == pytest.approx(180)
+
+
+@pytest.mark.parametrize("ticks", [2, 3, 5, 29, 30, 31, 77, 400])
+def test_each_number_and_length_of_ticks_is_all_right(ticks: int) -> None:
+    chance = random.Random(ticks)
+    many = [(chance.uniform(0.4, 2.5), chance.uniform(-30, 10)) for _ in range(ticks)]
+    found = drift_of(many)
+    seconds = [length for length, _ in many]
+    assert min(seconds) * 2 * 0.99 <= found.seconds <= sum(seconds) * 1.001
+    assert found.noise >= 0
+
+
+def test_the_band_of_growth_is_that_of_the_minute_to_come() -> None:
+    chance = random.Random(11)
+    ticks = moved([10 + chance.gauss(0, 3) for _ in range(120)], 40)
+    found = forecast(100.0, ticks)
+    drift = drift_of([(seconds, flow.net) for seconds, flow in ticks])
+    assert found.growth_band == pytest.approx(SIGMAS * (drift.noise * (1 / drift.seconds + 1 / 60)) ** 0.5)
 
 
 def test_nothing_is_foretold_from_one_tick_or_an_unknown_depth() -> None:
-    assert forecast(10.0, steady(-1, 1), 0, 1).trend is Trend.UNKNOWN
-    assert forecast(None, steady(-1), 0, 1).trend is Trend.UNKNOWN
+    assert forecast(10.0, steady(-1, 1)).trend is Trend.UNKNOWN
+    assert forecast(None, steady(-1)).trend is Trend.UNKNOWN
 
 
 def test_a_queue_that_nobody_touches_is_not_moving() -> None:
-    assert forecast(40_112.0, steady(0), 0.0, 0.0).text == "not moving"
+    assert forecast(40_112.0, steady(0, popped=0)).text == "not moving"
+
+
+def test_an_empty_queue_is_empty() -> None:
+    assert forecast(0.0, steady(0)).text == "empty"
 
 
 def test_long_times_are_said_in_large_units() -> None:
-    text = forecast(100_000.0, [(1.0, n) for n in (-11.0, -9.0) * 30], 0.0, 10.0).text
-    assert text.startswith("drains in 3 h") or text.startswith("drains in 167 m")
+    texts = [forecast(depth, steady(-10)).text for depth in (1_000.0, 5_000.0, 100_000.0, 5_000_000.0)]
+    assert texts == ["drains in 100 s ± 2", "drains in 8 m", "drains in 3 h", "drains in 6 d"]
+    assert all(a != b for a, b in pairwise(texts))

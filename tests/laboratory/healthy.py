@@ -1,0 +1,111 @@
+"""Healthy, bursty, mixed load over all designs: there is nothing to be said about any of it."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from qmon.demo.server import EmbeddedServer
+from qmon.engines.registry import engine_for
+from qmon.operate.install import install
+from qmon.workload.load import Load
+from qmon.workload.plan import Fault, QueueLoad
+from tests.contract.watching import Watched, connect, target_of, watching
+from tests.laboratory.case import FINE
+from tests.laboratory.laboratory import SETTINGS
+from tests.laboratory.runs import Rates, Run, bursty, noisy, pausing, steady
+from tests.queues import DESIGNS
+
+INTERVAL_S: Final = 1.0
+_STYLES: Final[Mapping[str, Rates]] = {
+    "steady": steady(10, 40),
+    "noisy": noisy(10, 40, 0.9),
+    "bursty": bursty(6, 40, 12, 2),
+    "pausing": pausing(6, 30, 6, 4),
+}
+"""Pushers and poppers as they are on a good day: bursts of 36/s, poppers that look every few seconds."""
+_MORE: Final[Mapping[str, Any]] = {"keeper": True, "requeue_after_s": 20.0, "message_bytes": 200, "apart": False}
+_OWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    "status": {"work_s": 0.02, "fail_share": 0.05, "poppers": 2},
+    "fifo": {"rollback_share": 0.2, "poppers": 2},
+    "heap": {"fail_share": 0.1},
+    "batch_fast": {"batch": 10},
+    "batch_single": {"batch": 5},
+    "naive": {"rollback_share": 0.1, "pushers": 2},
+}
+"""What is peculiar to a design's load; a ring without turns would lose the number that is rolled back for good."""
+
+
+def runs() -> list[Run]:
+    """Each design in one style after the other, so that every style is there several times."""
+    styles = list(_STYLES.values())
+    return [
+        Run(f"calm_{design}", design, 0, styles[number % len(styles)], {**_MORE, **_OWN.get(design, {})})
+        for number, design in enumerate(DESIGNS)
+    ]
+
+
+@dataclass
+class Calm:
+    """What was said in a healthy run: how often each verdict, over all queues and polls; and what was false."""
+
+    polls: int = 0
+    said: Counter[str] = field(default_factory=Counter)
+    false: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{code} {count}" for code, count in self.said.most_common())
+        wrong = "".join(f"\n  {queue}: {code}: {proof}" for (queue, code), proof in self.false.items())
+        return f"healthy load, {self.polls} polls: {counts}{wrong}"
+
+
+def calm(seconds: float, *, faults: Sequence[Fault] = ()) -> Calm:
+    """Drive all designs for so long; what was said once the rates were known."""
+    with EmbeddedServer(settings=SETTINGS) as server:
+        url = server.url()
+        target, loads, connection = target_of(url), [], connect(url)
+        for run in runs():
+            made = install(
+                connection, engine_for(target), run.design, schema="public", queue=run.name, timeout_s=30.0,
+                owner_held_while_working=True,
+            )  # fmt: skip
+            push, pop = run.rates(0.0, random.Random(0))
+            loads.append(QueueLoad(made.layout, **{"rate": push, "pop_rate": pop, **run.load}))
+        connection.close()
+        with Load(target, loads, faults) as load, watching(url, interval_s=INTERVAL_S) as watched:
+            watched.view(polls=2)
+            drive(load, {run.name: run for run in runs()}, seconds)
+            return _counted(watched)
+
+
+def _counted(watched: Watched) -> Calm:
+    found = Calm()
+    for view in watched.views[2:]:
+        found.polls += 1
+        for queue in view.queues:
+            for verdict in queue.verdicts:
+                found.said[verdict.code] += 1
+                if verdict.code not in FINE:
+                    found.false.setdefault((queue.name, verdict.code), verdict.proof)
+    return found
+
+
+def drive(load: Load, runs: Mapping[str, Run], seconds: float) -> None:
+    """Tell the workers each second at what rates to work."""
+    chances = {queue: random.Random(queue) for queue in runs}
+    told: dict[tuple[str, str], float] = {}
+    began, pause = time.monotonic(), threading.Event()
+    while (t := time.monotonic() - began) < seconds:
+        for queue, run in runs.items():
+            push, pop = run.rates(t, chances[queue])
+            if told.get((queue, "push")) != push:
+                load.change(queue, "pusher", rate=push)
+            if told.get((queue, "pop")) != pop:
+                load.change(queue, "popper", rate=pop)
+            told[queue, "push"], told[queue, "pop"] = push, pop
+        pause.wait(max(0.0, 1.0 - (time.monotonic() - began - t)))
