@@ -161,6 +161,19 @@ class Engine(Protocol):
         """The statement that lets ``role``, quoted already, see the sessions of others."""
         ...
 
+    def ids(self, ids: Sequence[int]) -> str:
+        """Several object ids as one value, in the form that the statements of this engine take."""
+        ...
+
+    @property
+    def shows_deleted(self) -> bool:
+        """Whether what we read still holds rows that a running transaction has deleted."""
+        ...
+
+    def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
+        """The statement that lets ``role``, quoted already, see the sessions of others."""
+        ...
+
     def connect(self, target: Target, session: Session) -> Connection:
         """Connect; raises ``Unreachable``, ``MissingDriver`` or ``BadInput`` with one clear line.
 

@@ -99,6 +99,19 @@ class Postgres:
         """Membership in the role that sees all statistics."""
         return f"GRANT pg_read_all_stats TO {role}"
 
+    def ids(self, ids: Sequence[int]) -> str:
+        """An array: ``{1,2}``."""
+        return "{" + ",".join(map(str, ids)) + "}"
+
+    @property
+    def shows_deleted(self) -> bool:
+        """A deleted row stays until its transaction commits."""
+        return True
+
+    def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
+        """Membership in the role that sees all statistics."""
+        return f"GRANT pg_read_all_stats TO {role}"
+
     def connect(self, target: Target, session: Session) -> OdbcConnection:
         """Connect and set up the session, each in one round trip of ours."""
         from qmon.engines import odbc

@@ -25,6 +25,8 @@ DRIVER_NAMES: Final = ("ODBC Driver 18 for SQL Server", "ODBC Driver 17 for SQL 
 """The drivers that are used where the user names none, best first; Microsoft's wheel comes before FreeTDS."""
 
 WHEEL: Final = "mssql_python_odbc"
+AZURE: Final = 100
+"""What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014."""
 _MAX_NAME: Final = 128
 _FREETDS: Final = {"Encryption": "require", "TDS_Version": "7.4"}
 _FIRST: Final = (11, 0)
@@ -60,6 +62,21 @@ class SqlServer:
     def literal(self, text: str) -> str:
         """A string of any characters."""
         return "N'" + text.replace("'", "''") + "'"
+
+    def ids(self, ids: Sequence[int]) -> str:
+        """A list: ``1,2``."""
+        return ",".join(map(str, ids))
+
+    @property
+    def shows_deleted(self) -> bool:
+        """READ UNCOMMITTED passes over what is deleted, be it committed or not."""
+        return False
+
+    def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
+        """The right on the server, which a login is given in master; in Azure SQL Database that on the database."""
+        if version[0] >= AZURE:
+            return f"GRANT VIEW DATABASE STATE TO {role}"
+        return f"GRANT VIEW SERVER {'PERFORMANCE ' if version[0] >= 16 else ''}STATE TO {role}"
 
     def connect(self, target: Target, session: Session) -> OdbcConnection:
         """Connect and set up the session, each in one round trip of ours."""

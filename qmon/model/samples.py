@@ -13,7 +13,8 @@ from dataclasses import dataclass
 class ServerSample:
     """One row: the server and the watched database as a whole.
 
-    ``sees_sessions`` false: our role, ``role``, sees no session but its own.
+    ``sees_sessions`` false: our role, ``role``, sees no session but its own. ``None``: this server does not count
+    them, or not for us.
     """
 
     now_at: float
@@ -21,9 +22,9 @@ class ServerSample:
     stats_reset_at: float | None
     in_recovery: bool
     sessions: int
-    commits: int
-    rollbacks: int
-    deadlocks: int
+    commits: int | None
+    rollbacks: int | None
+    deadlocks: int | None
     sees_sessions: bool = True
     role: str = ""
 

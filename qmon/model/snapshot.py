@@ -46,7 +46,8 @@ class QueueSamples:
     """The samples of one queue in one poll; ``None`` or empty where the probe does not apply, is not due, or failed.
 
     ``last_id``: last id issued. ``head_limit``: how many ready rows the head probe could have counted. ``held``:
-    ``None`` where nothing tells which rows transactions hold; ``locked``: the same, also of a queue with a state while
+    ``None`` where nothing tells which rows transactions hold; ``held_counted``: these rows are among those
+    that the head and the anchor count; ``locked``: the same, also of a queue with a state while
     its head does not move. ``longest_first``: the
     progress probe saw the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start
     time. ``anchor`` is the newest exact count there
@@ -60,6 +61,7 @@ class QueueSamples:
     head: HeadSample | None = None
     head_limit: int = 0
     held: tuple[HeldSample, ...] | None = ()
+    held_counted: bool = True
     locked: tuple[HeldSample, ...] = ()
     progress: ProgressSample | None = None
     longest_first: bool = False

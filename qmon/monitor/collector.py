@@ -31,10 +31,11 @@ from qmon.model.samples import (
     WalkSample,
     WriterSample,
 )
+from qmon.model.server_counters import ServerCounters, with_counters
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.clients_track import CLIENTS
 from qmon.monitor.jobs import Book, Job
-from qmon.monitor.queue_probes import QueueProbes, Spec
+from qmon.monitor.queue_probes import QueueProbes, Spec, names_of
 from qmon.monitor.readings import Readings
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.run import Results, Runner
@@ -57,6 +58,7 @@ _WAITERS: Final = 200
 """So many waiting sessions are asked for their blockers at most."""
 _STATEMENT: Final = 1000
 _STATEMENT_SHORT: Final = 200
+_BYTES: Final = frozenset({"bytea", "binary", "varbinary"})
 
 
 class Collector:
@@ -85,6 +87,7 @@ class Collector:
         self._sessions = 0
         self._pauses = False
         self._buffers: int | None = None
+        self._now_at = 0.0
 
     def use(self, resolved: Resolved, configured: Sequence[Layout] = ()) -> tuple[Spec, ...]:
         """Watch these queues from the next poll on; returns them with their facts.
@@ -118,6 +121,8 @@ class Collector:
         if server is None:
             reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
             raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
+        server = with_counters(server, self._one(results, "server_counters"))
+        self._now_at = server.now_at
         clock = self._one(results, "clock")
         blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
         self._sessions = server.sessions
@@ -137,7 +142,7 @@ class Collector:
             blocked=None if blocking is None else pairs_of(blocking), blocking=blocking,
             writers=results.get(("", "writers")), cost=self._one(results, "cost"),
             pauses=results.get(("", "pauses"), ()), clients=results.get(("", "clients")),
-            failures=(*failures, *_unseen(server), *self._problems, *self._slow.failures(), *more.failures),
+            failures=(*failures, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
         )  # fmt: skip
 
@@ -168,20 +173,23 @@ class Collector:
         facts = [probes.facts for probes in self._queues.values()]
         tables = [i for f in facts for i in (f.table_id, f.data_table_id) if i is not None]
         if tables:
-            jobs.append(self._book.job("counters", CounterSample, {"tables": _array(tables)}))
+            named = {i: names_of(p.layout, p.facts) for p in self._queues.values() for i in (p.facts.table_id,)}
+            jobs += self._book.of_tables("counters", CounterSample, tables, named)
         sequences = [f.sequence_id for f in facts if f.sequence_id is not None]
         if sequences:
-            jobs.append(self._book.job("sequences", SequenceSample, {"sequences": _array(sequences)}))
+            jobs.append(self._book.job("sequences", SequenceSample, {"sequences": self._engine.ids(sequences)}))
         for name, probes in self._queues.items():
             jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             jobs.append(self._book.job("writers", WriterSample))
+        if self._book.has("server_counters"):
+            jobs.append(self._book.job("server_counters", ServerCounters))
         jobs.append(self._book.job("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
             jobs.append(self._book.job("pauses", PauseSample))
         jobs.append(self._book.job("waits", WaitSample))
         jobs.append(self._book.job("clients", ClientSample, {"limit": CLIENTS, "chars": _STATEMENT_SHORT}))
-        jobs += self._readings.jobs(now, _array(tables) if tables else "", closely=focus.closely)
+        jobs += self._readings.jobs(now, tables, closely=focus.closely)
         jobs.append(self._book.job("cost", CostSample))
         jobs.append(self._book.job("clock", ClockSample))
         return [job for job in jobs if self._book.has(job.probe)]
@@ -215,12 +223,14 @@ class Collector:
             held=held if pops_in_transaction(layout) else (), locked=held or (),
             progress=_first(found.get("progress_oldest") or found.get("progress")),
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
+            held_counted=self._engine.shows_deleted,
             scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get(probes.ring_probe)),
-            anchor=self._slow.anchor(layout.queue), messages=messages_of(layout, facts, found), unknown=unknown,
+            anchor=_first(found.get("depth")) or self._slow.anchor(layout.queue),
+            messages=messages_of(layout, facts, found), unknown=unknown,
         )  # fmt: skip
 
     def _needs_anchor(self, q: QueueSamples) -> bool:
-        if q.layout.ring is not None:
+        if q.layout.ring is not None or (q.anchor is not None and q.anchor.counted_at >= self._now_at):
             return False
         if q.head is None:
             return True
@@ -233,6 +243,14 @@ class Collector:
         before, self._buffers = self._buffers, cost.buffers
         return cost.buffers - before if before is not None and cost.buffers >= before else None
 
+    def _unseen(self, server: ServerSample) -> tuple[ProbeFailure, ...]:
+        """What our role is not shown, and the GRANT that helps: a probe that silently sees nothing would lie."""
+        if server.sees_sessions:
+            return ()
+        grant = self._engine.grant_to_see(server.role, self._connection.version)
+        reason = "our role sees no session but its own: waits, blocking and the age of holders are missing"
+        return (ProbeFailure("waits", reason, grant=grant),)
+
     @staticmethod
     def _one(results: Mapping[tuple[str, str], tuple[Any, ...]], probe: str) -> Any:
         return _first(results.get(("", probe)))
@@ -240,19 +258,6 @@ class Collector:
 
 def _first(records: tuple[Any, ...] | None) -> Any:
     return records[0] if records else None
-
-
-def _array(ids: Sequence[int]) -> str:
-    return "{" + ",".join(map(str, ids)) + "}"
-
-
-def _unseen(server: ServerSample) -> tuple[ProbeFailure, ...]:
-    """What our role is not shown, and the GRANT that helps: a probe that silently sees nothing would lie."""
-    if server.sees_sessions:
-        return ()
-    grant = f"GRANT pg_read_all_stats TO {server.role}"
-    reason = "our role sees no session but its own: waits, blocking and the age of holders are missing"
-    return (ProbeFailure("waits", reason, grant=grant),)
 
 
 def _head_of(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
@@ -275,15 +280,15 @@ def messages_of(
     for probe in found:
         if probe.startswith("messages"):
             column = facts.column(layout.payload) if layout.payload is not None else None
-            if column is None or column.type != "bytea":
+            if column is None or column.type not in _BYTES:
                 return found[probe]
             return tuple(replace(m, payload=_decoded(m.payload)) for m in found[probe])
     return None
 
 
 def _decoded(payload: str | None) -> str | None:
-    """PostgreSQL writes bytes as ``\\x`` and hex digits; half a byte at the cut is left out."""
-    if payload is None or not payload.startswith("\\x"):
+    """Bytes come as ``\\x`` (PostgreSQL) or ``0x`` (SQL Server) and hex digits; half a byte at the cut is left out."""
+    if payload is None or not payload.startswith(("\\x", "0x")):
         return payload
     digits = payload[2 : len(payload) // 2 * 2]
     return bytes.fromhex(digits).decode("utf-8", "replace")

@@ -70,7 +70,9 @@ class History:
         first = self._servers[0]
         span = now.server.now_at - first.now_at
 
-        def rate(before: int, after: int) -> Figure:
+        def rate(before: int | None, after: int | None) -> Figure:
+            if before is None or after is None:
+                return Figure.unknown("this server does not count them, or does not show us")
             if span <= 0 or after < before:
                 return Figure.unknown(_FIRST)
             return Figure((after - before) / span)

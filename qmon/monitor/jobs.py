@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from qmon.engines import queries
 from qmon.engines.base import Bound, Engine, Statement, Value
 from qmon.engines.queries import Name
 
+PART: Final = "@"
+"""Between a probe's name and its part."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One statement of a poll. ``queue`` is empty for the target as a whole; ``record`` is the type of its rows."""
+    """One statement of a poll. ``queue`` is empty for the target as a whole; ``record`` is the type of its rows.
+
+    ``part``: which of several statements of the same probe it is; their rows are put together.
+    """
 
     probe: str
     record: type
     bound: Bound
     queue: str = ""
+    part: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What the result is filed under."""
-        return self.queue, self.probe
+        """What the result is filed under, until the parts are put together."""
+        return self.queue, f"{self.probe}{PART}{self.part}" if self.part else self.probe
 
 
 @dataclass(slots=True)
@@ -53,3 +61,21 @@ class Book:
             statement = self._rendered[queue, probe] = queries.render(query, wanted, self.engine)
         bound = {name: value for name, value in (values or {}).items() if name in statement.parameters}
         return Job(probe, record, Bound(statement, bound), queue)
+
+    def of_tables(
+        self, probe: str, record: type, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
+    ) -> list[Job]:
+        """The jobs of a probe about tables: one for all where the engine can, else one a table (``:table_id``).
+
+        ``names``: by table what its own statement may use.
+        """
+        if not tables or not self.has(probe):
+            return []
+        query = queries.load(self.engine.name, f"probe/{probe}", self.version)
+        if "table_id" not in query.parameters:
+            return [self.job(probe, record, {"tables": self.engine.ids(tables)})]
+        own = names or {}
+        jobs = [
+            (str(i), self.job(probe, record, {"table_id": i}, own.get(i), f"{PART}{i}")) for i in dict.fromkeys(tables)
+        ]
+        return [replace(job, queue="", part=part) for part, job in jobs]

@@ -14,6 +14,7 @@ from qmon.model.facts import TableFacts
 from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
 from qmon.model.samples import (
+    AnchorSample,
     CountSample,
     HeadSample,
     HeldSample,
@@ -49,6 +50,8 @@ _LISTED: Final = {
     "head_state": "messages_ready",
 }
 """What lists the rows, where a pop leaves none in progress."""
+_SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due")
+"""What an index serves: the statements of SQL Server name the index for each, such as ``{head_index}``."""
 WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
@@ -159,6 +162,7 @@ class QueueProbes:
         jobs = self._ring(sessions)
         jobs += self._head()
         jobs += self._in_progress()
+        jobs += self._depth()
         if now - self.memo.counted_at >= _COUNTING_S:
             jobs += self._counts()
             self.memo.counted_at = now
@@ -186,7 +190,7 @@ class QueueProbes:
     def _pop_sequences(self) -> str:
         """The pop positions as an array: one, or one for each subscriber."""
         own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
-        return "{" + ",".join(map(str, own)) + "}"
+        return self._book.engine.ids([each for each in own if each is not None])
 
     @property
     def ring_probe(self) -> str:
@@ -225,6 +229,13 @@ class QueueProbes:
             limit = max(memo.head_limit, _HELD_AT_LEAST)
             jobs.append(self._job(held, HeldSample, {"limit": limit, "head": memo.bound()}))
         return jobs
+
+    def _depth(self) -> list[Job]:
+        """The rows that the server itself counts in an index of ready rows, where it does so."""
+        if self.layout.ring is not None or self.layout.due_at is not None or not self._book.has("depth"):
+            return []
+        values: dict[str, Value] = {"table_id": self.facts.table_id, "all_rows": self.layout.state is None}
+        return [self._job("depth", AnchorSample, values)]
 
     def _in_progress(self) -> list[Job]:
         state = self.layout.state
@@ -283,6 +294,7 @@ def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
         "payload": layout.payload,
         "data_table": layout.data_table.parts if layout.data_table else None,
         "data_id": layout.data_id,
+        **{f"{seek}_index": facts.indexes.get(seek) for seek in _SEEKS},
     }
     if layout.ring is not None:
         ring = layout.ring

@@ -44,12 +44,11 @@ class Readings:
         self._sampler = sampler
         self._statistics: tuple[StatisticsSample, ...] | None = None
         self._looked_at = float("-inf")
-        self._tables = ""
+        self._tables: Sequence[int] = ()
 
-    def jobs(self, now: float, tables: str, *, closely: bool = False) -> list[Job]:
-        """The jobs of this poll. ``now``: our monotonic clock; ``tables``: the queues' tables, empty where there are
-        none; ``closely``: waits are on the screen. They go last, so that what our own session reads in this poll is
-        counted as its own.
+    def jobs(self, now: float, tables: Sequence[int], *, closely: bool = False) -> list[Job]:
+        """The jobs of this poll. ``now``: our monotonic clock; ``tables``: ids of the queues' tables; ``closely``: waits
+        are on the screen. They go last, so that what our own session reads in this poll is counted as its own.
         """
         if self._sampler is not None:
             self._sampler.look_closely(closely)
@@ -57,8 +56,8 @@ class Readings:
         if tables:
             if now - self._looked_at >= _STATISTICS_EVERY_S or tables != self._tables:
                 self._looked_at, self._tables = now, tables
-                jobs += self._job("statistics", StatisticsSample, {"tables": tables})
-            jobs += self._job("uses", UseSample, {"tables": tables})
+                jobs += self._book.of_tables("statistics", StatisticsSample, tables)
+            jobs += self._book.of_tables("uses", UseSample, tables)
         return jobs + self._job("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
 
     def _job(self, probe: str, record: type, values: dict[str, Value]) -> list[Job]:

@@ -9,7 +9,7 @@ from qmon.engines.base import Connection
 from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.jobs import Job
+from qmon.monitor.jobs import PART, Job
 
 Results = dict[tuple[str, str], tuple[Any, ...]]
 """The records of each job that worked, by queue and probe."""
@@ -50,7 +50,8 @@ class Runner:
             if not self._single(job, results):
                 break  # the server is too slow for more in this poll
         asked = {job.key for job in jobs}
-        return results, [failure for key, (_, failure) in self._failing.items() if key in asked]
+        failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
+        return _put_together(results), list(dict.fromkeys(failures))
 
     def _resting(self, job: Job) -> bool:
         failed = self._failing.get(job.key)
@@ -82,6 +83,17 @@ class Runner:
         self._proven.add(job.key)
         self._failing.pop(job.key, None)
         return True
+
+
+def _put_together(results: Results) -> Results:
+    """The rows of a probe that was asked in parts, under its own name."""
+    if not any(PART in probe for _, probe in results):
+        return results
+    out: Results = {}
+    for (queue, probe), rows in results.items():
+        key = queue, probe.partition(PART)[0]
+        out[key] = out.get(key, ()) + rows
+    return out
 
 
 def _rest(problem: QueryFailed) -> int:

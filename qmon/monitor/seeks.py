@@ -48,7 +48,7 @@ def table_facts(layout: Layout, details: Details, data: Details | None, sequence
     return TableFacts(
         table_id=details.table.table_id,
         data_table_id=data.table.table_id if data else None,
-        sequence_id=sequence.sequence_id if sequence else None,
+        sequence_id=sequence.sequence_id if sequence else reader.identity(details.table.table_id),
         push_sequence_id=push.sequence_id if push else None,
         pop_sequence_id=pop.sequence_id if pop else None,
         subscriber_sequence_ids=tuple(each.sequence_id for each in readers),
@@ -246,6 +246,11 @@ class _Reader:
             ("stuck", "a pop of a ring is one short update: nothing stays in progress"),
         ):
             self.found.unknown[figure] = reason
+
+    def identity(self, table_id: int) -> int | None:
+        """The table itself, where its id is an identity that no sequence fills (SQL Server)."""
+        column = self.details.column(self.layout.id)
+        return table_id if column is not None and column.is_identity and column.sequence_id is None else None
 
     def rates(self) -> None:
         """What the design itself rules out."""

@@ -60,8 +60,9 @@ class QueueTrack:
         if q.last_id is not None and q.layout.enqueued_at is None:
             self._ids.see(q.last_id, at)
         held = figures.held_rows(q, snapshot.writers, q.layout.timeout_s)
-        exact = figures.exact_ready(q, held[0] if held else 0)
-        self._count(q, at, exact, held[0] if held else 0)
+        among = held[0] if held and q.held_counted else 0
+        exact = figures.exact_ready(q, among)
+        self._count(q, at, exact, among)
         ready = figures.ready(q, exact, self._window.carried())
         if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
             ready = Figure.unknown(blind)

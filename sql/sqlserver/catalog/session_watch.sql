@@ -1,11 +1,17 @@
 -- Sets up a session that only watches: it never waits for a lock on rows. No values are bound, since settings made in a
 -- statement with values end with that statement.
 -- {lock_timeout!int}  milliseconds to wait for a lock, -1 for ever
--- > version           the server's version, such as 16.0.4135.4
+-- > version           the server's version, such as 16.0.4135.4; 100.0 in Azure SQL Database and 16.0 in a Managed Instance,
+--                     which both have what later versions have and call themselves 12
 -- > session_id        the server's id of this session
 -- > login             who we are
 SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
 SET LOCK_TIMEOUT {lock_timeout!int};
-SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128)) AS version,
+SELECT CASE
+           WHEN CAST(SERVERPROPERTY('EngineEdition') AS int) IN (5, 12) THEN N'100.0'
+           WHEN CAST(SERVERPROPERTY('EngineEdition') AS int) = 8
+               AND CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128)) LIKE N'12.%' THEN N'16.0'
+           ELSE CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128))
+       END                                                     AS version,
        CAST(@@SPID AS int)                                     AS session_id,
        CAST(SUSER_SNAME() AS nvarchar(128))                    AS login;

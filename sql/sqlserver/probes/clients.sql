@@ -1,0 +1,65 @@
+-- The sessions of programs in this database, qmon's own left out: who they are, and what they ran last. Sessions of others are
+-- seen with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE) only. Grows with the number of sessions, not
+-- with the queues.
+-- :limit        so many at most, those whose last statement is the newest
+-- :chars        so many characters of a statement at most
+-- > session     its id
+-- > started_at  when it began, seconds since the epoch
+-- > application its application name
+-- > login       who it is
+-- > state       active, idle, idle in transaction
+-- > begun_s     seconds since its last statement began
+-- > quiet_s     seconds for which it has been idle, or at work
+-- > wait_kind   class of what it waits for (Lock, Timeout where it sleeps on purpose …), empty where it runs
+-- > statement   its last statement, shortened
+SELECT TOP (:limit)
+    CAST(s.session_id AS int) AS session,
+    CAST(DATEDIFF(DAY, '19700101', s.login_time) * 86400.0
+        + DATEDIFF(MILLISECOND, CAST(CAST(s.login_time AS date) AS datetime), s.login_time) / 1000.0
+        - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 AS float) AS started_at,
+    CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
+    CAST(COALESCE(s.login_name, N'') AS nvarchar(128)) AS login,
+    CAST(CASE
+        WHEN r.session_id IS NOT NULL THEN 'active'
+        WHEN EXISTS (
+            SELECT 1 FROM sys.dm_tran_session_transactions AS x WHERE x.session_id = s.session_id AND x.is_user_transaction = 1
+        ) THEN 'idle in transaction'
+        ELSE 'idle'
+    END AS varchar(20)) AS state,
+    CAST(
+        DATEDIFF(DAY, s.last_request_start_time, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, s.last_request_start_time, GETDATE()), s.last_request_start_time), GETDATE()) / 1000.0
+    AS float) AS begun_s,
+    CAST(
+        DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN COALESCE(s.last_request_end_time, s.login_time) ELSE s.last_request_start_time END, GETDATE()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, CASE WHEN r.session_id IS NULL THEN COALESCE(s.last_request_end_time, s.login_time) ELSE s.last_request_start_time END, GETDATE()), CASE WHEN r.session_id IS NULL THEN COALESCE(s.last_request_end_time, s.login_time) ELSE s.last_request_start_time END), GETDATE()) / 1000.0
+    AS float) AS quiet_s,
+    CAST(CASE
+        WHEN r.session_id IS NULL THEN 'Client'
+        WHEN r.wait_type IS NULL THEN ''
+        WHEN r.wait_type LIKE N'LCK[_]%' THEN 'Lock'
+        WHEN r.wait_type IN (N'WAITFOR', N'BROKER_RECEIVE_WAITFOR') THEN 'Timeout'
+        WHEN r.wait_type = N'ASYNC_NETWORK_IO' THEN 'Client'
+        WHEN r.wait_type LIKE N'PAGELATCH[_]%' OR r.wait_type LIKE N'LATCH[_]%' THEN 'LWLock'
+        WHEN r.wait_type LIKE N'PAGEIOLATCH[_]%' OR r.wait_type IN (N'WRITELOG', N'IO_COMPLETION') THEN 'IO'
+        ELSE 'Other'
+    END AS varchar(20)) AS wait_kind,
+    CAST(COALESCE(LEFT(t.text, :chars), N'') AS nvarchar(4000)) AS statement
+FROM sys.dm_exec_sessions AS s
+OUTER APPLY (
+    SELECT TOP (1) q.session_id, q.wait_type, q.sql_handle
+    FROM sys.dm_exec_requests AS q
+    WHERE q.session_id = s.session_id
+    ORDER BY q.request_id
+) AS r
+OUTER APPLY (
+    SELECT TOP (1) c.most_recent_sql_handle
+    FROM sys.dm_exec_connections AS c
+    WHERE c.session_id = s.session_id
+) AS c
+OUTER APPLY sys.dm_exec_sql_text(COALESCE(r.sql_handle, c.most_recent_sql_handle)) AS t
+WHERE s.is_user_process = 1
+    AND s.database_id = DB_ID()
+    AND s.session_id <> @@SPID
+    AND (s.program_name NOT LIKE N'qmon %' OR s.program_name = N'qmon load' OR s.program_name IS NULL)
+ORDER BY s.last_request_start_time DESC

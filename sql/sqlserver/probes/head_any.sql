@@ -1,0 +1,34 @@
+-- A bounded count of a queue without any order, and its oldest message: both where the table is small, at most 128 pages.
+-- Of a larger one nothing is read: a heap keeps the pages that deletes have emptied, and rows may lie behind all of them.
+-- {table}        the queue's table
+-- {enqueued_at?} column: when it was pushed
+-- :table_id      the table's object id
+-- :limit         look at so many rows at most
+-- > place        NULL: nothing leads from one poll to the next
+-- > head_id      NULL: no id
+-- > oldest_s     age in seconds of the oldest of the rows seen
+-- > counted      rows seen, at most :limit
+-- > whole        nothing was left out but for what is beyond :limit
+SELECT
+    CAST(NULL AS nvarchar(450)) AS place,
+    CAST(NULL AS nvarchar(450)) AS head_id,
+    MAX(CAST(
+        DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()), s.qmon_at), SYSUTCDATETIME()) / 1000.0
+    AS float)) AS oldest_s,
+    CAST(COUNT(s.qmon_row) AS int) AS counted,
+    CAST(MAX(p.small) AS bit) AS whole
+FROM (
+    SELECT CASE WHEN SUM(a.total_pages) <= 128 THEN 1 ELSE 0 END AS small
+    FROM sys.partitions AS r
+    JOIN sys.allocation_units AS a ON a.container_id = r.hobt_id AND a.type IN (1, 3)
+    WHERE r.object_id = CAST(:table_id AS int)
+        AND r.index_id IN (0, 1)
+) AS p
+OUTER APPLY (
+    SELECT TOP (CASE p.small WHEN 1 THEN CAST(:limit AS int) ELSE 0 END)
+        1 AS qmon_row,
+        CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+    FROM {table}
+) AS s
+OPTION (MAXDOP 1)

@@ -1,0 +1,15 @@
+-- Messages in one state, counted up to a limit (dead letters).
+-- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- {table}      the queue's table
+-- {state}      column: the state
+-- {dead_index} the index that leads to the rows in that state
+-- :value       the state value
+-- :limit       count at most so many
+-- > counted    rows seen, at most :limit
+SELECT CAST(COUNT(*) AS int) AS counted
+FROM (
+    SELECT TOP (:limit) 1 AS qmon_row
+    FROM {table} WITH (INDEX ({dead_index}))
+    WHERE {state} = CAST(:value AS varchar(100))
+) AS s
+OPTION (RECOMPILE, MAXDOP 1)

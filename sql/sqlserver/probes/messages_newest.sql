@@ -1,0 +1,40 @@
+-- The newest messages of a stack, for the queue screen, those that are popped next first.
+-- {table}        the queue's table
+-- {id}           column: the id; pops take the greatest
+-- {message_id}   column: the id
+-- {enqueued_at?} column: when it was pushed
+-- {attempts?}    column: how often it was popped
+-- {payload?}     column: the message
+-- {head_index}   the index that gives them in that order
+-- :limit         so many at most
+-- > id           id as text
+-- > state        ready: one that is being popped is not seen any more
+-- > age_s        seconds since it was pushed
+-- > owner        NULL: who holds a row is not to be read from it
+-- > attempts     how often it was popped
+-- > payload      its first characters; its size alone where it is large
+SELECT
+    m.qmon_id AS id,
+    CAST('ready' AS varchar(20)) AS state,
+    CAST(
+        DATEDIFF(DAY, m.qmon_at, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, m.qmon_at, SYSUTCDATETIME()), m.qmon_at), SYSUTCDATETIME()) / 1000.0
+    AS float) AS age_s,
+    CAST(NULL AS nvarchar(128)) AS owner,
+    m.qmon_attempts AS attempts,
+    CAST(m.qmon_payload AS nvarchar(400)) AS payload
+FROM (
+    SELECT TOP (:limit)
+        CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
+        CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at,
+        CAST({attempts?} AS int) AS qmon_attempts,
+        CASE
+            WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
+            ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)
+        END AS qmon_payload,
+        ROW_NUMBER() OVER (ORDER BY q.{id} DESC) AS qmon_place
+    FROM {table} AS q WITH (INDEX ({head_index}))
+    ORDER BY q.{id} DESC
+) AS m
+ORDER BY m.qmon_place
+OPTION (MAXDOP 1)

@@ -1,0 +1,48 @@
+-- Messages in progress for the queue screen, the longest-running first.
+-- No more than 1,000 of them are looked at, in the order of the index, best that of the start times.
+-- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- {table}          the queue's table
+-- {message_id}     column: the id
+-- {state}          column: the state
+-- {started_at?}    column: when it was popped
+-- {owner?}         column: who popped it
+-- {attempts?}      column: how often it was popped
+-- {payload?}       column: the message
+-- {progress_index} the index that leads to the rows in progress
+-- :in_progress     the state value of a message in progress
+-- :limit           so many at most
+-- > id             id as text
+-- > state          always in_progress
+-- > age_s          seconds since it was popped
+-- > owner          who popped it
+-- > attempts       how often it was popped
+-- > payload        its first characters; its size alone where it is large
+SELECT
+    m.qmon_id AS id,
+    CAST('in_progress' AS varchar(20)) AS state,
+    CAST(
+        DATEDIFF(DAY, m.qmon_at, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, m.qmon_at, SYSUTCDATETIME()), m.qmon_at), SYSUTCDATETIME()) / 1000.0
+    AS float) AS age_s,
+    m.qmon_owner AS owner,
+    m.qmon_attempts AS attempts,
+    CAST(m.qmon_payload AS nvarchar(400)) AS payload
+FROM (
+    SELECT TOP (:limit) p.*
+    FROM (
+        SELECT TOP (1000)
+            CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
+            CAST(SWITCHOFFSET(CAST({started_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at,
+            RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
+            CAST({attempts?} AS int) AS qmon_attempts,
+            CASE
+                WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
+                ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)
+            END AS qmon_payload
+        FROM {table} AS q WITH (INDEX ({progress_index}))
+        WHERE q.{state} = CAST(:in_progress AS varchar(100))
+    ) AS p
+    ORDER BY CASE WHEN p.qmon_at IS NULL THEN 1 ELSE 0 END, p.qmon_at
+) AS m
+ORDER BY CASE WHEN m.qmon_at IS NULL THEN 1 ELSE 0 END, m.qmon_at
+OPTION (RECOMPILE, MAXDOP 1)

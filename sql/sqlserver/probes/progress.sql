@@ -1,0 +1,28 @@
+-- Messages in progress, counted up to a limit. For tables where no index gives the longest-running first.
+-- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- {table}          the queue's table
+-- {state}          column: the state
+-- {started_at?}    column: when it was popped
+-- {progress_index} the index that leads to the rows in progress
+-- :in_progress     the state value of a message in progress
+-- :timeout         seconds after which it is stuck
+-- :limit           look at so many rows at most
+-- > in_progress    rows seen, at most :limit
+-- > stuck          how many of them are beyond the timeout; NULL where no column says when they were popped
+-- > longest_s      seconds since the longest-running of them was popped
+SELECT
+    CAST(COUNT(*) AS int) AS in_progress,
+    CAST(CASE WHEN COUNT(*) = 0 OR COUNT(s.qmon_at) > 0 THEN
+        COUNT(CASE WHEN s.qmon_at < DATEADD(SECOND, -CAST(CAST(:timeout AS float) AS int), SYSUTCDATETIME()) THEN 1 END)
+    END AS int) AS stuck,
+    MAX(CAST(
+        DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()), s.qmon_at), SYSUTCDATETIME()) / 1000.0
+    AS float)) AS longest_s
+FROM (
+    SELECT TOP (:limit)
+        CAST(SWITCHOFFSET(CAST({started_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+    FROM {table} WITH (INDEX ({progress_index}))
+    WHERE {state} = CAST(:in_progress AS varchar(100))
+) AS s
+OPTION (RECOMPILE, MAXDOP 1)

@@ -1,0 +1,29 @@
+-- Messages in progress, the longest-running first, counted up to a limit. Served by an index on the start time.
+-- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- {table}       the queue's table
+-- {state}       column: the state
+-- {started_at}  column: when it was popped
+-- {stuck_index} the index that gives the rows in progress in the order of that time
+-- :in_progress  the state value of a message in progress
+-- :timeout      seconds after which it is stuck
+-- :limit        look at so many rows at most
+-- > in_progress rows seen, at most :limit
+-- > stuck       how many of them are beyond the timeout
+-- > longest_s   seconds since the longest-running of them was popped
+SELECT
+    CAST(COUNT(*) AS int) AS in_progress,
+    CAST(
+        COUNT(CASE WHEN s.qmon_at < DATEADD(SECOND, -CAST(CAST(:timeout AS float) AS int), SYSUTCDATETIME()) THEN 1 END)
+    AS int) AS stuck,
+    MAX(CAST(
+        DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()), s.qmon_at), SYSUTCDATETIME()) / 1000.0
+    AS float)) AS longest_s
+FROM (
+    SELECT TOP (:limit)
+        CAST(SWITCHOFFSET(CAST(q.{started_at} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+    FROM {table} AS q WITH (INDEX ({stuck_index}))
+    WHERE q.{state} = CAST(:in_progress AS varchar(100))
+    ORDER BY q.{started_at}
+) AS s
+OPTION (RECOMPILE, MAXDOP 1)

@@ -1,0 +1,79 @@
+-- Positions of a ring without turns and the slots around both of them, in one statement; looks at no more than 2 x :window
+-- slots, each sought by its key. A slot holds message n where its message id is n. Up to pop_last a slot without its message
+-- is one that has been popped, or one whose message is still to come: the two look the same, so the latter are not counted.
+-- Before 2017 a sequence that nobody has drawn from looks as if its first number were drawn: it counts as one in flight.
+-- {table}         the ring's table
+-- {slot}          column: the slot
+-- {message_id}    column: the message in the slot, NULL where there is none
+-- {enqueued_at?}  column: when the message was pushed
+-- {size!int}      slots in the ring
+-- :push_sequence  id of the push sequence
+-- :pop_sequence   id of the pop sequence
+-- :window         numbers to look at behind each position, at most 1,000
+-- > push_last     last number drawn by a pusher
+-- > pop_last      last number drawn by a popper
+-- > push_open     numbers near push_last, beyond pop_last, whose message is not there yet
+-- > push_open_ahead the same
+-- > pop_waiting   numbers that poppers have drawn ahead of all pushers
+-- > pop_held      numbers up to pop_last whose message is there and not popped yet
+-- > oldest_s      seconds since the oldest ready message was pushed
+WITH digits AS (
+    SELECT d.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS d(n)
+),
+-- 0 to 999: the numbers to look back
+back AS (
+    SELECT TOP (:window) a.n + 10 * b.n + 100 * c.n AS n
+    FROM digits AS a
+    CROSS JOIN digits AS b
+    CROSS JOIN digits AS c
+    ORDER BY a.n + 10 * b.n + 100 * c.n
+),
+pos AS (
+    SELECT CAST(p.current_value AS bigint) AS push_last, CAST(o.current_value AS bigint) AS pop_last
+    FROM sys.sequences AS p
+    CROSS JOIN sys.sequences AS o
+    WHERE p.object_id = CAST(:push_sequence AS int)
+        AND o.object_id = CAST(:pop_sequence AS int)
+)
+SELECT
+    pos.push_last,
+    pos.pop_last,
+    COALESCE(pushes.push_open, 0) AS push_open,
+    COALESCE(pushes.push_open, 0) AS push_open_ahead,
+    CAST(CASE WHEN pos.pop_last > pos.push_last THEN pos.pop_last - pos.push_last ELSE 0 END AS int) AS pop_waiting,
+    COALESCE(pops.pop_held, 0) AS pop_held,
+    CAST(
+        DATEDIFF(DAY, oldest.qmon_at, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, oldest.qmon_at, SYSUTCDATETIME()), oldest.qmon_at), SYSUTCDATETIME()) / 1000.0
+    AS float) AS oldest_s
+FROM pos
+OUTER APPLY (
+    SELECT SUM(CASE WHEN t.number = w.n THEN 0 ELSE 1 END) AS push_open
+    FROM (
+        SELECT pos.push_last - back.n AS n
+        FROM back
+        WHERE back.n <= pos.push_last
+            AND pos.push_last - back.n > pos.pop_last
+    ) AS w
+    CROSS APPLY (
+        SELECT TOP (1) CAST(q.{message_id} AS bigint) AS number
+        FROM {table} AS q WITH (FORCESEEK)
+        WHERE q.{slot} = CAST(w.n % {size!int} AS int)
+    ) AS t
+) AS pushes
+OUTER APPLY (
+    SELECT SUM(CASE WHEN t.number = w.n THEN 1 ELSE 0 END) AS pop_held
+    FROM (SELECT pos.pop_last - back.n AS n FROM back WHERE back.n <= pos.pop_last) AS w
+    CROSS APPLY (
+        SELECT TOP (1) CAST(q.{message_id} AS bigint) AS number
+        FROM {table} AS q WITH (FORCESEEK)
+        WHERE q.{slot} = CAST(w.n % {size!int} AS int)
+    ) AS t
+) AS pops
+OUTER APPLY (
+    SELECT TOP (1) CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+    FROM {table} AS q WITH (FORCESEEK)
+    WHERE q.{slot} = CAST((pos.pop_last + 1) % {size!int} AS int)
+        AND q.{message_id} = pos.pop_last + 1
+) AS oldest
+OPTION (MAXDOP 1)

@@ -1,0 +1,17 @@
+-- Messages not due yet, counted up to a limit, of a queue with a state column.
+-- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- {table}     the queue's table
+-- {state}     column: the state
+-- {due_at}    column: when it is due
+-- {due_index} the index that gives the ready rows in the order of that time
+-- :ready      the state value of a ready message
+-- :limit      count at most so many
+-- > counted   rows seen, at most :limit
+SELECT CAST(COUNT(*) AS int) AS counted
+FROM (
+    SELECT TOP (:limit) 1 AS qmon_row
+    FROM {table} WITH (INDEX ({due_index}))
+    WHERE {state} = CAST(:ready AS varchar(100))
+        AND {due_at} > SYSUTCDATETIME()
+) AS s
+OPTION (RECOMPILE, MAXDOP 1)

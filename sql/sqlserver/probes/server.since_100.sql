@@ -1,0 +1,32 @@
+-- The database as a whole, in Azure SQL Database; needs no right. Sessions are those that our user may see.
+-- > now_at         server clock, seconds since the epoch
+-- > started_at     when the server started, seconds since the epoch (tempdb is made anew then); 0 where it is not shown
+-- > stats_reset_at NULL: the server does not say
+-- > in_recovery    true on a readable secondary, and where the database may only be read
+-- > sessions       sessions connected to this database
+-- > commits        NULL: see the probe "server_counters"
+-- > rollbacks      NULL: not counted
+-- > deadlocks      NULL: see the probe "server_counters"
+-- > sees_sessions  false where our login sees no session but its own
+-- > role           our user in this database, quoted, for the GRANT that would help
+SELECT
+    CAST(DATEDIFF(DAY, '19700101', t.now) * 86400.0 + DATEDIFF(SECOND, CAST(t.now AS date), t.now) AS float)
+        + DATEPART(NANOSECOND, t.now) / 1000000000.0 AS now_at,
+    COALESCE((
+        SELECT
+            CAST(DATEDIFF(DAY, '19700101', d.create_date) * 86400.0 AS float)
+                + DATEDIFF(SECOND, CAST(d.create_date AS date), d.create_date)
+                - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0
+        FROM sys.databases AS d
+        WHERE d.name = N'tempdb'
+    ), 0.0) AS started_at,
+    CAST(NULL AS float) AS stats_reset_at,
+    CAST(CASE WHEN CAST(DATABASEPROPERTYEX(DB_NAME(), 'Updateability') AS nvarchar(20)) = N'READ_ONLY' THEN 1 ELSE 0 END AS bit)
+        AS in_recovery,
+    (SELECT COUNT(*) FROM sys.dm_exec_sessions AS s WHERE s.database_id = DB_ID() AND s.is_user_process = 1) AS sessions,
+    CAST(NULL AS bigint) AS commits,
+    CAST(NULL AS bigint) AS rollbacks,
+    CAST(NULL AS bigint) AS deadlocks,
+    CAST(CASE WHEN HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'VIEW DATABASE STATE') = 1 THEN 1 ELSE 0 END AS bit) AS sees_sessions,
+    CAST(QUOTENAME(USER_NAME()) AS nvarchar(260)) AS role
+FROM (SELECT SYSUTCDATETIME() AS now) AS t
