@@ -20,7 +20,9 @@ from qmon.cli import (
     gate,
     load,
     operations,
+    pipeline,
     queues,
+    record,
     setup,
     trash,
     watch,
@@ -60,7 +62,8 @@ def _root(
 
 
 for group in (
-    watch, check, act, operations, trash, gate, queues, doctor, setup, designs, database, load, archive, bench,
+    watch, record, check, act, operations, trash, gate, queues, doctor, setup, designs, database, load, archive, bench,
+    pipeline,
 ):  # fmt: skip
     group.add_to(app)
 

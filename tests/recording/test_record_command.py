@@ -1,0 +1,130 @@
+"""``qmon record`` as users run it: a program of its own, on a real server, ended by a signal, or killed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from qmon.recording.places import segments, targets
+from qmon.recording.reading import open_segment
+from qmon.recording.retention import mark_done, parse_size, retain
+from tests.cli.calling import call, program, surroundings
+from tests.contract.watching import installed
+from tests.facts import query, wait_until
+from tests.recording.writing import lines_of, sequences
+
+CONFIG = """
+[target.shop]
+connect = "{url}"
+[target.gone]
+connect = "postgresql://nobody@127.0.0.1:1/nothing"
+"""
+
+
+@contextmanager
+def recording(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """The program, under way."""
+    with subprocess.Popen(program("record", *arguments, "--to", str(folder)), env=surroundings(),
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:  # fmt: skip
+        try:
+            yield child
+        finally:
+            child.kill()
+
+
+def configured(tmp_path: Path, url: str) -> str:
+    """A configuration with a target that is there and one that is not."""
+    path = tmp_path / "qmon.toml"
+    path.write_text(CONFIG.format(url=url))
+    return str(path)
+
+
+def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, database: str) -> None:
+    installed(database, "status", "ring")
+    folder, config = tmp_path / "kept", configured(tmp_path, database)
+    with recording(folder, "shop", "gone", "--every", "500ms", "--config", config) as child:
+        wait_until(lambda: folder.exists() and len(sequences(folder)) >= 3, what="three snapshots")
+        child.send_signal(signal.SIGTERM)
+        _, said = child.communicate(timeout=30)
+    assert child.returncode == 0, said
+    assert "shop: " in said and "snapshots recorded" in said and "sealed" in said
+    assert not any(path.name.startswith("_") for path in segments(folder))
+    assert [name for name, _ in targets(folder)] == ["gone", "shop"]
+    found = {name: lines_of(below) for name, below in targets(folder)}
+    assert [line.value["phase"] for line in found["gone"] if line.kind == "state"][:2] == ["connecting", "lost"]
+    snapshots = [line for line in found["shop"] if line.kind == "snapshot"]
+    assert [line.value["sequence"] for line in snapshots] == list(range(1, len(snapshots) + 1))
+    assert {q["queue"] for line in snapshots for q in line.value["queues"]} == {"status", "ring"}
+    assert [line.value for lines in found.values() for line in lines if line.kind == "end"] == [
+        {"reason": "SIGTERM"}
+    ] * 2
+
+
+def test_what_a_kill_leaves_open_is_sealed_by_the_next_start(tmp_path: Path, database: str) -> None:
+    installed(database, "status")
+    with recording(tmp_path, database, "--every", "500ms") as child:
+        wait_until(lambda: len(sequences(tmp_path)) >= 2)
+        seen = sequences(tmp_path)
+        child.kill()
+    (left,) = segments(tmp_path)
+    assert left.name.startswith("_")
+    with recording(tmp_path, database, "--every", "500ms", "--for", "1s") as child:
+        child.communicate(timeout=30)
+    assert child.returncode == 0
+    assert not left.exists() and open_segment(left.with_name(left.name[1:])).indexed
+    assert sequences(tmp_path)[: len(seen)] == seen
+    assert len({line.recorder for line in lines_of(tmp_path)}) == 2
+
+
+def test_operations_are_in_the_stream(tmp_path: Path, database: str) -> None:
+    (layout,) = installed(database, "status")
+    query(database, f"INSERT INTO {layout.table} ({layout.payload}) SELECT 'x' FROM generate_series(1, 3)")
+    with recording(tmp_path, database, "--every", "500ms") as child:
+        wait_until(lambda: len(sequences(tmp_path)) >= 1)
+        done = call("purge", database, "status", "--yes", "--reason", "a test")
+        assert done.exit_code == 0, done.output
+        wait_until(lambda: any(line.kind == "operation" for line in lines_of(tmp_path)), what="the operation")
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=30)
+    assert child.returncode == 0
+    operation = next(line.value for line in reversed(lines_of(tmp_path)) if line.kind == "operation")
+    assert (operation["kind"], operation["state"], operation["done"]) == ("purge", "done", 3)
+    marks = [mark for path in segments(tmp_path) for mark in open_segment(path).marks]
+    assert "operation" in {mark.kind for mark in marks}
+
+
+def test_bad_input_is_said_before_anything_begins(tmp_path: Path) -> None:
+    url = "postgresql://nobody@127.0.0.1:1/x"
+    for arguments, why in (
+        ((url, "--every", "100ms"), "--every is 0.5 to 60 seconds"),
+        ((url, url), "named twice"),
+        ((url, "--max-size", "many"), "'many' is no size"),
+        (("no-such-target",), "no-such-target"),
+    ):
+        done = call("record", *arguments, "--to", str(tmp_path / "kept"))
+        assert done.exit_code == 2, done.output
+        assert why in done.output + done.stderr
+    (tmp_path / "file").write_text("")
+    assert call("record", url, "--to", str(tmp_path / "file")).exit_code == 2
+
+
+def test_the_oldest_goes_first_and_waits_for_the_pipeline(tmp_path: Path) -> None:
+    folder = tmp_path / "target=a" / "date=2026-11-21"
+    folder.mkdir(parents=True)
+    names = [f"20261121T{hour:02}0000Z-0123456789ab-0001.jsonl.gz" for hour in range(5)]
+    for name in names:
+        (folder / name).write_bytes(bytes(100))
+    (folder / f"_{names[0][:9]}050000Z-0123456789ab-0006.jsonl.gz").write_bytes(bytes(100))
+    midnight = 1_795_219_200.0
+    kept = retain(tmp_path, keep_s=3 * 3600.0, max_bytes=None, now=midnight + 5 * 3600)
+    assert (kept.removed, kept.bytes, kept.waiting) == (1, 500, 0)
+    kept = retain(tmp_path, keep_s=None, max_bytes=350, now=midnight)
+    assert (kept.removed, kept.bytes) == (2, 300)
+    mark_done(tmp_path, [f"target=a/date=2026-11-21/{names[4]}"])
+    kept = retain(tmp_path, keep_s=None, max_bytes=1, now=midnight)
+    assert (kept.removed, kept.bytes, kept.waiting) == (1, 200, 1)
+    assert [path.name for path in segments(tmp_path, unsealed=False)] == [names[3]]
+    assert (parse_size("5GB"), parse_size("1.5 MiB"), parse_size("12")) == (5 * 10**9, 3 * 2**19, 12)
