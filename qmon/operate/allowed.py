@@ -1,6 +1,6 @@
-"""Which actions a queue allows, and why not: one place, read by the operator's screens before any server is asked.
+"""Which actions a queue allows, and why not: one place, asked by the operator, and by the screens for their keys.
 
-A plan may still refuse what is allowed here, since only the server knows the rights and the rows.
+A plan may still refuse what is allowed here, since only the server knows the rights and the rows; see ``rights``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ def why_not(layout: Layout, kind: Kind) -> str | None:
         return "queues of Service Broker hold conversations, which qmon does not move"
     if kind is Kind.REQUEUE:
         return _no_requeue(layout)
+    if kind is Kind.PURGE and layout.ring is not None:
+        return "a ring's slots are freed by pops alone: pop what is to go"
     if kind is Kind.REPAIR and (layout.ring is None or layout.ring.turn is None):
         return "only a ring whose slots have a turn can be repaired"
     return None
@@ -28,7 +30,7 @@ def why_not(layout: Layout, kind: Kind) -> str | None:
 
 def _no_requeue(layout: Layout) -> str | None:
     if layout.ring is not None:
-        return "the messages of a ring stay in their slots; R repairs its holes and orphans"
+        return "the messages of a ring stay in their slots; repair fills its holes and requeues its orphans"
     if layout.traits.deletes_on_pop:
         return None  # the sessions that hold messages are ended
     return "the layout names no state column" if layout.state is None else None

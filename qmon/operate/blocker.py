@@ -12,6 +12,7 @@ from qmon.model.operations import Consent, Kind, Plan, Result, Undo
 from qmon.operate import sessions
 from qmon.operate.acting import Desk, Permission, Stopped, Tell
 from qmon.operate.ending import apply_ending
+from qmon.operate.rights import why_not
 from qmon.operate.sessions import Doomed, SessionSample, Way
 from qmon.operate.sql import Sql
 from qmon.operate.words import ago, bytes_of, counted, short
@@ -59,7 +60,7 @@ def prepare_end_blocker(desk: Desk, session: int, started_at: float | None) -> E
             if not seen.sees:
                 why = f"there is no session {session} that {seen.role} may see; this helps: {seen.grant}"
             return EndBlocker(desk, _plan(desk, session, refused=why), None)
-        refused = _refused(found, started_at, seen)
+        refused = _refused(found, started_at, seen) or why_not(desk, sql)
         if refused is not None or found.started_us is None:
             return EndBlocker(desk, _plan(desk, session, found, refused=refused), None)
         way = sessions.way_for(desk.engine.name, found.state)

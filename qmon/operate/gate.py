@@ -17,6 +17,7 @@ from qmon.operate import switches
 from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell
 from qmon.operate.once import Once
 from qmon.operate.operation import Record, Running
+from qmon.operate.rights import why_not
 from qmon.operate.sql import Sql
 from qmon.operate.switches import Means
 
@@ -46,7 +47,7 @@ def prepare_install_gate(desk: Desk, layout: Layout) -> Prepared:
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in _making(desk)),
             consequences=_consequences(desk), risks=_risks(desk, rights[0] if rights else None),
             undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
-            refused=desk.read_only or _no_gate(layout, rights, gate),
+            refused=why_not(desk, sql) or _no_gate(layout, rights, gate),
         )  # fmt: skip
 
     def make(sql: Sql) -> None:
@@ -62,7 +63,7 @@ def prepare_remove_gate(desk: Desk, layout: Layout) -> Prepared:
         sql = Sql(connection, desk.engine)
         gate = switches.gate_of(sql, layout)
         rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
-        refused = desk.read_only
+        refused = why_not(desk, sql)
         if gate is None:
             refused = refused or f"{layout.table} has no gate"
         elif not rights or not rights[0].owns:

@@ -15,6 +15,7 @@ from qmon.model.operations import MAX_FIRST, Choice, Consent, Kind, LeftOut, Own
 from qmon.operate import payloads, sessions
 from qmon.operate.acting import Desk, Permission, Stopped, Tell
 from qmon.operate.ending import apply_ending
+from qmon.operate.rights import why_not
 from qmon.operate.sessions import Doomed
 from qmon.operate.sql import Sql
 from qmon.operate.words import ago, bytes_of, counted, short
@@ -103,7 +104,7 @@ def prepare_requeue_sessions(desk: Desk, layout: Layout, choice: Choice) -> Requ
             if each.holder.transaction_s is None or each.holder.transaction_s >= timeout
         ]
         chosen, left_out = _chosen(found, choice)
-        refused = None if chosen else _nothing(layout, seen, found, timeout)
+        refused = why_not(desk, sql) or (None if chosen else _nothing(layout, seen, found, timeout))
         doomed, denied = _doomed(desk, sql, chosen)
         plan = _plan(desk, layout, sql, chosen, doomed, (*left_out, *_no_rights(denied)), timeout, refused or denied)
         return RequeueSessions(desk, plan, () if plan.refused else doomed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 from qmon.model.layout import Layout
-from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Operation, Pause, Side
+from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, Operation, Pause, Side
 from qmon.operate.acting import Desk, Prepared
 from qmon.operate.blocker import prepare_end_blocker
 from qmon.operate.gate import prepare_install_gate, prepare_remove_gate
@@ -13,6 +13,7 @@ from qmon.operate.holders import prepare_requeue_sessions
 from qmon.operate.operations import recorded
 from qmon.operate.pause import prepare_pause, prepare_resume
 from qmon.operate.purge import prepare_purge
+from qmon.operate.refusal import refusal
 from qmon.operate.repair import prepare_repair
 from qmon.operate.requeue import prepare_requeue
 from qmon.operate.sql import Sql
@@ -32,13 +33,15 @@ class Operator:
 
         Where a pop deletes, the sessions whose open transactions hold messages are to be ended.
         """
+        if (refused := refusal(self.desk, layout, Kind.REQUEUE)) is not None:
+            return refused
         if layout.traits.deletes_on_pop:
             return prepare_requeue_sessions(self.desk, layout, choice)
         return prepare_requeue(self.desk, layout, choice)
 
     def purge(self, layout: Layout, choice: Choice) -> Prepared:
         """Messages are to go into the trash: ready and dead ones, unless others are chosen. Raises ``BadInput``."""
-        return prepare_purge(self.desk, layout, choice)
+        return refusal(self.desk, layout, Kind.PURGE) or prepare_purge(self.desk, layout, choice)
 
     def undo(self, operation: str, choice: Choice = Choice()) -> Prepared:  # noqa: B008 - it is frozen
         """A requeue or a purge is to be undone, whole or for the ids of the choice. Raises ``BadInput``."""
@@ -54,7 +57,7 @@ class Operator:
 
     def install_gate(self, layout: Layout) -> Prepared:
         """A table that qmon has not installed is to get a trigger, by which its pushers can be paused."""
-        return prepare_install_gate(self.desk, layout)
+        return refusal(self.desk, layout, Kind.INSTALL_GATE) or prepare_install_gate(self.desk, layout)
 
     def remove_gate(self, layout: Layout) -> Prepared:
         """The gate of a table is to be taken off it."""
@@ -66,8 +69,8 @@ class Operator:
             return pauses(Sql(connection, self.desk.engine))
 
     def repair(self, layout: Layout) -> Prepared:
-        """Holes and orphans of a ring are to be repaired. Raises ``BadInput`` where the queue is no ring."""
-        return prepare_repair(self.desk, layout)
+        """Holes and orphans of a ring are to be repaired; refused where the queue is no ring."""
+        return refusal(self.desk, layout, Kind.REPAIR) or prepare_repair(self.desk, layout)
 
     def end_blocker(self, session: int, started_at: float | None) -> Prepared:
         """A session is to be ended. ``started_at``: when the one that was shown began, seconds since the epoch."""

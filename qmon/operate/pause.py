@@ -15,6 +15,7 @@ from qmon.operate import quiet, switches
 from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell
 from qmon.operate.once import Once
 from qmon.operate.operation import Record
+from qmon.operate.rights import why_not
 from qmon.operate.sql import Sql
 from qmon.operate.switches import Held, Means
 from qmon.operate.words import short
@@ -132,11 +133,11 @@ def _held(desk: Desk, sql: Sql, means: Means | None, side: Side) -> tuple[Held |
     if not means.enabled:
         return None, desk.read_only or "the gate of this table is there, but disabled: remove it and install it anew"
     held = switches.held(sql, means)
-    if desk.read_only is not None:
-        return held, desk.read_only
+    if (why := why_not(desk, sql)) is not None:
+        return held, why
     if not held.may_set:
         return held, f"our role may not set {means.object}; ask its owner for: GRANT UPDATE on it"
-    return held, None
+    return held, switches.why_not_recorded(sql)
 
 
 def _known(sql: Sql, table: TableName, side: Side) -> Pause | None:

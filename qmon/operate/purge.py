@@ -22,6 +22,7 @@ from qmon.operate.frozen import Mark, marks_for
 from qmon.operate.operation import Record, Running, Tally, standing
 from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import consent, estimated_s, first_rows
+from qmon.operate.rights import PURGE, queue_tables, why_not
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure
 from qmon.operate.words import counted
@@ -42,12 +43,13 @@ def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
         way = _way(sql, layout)
         if (why := _impossible(desk, sql, way)) is not None:
             return PreparedRows(desk, _plan(desk, layout, why), None)
+        why = why_not(desk, sql, PURGE, *queue_tables(layout))
         chosen = choose(sql, layout, choice, wanted)
         # From the far end: poppers at the near end do not meet our locks, nor the dead rows that a purge leaves.
         rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.turned()
         count = rows.count
         plan = replace(
-            _plan(desk, layout, None if count else "no message matches: nothing to do"),
+            _plan(desk, layout, why or (None if count else "no message matches: nothing to do")),
             title=f"Purge {counted(count, 'message')} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,

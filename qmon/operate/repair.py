@@ -18,6 +18,7 @@ from qmon.operate.acting import Desk, Permission, Stopped, Tell
 from qmon.operate.mending import Mending
 from qmon.operate.operation import Record, running
 from qmon.operate.payloads import Show, shown
+from qmon.operate.rights import why_not
 from qmon.operate.ring_faults import MAX_REPAIRS, MIN_AGE_S, Fault, Reading, RingReader
 from qmon.operate.sql import Sql
 from qmon.operate.words import ago, counted, short
@@ -71,7 +72,10 @@ def prepare_repair(desk: Desk, layout: Layout) -> Repair:
         reading = reader.read()
         wanted = ["fill_hole", "requeue_orphan_of" if layout.ring.subscribers else "requeue_orphan"]
         statements = tuple(sql.statement(f"action/repair/{each}", reader.names).text for each in wanted)
-        nothing = None if reading.faults else f"{layout.queue} has neither holes nor orphans to repair"
+        sequences = (layout.ring.push_sequence, layout.ring.pop_sequence)
+        nothing = why_not(desk, sql, "UPDATE", layout.table, *sequences)
+        if nothing is None and not reading.faults:
+            nothing = f"{layout.queue} has neither holes nor orphans to repair"
         show = shown(desk, sql, layout.data_table or layout.table, layout.payload)
         plan = _plan(desk, layout, reading, statements, nothing, _first(reading, show))
         return Repair(desk, layout, plan, reading.faults, planned_at)

@@ -22,6 +22,7 @@ from qmon.operate.frozen import Mark, marks_for
 from qmon.operate.operation import Record, Running, Tally, standing
 from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import consent, estimated_s, first_rows
+from qmon.operate.rights import REQUEUE, why_not
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure
 from qmon.operate.words import counted
@@ -46,12 +47,13 @@ def prepare_requeue(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
     wanted = _wanted(layout, choice)
     with contextlib.closing(desk.connect("requeue plan")) as connection:
         sql = Sql(connection, desk.engine)
+        why = why_not(desk, sql, REQUEUE, layout.table)
         way = _Way(layout, layout.state, read_structure(sql, layout.table), wanted)
         chosen = choose(sql, layout, choice, wanted)
         count = chosen.rows.count
         undo = _undo(desk, sql, layout)
         plan = replace(
-            _plan(desk, layout, refused=desk.read_only or (None if count else "no message matches: nothing to do")),
+            _plan(desk, layout, refused=why or (None if count else "no message matches: nothing to do")),
             title=f"Requeue {counted(count, 'message')} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,

@@ -19,6 +19,9 @@ from qmon.operate.sql import Sql
 GATE: Final = "qmon_gate"
 """The name of a gate's trigger (PostgreSQL), or what it begins with (SQL Server)."""
 Way = Literal["switch", "gate"]
+_REFUSED: Final = (
+    "this role may not write the pauses of this database; its owner can: qmon setup <target> --role operator"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +135,22 @@ def standing(sql: Sql) -> Standing:
 
 def ensure(sql: Sql) -> None:
     """Make the table of pauses, and what gates ask, where they are missing; raises ``BadInput`` where we may not."""
-    found = standing(sql)
-    if found.writable:
+    if standing(sql).writable:
         return
-    refused = "this role may not write the pauses of this database; its owner can: qmon setup <target> --role operator"
-    if found.recorded or not found.can_create:
+    if (refused := why_not_recorded(sql)) is not None:
         raise BadInput(f"{refused}; nothing was changed")
     try:
         with sql.connection.transaction():
             for name in ("control/01_schema", "control/04_pauses"):
                 sql.execute(name, {})
     except PermissionMissing as problem:
-        raise BadInput(f"{refused}; nothing was changed") from problem
+        raise BadInput(f"{_REFUSED}; nothing was changed") from problem
+
+
+def why_not_recorded(sql: Sql) -> str | None:
+    """Why no pause can be written down here; ``None``: it can, or the tables for it can be made. Only reads."""
+    found = standing(sql)
+    return None if found.writable or (found.can_create and not found.recorded) else _REFUSED
 
 
 def _file(engine: Engine, means: Means, name: str) -> str:

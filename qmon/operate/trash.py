@@ -11,6 +11,7 @@ from functools import partial
 from qmon.engines.base import Value
 from qmon.errors import BadInput
 from qmon.model.duration import format_duration
+from qmon.model.layout import TableName
 from qmon.model.operations import Consent, Kind, Plan, Result, Undo
 from qmon.operate import stores
 from qmon.operate.acting import Desk, Permission, Stopped, Tell
@@ -19,6 +20,7 @@ from qmon.operate.choosing import read_facts
 from qmon.operate.once import Once
 from qmon.operate.operation import Record, Tally, standing
 from qmon.operate.operations import recorded
+from qmon.operate.rights import unwritten, why_not
 from qmon.operate.sql import Sql
 from qmon.operate.stores import Store
 
@@ -49,7 +51,8 @@ def prepare_empty_trash(desk: Desk, queue: str | None, older_than_s: float) -> P
     with contextlib.closing(desk.connect("trash plan")) as connection:
         sql = Sql(connection, desk.engine)
         before = read_facts(sql).epoch - older_than_s
-        parts = _parts(sql, queue, older_than_s) if standing(connection, desk.engine).recorded else []
+        seen = standing(connection, desk.engine).recorded and unwritten(sql) is None
+        parts = _parts(sql, queue, older_than_s) if seen else []
         count = sum(part.count for part in parts)
         age = format_duration(older_than_s) if older_than_s else "0 s"
         plan = Plan(
@@ -64,7 +67,8 @@ def prepare_empty_trash(desk: Desk, queue: str | None, older_than_s: float) -> P
             undo=Undo(possible=False, notes=("what is emptied is gone",)),
             risks=tuple(f"operation {name} can no longer be undone" for name in _operations(parts)),
             consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
-            refused=desk.read_only or (None if count else "nothing in the trash is that old"),
+            refused=why_not(desk, sql, "DELETE", *dict.fromkeys(TableName(*part.store.parts) for part in parts))
+            or (None if count else "nothing in the trash is that old"),
         )
     return PreparedEmpty(desk, plan, before, parts)
 

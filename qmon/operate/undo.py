@@ -24,6 +24,7 @@ from qmon.operate.operations import Recorded, recorded
 from qmon.operate.payloads import shown
 from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import First, consent
+from qmon.operate.rights import PUT_BACK, REQUEUE, unwritten, why_not
 from qmon.operate.sql import Sql
 from qmon.operate.stores import Store
 from qmon.operate.table import Structure, read_structure
@@ -50,14 +51,16 @@ def prepare_undo(desk: Desk, operation: str, choice: Choice) -> PreparedRows:
         if not found:
             raise BadInput(f"there is no operation {operation!r} here; qmon operations lists them")
         (done,) = found
-        if (why := _impossible(done)) is not None:
+        if (why := _impossible(done) or unwritten(sql)) is not None:
             return PreparedRows(desk, _plan(desk, done, refused=desk.read_only or why), None)
         way = _way(sql, done)
         if way is None:
             why = "nothing of it is kept any more"
             return PreparedRows(desk, _plan(desk, done, refused=desk.read_only or why), None)
         rows, left = way.choose(sql, choice)
-        plan = _plan(desk, done, refused=desk.read_only or (None if rows.count else "nothing of it can be undone"))
+        tables = (way.table.table, None if way.data is None else way.data.table)
+        why = why_not(desk, sql, PUT_BACK if way.purged else REQUEUE, *tables)
+        plan = _plan(desk, done, refused=why or (None if rows.count else "nothing of it can be undone"))
         plan = _filled(desk, sql, plan, way, rows, left)
     record = Record(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id)
     return PreparedRows(desk, plan, Work(rows, record, way.begin) if rows.count else None)

@@ -13,7 +13,7 @@ from qmon.engines.rows import records
 from qmon.engines.sqlserver import SqlServer
 from qmon.engines.sqltext import Slot, scan
 from qmon.model import owners
-from qmon.operate import choosing, operation, operations, prepared, preview, stores, table, trash, undo
+from qmon.operate import choosing, operation, operations, prepared, preview, rights, stores, table, trash, undo
 from qmon.operate.frozen import frozen, marks_for, read_marks, texts_for
 
 VERSION = (99, 0)
@@ -27,6 +27,7 @@ RECORDS = {
     "action/operate/first": preview.First,
     "action/operate/first_data": preview._Data,
     "action/operate/rate": preview._Rate,
+    "action/operate/rights": rights._Lacking,
     "action/operate/lock": prepared._Locked,
     "action/operate/lock_trash": prepared._Locked,
     "action/operate/lock_kept": prepared._Locked,
@@ -72,6 +73,7 @@ TYPED: dict[str, tuple[object, ...]] = {
     "action/operate/held": (1,),
     "action/operate/choose_old": ("261121-071402-k7qd", 12),
     "action/operate/rate": (812.5,),
+    "action/operate/rights": ("GRANT UPDATE ON OBJECT::[dbo].[Orders] TO [anna]",),
     "control/standing": (True, True, False),
     "control/operations": (
         "261121-071402-k7qd", "purge", "orders", "dbo.Orders", "anna@app-7", "SHOP\\anna", "why", "all", "{}", 5, 5, 0,

@@ -1,0 +1,171 @@
+"""Who may act: an operator by the role that ``qmon setup`` makes, in everything and nothing else; who watches, not."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.layout import Layout
+from qmon.model.operations import Choice, Kind, OwnerState, Side
+from qmon.monitor.resolve import resolve
+from qmon.operate.acting import Permission
+from qmon.operate.archive import SESSION, Archiver, check
+from qmon.operate.archive_pace import Pace
+from qmon.operate.operator import Operator
+from qmon.operate.setup import Role, carry_out, plan
+from tests.contract.operating import applied, desk_at
+from tests.contract.test_acting_sessions import pid
+from tests.contract.test_setup import clean_roles as clean_roles
+from tests.facts import connected, query
+from tests.queues import ENGINE, call, made, opened, target_of
+
+WHY = Permission("a test")
+ANY = Choice(owner_states=frozenset(OwnerState))
+
+
+def set_up(url: str, role: Role) -> None:
+    """What ``qmon setup`` does, by the owner of the database."""
+    with opened(url) as connection:
+        resolved = resolve(connection, ENGINE, [], by_shape=False, readable_only=False)
+        ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
+        outcomes = carry_out(connection, plan(connection, ENGINE, role, ids, resolved.layouts))
+    assert [each for each in outcomes if each.problem] == []
+
+
+@contextlib.contextmanager
+def login(url: str, role: Role) -> Iterator[str]:
+    """Somebody who has that role and nothing else: the database's URL for them."""
+    name = f"{role}_{secrets.token_hex(4)}"
+    query(url, f"CREATE ROLE {name} LOGIN IN ROLE qmon_{role}")
+    try:
+        yield url.replace("postgres@", f"{name}@", 1)
+    finally:
+        query(url, f"DROP OWNED BY {name}")
+        query(url, f"DROP ROLE {name}")
+
+
+@pytest.fixture
+def queues(clean_roles: str, tmp_path: Path) -> dict[str, Layout]:
+    """Queues with work for every action, of a time before there were roles; some was done and paused then, too."""
+    url = clean_roles
+    queues = {design: made(url, design, design) for design in ("batch_fast", "fifo", "ring")}
+    batch = replace(queues["batch_fast"], timeout_s=0.0)
+    with opened(url) as connection:
+        for number in range(6):
+            call(connection, batch, "push", f"'m{number}'")
+            call(connection, queues["fifo"], "push", "'\\x01'")
+        call(connection, batch, "pop_batch", "2")
+        call(connection, batch, "complete", "1")
+    query(url, "CREATE TABLE jobs (id int PRIMARY KEY)")
+    query(url, "SELECT nextval('ring_push_seq')")
+    query(url, "UPDATE ring SET time = clock_timestamp() - interval '1 h'")
+    owner = Operator(desk_at(url, tmp_path))
+    assert applied(owner.purge(batch, Choice(ids=("6",)))).done == 1
+    applied(owner.pause(queues["fifo"], Side.PUSHERS, for_s=60), WHY)
+    return {**queues, "batch_fast": batch}
+
+
+def test_an_operator_may_do_everything_and_nothing_else(
+    clean_roles: str, queues: dict[str, Layout], tmp_path: Path
+) -> None:
+    set_up(clean_roles, "operator")
+    batch = queues["batch_fast"]
+    with login(clean_roles, "operator") as url:
+        operator = Operator(desk_at(url, tmp_path))
+        (before,) = (each for each in operator.operations() if each.kind is Kind.PURGE)
+        assert applied(operator.undo(before.id)).done == 1
+        requeued = applied(operator.requeue(batch, ANY))
+        assert requeued.done == 1
+        assert applied(operator.undo(requeued.operation)).done == 1
+        purged = applied(operator.purge(batch, Choice(ids=("3", "4"))))
+        assert purged.done == 2
+        assert applied(operator.undo(purged.operation, Choice(ids=("3",)))).done == 1
+        assert applied(operator.empty_trash(None, 0.0)).done == 2
+        assert applied(operator.resume(queues["fifo"], Side.PUSHERS)).done == 1
+        for side in Side:
+            assert applied(operator.pause(batch, side, for_s=60), WHY).done == 1
+            assert applied(operator.resume(batch, side)).done == 1
+        assert applied(operator.repair(queues["ring"])).done == 1
+        archived(url, batch)
+        with connected(clean_roles, autocommit=False) as blocker:
+            blocker.execute("INSERT INTO jobs VALUES (1)")
+            ended = operator.end_blocker(pid(blocker), None)
+            assert "only a superuser may end it" in (ended.plan.refused or "")
+        with login(clean_roles, "monitor") as other, connected(other, autocommit=False) as blocker:
+            blocker.execute("SELECT pg_advisory_xact_lock(1)").fetchall()
+            assert applied(operator.end_blocker(pid(blocker), None)).done == 1
+        kept_out(
+            url, "TRUNCATE batch_fast", "DROP TABLE batch_fast", "SELECT * FROM jobs", "INSERT INTO jobs VALUES (2)"
+        )
+        kept_out(url, "DELETE FROM qmon.operations", "CREATE TABLE public.mine (id int)", "CREATE ROLE mine")
+
+
+def archived(url: str, layout: Layout) -> None:
+    with opened(url) as connection:
+        check(connection, ENGINE, layout)
+    pace = Pace(10, 0.0)
+    archiver = Archiver(lambda: ENGINE.connect(target_of(url), SESSION), ENGINE, layout, pace, threading.Event())
+    assert archiver.run(until_empty=True).moved == 1
+
+
+def kept_out(url: str, *statements: str) -> None:
+    for statement in statements:
+        with pytest.raises(Exception, match=r"42501|permission denied|must be owner"):
+            query(url, statement)
+
+
+def everything(operator: Operator, queues: dict[str, Layout], session: int) -> dict[str, str | None]:
+    """Why each action is refused."""
+    batch, fifo, jobs = queues["batch_fast"], queues["fifo"], replace(queues["fifo"], switch=None)
+    done = next(each.id for each in operator.operations() if each.kind is Kind.PURGE)
+    plans = {
+        "requeue": operator.requeue(batch, ANY),
+        "requeue by ending sessions": operator.requeue(replace(fifo, timeout_s=0.0), ANY),
+        "purge": operator.purge(batch, Choice()),
+        "undo": operator.undo(done),
+        "empty trash": operator.empty_trash(None, 0.0),
+        "pause": operator.pause(batch, Side.PUSHERS),
+        "pause poppers": operator.pause(batch, Side.POPPERS),
+        "resume": operator.resume(fifo, Side.PUSHERS),
+        "install gate": operator.install_gate(jobs),
+        "remove gate": operator.remove_gate(jobs),
+        "repair": operator.repair(queues["ring"]),
+        "end blocker": operator.end_blocker(session, None),
+    }
+    for name, prepared in plans.items():
+        with pytest.raises(BadInput, match="nothing was changed"):
+            prepared.apply(WHY, lambda now: None, lambda: False)
+        assert prepared.plan.refused, name
+    return {name: prepared.plan.refused for name, prepared in plans.items()}
+
+
+def test_who_may_only_watch_is_refused_each_action_with_the_reason(
+    clean_roles: str, queues: dict[str, Layout], tmp_path: Path
+) -> None:
+    set_up(clean_roles, "monitor")
+    with login(clean_roles, "monitor") as url, connected(clean_roles, autocommit=False) as popper:
+        popper.execute("SELECT * FROM fifo_pop()").fetchall()
+        why = everything(Operator(desk_at(url, tmp_path)), queues, pid(popper))
+        assert all("qmon setup" in reason or "may" in reason for reason in why.values() if reason), why
+        with opened(url) as connection, pytest.raises(BadInput, match="this helps: GRANT"):
+            check(connection, ENGINE, queues["batch_fast"])
+
+
+def test_a_right_that_is_missing_on_the_table_is_named(
+    clean_roles: str, queues: dict[str, Layout], tmp_path: Path
+) -> None:
+    set_up(clean_roles, "operator")
+    query(clean_roles, "REVOKE UPDATE ON batch_fast FROM qmon_operator")
+    with login(clean_roles, "operator") as url:
+        for prepared in (
+            Operator(desk_at(url, tmp_path)).requeue(queues["batch_fast"], ANY),
+            Operator(desk_at(url, tmp_path)).purge(queues["batch_fast"], Choice()),
+        ):
+            assert "GRANT UPDATE ON public.batch_fast TO" in (prepared.plan.refused or "")
