@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -18,6 +18,7 @@ from qmon.pipeline.session import first_line
 from qmon.pipeline.storage import Storage
 
 SEGMENTS_A_BATCH: Final = 400
+_LOOK_S: Final = 1
 _CHECKPOINT: Final = "checkpoint"
 _SUFFIX: Final = "*.jsonl.gz"
 
@@ -61,16 +62,16 @@ def begin(
     return writer.trigger(processingTime=f"{every_s:g} seconds").start()
 
 
-def wait(query: StreamingQuery) -> None:
-    """Until the stream ends. Raises ``QmonError`` with one line where a batch fails; ``KeyboardInterrupt`` ends it."""
+def wait(query: StreamingQuery, stop: threading.Event | None = None) -> None:
+    """Until the stream ends, or ``stop`` is set. Raises ``QmonError`` with one line where a batch fails."""
     try:
-        query.awaitTermination()
-    except KeyboardInterrupt:
-        with contextlib.suppress(PySparkException):
-            query.stop()
-        raise
+        while not query.awaitTermination(_LOOK_S):
+            if stop is not None and stop.is_set():
+                query.stop()
+                return
     except PySparkException as problem:
-        raise QmonError(f"a batch failed, and nothing of it counts: {_cause(problem)}") from problem
+        if stop is None or not stop.is_set():
+            raise QmonError(f"a batch failed, and nothing of it counts: {_cause(problem)}") from problem
 
 
 def _cause(problem: PySparkException) -> str:

@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from pyspark.errors import PySparkException
@@ -14,6 +15,7 @@ from pyspark.sql import SparkSession
 from qmon.errors import BadInput
 
 LOCAL: Final = "local[*]"
+_QUIET: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
@@ -29,6 +31,7 @@ _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET}",
 }
 
 
@@ -45,6 +48,7 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> S
     local = not submitted and (master or LOCAL).startswith("local")
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers': Spark takes whatever python3 is
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = _DEFAULTS | (_LOCAL_DEFAULTS if local else {}) | dict(conf or {})
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -56,7 +60,6 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> S
             raise BadInput(
                 f"Spark does not start: {first_line(problem)}; it needs Java 17 or later, as JAVA_HOME or `java`"
             ) from None
-    session.sparkContext.setLogLevel(settings.get("spark.log.level", "ERROR"))
     return session
 
 

@@ -30,7 +30,5 @@ def small(folder: Path) -> dict[str, str]:
         "spark.default.parallelism": "2",
         "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder} -Dderby.system.home={folder}",
         "spark.driver.memory": "1g",
-        "spark.log.level": "OFF",
     }

@@ -1,0 +1,136 @@
+"""``qmon pipeline``: recordings rolled up by Spark, the report made of them, and what is normal for the dashboard."""
+
+from __future__ import annotations
+
+import importlib.util
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.output import json_object, note, say
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from pyspark.sql import SparkSession
+
+    from qmon.pipeline.lake import Manifest
+
+_NEEDED: Final = ("pyspark", "pyarrow", "pandas")
+_EVERY_S: Final = 60.0
+
+LakePath = Annotated[
+    str, typer.Option("--lake", metavar="PATH", help="The folder of the results, of any Hadoop file system.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Where Spark runs. Default: every processor of this machine."),
+]
+Conf = Annotated[
+    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given often.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    group = typer.Typer(
+        help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs qmon[pipeline].",
+        no_args_is_help=True,
+    )
+    group.command("run", epilog="Example: qmon pipeline run --recordings /var/qmon --lake /var/lake --once")(run)
+    app.add_typer(group, name="pipeline")
+
+
+@contextmanager
+def spark(master: str | None, conf: list[str] | None) -> Iterator[SparkSession]:
+    """A session for one command. Raises ``BadInput`` where the extra is not installed or a setting is none."""
+    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+        raise BadInput("the pipeline needs Spark, an extra of qmon: pip install 'qmon[pipeline]', and Java 17 or later")
+    settings = {}
+    for text in conf or ():
+        name, sign, value = text.partition("=")
+        if not (name.strip() and sign):
+            raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
+        settings[name.strip()] = value.strip()
+    from qmon.pipeline.session import start
+
+    session = start(master, settings)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def run(
+    recordings: Annotated[
+        str, typer.Option("--recordings", metavar="PATH", help="The folder that qmon record writes to.")
+    ],
+    lake: LakePath,
+    continuous: Annotated[
+        bool, typer.Option("--continuous/--once", help="Go on for ever, or end when all there is has been taken in.")
+    ] = False,
+    every: Annotated[
+        float,
+        typer.Option("--every", parser=options.seconds, metavar="TIME", help="Look for new segments so often."),
+    ] = _EVERY_S,
+    master: Master = None,
+    conf: Conf = None,
+    json: options.Json = False,
+) -> None:
+    """Take sealed segments into the lake, each once, and bring every table of the days they touch up to date.
+
+    Killed at any moment and started again it neither loses nor doubles a sample. Ctrl-C or SIGTERM ends it with exit
+    code 0; what was under way is done by the next start.
+    """
+    with spark(master, conf) as session:
+        from qmon.pipeline.lake import Lake
+        from qmon.pipeline.run import begin, wait
+
+        target = Lake(session, lake)
+        stop = threading.Event()
+        with _set_by_signals(stop):
+            wait(begin(target, recordings, every_s=every if continuous else None, told=_progress), stop)
+        _tell(target.manifest(), json=json)
+
+
+def _progress(manifest: Manifest) -> None:
+    note(f"batch {manifest.number}: {_counts(manifest)} so far")
+
+
+def _tell(manifest: Manifest, *, json: bool) -> None:
+    if json:
+        json_object({"schema": 1, "batches": manifest.number, **{"lines": 0, "bad": 0, **manifest.counts}})
+        return
+    days = sum(len(each) for each in manifest.days.values())
+    say(f"the lake holds {days:,} days of {len(manifest.days):,} targets: {_counts(manifest)}")
+    if manifest.counts.get("bad"):
+        say("bad lines are kept apart in the folder bad of the lake, each with its file and the reason")
+
+
+def _counts(manifest: Manifest) -> str:
+    counts = manifest.counts
+    return (
+        f"{counts.get('samples', 0):,} samples of {counts.get('segments', 0):,} segments, "
+        f"{counts.get('duplicates', 0):,} duplicates left out, {counts.get('bad', 0):,} bad lines"
+    )
+
+
+@contextmanager
+def _set_by_signals(stop: threading.Event) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM set ``stop`` and do nothing else."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
