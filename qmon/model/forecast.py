@@ -23,6 +23,8 @@ SIGMAS: Final = 2.0
 LAG_S: Final = 2.0
 """A time is never surer than this: the servers' counters come up to a second late."""
 _STEADY_SHARE: Final = 0.02
+_UNCLEAR_SHARE: Final = 0.2
+"""Where the net rate is known no better than to this share of pushes or pops, nothing is said to be steady."""
 _FOREVER_S: Final = 30 * 86400.0
 _MINUTE: Final = 60.0
 
@@ -48,8 +50,10 @@ def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: 
         return Forecast(Trend.STEADY, text="empty")
     if popped == 0 and pushed == 0 and ready > 0:
         return Forecast(Trend.STEADY, growth=0.0, text="not moving")
-    if abs(net) <= max(SIGMAS * drift.error, _STEADY_SHARE * max(pushed, popped), 0.05):
-        return Forecast(Trend.STEADY, growth=net, text="holds steady")
+    unsure = SIGMAS * drift.error
+    if abs(net) <= max(unsure, _STEADY_SHARE * max(pushed, popped), 0.05):
+        steady = unsure <= _UNCLEAR_SHARE * max(pushed, popped)
+        return Forecast(Trend.STEADY, growth=net, text="holds steady" if steady else "no clear trend")
     if net > 0:
         return _growing(ready, drift, popped, poppers)
     left = ready / -net

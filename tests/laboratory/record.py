@@ -11,11 +11,13 @@ from typing import Any, Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
+from qmon.model.forecast import AHEAD_S
 from qmon.operate.install import install
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.contract.watching import Watched, connect, target_of, watching
 from tests.facts import query
+from tests.laboratory.foretold import DRAINED, FORETOLD_AT_S
 from tests.laboratory.healthy import drive
 from tests.laboratory.runs import RUNS, Run
 from tests.queues import BYTES, routine
@@ -64,10 +66,22 @@ def _note(watched: Watched, series: dict[str, list[list[float]]]) -> None:
     watched.history.add = add  # type: ignore[method-assign]
 
 
+def needed(run: dict[str, Any]) -> dict[str, Any]:
+    """What the check needs of a run: up to the moment it is empty, or as long as its growth is foretold."""
+    ticks, seconds = [], 0.0
+    for tick in run["ticks"]:
+        ticks.append([tick[0], *(round(number) for number in tick[1:])])
+        seconds += tick[0]
+        grown = run["name"].startswith("growing") and seconds > FORETOLD_AT_S + AHEAD_S + 5
+        if seconds > FORETOLD_AT_S + 2 and (tick[1] <= DRAINED or grown):
+            break
+    return {**run, "ticks": ticks}
+
+
 def main() -> None:
     """Record all runs into a file."""
     seconds, file = float(sys.argv[1]), Path(sys.argv[2])
-    found = record(RUNS, seconds)
+    found = [needed(run) for run in record(RUNS, seconds)]
     file.write_text("[\n" + ",\n".join(json.dumps(each, separators=(",", ":")) for each in found) + "\n]\n")
 
 

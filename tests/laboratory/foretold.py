@@ -1,0 +1,93 @@
+"""What was foretold of a recorded run, and what then happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Final
+
+from qmon.model.flow import Flow
+from qmon.model.forecast import AHEAD_S, forecast
+from qmon.model.view import Trend
+
+FORETOLD_AT_S: Final = 45.0
+"""The forecast that is checked is the first that is made so many seconds after the run began."""
+DRAINED: Final = 2
+"""A queue that keeps up has so many messages ready, at most, when it is looked at."""
+
+
+@dataclass(frozen=True)
+class Foretold:
+    """A run's forecast: seconds until it is empty, or messages per second by which it grows, and the band around it.
+
+    ``truth`` is the same as it then was: a time lies between two polls, ``earliest`` is the one before. ``None``: it did
+    not happen.
+    """
+
+    name: str
+    trend: Trend
+    said: float
+    band: float
+    truth: float | None
+    earliest: float | None
+
+    @property
+    def held(self) -> bool:
+        """The truth lay within the band."""
+        if self.truth is None or self.earliest is None:
+            return False
+        return self.said - self.band <= self.truth and self.earliest <= self.said + self.band
+
+    @property
+    def width(self) -> float:
+        """The band as a share of what was said, to either side."""
+        return self.band / self.said if self.said else float("inf")
+
+    def __str__(self) -> str:
+        said = f"{self.trend} {self.said:6.1f} ± {self.band:5.1f} ({self.width:4.0%})"
+        truth = "–" if self.truth is None else f"{self.truth:.1f}"
+        return f"{self.name:<28} {said}  was {truth:>6}  {'' if self.held else 'NOT HELD'}"
+
+
+def foretold(run: Mapping[str, Any], at_s: float = FORETOLD_AT_S) -> Foretold:
+    """What was foretold of a run at this moment, in seconds after it began."""
+    ticks: list[list[float]] = run["ticks"]
+    seconds, seen = 0.0, 0
+    while seconds < at_s:
+        seconds += ticks[seen][0]
+        seen += 1
+    ready = ticks[seen - 1][1]
+    found = forecast(ready, [(tick[0], Flow(tick[3], tick[4], None, tick[2])) for tick in ticks[:seen]])
+    if found.trend is Trend.GROWING:
+        truth = _growth(ready, ticks[seen:])
+        return Foretold(run["name"], found.trend, found.growth or 0.0, found.growth_band or 0.0, truth, truth)
+    earliest, truth = _drained(ticks[seen:])
+    return Foretold(run["name"], found.trend, found.seconds or 0.0, found.band_s or 0.0, truth, earliest)
+
+
+def _drained(ticks: Sequence[Sequence[float]]) -> tuple[float | None, float | None]:
+    """Between which two moments the queue was empty for the first time, in seconds from the beginning of these."""
+    seconds = 0.0
+    for tick in ticks:
+        if tick[1] <= DRAINED:
+            return seconds, seconds + tick[0]
+        seconds += tick[0]
+    return None, None
+
+
+def _growth(ready: float, ticks: Sequence[Sequence[float]]) -> float | None:
+    """Messages per second by which a queue grew in the time that the band is for; by its depth, not by its rates."""
+    seconds = 0.0
+    for tick in ticks:
+        seconds += tick[0]
+        if seconds >= AHEAD_S:
+            return (tick[1] - ready) / seconds
+    return None
+
+
+def summary(found: Sequence[Foretold]) -> str:
+    """A line for each and the two figures."""
+    held = sum(each.held for each in found)
+    width = median(each.width for each in found)
+    return "\n".join([*map(str, found), f"{held} of {len(found)} held, median band ± {width:.0%}"])
