@@ -1,6 +1,6 @@
 """Every key, in one place. The palette, the help and the line at the bottom read these; no key has two meanings.
 
-Digits 3 and 5 are kept for screens to come.
+Digit 5 is kept for a screen to come.
 """
 
 from __future__ import annotations
@@ -145,10 +145,15 @@ QUEUE_SCREEN: Final[list[BindingType]] = [
 OPERATIONS: Final[list[BindingType]] = [UNDO, *TABLES]
 
 BLOCKING: Final[list[BindingType]] = [
-    _key("E", "act('end-blocker')", "end session", "End the session under the cursor", ACTING, id="end-blocker",
-         shown="E"),
+    _key("E", "act('end-blocker')", "end session", "End the session under the cursor, or that holds the horizon",
+         ACTING, id="end-blocker", shown="E"),
     *(binding for binding in TABLES if isinstance(binding, Binding) and binding.id in ("filter", "back")),
 ]  # fmt: skip
+
+WAITS: Final[list[BindingType]] = [
+    *plain(BLOCKING),
+    *(binding for binding in plain(QUEUE_SCREEN) if binding.id in ("previous", "next")),
+]
 
 GRID: Final[list[BindingType]] = [
     _key("enter", "open", "open", "Go deeper", SCREENS, id="open", shown="enter"),

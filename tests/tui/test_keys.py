@@ -12,10 +12,11 @@ from qmon.tui.themes import DARK, LIGHT, PLAIN
 from tests.tui.driving import dashboard
 from tests.tui.scripted import Scripted
 
-RESERVED = {"3", "5"}
+RESERVED = {"5"}
 SCREENS = {
     "overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID],
     "queue": [*keys.APP, *keys.QUEUE_SCREEN, *keys.GRID],
+    "waits": [*keys.APP, *keys.WAITS, *keys.GRID],
     "blocking": [*keys.APP, *keys.BLOCKING, *keys.GRID],
     "operations": [*keys.APP, *keys.OPERATIONS, *keys.GRID],
 }

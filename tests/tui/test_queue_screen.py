@@ -163,7 +163,7 @@ async def test_digits_change_screens() -> None:
         await d.press("1")
         assert d.app.current_mode == "overview"
         await d.press("3")
-        assert d.app.current_mode == "overview"
+        assert d.app.current_mode == "waits"
 
 
 async def test_every_verdict_is_told_with_its_proof_and_what_was_said_before() -> None:

@@ -30,6 +30,8 @@ class Entry:
 ENTRIES: Final = (
     Entry("overview", "1", "overview", "All queues, the worst first", "qmon.tui.screens.overview:OverviewScreen"),
     Entry("queue", "2", "queue", "The queue under the cursor", "qmon.tui.screens.queue:QueueScreen"),
+    Entry("waits", "3", "waits", "Waits and latches, who holds the horizon, what pops touch",
+          "qmon.tui.screens.waits:WaitsScreen"),
     Entry("blocking", "4", "blocking", "Who waits for whom, head blockers on top",
           "qmon.tui.screens.blocking:BlockingScreen"),
     Entry("operations", "6", "operations", "What was done, by whom, and whether it can be undone",

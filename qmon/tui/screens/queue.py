@@ -14,7 +14,7 @@ from qmon.operate.choosing import STATES
 from qmon.tui import keys, text
 from qmon.tui.acting.marks import Marks
 from qmon.tui.clean import clean, shorten
-from qmon.tui.panels import messages, queue
+from qmon.tui.panels import horizon, messages, queue
 from qmon.tui.panels.filtering import keep
 from qmon.tui.panels.header import heading
 from qmon.tui.panels.said import LEAST, MOST
@@ -51,6 +51,7 @@ class QueueScreen(DashboardScreen):
         """Title and figures, the plot with what is not known beside it, and the rows."""
         yield Lines(id="title")
         yield Lines(id="readings")
+        yield Lines(id="tables", most=2)
         yield Lines(id="because", most=MOST)
         with Horizontal(id="middle"):
             with Vertical(id="plot-side"):
@@ -82,10 +83,12 @@ class QueueScreen(DashboardScreen):
         self._draw_rows(found, stale=stale)
 
     def _draw_queue(self, found: QueueView, view: View, *, stale: bool) -> None:
-        plain = is_plain(self.app.theme)
+        plain, tall = is_plain(self.app.theme), self.size.height >= HIGH
+        self.set_class(found.use is None, "-no-use")
         writers: dict[str, Callable[[int, int], list[Line]]] = {
             "#title": lambda cells, _: queue.title(found, cells),
             "#readings": lambda cells, _: queue.readings(found, cells),
+            "#tables": lambda cells, rows: horizon.of_queue(found, view, cells, rows if tall else 1),
             "#because": lambda cells, rows: queue.because(found, view, cells, min(rows, self._told)),
             "#plot": lambda cells, rows: throughput(found.history, cells, rows, plain=plain),
             "#unknown-list": lambda cells, rows: queue.unknown_list(found, cells, rows),
