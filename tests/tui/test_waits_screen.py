@@ -1,0 +1,202 @@
+"""Screen 3: waits with their meaning, who holds the horizon and what that costs, tables and indexes of a queue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+
+from qmon.model.operations import Kind
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.view import View
+from qmon.monitor.source import Focus
+from qmon.tui.modals.act import Act
+from tests.tui.driving import dashboard
+from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
+from tests.tui.scripted_acting import Script, ScriptedOffice
+from tests.tui.test_pictures import SIZES, Compare, Shot
+from tests.tui.waited import NEXT, PREPARED, SLEEPER, counted, waited_view
+
+
+class WaitsShot(Shot):
+    """The same app on screen 3."""
+
+    def __init__(self, *keys: str, found: View | None = None, plain: bool = False) -> None:
+        super().__init__("3", *keys, plain=plain)
+        self.found = found or waited_view()
+
+    async def ready(self, pilot: Pilot[None]) -> None:
+        """Figures have come, and keys were pressed."""
+        await pilot.pause()
+        self.source.give(self.found)
+        for key in ("", *self.keys):
+            await pilot.press(*([key] if key else []))
+            for _ in range(3):
+                await pilot.pause()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_waits(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shot = WaitsShot("down")
+    assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
+
+
+@pytest.mark.parametrize("case", ["counted", "plain"])
+def test_waits_otherwise(snap_compare: Compare, case: str) -> None:
+    shots = {"counted": WaitsShot(found=waited_view(found=counted())), "plain": WaitsShot(plain=True)}
+    assert snap_compare(shots[case].app, terminal_size=(120, 40), run_before=shots[case].ready)
+
+
+async def test_the_screen_asks_to_look_closely_and_no_longer_when_it_is_left() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("3")
+        assert d.source.asked[-1] == Focus(closely=True)
+        await d.press("escape")
+        assert d.app.current_mode == "overview"
+        assert d.source.asked[-1] == Focus()
+
+
+async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:
+    async with dashboard() as d:
+        await d.give(waited_view())
+        await d.press("3")
+        assert "10.0 sessions at work on average · 118 looks in 30 s" in d.lines("waits-heading")
+        assert d.grid.cursor == "LWLock:WALWrite"
+        assert "one commit a message" in d.lines("meaning")
+        assert "several messages per transaction" in d.lines("meaning")
+        assert "2 benign" in d.text()
+        assert "EACH" not in d.grid.titles, "nobody counts waits here"
+        await d.press("down", "down")
+        assert "hot pages" in d.lines("meaning")
+
+
+async def test_what_a_server_counts_is_shown_per_second_and_each() -> None:
+    async with dashboard() as d:
+        await d.give(waited_view(found=counted()))
+        await d.press("3")
+        assert "counted over 30 s" in d.lines("waits-heading")
+        assert {"PER S", "EACH"} <= set(d.grid.titles)
+        assert "1,204" in d.text()
+        await d.press("G", "up")
+        assert d.grid.cursor == "latch:ACCESS_METHODS_HOBT_VIRTUAL_ROOT"
+        assert "keep a floor of rows" in d.lines("meaning")
+
+
+async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_to_gain() -> None:
+    async with dashboard() as d:
+        await d.give(waited_view())
+        await d.press("3")
+        told = d.lines("horizon")
+        assert "session 61 for 2 h 04 m · idle in transaction · app-7 · shop@10.0.0.7" in told
+        assert "mails  5,361 dead rows · 412 rows touched per pop, 1.2 before" in told
+        assert "vacuum may remove up to 6,565 dead rows of the queues; session 84, 0.4 s, holds it then" in told
+        assert "SELECT * FROM reports" in told
+
+
+@pytest.mark.parametrize(
+    ("holders", "told"),
+    [
+        ((), "nobody holds it: every dead row may be removed"),
+        ((NEXT,), "nobody holds it for long: the oldest is session 84, 0.4 s"),
+        ((PREPARED, NEXT), "prepared transaction pay-7731 for 2 h 04 m"),
+        (None, "not read on this server"),
+    ],
+)
+async def test_other_horizons(holders: tuple[object, ...] | None, told: str) -> None:
+    async with dashboard() as d:
+        await d.give(waited_view(holders))  # type: ignore[arg-type]  # holders of every kind
+        await d.press("3")
+        assert told in d.lines("horizon")
+
+
+async def test_tables_and_indexes_of_the_chosen_queue_and_of_its_neighbours() -> None:
+    async with dashboard() as d:
+        await d.give(waited_view())
+        await d.press("3")
+        d.app.selected = "invoices"
+        await d.give(waited_view(sequence=8))
+        assert "tables and indexes of invoices  88.4 rows touched per pop, 1.2 before" in d.lines("use-heading")
+        assert "QueueMeta_pkey" in d.lines("use")
+        assert "14 MB" in d.lines("use")
+        assert "[red]x[/] ␛[31mALARM" in d.text()
+        assert NASTY not in d.text()
+        await d.press("right_square_bracket")
+        assert "tables and indexes of mails  412 rows touched per pop" in d.lines("use-heading")
+        await d.press("right_square_bracket")
+        assert "nothing was popped" in d.lines("use-heading")
+        await d.press("right_square_bracket")
+        assert "not read in this poll" in d.lines("use")
+
+
+async def test_the_queue_screen_says_who_keeps_its_dead_rows() -> None:
+    async with dashboard() as d:
+        await d.give(waited_view())
+        d.app.selected = "mails"
+        await d.press("2")
+        assert "horizon session 61 for 2 h 04 m keeps 5,361 dead rows here [3]" in d.lines("tables")
+        assert "412 rows touched per pop, 1.2 before" in d.lines("tables")
+        assert "HOT 98 %" in d.lines("tables")
+        await d.give(waited_view((NEXT,), sequence=8))
+        assert "horizon" not in d.lines("tables")
+
+
+async def test_e_ends_exactly_the_session_that_holds_the_horizon() -> None:
+    script = Script()
+    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+        await d.give(waited_view())
+        await d.press("3", "E")
+        await d.until(lambda: isinstance(d.app.screen, Act) and script.asked, "the plan")
+        assert script.asked[-1][0] is Kind.END_BLOCKER
+        assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
+
+
+@pytest.mark.parametrize(
+    ("holders", "why"),
+    [((NEXT,), "nobody holds the horizon for long"), ((PREPARED,), "prepared transaction pay-7731 is no session")],
+)
+async def test_why_nothing_can_be_ended(holders: tuple[object, ...], why: str) -> None:
+    async with dashboard(office=ScriptedOffice(), read_only=False) as d:
+        await d.give(waited_view(holders))  # type: ignore[arg-type]  # holders of every kind
+        await d.press("3", "E")
+        await d.until(lambda: why in d.said(), "the reason")
+        assert not isinstance(d.app.screen, Act)
+
+
+async def test_the_filter_keeps_waits_that_fit() -> None:
+    async with dashboard() as d:
+        await d.give(waited_view())
+        await d.press("3", "slash", *"log to be", "enter")
+        assert d.grid.keys == ("LWLock:WALWrite", "IO:WalSync")
+        await d.press("escape", "slash", *"nonsense", "enter")
+        assert "no wait matches nonsense" in d.text()
+
+
+async def test_what_is_said_before_there_are_figures_and_where_there_are_none() -> None:
+    denied = ProbeFailure("waits", "our role sees no session but its own", grant="GRANT pg_read_all_stats TO qmon")
+    async with dashboard() as d:
+        await d.press("3")
+        assert "waiting for the first figures" in d.text()
+        await d.give(view(server=target(waiting=None)))
+        assert "waits follow with the second poll" in d.text()
+        await d.give(view(server=target(waiting=None), failures=(denied,), sequence=8))
+        assert "GRANT pg_read_all_stats TO qmon" in d.text()
+
+
+async def test_figures_grow_old_on_this_screen_too() -> None:
+    async with dashboard() as d:
+        await d.give(waited_view())
+        await d.press("3")
+        await d.wait(30.0)
+        assert "30 s ago" in d.lines("horizon-heading")
+        assert d.is_grey("IO:WalSync")
+
+
+async def test_a_statement_may_be_long_and_hold_anything() -> None:
+    holder = replace(SLEEPER, statement=f"SELECT '{NASTY}'\n" + "x" * 500, application=NASTY)
+    async with dashboard((80, 24)) as d:
+        await d.give(waited_view((holder,)))
+        await d.press("3")
+        assert "session 61" in d.lines("horizon")
+        assert "\x1b" not in d.text()
