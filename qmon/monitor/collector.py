@@ -37,6 +37,7 @@ from qmon.monitor.clients_track import CLIENTS
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.queue_probes import QueueProbes, Spec, names_of
 from qmon.monitor.readings import Readings
+from qmon.monitor.regained import Regained
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.run import Results, Runner
 from qmon.monitor.sampler import Sampler
@@ -80,6 +81,7 @@ class Collector:
         self._clock = clock
         self._book = Book(engine, connection.version)
         self._runner = Runner(connection)
+        self._regained = Regained(self._book, self._runner)
         self._readings = Readings(self._book, sampler)
         self._queues: dict[str, QueueProbes] = {}
         self._problems: tuple[ProbeFailure, ...] = ()
@@ -117,6 +119,7 @@ class Collector:
         self._slow.apply({name: probes.memo for name, probes in self._queues.items()})
         jobs = self._jobs(started, focus)
         results, failures = self._runner.run(jobs)
+        self._regained.see(results)
         server = self._one(results, "server")
         if server is None:
             reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
@@ -190,6 +193,7 @@ class Collector:
         jobs.append(self._book.job("waits", WaitSample))
         jobs.append(self._book.job("clients", ClientSample, {"limit": CLIENTS, "chars": _STATEMENT_SHORT}))
         jobs += self._readings.jobs(now, tables, closely=focus.closely)
+        jobs += self._regained.jobs({name: probes.facts for name, probes in self._queues.items()})
         jobs.append(self._book.job("cost", CostSample))
         jobs.append(self._book.job("clock", ClockSample))
         return [job for job in jobs if self._book.has(job.probe)]

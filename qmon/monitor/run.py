@@ -53,6 +53,17 @@ class Runner:
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
         return _put_together(results), list(dict.fromkeys(failures))
 
+    @property
+    def denied(self) -> frozenset[str]:
+        """The queues of which a probe was refused for want of a permission."""
+        return frozenset(queue for (queue, _), (_, failure) in self._failing.items() if queue and failure.grant)
+
+    def wake(self, queue: str) -> None:
+        """Let the probes of a queue that rest run in the next poll."""
+        for key, (_, failure) in self._failing.items():
+            if key[0] == queue:
+                self._failing[key] = (0, failure)
+
     def _resting(self, job: Job) -> bool:
         failed = self._failing.get(job.key)
         return failed is not None and self._polls < failed[0]

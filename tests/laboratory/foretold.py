@@ -21,7 +21,7 @@ DRAINED: Final = 2
 class Foretold:
     """A run's forecast: seconds until it is empty, or messages per second by which it grows, and the band around it.
 
-    ``truth`` is the same as it then was: a time lies between two polls, ``earliest`` is the one before. ``None``: it did
+    ``truth``: what it then was; a time lies between two polls, ``earliest`` is the one before. ``None``: it did
     not happen.
     """
 

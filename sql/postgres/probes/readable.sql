@@ -1,0 +1,9 @@
+-- Which of these tables our role may read: asked of those only that it could not, until it may.
+-- :tables    table ids, as an array
+-- > table_id as asked
+-- > readable the role may read all of it
+SELECT
+    CAST(c.oid AS bigint) AS table_id,
+    has_schema_privilege(c.relnamespace, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') AS readable
+FROM pg_class AS c
+WHERE c.oid = ANY(CAST(:tables AS oid[]))
