@@ -17,6 +17,7 @@ from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Verdict
 from qmon.recording.codec import Change, Codec, Damaged, Plain
+from qmon.recording.figures import Figures
 
 VERSION: Final = 1
 """Of the format. A reader takes every line whose version is not greater than its own."""
@@ -111,6 +112,7 @@ KINDS: Final[dict[str, type]] = {
     "layout": Layout,
     "texts": dict,
     "snapshot": Snapshot,
+    "figures": Figures,
     "state": Changed,
     "verdict": Said,
     "operation": Operation,

@@ -22,6 +22,7 @@ from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, Verdict, View
 from qmon.monitor.source import SourceState
+from qmon.recording.figures import Figures, figures_of
 from qmon.recording.lines import PLAIN, Changed, End, Gap, Said, Session
 from qmon.recording.privacy import discreet
 from qmon.recording.roll import Roll
@@ -33,7 +34,11 @@ _WAITING: Final = 256
 _ENDING_S: Final = 5.0
 _SLOW: Final = "the disk does not keep up"
 
-Event = tuple[float, Snapshot, Mapping[str, tuple[Verdict, ...]]] | tuple[float, SourceState] | tuple[float, Operation]
+Event = (
+    tuple[float, Snapshot, Mapping[str, tuple[Verdict, ...]], Figures]
+    | tuple[float, SourceState]
+    | tuple[float, Operation]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +112,8 @@ class Recorder:
         return self._roll.recorder
 
     def seen(self, snapshot: Snapshot, view: View) -> None:
-        """Record a snapshot, and what is said of its queues where that has changed."""
-        self._put((self._clock(), snapshot, {q.name: verdicts_of(q) for q in view.queues}))
+        """Record a snapshot, its figures, and what is said of its queues where that has changed."""
+        self._put((self._clock(), snapshot, {q.name: verdicts_of(q) for q in view.queues}, figures_of(view)))
 
     def changed(self, state: SourceState) -> None:
         """Record that the source has changed its phase."""
@@ -134,7 +139,7 @@ class Recorder:
         try:
             self._queue.put_nowait(event)
         except queue.Full:
-            if len(event) == 3:
+            if len(event) == 4:
                 self._lost += 1
 
     # ----------------------------------------------------------------------------------- on the recorder's thread
@@ -161,18 +166,21 @@ class Recorder:
             roll.add("gap", PLAIN.encode(Gap(self._lost, _SLOW)), at)
             self._status = replace(self._status, lost=self._status.lost + self._lost)
             self._lost = 0
-        if len(event) == 3:
+        if len(event) == 4:
             roll.snapshot(event[1], at)
+            roll.add("figures", PLAIN.encode(event[3]), at)
             self._say(event[2], at)
         elif isinstance(event[1], SourceState):
             roll.add("state", PLAIN.encode(Changed(event[1].phase, event[1].reason)), at)
         else:
             roll.add("operation", PLAIN.encode(event[1]), at)
         roll.flush(at)
-        if len(event) == 3:
+        if len(event) == 4:
             self._status = replace(self._status, snapshots=self._status.snapshots + 1, newest_at=at)
 
-    def _say(self, verdicts: Mapping[str, tuple[Verdict, ...]], at: float) -> None:
+    def _say(self, verdicts: _Verdicts | None, at: float) -> None:
+        if verdicts is None:
+            return
         for name, holds in verdicts.items():
             if _signs(holds) != _signs(self._said.get(name, ())):
                 self._roll.add("verdict", PLAIN.encode(Said(name, holds)), at)
