@@ -19,6 +19,13 @@ LOAD: Final[Mapping[str, Any]] = {"pushers": 1, "poppers": 1, "rate": 15.0, "pop
 HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 """The hold times, in seconds, of the verdicts that there are; they are the product's."""
 
+IDLE_S: Final = 10.0
+"""A session that falls idle counts its last pops so late: PGSTAT_IDLE_INTERVAL of PostgreSQL's pgstat.c."""
+LATELY_S: Final = 4.0
+"""What says that a queue does not move looks back so far."""
+WINDOW_S: Final = 10.0
+"""The rates on the screens are over so many seconds."""
+
 Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
 """Injects on entry, once it is there; gives what the proof must name; cures on exit, once it is gone."""
 

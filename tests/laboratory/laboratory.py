@@ -73,7 +73,18 @@ class Laboratory:
             each.stop()
 
     def _load(self, queue: str, more: Mapping[str, Any]) -> QueueLoad:
-        return QueueLoad(self.layouts[queue], **{**LOAD, **more})
+        names = {f"{role}_application": f"{queue} {role}" for role in ("pusher", "popper")}
+        return QueueLoad(self.layouts[queue], **{**LOAD, **names, **more})
+
+    def case(self, layout: Layout) -> Case:
+        """The case that has this queue."""
+        return next(case for case in self.cases if case.queue == layout.queue)
+
+    def session(self, layout: Layout, role: str) -> int:
+        """The number of the session of a queue's pusher or popper, where it has one of them."""
+        asked = "SELECT pid FROM pg_stat_activity WHERE application_name = ?"
+        ((pid,),) = query(self.url, asked, f"{layout.queue} {role}"[:63])
+        return int(str(pid))
 
     def _install(self) -> None:
         connection, engine = connect(self.url), engine_for(self.target)

@@ -9,9 +9,8 @@ from qmon.model.layout import Layout
 from qmon.model.locked import HELD_S
 from tests.contract.standing import standing
 from tests.facts import query, wait_until
-from tests.laboratory.case import Case
+from tests.laboratory.case import LATELY_S, Case
 from tests.laboratory.laboratory import Laboratory
-from tests.laboratory.poppers import LATELY_S
 from tests.queues import ENGINE
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from qmon.model.layout import Layout
 from qmon.model.operations import Side
@@ -12,16 +11,9 @@ from qmon.operate.pause import prepare_pause, prepare_resume
 from qmon.workload.plan import Fault
 from tests.contract.operating import applied
 from tests.facts import query, wait_until
-from tests.laboratory.case import Case
+from tests.laboratory.case import IDLE_S, LATELY_S, WINDOW_S, Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE
-
-WINDOW_S: Final = 10.0
-"""The rates on the screens are over so many seconds."""
-LATELY_S: Final = 4.0
-"""What says that a queue does not move looks back so far."""
-IDLE_S: Final = 10.0
-"""A session that falls idle counts its last pops so late: PGSTAT_IDLE_INTERVAL of PostgreSQL's pgstat.c."""
 
 
 @contextlib.contextmanager
@@ -36,7 +28,7 @@ def paused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def asleep(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Poppers are connected and pop nothing."""
     lab.load.change(layout.queue, "popper", rate=0.0)
-    yield ()
+    yield (f"session {lab.session(layout, 'popper')} ",)
     lab.load.change(layout.queue, "popper", rate=60.0)
 
 
@@ -45,7 +37,7 @@ def gone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """No popper is connected."""
     lab.apart[layout.queue].stop()
     yield ()
-    lab.start_poppers(next(case for case in lab.cases if case.queue == layout.queue))
+    lab.start_poppers(lab.case(layout))
 
 
 @contextlib.contextmanager
@@ -71,8 +63,8 @@ def outrun(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 CASES = (
     Case("pushers paused", "paused", "status", paused),
-    Case("poppers asleep", "no pops", "status", asleep, reads_s=IDLE_S + LATELY_S),
-    Case("no poppers", "no pops", "fifo", gone, reads_s=LATELY_S, apart=True),
+    Case("poppers asleep", "poppers not claiming", "status", asleep, reads_s=IDLE_S + LATELY_S),
+    Case("no poppers", "no poppers", "fifo", gone, reads_s=LATELY_S, apart=True),
     Case(
         "popper crashed", "stuck in progress", "status", crashed, timeout_s=3.0, load={"work_s": 0.01},
     ),

@@ -18,6 +18,7 @@ from tests.contract.watching import Watched, installed, watching
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 from tests.soak.blocking import stood
+from tests.soak.laboratory import long_form
 
 SETTINGS: Final = {"fsync": "off", "track_commit_timestamp": "on"}
 COLUMNS: Final = "{:<18}{:>9}{:>9}{:>7}{:>6}{:>11}{:>8} {:<7}{:>11}{:>10}"
@@ -39,8 +40,17 @@ def main() -> None:
         help="times qmon is killed in a purge, a requeue and an undo each: 50, or none where --designs is given",
     )
     parser.add_argument("--sessions", type=int, default=200, help="sessions in trees of who waits for whom")
+    parser.add_argument(
+        "--laboratory", type=int, nargs="?", const=3, help="only this: each cause of trouble so many times (3)"
+    )
+    parser.add_argument("--calm", type=float, default=600.0, help="there: seconds of healthy load, nothing to be said")
+    parser.add_argument("--json", type=Path, help="there: where to write the confusion table")
     parser.add_argument("--rows", type=int, default=200_000, help="rows that these have to do")
     chosen = parser.parse_args()
+    if chosen.laboratory is not None:
+        for line in long_form(chosen.laboratory, chosen.calm, chosen.json):
+            print(line, flush=True)
+        return
     if chosen.designs:
         print(COLUMNS.format(*HEADINGS), flush=True)
     for number, design in enumerate(chosen.designs):

@@ -1,0 +1,87 @@
+"""Faults of single messages: one that fails again and again, one that two have in hand."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+
+import pyodbc
+
+from qmon.model.layout import Layout
+from tests.facts import connected, query, wait_until
+from tests.laboratory.case import Case
+from tests.laboratory.laboratory import Laboratory
+from tests.queues import routine
+
+
+@contextlib.contextmanager
+def poisoned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """The message at the head fails whenever it is worked on, and comes back to the front each time."""
+    case = lab.case(layout)
+    lab.apart[layout.queue].stop()
+    over, fails = threading.Event(), threading.Event()
+    with connected(lab.url) as popper:
+        popper.execute(f"SET application_name = '{layout.queue} popper'")
+        poison = _taken(popper, layout)
+        worker = threading.Thread(target=_work, args=(popper, layout, poison, over, fails))
+        worker.start()
+        try:
+            fails.wait(30)
+            yield (f"message {poison[0]} ",)
+        finally:
+            over.set()
+            worker.join()
+    lab.start_poppers(case)
+
+
+def _popped(popper: pyodbc.Connection, layout: Layout) -> tuple[int, int] | None:
+    row = popper.execute(f"SELECT id, attempt FROM {routine(layout, 'pop')}()").fetchone()
+    return None if row is None else (int(row[0]), int(row[1]))
+
+
+def _taken(popper: pyodbc.Connection, layout: Layout) -> tuple[int, int]:
+    found = wait_until(lambda: _popped(popper, layout), what="a message is there")
+    assert found is not None
+    return found
+
+
+def _work(
+    popper: pyodbc.Connection, layout: Layout, poison: tuple[int, int], over: threading.Event, fails: threading.Event
+) -> None:
+    """Pop and complete, but for the poison, which takes a while and is given back until it is over."""
+    taken: tuple[int, int] | None = poison
+    while not over.is_set():
+        if taken is not None and taken[0] == poison[0]:
+            over.wait(0.2)
+            popper.execute(f"SELECT {routine(layout, 'fail')}(?, ?, 1000000)", *taken).fetchall()
+            fails.set()
+        elif taken is not None:
+            popper.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *taken).fetchall()
+        else:
+            over.wait(0.05)
+        taken = _popped(popper, layout)
+    if taken is not None:
+        popper.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *taken).fetchall()
+
+
+@contextlib.contextmanager
+def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A message is made ready again while its popper is at it, and a second one takes it."""
+    lab.load.change(layout.queue, "popper", rate=0.0)
+    with connected(lab.url) as first, connected(lab.url) as second:
+        mine = _taken(first, layout)
+        query(lab.url, f"UPDATE {layout.table} SET status = 1, started_at = NULL, owner = NULL WHERE id = ?", mine[0])
+        same = _popped(second, layout)
+        assert same is not None
+        assert same[0] == mine[0]
+        lab.load.change(layout.queue, "popper", rate=60.0)
+        pids = [each.execute("SELECT pg_backend_pid()").fetchval() for each in (first, second)]
+        yield (f"message {mine[0]} ", *(str(pid) for pid in pids))
+        second.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *same).fetchall()
+
+
+CASES = (
+    Case("poison at the head", "poison message at the head", "status", poisoned, reads_s=3.0, apart=True),
+    Case("delivered twice", "delivered twice", "status", twice, reads_s=1.0),
+)

@@ -1,0 +1,46 @@
+"""The long form of the laboratory: causes injected again and again, calm minutes, forecasts of runs that run now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.laboratory.case import Outcome
+from tests.laboratory.confusion import as_json, table
+from tests.laboratory.foretold import foretold, summary
+from tests.laboratory.healthy import calm
+from tests.laboratory.laboratory import laboratory
+from tests.laboratory.record import record
+from tests.laboratory.runs import RUNS
+from tests.laboratory.test_faults import CASES, WITNESSES
+
+_FORETOLD_S: Final = 190.0
+
+
+def long_form(rounds: int, calm_s: float, file: Path | None) -> Iterator[str]:
+    """What each part found, for the terminal. ``file``: where the confusion table is also written as JSON.
+
+    Raises ``AssertionError`` with all of it where anything was wrong.
+    """
+    if calm_s:
+        found = calm(calm_s)
+        assert not found.false, str(found)
+        yield str(found)
+    runs = [foretold(run) for run in record(RUNS, _FORETOLD_S)]
+    assert sum(each.held for each in runs) >= 0.9 * len(runs), summary(runs)
+    yield summary(runs)
+    if rounds:
+        yield confused(rounds, file)
+
+
+def confused(rounds: int, file: Path | None) -> str:
+    """Every cause so many times, all of them side by side in a server of its own each time; the confusion table."""
+    outcomes: list[Outcome] = []
+    for _ in range(rounds):
+        with laboratory(CASES, WITNESSES) as lab:
+            outcomes += [*lab.run(CASES), *lab.undisturbed()]
+    if file is not None:
+        file.write_text(as_json(outcomes) + "\n")
+    assert not any(each.faults for each in outcomes), table(outcomes)
+    return table(outcomes)
