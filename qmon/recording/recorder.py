@@ -34,11 +34,17 @@ _WAITING: Final = 256
 _ENDING_S: Final = 5.0
 _SLOW: Final = "the disk does not keep up"
 
-Event = (
-    tuple[float, Snapshot, Mapping[str, tuple[Verdict, ...]], Figures]
-    | tuple[float, SourceState]
-    | tuple[float, Operation]
-)
+
+@dataclass(frozen=True, slots=True)
+class _Poll:
+    """A snapshot and what was made of it: by queue what is said of it, and the figures; ``None``: nothing was."""
+
+    snapshot: Snapshot
+    said: Mapping[str, tuple[Verdict, ...]] | None
+    figures: Figures | None
+
+
+_Event = tuple[float, _Poll | SourceState | Operation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,7 @@ class Recorder:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._clock = clock
-        self._queue: queue.Queue[Event | None] = queue.Queue(_WAITING)
+        self._queue: queue.Queue[_Event | None] = queue.Queue(_WAITING)
         self._lost = 0
         self._said: dict[str, tuple[Verdict, ...]] = {}
         session = Session(
@@ -111,9 +117,15 @@ class Recorder:
         """The recorder's id, as on its lines."""
         return self._roll.recorder
 
-    def seen(self, snapshot: Snapshot, view: View) -> None:
-        """Record a snapshot, its figures, and what is said of its queues where that has changed."""
-        self._put((self._clock(), snapshot, {q.name: verdicts_of(q) for q in view.queues}, figures_of(view)))
+    def seen(self, snapshot: Snapshot, view: View | None) -> None:
+        """Record a snapshot, its figures, and what is said of its queues where that has changed.
+
+        Without a view, where none could be made, the snapshot alone.
+        """
+        poll = _Poll(snapshot, None, None)
+        if view is not None:
+            poll = _Poll(snapshot, {q.name: verdicts_of(q) for q in view.queues}, figures_of(view))
+        self._put((self._clock(), poll))
 
     def changed(self, state: SourceState) -> None:
         """Record that the source has changed its phase."""
@@ -133,13 +145,13 @@ class Recorder:
         self._thread.join(_ENDING_S)
         return self._status
 
-    def _put(self, event: Event) -> None:
+    def _put(self, event: _Event) -> None:
         if self._status.stopped or self._closing:
             return
         try:
             self._queue.put_nowait(event)
         except queue.Full:
-            if len(event) == 4:
+            if isinstance(event[1], _Poll):
                 self._lost += 1
 
     # ----------------------------------------------------------------------------------- on the recorder's thread
@@ -159,32 +171,33 @@ class Recorder:
         self._status = replace(self._status, stopped=reason)
         self._roll.abandon()
 
-    def _record(self, event: Event) -> None:
-        at, roll = event[0], self._roll
+    def _record(self, event: _Event) -> None:
+        (at, what), roll = event, self._roll
         roll.turn(at, [Said(name, holds, standing=True) for name, holds in self._said.items()])
         if self._lost and self._queue.qsize() < _WAITING // 2:
             roll.add("gap", PLAIN.encode(Gap(self._lost, _SLOW)), at)
             self._status = replace(self._status, lost=self._status.lost + self._lost)
             self._lost = 0
-        if len(event) == 4:
-            roll.snapshot(event[1], at)
-            roll.add("figures", PLAIN.encode(event[3]), at)
-            self._say(event[2], at)
-        elif isinstance(event[1], SourceState):
-            roll.add("state", PLAIN.encode(Changed(event[1].phase, event[1].reason)), at)
+        if isinstance(what, _Poll):
+            self._poll(what, at)
+        elif isinstance(what, SourceState):
+            roll.add("state", PLAIN.encode(Changed(what.phase, what.reason)), at)
         else:
-            roll.add("operation", PLAIN.encode(event[1]), at)
+            roll.add("operation", PLAIN.encode(what), at)
         roll.flush(at)
-        if len(event) == 4:
+        if isinstance(what, _Poll):
             self._status = replace(self._status, snapshots=self._status.snapshots + 1, newest_at=at)
 
-    def _say(self, verdicts: _Verdicts | None, at: float) -> None:
-        if verdicts is None:
+    def _poll(self, poll: _Poll, at: float) -> None:
+        self._roll.snapshot(poll.snapshot, at)
+        if poll.figures is not None:
+            self._roll.add("figures", PLAIN.encode(poll.figures), at)
+        if poll.said is None:
             return
-        for name, holds in verdicts.items():
+        for name, holds in poll.said.items():
             if _signs(holds) != _signs(self._said.get(name, ())):
                 self._roll.add("verdict", PLAIN.encode(Said(name, holds)), at)
-        self._said = dict(verdicts)
+        self._said = dict(poll.said)
 
 
 def verdicts_of(view: QueueView) -> tuple[Verdict, ...]:

@@ -117,4 +117,8 @@ class Station:
             self.recorder.changed(event)
         else:
             self._phase, self._problem = Phase.LIVE, ""
-            self.recorder.seen(event, self._history.add(event))
+            view = None
+            try:
+                view = self._history.add(event)
+            finally:  # what was read is recorded, whatever we make of it
+                self.recorder.seen(event, view)

@@ -1,0 +1,154 @@
+"""What is replayed is what was live: every sample and every figure of a real run with faults."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.monitor.history import History
+from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.watch import open_poller
+from qmon.recording.places import segments
+from qmon.recording.reading import open_segment
+from qmon.recording.recorder import Recorder
+from qmon.recording.replay import Replay, view_at
+from qmon.recording.tape import Tape, open_tape
+from tests.contract.watching import installed, target_of
+from tests.facts import connected, query, wait_until
+from tests.recording.sameness import plain
+
+
+class Live:
+    """A real run that is recorded: what was given, and what was made of it."""
+
+    def __init__(self, root: Path, url: str) -> None:
+        self.recorder = Recorder(root, "shop", interval_s=0.5, payloads=True)
+        self.history = History()
+        self.snapshots: list[Snapshot] = []
+        self.views: list[View] = []
+        self.states: list[SourceState] = []
+        self.poller = open_poller(target_of(url), interval_s=0.5)
+
+    def __call__(self, event: Event) -> None:
+        """As the dashboard and the recorder do it."""
+        if isinstance(event, SourceState):
+            self.states.append(event)
+            self.recorder.changed(event)
+            return
+        self.snapshots.append(event)
+        self.views.append(self.history.add(event))
+        self.recorder.seen(event, self.views[-1])
+
+    def polls(self, count: int) -> None:
+        """Wait for so many more."""
+        wanted = len(self.snapshots) + count
+        wait_until(lambda: len(self.snapshots) >= wanted, what=f"{count} polls")
+
+
+@pytest.fixture
+def live(tmp_path: Path, database: str) -> Iterator[Live]:
+    """Queues in use, with a lock held, a queue without rights, dead owners, and a connection that breaks."""
+    layouts = {layout.design: layout for layout in installed(database, "status", "fifo", "ring")}
+    run = Live(tmp_path / "kept", database)
+    status, fifo = layouts["status"], layouts["fifo"]
+    push = {name: f"INSERT INTO {each.table} ({each.payload}) SELECT 'x' FROM generate_series(1, %d)"
+            for name, each in layouts.items() if name != "ring"}  # fmt: skip
+    assert status.state is not None
+    run.poller.start(run)
+    run.polls(2)
+    query(database, push["status"] % 40)
+    query(database, push["fifo"] % 2500)
+    run.polls(2)
+    with connected(database, autocommit=False) as holding, connected(database, autocommit=False) as waiting:
+        holding.execute(f"DELETE FROM {fifo.table} WHERE ctid IN (SELECT ctid FROM {fifo.table} LIMIT 7)")
+        holding.execute(f"LOCK TABLE {status.table} IN SHARE MODE")
+        waiter = threading.Thread(target=lambda: waiting.execute(push["status"] % 1))
+        waiter.start()
+        run.polls(3)
+        holding.rollback()
+        waiter.join()
+        waiting.commit()
+    query(database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'qmon poll%'")
+    wait_until(lambda: Phase.LOST in [state.phase for state in run.states])
+    run.polls(3)
+    run.poller.close()
+    run.recorder.close()
+    yield run
+
+
+class Seen:
+    """The sink of a replay, folded as the app folds it."""
+
+    def __init__(self, replay: Replay) -> None:
+        self.replay = replay
+        self.snapshots: list[Snapshot] = []
+        self.views: list[View] = []
+        self.states: list[SourceState] = []
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, SourceState):
+            self.states.append(event)
+        else:
+            self.snapshots.append(event)
+            self.views.append(self.replay.fold(event))
+
+
+def test_every_sample_and_every_figure_is_what_it_was(live: Live, tmp_path: Path) -> None:
+    assert live.recorder.status.stopped == ""
+    found = [s for path in segments(tmp_path) for line in open_segment(path).lines() if line.kind == "snapshot"
+             for s in [open_segment(path).snapshot(line)]]  # fmt: skip
+    assert plain(found) == plain(live.snapshots)
+    assert any(snapshot.blocking for snapshot in found) and len({s.sequence for s in found}) == len(found)
+    replay = Replay(open_tape(tmp_path / "kept"), speed=300.0)
+    seen = Seen(replay)
+    replay.start(seen)
+    try:
+        wait_until(lambda: len(seen.views) == len(live.views), what="the whole run")
+    finally:
+        replay.close()
+    for before, after in zip(live.views, seen.views, strict=True):
+        assert plain(after) == plain(before)
+    phases = [state.phase for state in live.states if state.phase is not Phase.CLOSED]
+    assert [state.phase for state in seen.states][1:] == phases
+    assert len({queue.verdict.code for view in seen.views for queue in view.queues}) >= 3
+    _and_from_the_middle(live, replay.tape)
+
+
+def _and_from_the_middle(live: Live, tape: Tape) -> None:
+    """Going to a moment, a step on and back, and to the next incident, shows what was shown then."""
+    times = [m.at for m in tape.moments(tape.begins_at) if isinstance(m.what, Snapshot)]
+    middle = len(times) // 2
+    replay = Replay(tape, times[middle] + 0.01, playing=False)
+    seen = Seen(replay)
+    replay.start(seen)
+    try:
+        wait_until(lambda: len(seen.views) >= 2, what="the figures, and those with all of the past")
+        assert plain(seen.views[-1]) == plain(live.views[middle])
+        replay.step()
+        wait_until(lambda: seen.snapshots[-1].sequence == live.snapshots[middle + 1].sequence)
+        assert plain(seen.views[-1]) == plain(live.views[middle + 1])
+        replay.step_back()
+        wait_until(lambda: seen.snapshots[-1].sequence == live.snapshots[middle].sequence)
+        marks = tape.marks()
+        assert {mark.kind for mark in marks} == {"verdict"}
+        replay.seek(tape.begins_at)
+        wait_until(lambda: replay.at < times[1])
+        mark = replay.jump(forward=True)
+        assert mark == marks[0]
+        wait_until(lambda: replay.at == marks[0].at)
+        there = times.index(marks[0].at)
+        wait_until(lambda: plain(seen.views[-1]) == plain(live.views[there]))
+        assert not replay.playing
+    finally:
+        replay.close()
+    at, snapshot, view = view_at(tape, times[middle]) or (0.0, None, None)
+    assert (at, plain(snapshot), plain(view)) == (
+        times[middle],
+        plain(live.snapshots[middle]),
+        plain(live.views[middle]),
+    )
