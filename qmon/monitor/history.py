@@ -38,7 +38,7 @@ class History:
         unbroken = self._unbroken(snapshot)
         self._waits.add(snapshot, unbroken=unbroken)
         server = self._server(snapshot, unbroken)
-        readings = TargetReadings(waiting=self._waits.over(RECENT_S), commits=server.commits.value)
+        readings = TargetReadings(waiting=self._waits.over(RECENT_S), commits=self._recent_commits())
         queues = []
         for samples in snapshot.queues:
             track = self._tracks.setdefault(samples.layout.queue, QueueTrack())
@@ -51,6 +51,14 @@ class History:
             snapshot.taken_at, snapshot.interval_s, server, tuple(queues),
             tuple(f for f in snapshot.failures if not f.queue),
         )  # fmt: skip
+
+    def _recent_commits(self) -> float | None:
+        """Transactions committed per second over the time that verdicts look at waits for."""
+        now = self._servers[-1]
+        long = (kept for kept in reversed(self._servers) if now.now_at - kept.now_at >= RECENT_S * 0.95)
+        before = next(long, self._servers[0])
+        span, done = now.now_at - before.now_at, now.commits - before.commits
+        return done / span if span > 0 and done >= 0 else None
 
     def _unbroken(self, now: Snapshot) -> bool:
         prev = self._prev

@@ -8,6 +8,7 @@ from typing import Final
 from qmon.model.verdicts.claiming import NO_POPPERS, NOT_CLAIMING
 from qmon.model.verdicts.horizon import HORIZON
 from qmon.model.verdicts.locking import LOCKED
+from qmon.model.verdicts.logbound import LOG
 from qmon.model.verdicts.moving import NO_POPS, OUTRUN, RING_FULL
 from qmon.model.verdicts.pausing import PAUSED
 from qmon.model.verdicts.progress import STUCK
@@ -29,6 +30,7 @@ RULES: Final[tuple[Rule, ...]] = (
     STUCK,
     NO_POPS,
     HORIZON,
+    LOG,
     OUTRUN,
 )
 """The rules; of equally severe verdicts the earlier is said first."""

@@ -1,0 +1,155 @@
+"""Use per pop and the verdicts about the horizon and the log, from samples made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.holders import culprit, next_one, since, who
+from qmon.model.horizon_samples import HorizonSample
+from qmon.model.readings import QueueReadings, TargetReadings
+from qmon.model.snapshot import Snapshot
+from qmon.model.use import QueueUse, work_between
+from qmon.model.use_samples import UseSample
+from qmon.model.verdicts.horizon import HORIZON
+from qmon.model.verdicts.logbound import LOG
+from qmon.model.view import Figure, QueueView
+from qmon.model.wait_samples import Source
+from qmon.model.waiting import Waiting, WaitRate
+from qmon.monitor.history import History
+from tests.unit.test_history import COUNTERS, fifo, moved, poll
+from tests.unit.test_verdicts import FINE
+
+HOLDER = HorizonSample(
+    "session", 61, "", "700", 120, 40.0, 900.0, "idle in transaction", 39.0, "shop", "app-7", "db1", "shop", "SELECT 1"
+)
+TABLE = UseSample(1, 0, "t", "table", 0, 0, 100, 0, 0, 8192, ghosts=0)
+INDEX = UseSample(1, 9, "t_pkey", "primary", 10, 1000, 50, 0, 0, 8192)
+USE = QueueUse(Figure(412.0), Figure(38.0), 1.2, Figure(0.9), 5_361, (), ())
+
+
+def held(holder: HorizonSample | None, use: QueueUse | None, ready: float = 10) -> str | None:
+    snapshot: Snapshot = replace(poll(1, 1000.0), horizon=() if holder is None else (holder,))
+    return HORIZON.sign(replace(FINE, ready=Figure(ready), snapshot=snapshot, queue=QueueReadings(use=use)))
+
+
+def test_the_proof_names_who_holds_it_and_what_pops_touch() -> None:
+    assert held(HOLDER, USE) == (
+        "session 61 (idle in transaction, 40 s, app-7) keeps 5,361 dead rows from vacuum:"
+        " 412 rows touched per pop, 1.2 before"
+    )
+
+
+@pytest.mark.parametrize(
+    ("holder", "use"),
+    [
+        (None, USE),
+        (replace(HOLDER, held_s=9.0), USE),
+        (replace(HOLDER, age=0), USE),
+        (HOLDER, None),
+        (HOLDER, replace(USE, dead=0)),
+        (HOLDER, replace(USE, rows_per_pop=Figure(4.0))),
+        (HOLDER, replace(USE, before=300.0)),
+        (HOLDER, replace(USE, before=None, rows_per_pop=Figure(20.0))),
+        (HOLDER, replace(USE, rows_per_pop=Figure.unknown("nothing was popped"))),
+    ],
+    ids=["nobody", "short", "nothing since", "not read", "no dead rows", "few", "as before", "few, and no before",
+         "no pops"],
+)  # fmt: skip
+def test_what_is_no_sign(holder: HorizonSample | None, use: QueueUse | None) -> None:
+    assert held(holder, use) is None
+
+
+def test_many_dead_rows_are_a_sign_even_where_nothing_is_popped() -> None:
+    many = replace(USE, dead=60_000, rows_per_pop=Figure.unknown("nothing was popped"))
+    assert held(replace(HOLDER, held_s=70.0), many) == (
+        "session 61 (idle in transaction, 70 s, app-7) keeps 60,000 dead rows from vacuum"
+    )
+    assert held(HOLDER, many) is None, "not after 40 s"
+
+
+def test_a_slot_counts_by_transactions_since_nobody_says_since_when() -> None:
+    slot = replace(HOLDER, kind="slot", session=0, name="copy", held_s=None, state="nobody reads it", application="")
+    assert culprit((slot,)) is None
+    assert who(replace(slot, age=20_000)) == "replication slot copy (nobody reads it)"
+    assert culprit((replace(slot, age=20_000),)) is not None
+    assert who(replace(slot, kind="prepared", name="pay 7", held_s=300.0)) == "prepared transaction pay 7 (5 m)"
+    assert [since(s) for s in (None, 5.0, 600.0, 7200.0, 259_200.0)] == ["", "5 s", "10 m", "2 h", "3 d"]
+
+
+def test_who_would_hold_it_next_is_the_one_that_began_first_of_the_others() -> None:
+    seen_through = replace(HOLDER, session=70, held_s=0.1)
+    later = replace(HOLDER, session=84, held_s=12.0, age=3)
+    assert next_one((HOLDER, seen_through, later)) == later
+    assert next_one((HOLDER,)) is None
+
+
+def test_what_we_read_ourselves_is_left_out_and_a_reset_gives_nothing() -> None:
+    now = replace(INDEX, rows_read=1500, pages=80)
+    work = work_between(replace(INDEX, own_rows=400, own_pages=20), now)
+    assert work is not None
+    assert (work.rows, work.pages, work.ours) == (100, 10, True)
+    unknown = work_between(replace(INDEX, own_rows=None), now)
+    assert unknown is not None
+    assert (unknown.rows, unknown.ours) == (500, False)
+    assert work_between(now, INDEX) is None
+
+
+def fold(history: History, n: int, popped: int, read: int, *, held_s: float | None = None, gap: float = 0) -> QueueView:
+    """One poll, two seconds after the one before, with so many popped and read so far."""
+    uses = (replace(TABLE, ghosts=popped), replace(INDEX, rows_read=1000 + read, bytes=8192 * n))
+    holder = () if held_s is None else (replace(HOLDER, held_s=held_s),)
+    queue = fifo(moved(COUNTERS, popped + 5, popped))
+    return history.add(replace(poll(n, 1000.0 + 2 * n + gap, queue), uses=uses, horizon=holder)).queues[0]
+
+
+def test_rows_touched_per_pop_over_polls_with_what_it_was_before_the_holder() -> None:
+    history = History()
+    first = fold(history, 0, 0, 0)
+    assert first.use is not None
+    assert first.use.rows_per_pop.value is None
+    calm = [fold(history, n, 100 * n, 120 * n) for n in range(1, 11)][-1]
+    assert calm.use is not None
+    assert calm.use.rows_per_pop.value == pytest.approx(1.2)
+    late = range(11, 31)
+    bound = [fold(history, n, 100 * n, 1200 + 50_000 * (n - 10), held_s=2.0 * (n - 10)) for n in late][-1]
+    assert bound.use is not None
+    assert bound.use.before == pytest.approx(1.2)
+    assert bound.use.rows_per_pop.value == pytest.approx(500.0)
+    assert bound.use.dead == 3000
+    assert [v.code for v in bound.verdicts] == ["horizon-bound"]
+    assert bound.use.trend[-1] == pytest.approx(500.0)
+    grown = next(part for part in bound.use.parts if part.name == "t_pkey")
+    assert grown.growth == pytest.approx(4096.0)
+    after = fold(history, 31, 3200, 1_100_000, gap=300.0)
+    assert after.use is not None
+    assert after.use.rows_per_pop.value is None, "no figure across a gap"
+
+
+WAITING = Waiting(
+    Source.SAMPLED, 4.0, 16, (WaitRate("LWLock", "WALWrite", 3.0, 0.75), WaitRate("IO", "WalSync", 0.8, 0.2),
+                              WaitRate("", "", 0.2, 0.05)),
+)  # fmt: skip
+
+
+def log(waiting: Waiting | None, commits: float | None, pops: float = 50.0) -> str | None:
+    rates = {"pop_rate": Figure(pops), "push_rate": Figure(pops)}
+    return LOG.sign(replace(FINE, **rates, target=TargetReadings(waiting=waiting, commits=commits)))  # type: ignore[arg-type]
+
+
+def test_commits_that_wait_for_the_log() -> None:
+    assert log(WAITING, 76.0) == (
+        "3.8 of 4.0 sessions at work wait for the log (LWLock:WALWrite, IO:WalSync): 50 ms a commit at 76 commits/s"
+    )
+    assert log(WAITING, 2_000.0) is None, "two milliseconds are a healthy disk"
+    assert log(WAITING, 76.0, pops=0.0) is None, "this queue commits nothing"
+    assert log(WAITING, None) is None
+    assert log(None, 76.0) is None
+    busy = replace(WAITING, rates=(*WAITING.rates, WaitRate("Lock", "tuple", 9.0, 0.7)))
+    assert log(busy, 76.0) is None, "most wait for something else"
+
+
+def test_where_the_server_counts_its_own_figure_is_told() -> None:
+    counted = Waiting(Source.COUNTED, 4.0, None, (WaitRate("wait", "WRITELOG", 2.0, 1.0, 40.0, 0.05),))
+    assert log(counted, None) == "2.0 of 2.0 sessions at work wait for the log (WRITELOG): 50 ms a commit"
