@@ -77,11 +77,11 @@ def archive(
 
 def _layout(at: Opened, queue: str) -> Layout:
     """The queue's layout, from the configuration where that names its archive routine, else from the registry."""
+    from qmon.cli.targets import refuse_read_only
     from qmon.errors import PermissionMissing
     from qmon.operate.install import registered
 
-    if at.target.read_only:
-        raise BadInput(f"target {at.target.name} is read-only in qmon.toml; nothing was changed")
+    refuse_read_only(at.target)
     for layout in at.configured:
         if layout.queue == queue and layout.routine("archive") is not None:
             return layout

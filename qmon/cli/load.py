@@ -38,13 +38,14 @@ def load(
     json: options.Json = False,
 ) -> None:
     """Put load on an installed queue from real processes, and count what they commit. Ctrl-C ends it early."""
-    from qmon.cli.targets import opened
+    from qmon.cli.targets import opened, refuse_read_only
     from qmon.errors import BadInput
     from qmon.operate.install import registered
     from qmon.workload.plan import QueueLoad
     from qmon.workload.run import run_load
 
     with opened(target, config, "load") as at:
+        refuse_read_only(at.target)
         known = registered(at.connection, at.engine)
         connected = at.target
     if queue not in known:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from qmon.cli.output import note
+from qmon.errors import BadInput
 
 if TYPE_CHECKING:
     from qmon.config.file import Config, Settings
@@ -68,10 +69,17 @@ def checked(text: str, path: Path | None, purpose: str) -> tuple[Target, tuple[L
     return target, configured, config.settings
 
 
+def refuse_read_only(target: Target) -> None:
+    """Raise ``BadInput`` where the configuration says that nothing may be changed on this target."""
+    if target.read_only:
+        raise BadInput(f"{target.name} is read-only: qmon.toml says read_only = true; nothing was changed")
+
+
 @contextlib.contextmanager
 def opened(text: str, path: Path | None, purpose: str, *, read_only: bool = True) -> Iterator[Opened]:
     """Connect for one command; asks for a password where the server wants one. Closes at the end.
 
+    ``read_only``: the command changes nothing; one that does is refused on a target that is configured read-only.
     Raises what choosing and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
     """
     from qmon.config.secrets import unlock
@@ -79,6 +87,8 @@ def opened(text: str, path: Path | None, purpose: str, *, read_only: bool = True
     from qmon.engines.registry import engine_for
 
     target, configured, config = chosen(text, path)
+    if not read_only:
+        refuse_read_only(target)
     session = Session(purpose, statement_timeout_s=DEADLINE_S, lock_timeout_s=LOCK_WAIT_S, read_only=read_only)
 
     def connect(known: Target) -> tuple[Engine, Connection]:

@@ -1,21 +1,25 @@
-"""Who may act: an operator by the role that ``qmon setup`` makes, in everything and nothing else; who watches, not."""
+"""Who may act: an operator by the role that setup makes, in everything and nothing else; who watches, not."""
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import secrets
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from qmon.cli.desk import desk_for
+from qmon.config.file import Settings
 from qmon.errors import BadInput
 from qmon.model.layout import Layout
 from qmon.model.operations import Choice, Kind, OwnerState, Side
 from qmon.monitor.resolve import resolve
-from qmon.operate.acting import Permission
+from qmon.operate.acting import Desk, Permission, Prepared, ReadOnly
 from qmon.operate.archive import SESSION, Archiver, check
 from qmon.operate.archive_pace import Pace
 from qmon.operate.operator import Operator
@@ -121,11 +125,23 @@ def kept_out(url: str, *statements: str) -> None:
             query(url, statement)
 
 
-def everything(operator: Operator, queues: dict[str, Layout], session: int) -> dict[str, str | None]:
-    """Why each action is refused."""
+class Noted:
+    """An operator, and which of its actions were asked for."""
+
+    def __init__(self, operator: Operator) -> None:
+        self._operator, self.asked = operator, set[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked.add(name)
+        return getattr(self._operator, name)
+
+
+def refused_all(at: Desk, queues: dict[str, Layout], session: int, problem: type[Exception]) -> dict[str, str]:
+    """Why every action that there is is refused; applying each is tried."""
+    operator = Noted(Operator(at))
     batch, fifo, jobs = queues["batch_fast"], queues["fifo"], replace(queues["fifo"], switch=None)
     done = next(each.id for each in operator.operations() if each.kind is Kind.PURGE)
-    plans = {
+    plans: dict[str, Prepared] = {
         "requeue": operator.requeue(batch, ANY),
         "requeue by ending sessions": operator.requeue(replace(fifo, timeout_s=0.0), ANY),
         "purge": operator.purge(batch, Choice()),
@@ -139,23 +155,71 @@ def everything(operator: Operator, queues: dict[str, Layout], session: int) -> d
         "repair": operator.repair(queues["ring"]),
         "end blocker": operator.end_blocker(session, None),
     }
+    there = {name for name, _ in inspect.getmembers(Operator, inspect.isfunction) if not name.startswith("_")}
+    assert operator.asked | {"pauses"} == there
     for name, prepared in plans.items():
-        with pytest.raises(BadInput, match="nothing was changed"):
+        with pytest.raises(problem):
             prepared.apply(WHY, lambda now: None, lambda: False)
         assert prepared.plan.refused, name
-    return {name: prepared.plan.refused for name, prepared in plans.items()}
+    return {name: prepared.plan.refused or "" for name, prepared in plans.items()}
 
 
-def test_who_may_only_watch_is_refused_each_action_with_the_reason(
-    clean_roles: str, queues: dict[str, Layout], tmp_path: Path
+def whole(url: str) -> list[tuple[object, ...]]:
+    """Everything in the database: each row with its version, where sequences stand, every object and who may what."""
+    out = query(
+        url, "SELECT oid, nspname, nspacl::text FROM pg_namespace WHERE nspname !~ '^pg_(toast_)?temp' ORDER BY 1"
+    )
+    out += query(
+        url,
+        "SELECT oid, relname, relkind::text, relacl::text, relhastriggers FROM pg_class WHERE oid > 16383 ORDER BY 1",
+    )
+    out += query(url, "SELECT oid, proname, prosrc, proacl::text FROM pg_proc WHERE oid > 16383 ORDER BY 1")
+    out += query(url, "SELECT oid, tgname FROM pg_trigger ORDER BY 1")
+    tables = (
+        "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables WHERE schemaname IN ('public', 'qmon') ORDER BY 1"
+    )
+    for (table,) in query(url, tables):
+        out += query(
+            url, f"SELECT CAST(t AS text), CAST(t.ctid AS text), CAST(t.xmin AS text) FROM {table} AS t ORDER BY 2"
+        )
+    sequences = "SELECT format('%I.%I', schemaname, sequencename) FROM pg_sequences ORDER BY 1"
+    for (sequence,) in query(url, sequences):
+        out += query(url, f"SELECT last_value, is_called FROM {sequence}")
+    return out
+
+
+@pytest.mark.parametrize("way", ["flag", "configuration", "rights"])
+def test_read_only_no_action_changes_anything(
+    clean_roles: str, queues: dict[str, Layout], tmp_path: Path, way: str
 ) -> None:
     set_up(clean_roles, "monitor")
-    with login(clean_roles, "monitor") as url, connected(clean_roles, autocommit=False) as popper:
+    audit = tmp_path / "nobody's" / "operations.jsonl"
+    with login(clean_roles, "monitor") as watcher, connected(clean_roles, autocommit=False) as popper:
         popper.execute("SELECT * FROM fifo_pop()").fetchall()
-        why = everything(Operator(desk_at(url, tmp_path)), queues, pid(popper))
-        assert all("qmon setup" in reason or "may" in reason for reason in why.values() if reason), why
-        with opened(url) as connection, pytest.raises(BadInput, match="this helps: GRANT"):
-            check(connection, ENGINE, queues["batch_fast"])
+        target = target_of(watcher if way == "rights" else clean_roles)
+        before = whole(clean_roles)
+        if way == "flag":
+            at = desk_for(target, Settings(), read_only=True)
+        else:
+            at = desk_for(replace(target, read_only=way == "configuration"), Settings())
+        problem = BadInput if way == "rights" else ReadOnly
+        why = refused_all(replace(at, audit=audit), queues, pid(popper), problem)
+        assert whole(clean_roles) == before
+        assert query(clean_roles, f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid(popper)}")
+        popper.rollback()
+    said = {"flag": "--read-only", "configuration": "read_only = true", "rights": "may"}[way]
+    assert [name for name, reason in why.items() if said not in reason] == []
+    assert not audit.exists()
+
+
+def test_who_may_only_watch_may_not_archive(clean_roles: str, queues: dict[str, Layout]) -> None:
+    set_up(clean_roles, "monitor")
+    with (
+        login(clean_roles, "monitor") as url,
+        opened(url) as connection,
+        pytest.raises(BadInput, match="this helps: GRANT"),
+    ):
+        check(connection, ENGINE, queues["batch_fast"])
 
 
 def test_a_right_that_is_missing_on_the_table_is_named(
