@@ -20,6 +20,8 @@ Record = TypeVar("Record")
 
 _CHUNK: Final = 500
 """Tables asked about in one statement."""
+_SINGLY: Final = 200
+"""Tables asked about one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +205,7 @@ class Catalog:
 
     def activity(self, tables: Sequence[TableRow]) -> dict[int, Activity]:
         """What the counters say about these tables, by table id; nothing where our role may not see them."""
-        rows = [row for some in _chunks(tables) for row in self._optional(Activity, "catalog/activity", _ids(some))]
-        return {row.table_id: row for row in rows}
+        return {row.table_id: row for some in _chunks(tables) for row in self._activity(some)}
 
     def details(self, tables: Sequence[TableRow]) -> dict[int, Details]:
         """What the catalogue says about these tables, by table id. A statement that our role may not run, or that runs
@@ -215,7 +216,7 @@ class Catalog:
             columns = _by_table(self.ask(ColumnRow, "catalog/columns", tables=ids))
             indexes = _by_table(self._optional(IndexRow, "catalog/indexes", ids))
             values = _by_table(self._optional(ValuesRow, "catalog/values", ids))
-            activity = {row.table_id: row for row in self._optional(Activity, "catalog/activity", ids)}
+            activity = {row.table_id: row for row in self._activity(some)}
             keys = self._optional(ReferenceRow, "catalog/references", ids)
             for table in some:
                 here = table.table_id
@@ -229,6 +230,18 @@ class Catalog:
                     frozenset(k.referred_id for k in keys if k.table_id == here and k.referred_id != here),
                 )
         return out
+
+    def _activity(self, tables: Sequence[TableRow]) -> list[Activity]:
+        """For all at once, or table by table where the server tells it no other way: then for so many at most."""
+        if "tables" in queries.load(self.engine.name, "catalog/activity", self.connection.version).parameters:
+            return self._optional(Activity, "catalog/activity", _ids(tables))
+        found: list[Activity] = []
+        try:
+            for table in tables[:_SINGLY]:
+                found += self.ask(Activity, "catalog/activity", table_id=table.table_id)
+        except QueryFailed:
+            return found
+        return found
 
     def _optional(self, kind: type[Record], name: str, ids: str) -> list[Record]:
         try:

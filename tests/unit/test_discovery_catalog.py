@@ -52,7 +52,8 @@ BOTH = sorted(
 @pytest.mark.parametrize("name", BOTH)
 def test_a_statement_of_both_engines_takes_and_gives_the_same_on_both(name: str) -> None:
     postgres, sqlserver = (queries.load(engine, name, NEWEST[engine]) for engine in queries.ENGINES)
-    assert postgres.parameters == sqlserver.parameters
+    one_by_one = tuple("table_id" if parameter == "tables" else parameter for parameter in postgres.parameters)
+    assert sqlserver.parameters in (postgres.parameters, one_by_one)
     assert postgres.names - sqlserver.names <= {"schema"}  # which needs a right of its own on PostgreSQL alone
     assert postgres.columns == sqlserver.columns
 

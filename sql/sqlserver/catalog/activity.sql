@@ -1,33 +1,25 @@
--- What the server has counted of some tables since it last read them into memory, and the rows there are. Needs
--- VIEW DATABASE STATE.
--- :tables     object ids, separated by commas
--- > table_id  the table's object id
+-- What the server has counted of a table since it last took it into memory, and the rows there are. The id is given, since
+-- NULL would ask about every table there is. Needs VIEW DATABASE STATE (2022 and later: VIEW DATABASE PERFORMANCE STATE).
+-- :table_id   its object id
+-- > table_id  as asked
 -- > inserted  rows inserted, those rolled back too
 -- > updated   rows updated
 -- > deleted   rows deleted
 -- > live      rows there are
-WITH wanted AS (
-    SELECT v.item.value('.', 'int') AS object_id
-    FROM (
-        SELECT CAST(N'<i>' + REPLACE(CAST(:tables AS nvarchar(max)), N',', N'</i><i>') + N'</i>' AS xml) AS list
-    ) AS l
-    CROSS APPLY l.list.nodes('/i') AS v(item)
-)
-SELECT w.object_id                                                                      AS table_id,
-       CAST(COALESCE(o.inserted, 0) AS bigint)                                          AS inserted,
-       CAST(COALESCE(o.updated, 0) AS bigint)                                           AS updated,
-       CAST(COALESCE(o.deleted, 0) AS bigint)                                           AS deleted,
-       CAST(COALESCE(p.live, 0) AS bigint)                                              AS live
-FROM wanted AS w
-OUTER APPLY (
-    SELECT SUM(s.leaf_insert_count) AS inserted, SUM(s.leaf_update_count) AS updated,
-           SUM(s.leaf_delete_count + s.leaf_ghost_count) AS deleted
-    FROM sys.dm_db_index_operational_stats(DB_ID(), w.object_id, NULL, NULL) AS s
+SELECT CAST(:table_id AS int)                                                           AS table_id,
+       COALESCE(o.inserted, 0)                                                          AS inserted,
+       COALESCE(o.updated, 0)                                                           AS updated,
+       COALESCE(o.deleted, 0)                                                           AS deleted,
+       COALESCE(p.live, 0)                                                              AS live
+FROM (
+    SELECT CAST(SUM(s.leaf_insert_count) AS bigint) AS inserted, CAST(SUM(s.leaf_update_count) AS bigint) AS updated,
+           CAST(SUM(s.leaf_delete_count + s.leaf_ghost_count) AS bigint) AS deleted
+    FROM sys.dm_db_index_operational_stats(DB_ID(), COALESCE(CAST(:table_id AS int), -1), NULL, NULL) AS s
     WHERE s.index_id IN (0, 1)
 ) AS o
-OUTER APPLY (
-    SELECT SUM(d.row_count) AS live
-    FROM sys.dm_db_partition_stats AS d
-    WHERE d.object_id = w.object_id AND d.index_id IN (0, 1)
+CROSS JOIN (
+    SELECT CAST(SUM(r.rows) AS bigint) AS live
+    FROM sys.partitions AS r
+    WHERE r.object_id = CAST(:table_id AS int)
+        AND r.index_id IN (0, 1)
 ) AS p
-ORDER BY w.object_id

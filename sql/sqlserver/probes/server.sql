@@ -3,7 +3,7 @@
 -- > started_at     when the server started, seconds since the epoch (tempdb is made anew then); 0 where it is not shown
 -- > stats_reset_at NULL: the server does not say
 -- > in_recovery    true on a readable secondary, and where the database may only be read
--- > sessions       sessions connected to this database
+-- > sessions       sessions connected to this database, without qmon's own
 -- > commits        NULL: see the probe "server_counters"
 -- > rollbacks      NULL: not counted
 -- > deadlocks      NULL: see the probe "server_counters"
@@ -23,7 +23,13 @@ SELECT
     CAST(NULL AS float) AS stats_reset_at,
     CAST(CASE WHEN CAST(DATABASEPROPERTYEX(DB_NAME(), 'Updateability') AS nvarchar(20)) = N'READ_ONLY' THEN 1 ELSE 0 END AS bit)
         AS in_recovery,
-    (SELECT COUNT(*) FROM sys.dm_exec_sessions AS s WHERE s.database_id = DB_ID() AND s.is_user_process = 1) AS sessions,
+    (
+        SELECT COUNT(*)
+        FROM sys.dm_exec_sessions AS s
+        WHERE s.database_id = DB_ID()
+            AND s.is_user_process = 1
+            AND s.program_name NOT LIKE N'qmon %'
+    ) AS sessions,
     CAST(NULL AS bigint) AS commits,
     CAST(NULL AS bigint) AS rollbacks,
     CAST(NULL AS bigint) AS deadlocks,

@@ -1,0 +1,63 @@
+-- Who has popped the messages in progress, and what that proves, of the longest-running ones as far as the index gives them
+-- first. The same words as action/operate/choose.
+-- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- {table}          the queue's table
+-- {message_id}     column: the id
+-- {state}          column: the state
+-- {started_at?}    column: when it was popped
+-- {owner?}         column: who popped it
+-- {lease?}         column: until when it is taken
+-- {beat?}          column: when its owner was last heard of
+-- {attempts?}      column: how often it was popped
+-- {progress_index} the index that leads to the rows in progress
+-- :in_progress     the state value of a message in progress
+-- :kind            what the owner proves: session, lease, heartbeat, name; none without an owner
+-- :sees            whether the sessions of others can be seen
+-- :vanished        whether a session that is gone proves that its popper is dead
+-- :timeout         seconds after which a heartbeat is stale
+-- :limit           so many at most
+-- > id             id as text
+-- > owner          who popped it, as the row says
+-- > owner_state    dead, alive, unknown; none without an owner
+-- > attempts       how often it was popped
+-- > age_s          seconds since it was popped
+SELECT
+    s.qmon_id AS id,
+    s.qmon_owner AS owner,
+    CAST(CASE
+        WHEN CAST(:kind AS varchar(20)) = 'none' THEN 'none'
+        WHEN s.qmon_owner IS NULL THEN 'unknown'
+        WHEN CAST(:kind AS varchar(20)) = 'lease' THEN CASE WHEN s.qmon_lease < SYSUTCDATETIME() THEN 'dead' ELSE 'alive' END
+        WHEN CAST(:kind AS varchar(20)) = 'heartbeat' THEN CASE
+            WHEN s.qmon_beat < DATEADD(SECOND, -CAST(CAST(:timeout AS float) AS int), SYSUTCDATETIME()) THEN 'dead'
+            ELSE 'alive'
+        END
+        WHEN CAST(:kind AS varchar(20)) = 'session' AND CAST(:sees AS bit) = 1
+            AND s.qmon_owner LIKE N'[0-9]%/[12][0-9]%-%T%:%' THEN CASE
+            WHEN EXISTS (
+                SELECT 1
+                FROM sys.dm_exec_sessions AS v
+                WHERE CONVERT(varchar(11), v.session_id) + '/' + CONVERT(varchar(23), v.login_time, 126) = s.qmon_owner
+            ) THEN 'alive'
+            WHEN CAST(:vanished AS bit) = 1 THEN 'dead'
+            ELSE 'unknown'
+        END
+        ELSE 'unknown'
+    END AS varchar(10)) AS owner_state,
+    s.qmon_attempts AS attempts,
+    CAST(
+        DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, s.qmon_at, SYSUTCDATETIME()), s.qmon_at), SYSUTCDATETIME()) / 1000.0
+    AS float) AS age_s
+FROM (
+    SELECT TOP (:limit)
+        CONVERT(nvarchar(450), {message_id}, 126) AS qmon_id,
+        RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
+        CAST(SWITCHOFFSET(CAST({lease?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_lease,
+        CAST(SWITCHOFFSET(CAST({beat?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_beat,
+        CAST({attempts?} AS int) AS qmon_attempts,
+        CAST(SWITCHOFFSET(CAST({started_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+    FROM {table} WITH (INDEX ({progress_index}))
+    WHERE {state} = CAST(:in_progress AS varchar(100))
+) AS s
+OPTION (RECOMPILE, MAXDOP 1)

@@ -1,0 +1,36 @@
+-- Of the first ready messages the one that has been popped most often, where a column counts that.
+-- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- {table}      the queue's table
+-- {id}         column: the id, in the order of pops
+-- {message_id} column: the id of the message
+-- {state}      column: the state
+-- {attempts}   column: how often it was popped
+-- {head_index} the index that gives the ready rows in the order of pops
+-- :ready       the state value of a ready message
+-- :head        last known head id, NULL at first
+-- :limit       look at so many rows
+-- > id         id as text
+-- > attempts   how often it was popped
+-- > mark       empty
+SELECT TOP (1) h.qmon_id AS id, CAST(h.qmon_attempts AS int) AS attempts, CAST('' AS varchar(1)) AS mark
+FROM (
+    SELECT COALESCE(
+        CAST(:head AS varchar(450)),
+        (
+            SELECT TOP (1) f.{id}
+            FROM {table} AS f WITH (INDEX ({head_index}))
+            WHERE f.{state} = CAST(:ready AS varchar(100))
+            ORDER BY f.{id}
+        )
+    ) AS qmon_from
+) AS b
+CROSS APPLY (
+    SELECT TOP (:limit) CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id, q.{attempts} AS qmon_attempts
+    FROM {table} AS q WITH (INDEX ({head_index}))
+    WHERE q.{state} = CAST(:ready AS varchar(100))
+        AND q.{id} >= b.qmon_from
+    ORDER BY q.{id}
+) AS h
+WHERE h.qmon_attempts > 0
+ORDER BY h.qmon_attempts DESC
+OPTION (RECOMPILE, MAXDOP 1)

@@ -1,0 +1,157 @@
+"""Every column of a system view that the T-SQL names is one that the documentation has, in every version it serves."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import EngineName
+from qmon.engines.queries import SqlFile
+from qmon.engines.sqlfile import scanned
+from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sqltext import Slot
+from tests.tsql import AZURE, unresolved, views
+
+FILES: Final = tuple(file for file in queries.all_files() if file.engine == "sqlserver")
+PROBES: Final = tuple(file for file in FILES if file.kind == "probe")
+NUMBERS: Final = ("dm_db_index_operational_stats", "dm_db_index_physical_stats")
+VARIANTS: Final = re.compile(r"\b\w+\.(?:current_value|start_value|last_used_value|minimum_value|increment)\b")
+"""Columns of type sql_variant, which the drivers cannot fetch."""
+
+
+CORE: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        anchor anchor_state blocking clients clock cost counters head head_any head_due head_state
+        head_state_due head_walk held held_any held_due held_newest held_state horizon in_state messages
+        messages_due messages_newest messages_ready messages_ring messages_ring_split messages_split
+        messages_state owners pauses pauses_known progress progress_ids progress_oldest ring ring_classic
+        ring_subscribers scheduled scheduled_state sequences server statistics tried_attempts uses waits
+        writers
+        """,
+    )
+)
+"""What both engines must have. PostgreSQL alone knows who touched a row last, and who has drawn from a sequence."""
+
+
+def rendered(file: SqlFile) -> str:
+    """The statement with some name for each of its slots."""
+    query = queries.read(file)
+    names: dict[str, queries.Name] = {}
+    for piece in scanned(query.text, "sqlserver", file.path, 1):
+        if isinstance(piece, Slot):
+            listed = piece.form in ("list", "set", "nulls")
+            names[piece.name] = 1 if piece.form == "int" else ("q_c",) if listed else (f"q_{piece.name}",)
+    return queries.render(query, names, SqlServer()).text
+
+
+def bare(file: SqlFile) -> str:
+    """The text without its comments, blanks made one."""
+    return " ".join(re.sub(r"--[^\n]*", "", file.file.read_text(encoding="utf-8")).split())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
+def test_every_column_is_there_in_every_version(file: SqlFile) -> None:
+    assert unresolved(rendered(file), file.since) == []
+
+
+def test_the_test_reads_what_matters() -> None:
+    found = {view for file in FILES for view in re.findall(r"\bsys\.dm_\w+", bare(file))}
+    assert len(found) >= 16
+    assert found <= views().keys()
+
+
+def probe(name: str, since: int) -> str:
+    found = (file for file in PROBES if file.name == f"probe/{name}" and file.since == since)
+    return rendered(next(found))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        ("cost", "s.logical_reads", "s.logical_read", "sys.dm_exec_sessions has no column logical_read"),
+        ("cost", "s.logical_reads", "logical_read", "sys.dm_exec_sessions has no column logical_read"),
+        ("cost", "s.session_id = @@SPID", "s.session = @@SPID", "sys.dm_exec_sessions has no column session"),
+        ("waits", "r.session_id <>", "r.sesion_id <>", "sys.dm_exec_requests has no column sesion_id"),
+        ("waits", "s.program_name IS NULL", "x.program_name IS NULL", "x.program_name: nothing is called x here"),
+        ("writers", "r.session_id = st.session_id", "r.session_id = st.sid", "session_transactions has no column sid"),
+        ("horizon", "a.commit_sequence_num", "a.commit_number", "transactions has no column commit_number"),
+        ("uses", "SUM(o.page_latch_wait_count)", "SUM(o.latch_count)", "operational_stats has no column latch_count"),
+        ("wait_totals", "h.latch_class <>", "h.class <>", "sys.dm_os_latch_stats has no column class"),
+        ("sequences", "s.current_value", "s.last_used_value", "only since 14, and this file serves 11"),
+        ("latches", "sys.dm_exec_sql_text(r.sql_handle)", "sys.dm_db_page_info(1, 1, 1, NULL)", "only since 15"),
+        ("wait_totals", "sys.dm_os_wait_stats", "sys.dm_db_wait_stats", f"only since {AZURE}, and this file serves 11"),
+        ("wait_totals", "sys.dm_os_wait_stats", "sys.dm_os_wait_statistics", "the tests have no facts about it"),
+    ],
+)
+def test_what_is_misspelt_or_too_new_is_found(name: str, old: str, new: str, problem: str) -> None:
+    text = probe(name, 0)
+    assert old in text
+    assert any(problem in found for found in unresolved(text.replace(old, new), 0))
+
+
+def test_a_column_that_is_too_new_is_fine_where_the_file_says_so() -> None:
+    text = probe("sequences", 14)
+    assert "s.last_used_value" in text
+    assert unresolved(text, 14) == []
+    assert unresolved(text, 13) != []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
+def test_what_grows_or_fails_on_a_real_server_is_not_written(file: SqlFile) -> None:
+    text = bare(file)
+    for function in NUMBERS:
+        for before, arguments in re.findall(
+            rf"(\w+) sys\.{function}\(((?:[^()]|\([^()]*\)|\([^()]*\([^()]*\)[^()]*\))*)\)", text
+        ):
+            database, thing = re.split(r",\s*(?![^()]*\))", arguments)[:2]
+            assert database == "DB_ID()", "NULL would ask about every database"
+            assert thing.startswith(("COALESCE(CAST(:table_id", "OBJECT_ID({table")), "NULL would ask about every table"
+            assert before != "APPLY", "the documentation says that it takes no correlated arguments"
+    if "dm_os_performance_counters" in text:
+        assert "cntr_type IN (272696576, 272696320)" in text
+    for found in VARIANTS.finditer(text):
+        before, after = text[: found.start()], text[found.end() :]
+        cast = before.endswith(("CAST(", "CONVERT(bigint, ")) or after.startswith((" IS NULL", " = "))
+        assert cast or before.endswith(" = "), f"{found[0]} is a sql_variant, which no driver fetches: cast it"
+    assert not re.search(r"(?<!CAST\()SERVERPROPERTY\(", text)
+    assert not re.search(r"\b(?:INTO|TABLE) #", text), "no temporary tables"
+
+
+@pytest.mark.parametrize("file", PROBES, ids=lambda file: file.path)
+def test_a_probe_reads_and_does_nothing_else(file: SqlFile) -> None:
+    text = bare(file)
+    assert re.match(r"(?:SELECT|WITH) ", text)
+    assert not re.search(r"\b(?:INSERT|UPDATE|DELETE|MERGE|EXEC|EXECUTE|DECLARE|query_plan|SET)\b", text)
+    assert ("RECOMPILE" in text) == ("ompiled anew each time" in file.file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("file", PROBES, ids=lambda file: file.path)
+def test_a_probe_that_reads_a_queue_is_bounded_and_names_its_index(file: SqlFile) -> None:
+    text = bare(file)
+    if "{table}" not in text or file.name.startswith("probe/anchor"):
+        return
+    for found in re.finditer(r"FROM \{(?:table|data_table)\}( AS \w+)?( WITH \((?:INDEX|FORCESEEK))?", text):
+        select = text[: found.start()].rpartition("SELECT")[2]
+        assert select.strip().startswith("TOP ("), f"{found[0]}: not bounded"
+        small = "CASE p.small" in select or "{data_id} =" in text[found.end() : found.end() + 30]
+        assert found[2] or small, f"{found[0]}: the index is left to the optimizer"
+
+
+def test_both_engines_are_asked_the_same() -> None:
+    def columns(engine: EngineName) -> dict[str, set[tuple[str, ...]]]:
+        out: dict[str, set[tuple[str, ...]]] = {}
+        for file in queries.all_files():
+            if file.engine == engine and file.kind == "probe":
+                out.setdefault(file.name, set()).add(queries.read(file).columns)
+        return out
+
+    ours, theirs = columns("sqlserver"), columns("postgres")
+    assert {f"probe/{name}" for name in CORE} <= ours.keys() & theirs.keys()
+    for name in ours:
+        assert len(ours[name]) == 1, f"{name}: its files return different columns"
+        assert name not in theirs or ours[name] == theirs[name], name
