@@ -35,7 +35,8 @@ class ClientsSeen:
     are known: ``pattern`` (the layout says who they are), ``routine`` or ``table`` (what they were seen to call).
     ``one``: one of them, the longest quiet; ``others``: sessions of programs that are none of them.
     ``left_s``: seconds since the last of them went, where one was seen before. ``whole``: no session was left out of
-    the list, so that there are no more of them.
+    the list, so that there are no more of them. ``quiet_s``: seconds in which none of them has run a statement, ``None``
+    where one runs one now.
     """
 
     connected: int
@@ -45,6 +46,7 @@ class ClientsSeen:
     others: int = 0
     left_s: float | None = None
     whole: bool = True
+    quiet_s: float | None = None
 
 
 def way_to_know(layout: Layout, side: Side) -> str:
@@ -77,6 +79,14 @@ def seen_of(
     found = [client for client in clients if client.key in members]
     waiting = [client for client in found if waits(client)]
     return len(found), len(waiting), max(waiting or found, key=lambda c: c.quiet_s or 0.0, default=None)
+
+
+def quiet_for(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:
+    """Seconds in which none of the sessions among ``members`` has run a statement, ``None`` where one does."""
+    found = [client for client in clients if client.key in members]
+    if not found or any(not client.state.startswith(("idle", "sleeping")) or client.quiet_s is None for client in found):
+        return None
+    return min(client.quiet_s or 0.0 for client in found)
 
 
 def waits(client: ClientSample) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.clients import ClientsSeen, is_client, seen_of, way_to_know
+from qmon.model.clients import ClientsSeen, is_client, quiet_for, seen_of, way_to_know
 from qmon.model.layout import Layout
 from qmon.model.operations import Side
 from qmon.model.snapshot import Snapshot
@@ -37,4 +37,5 @@ class ClientsTrack:
         return ClientsSeen(
             connected, waiting, by, one, len(clients) - connected,
             None if self._last_at is None else snapshot.sampled_at - self._last_at, len(clients) < CLIENTS,
+            quiet_for(clients, self._members),
         )  # fmt: skip

@@ -13,14 +13,18 @@ from qmon.model.verdicts.signs import Signs
 from qmon.model.verdicts.words import lasting
 from qmon.model.view import Severity
 
+_QUIET_S: Final = 4.0
+"""A server may count a session's last pops ten seconds late, once it has fallen idle: sessions that have been idle for
+so long have not popped since."""
 _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 
 def _unclaimed(s: Signs) -> ClientsSeen | None:
     """The poppers, where messages are ready, none was popped lately, and none is being worked on."""
-    if s.paused(Side.POPPERS) or not s.ready.value or s.pops is None or s.pops > 0 or s.at_work:
+    if s.paused(Side.POPPERS) or not s.ready.value or s.pops is None or s.at_work:
         return None
-    return s.queue.poppers
+    poppers = s.queue.poppers
+    return None if s.pops > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
 
 
 def _no_poppers(s: Signs) -> str | None:
