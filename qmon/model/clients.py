@@ -35,8 +35,8 @@ class ClientsSeen:
     are known: ``pattern`` (the layout says who they are), ``routine`` or ``table`` (what they were seen to call).
     ``one``: one of them, the longest quiet; ``others``: sessions of programs that are none of them.
     ``left_s``: seconds since the last of them went, where one was seen before. ``whole``: no session was left out of
-    the list, so that there are no more of them. ``quiet_s``: seconds in which none of them has run a statement, ``None``
-    where one runs one now.
+    the list, so that there are no more of them. ``quiet_s``: seconds in which none of them has run a statement;
+    ``None``: one runs one now.
     """
 
     connected: int
@@ -84,9 +84,8 @@ def seen_of(
 def quiet_for(clients: Iterable[ClientSample], members: Collection[tuple[int, float | None]]) -> float | None:
     """Seconds in which none of the sessions among ``members`` has run a statement, ``None`` where one does."""
     found = [client for client in clients if client.key in members]
-    if not found or any(not client.state.startswith(("idle", "sleeping")) or client.quiet_s is None for client in found):
-        return None
-    return min(client.quiet_s or 0.0 for client in found)
+    quiet = [client.quiet_s for client in found if client.state.startswith(("idle", "sleeping"))]
+    return min((each or 0.0 for each in quiet), default=None) if len(quiet) == len(found) else None
 
 
 def waits(client: ClientSample) -> bool:

@@ -19,8 +19,6 @@ LOAD: Final[Mapping[str, Any]] = {"pushers": 1, "poppers": 1, "rate": 15.0, "pop
 HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 """The hold times, in seconds, of the verdicts that there are; they are the product's."""
 
-IDLE_S: Final = 10.0
-"""A session that falls idle counts its last pops so late: PGSTAT_IDLE_INTERVAL of PostgreSQL's pgstat.c."""
 LATELY_S: Final = 4.0
 """What says that a queue does not move looks back so far."""
 WINDOW_S: Final = 10.0
@@ -37,7 +35,7 @@ class Case:
     ``verdict``: what has to be said. ``reads_s``: so many seconds the readings behind it look back, as the product
     says (rates: their window); it is allowed for once when the fault comes and once when it goes. ``true_too``: what
     may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``apart``: its poppers have a load of
-    their own, that can be ended.
+    their own, that can be ended; ``everywhere``: it reaches the whole server, and may be said of every queue.
     """
 
     cause: str
@@ -50,6 +48,7 @@ class Case:
     ring_size: int = 1000
     timeout_s: float = 60.0
     apart: bool = False
+    everywhere: bool = False
 
     @property
     def queue(self) -> str:

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
-from tests.laboratory import locks, messages, poppers, rings, sight
-from tests.laboratory.case import HOLDS
+from tests.laboratory import locks, messages, poppers, rings, sight, target
+from tests.laboratory.case import HOLDS, Outcome
 from tests.laboratory.confusion import table
 from tests.laboratory.laboratory import laboratory
 
 GROUPS = (poppers.CASES, locks.CASES, rings.CASES, messages.CASES, sight.CASES)
 CASES = tuple(case for group in GROUPS for case in group if case.verdict in HOLDS)
 """A cause whose verdict does not exist is not injected."""
+TARGET_CASES = tuple(case for case in target.CASES if case.verdict in HOLDS)
 WITNESSES = ("status", "ring", "batch_fast")
 """Designs of the queues that nobody disturbs."""
 
 
+def queues() -> list[Outcome]:
+    """Causes in one queue each, all at the same time."""
+    with laboratory(CASES, WITNESSES) as lab:
+        return [*lab.run(CASES), *lab.undisturbed()]
+
+
+def whole() -> list[Outcome]:
+    """Causes in the whole server, one after the other; at last it is stopped."""
+    with laboratory(TARGET_CASES, ("naive", "flag"), target.SETTINGS) as lab:
+        return [*lab.in_turn(TARGET_CASES), *lab.undisturbed(), target.stopped(lab)]
+
+
 @pytest.mark.alone
 def test_each_cause_is_named_in_time_and_nothing_else_is_said() -> None:
-    with laboratory(CASES, WITNESSES) as lab:
-        outcomes = [*lab.run(CASES), *lab.undisturbed()]
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = [each for found in pool.map(lambda part: part(), (queues, whole)) for each in found]
     print(table(outcomes))
     assert [each for each in outcomes if each.faults] == [], table(outcomes)

@@ -10,10 +10,9 @@ from tests.laboratory.case import Outcome
 from tests.laboratory.confusion import as_json, table
 from tests.laboratory.foretold import foretold, summary
 from tests.laboratory.healthy import calm
-from tests.laboratory.laboratory import laboratory
 from tests.laboratory.record import record
 from tests.laboratory.runs import RUNS
-from tests.laboratory.test_faults import CASES, WITNESSES
+from tests.laboratory.test_faults import queues, whole
 
 _FORETOLD_S: Final = 190.0
 
@@ -38,8 +37,7 @@ def confused(rounds: int, file: Path | None) -> str:
     """Every cause so many times, all of them side by side in a server of its own each time; the confusion table."""
     outcomes: list[Outcome] = []
     for _ in range(rounds):
-        with laboratory(CASES, WITNESSES) as lab:
-            outcomes += [*lab.run(CASES), *lab.undisturbed()]
+        outcomes += [*queues(), *whole()]
     if file is not None:
         file.write_text(as_json(outcomes) + "\n")
     assert not any(each.faults for each in outcomes), table(outcomes)

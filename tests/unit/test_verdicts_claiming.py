@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.client_samples import ClientSample
-from qmon.model.clients import ClientsSeen, is_client, names_in, seen_of, waits, way_to_know
+from qmon.model.clients import ClientsSeen, is_client, names_in, quiet_for, seen_of, waits, way_to_know
 from qmon.model.layout import Clients, Layout, TableName
 from qmon.model.operations import Pause, Side
 from qmon.model.verdicts import Signs, judge
@@ -40,8 +40,7 @@ def test_nobody_is_connected() -> None:
     code, proof = said(signs(nobody))
     assert code == "no poppers"
     assert (
-        proof
-        == "31 ready and of 3 sessions connected none was seen to call dbo.mails_pop; the last one left 40 s ago"
+        proof == "31 ready and of 3 sessions connected none was seen to call dbo.mails_pop; the last one left 40 s ago"
     )
     assert said(signs(nobody), 9.9)[0] == "healthy"
     pattern = signs(ClientsSeen(0, 0, "pattern"), layout=replace(LAYOUT, poppers=Clients(application="mailer-*")))
@@ -52,6 +51,23 @@ def test_those_connected_do_not_pop() -> None:
     code, proof = said(signs(ClientsSeen(2, 2, "routine", IDLE, 3)))
     assert code == "poppers not claiming"
     assert proof == "2 poppers are connected, not one pops while 31 are ready: session 71 (mailer-1) idle for 45 s"
+
+
+def test_pops_that_are_counted_late_do_not_speak_for_sessions_that_are_idle() -> None:
+    """A server counts what a session did last ten seconds after it has fallen idle."""
+    late = {"recent_pop_rate": Figure(3.0)}
+    assert said(signs(ClientsSeen(2, 2, "routine", IDLE, 3, quiet_s=5.0), **late))[0] == "poppers not claiming"
+    assert said(signs(ClientsSeen(2, 2, "routine", IDLE, 3, quiet_s=3.0), **late))[0] == "healthy"
+    assert said(signs(ClientsSeen(2, 1, "routine", IDLE, 3), **late))[0] == "healthy"
+
+
+def test_all_must_be_idle_and_the_one_that_worked_last_says_for_how_long() -> None:
+    busy = replace(IDLE, session=72, state="active", quiet_s=0.1)
+    short = replace(IDLE, session=73, quiet_s=2.0)
+    assert quiet_for([IDLE, short], {IDLE.key, short.key}) == 2.0
+    assert quiet_for([IDLE, short, busy], {IDLE.key}) == 45.0
+    assert quiet_for([IDLE, busy], {IDLE.key, busy.key}) is None
+    assert quiet_for([IDLE], set()) is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,78 @@
+"""Faults of the whole server, one after the other: what they do is true of every queue that they reach."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from qmon.model.layout import Layout
+from qmon.monitor.source import Phase
+from tests.contract.standing import standing
+from tests.facts import connected, wait_until
+from tests.laboratory.case import HOLDS, Case, Outcome
+from tests.laboratory.laboratory import Laboratory
+
+SETTINGS: Final[Mapping[str, str]] = {"synchronous_commit": "on"}
+
+
+@contextlib.contextmanager
+def pinned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A session sleeps in a transaction that has written: no row that dies meanwhile can be removed."""
+    with standing(lab.url) as sessions:
+        pid = sessions.open("sleeper", "SELECT txid_current()")
+        yield (f"session {pid} ",)
+
+
+@contextlib.contextmanager
+def slow_log(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Each flush of the log takes a tenth of a second longer."""
+    _set(lab, commit_delay="100000", commit_siblings="0")
+    yield ()
+    _set(lab, commit_delay="0", commit_siblings="5")
+
+
+def _set(lab: Laboratory, **settings: str) -> None:
+    with connected(lab.url) as admin:
+        for name, value in settings.items():
+            admin.execute(f"ALTER SYSTEM SET {name} = {value}")
+        admin.execute("SELECT pg_reload_conf()")
+        for name, value in settings.items():
+            asked = "SELECT 1 FROM pg_settings WHERE name = ? AND setting = ?"
+            wait_until(lambda a=asked, n=name, v=value: admin.execute(a, n, v).fetchall(), what=f"{name} is set")  # type: ignore[misc]
+
+
+CASES = (
+    Case(
+        "transaction pins the horizon", "horizon-bound", "fifo", pinned, reads_s=15.0, everywhere=True,
+        load={"rate": 120.0, "pop_rate": 300.0, "poppers": 2},
+    ),
+    Case(
+        "slow log flush", "log-bound", "status", slow_log, reads_s=4.0, everywhere=True,
+        load={"pushers": 4, "poppers": 4, "rate": 40.0, "pop_rate": 80.0},
+    ),
+)  # fmt: skip
+
+
+def stopped(lab: Laboratory) -> Outcome:
+    """The server is stopped: said within two polls, with the reason; and what follows when it is back is healthy."""
+    states, views = len(lab.watched.states), len(lab.watched.views)
+    lab.server.stop()
+    lost = wait_until(
+        lambda: next((s for s in lab.watched.states[states:] if s.phase is Phase.LOST), None), 90, what="the loss"
+    )
+    assert lost is not None
+    said = len(lab.watched.views) - views + lab.watched.states[states:].index(lost)
+    faults = [f"said after {said} polls"] if said > 2 else []
+    faults += [] if lost.reason else ["no reason is given"]
+    lab.server.start()
+    lab.watched.view(lambda view: all(q.push_rate.value and q.pop_rate.value for q in view.queues), timeout=120)
+    after = {
+        f"{queue.name}: {verdict.code}: {verdict.proof}"
+        for view in lab.watched.views[views:]
+        for queue in view.queues
+        for verdict in queue.verdicts
+        if verdict.severity > 0 and verdict.code in HOLDS
+    }
+    faults += [f"said besides: {each}" for each in sorted(after)]
+    return Outcome("server stopped", "unreachable", "unreachable", lost.reason, faults=tuple(faults))
