@@ -14,15 +14,20 @@ if TYPE_CHECKING:
     from tests.laboratory.laboratory import Laboratory
 
 FINE: Final = frozenset({HEALTHY, EMPTY})
-LOAD: Final[Mapping[str, Any]] = {"pushers": 1, "poppers": 1, "rate": 15.0, "pop_rate": 60.0, "message_bytes": 100}
+LOAD: Final[Mapping[str, Any]] = {
+    "pushers": 1,
+    "poppers": 1,
+    "rate": 15.0,
+    "pop_rate": 60.0,
+    "message_bytes": 100,
+    "apart": False,
+}
 """A queue that keeps up, with little work for the machine."""
 HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 """The hold times, in seconds, of the verdicts that there are; they are the product's."""
 
 LATELY_S: Final = 4.0
 """What says that a queue does not move looks back so far."""
-WINDOW_S: Final = 10.0
-"""The rates on the screens are over so many seconds."""
 
 Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
 """Injects on entry, once it is there; gives what the proof must name; cures on exit, once it is gone."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from qmon.model.flow import Flow
 from qmon.model.forecast import AHEAD_S, forecast
-from qmon.model.view import Trend
+from qmon.model.view import Trend, View
 
 FORETOLD_AT_S: Final = 45.0
 """The forecast that is checked is the first that is made so many seconds after the run began."""
@@ -84,6 +84,17 @@ def _growth(ready: float, ticks: Sequence[Sequence[float]]) -> float | None:
         if seconds >= AHEAD_S:
             return (tick[1] - ready) / seconds
     return None
+
+
+def foretold_live(name: str, views: Sequence[View], at_s: float) -> Foretold:
+    """What the views of a queue that drains foretold, so many seconds after the first, and when it was empty."""
+    began = views[0].sampled_at
+    queues = [(view.sampled_at - began, queue) for view in views if (queue := view.queue(name)) is not None]
+    at, first = next((t, queue.forecast) for t, queue in queues if t >= at_s)
+    empty = [t for t, queue in queues if t > at and queue.ready.value is not None and queue.ready.value <= DRAINED]
+    before = max((t for t, _ in queues if empty and t < empty[0]), default=at)
+    truth, earliest = (empty[0] - at, before - at) if empty else (None, None)
+    return Foretold(name, first.trend, first.seconds or 0.0, first.band_s or 0.0, truth, earliest)
 
 
 def summary(found: Sequence[Foretold]) -> str:

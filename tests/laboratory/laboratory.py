@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +26,14 @@ from tests.contract.operating import desk_at
 from tests.contract.watching import Watched, connect, target_of, watching
 from tests.facts import query, wait_until
 from tests.laboratory.case import FINE, LOAD, Case, Outcome
+from tests.laboratory.foretold import DRAINED, Foretold, foretold_live
+from tests.laboratory.runs import Run
+from tests.queues import BYTES, routine
 
 SETTINGS: Final = {"synchronous_commit": "off", "autovacuum_naptime": "5s", "max_connections": "150"}
 INTERVAL_S: Final = 1.0
+FORETOLD_AFTER_S: Final = 12.0
+"""A forecast of a run is taken so many seconds after all queues are warm."""
 _WARM_POLLS: Final = 3
 _GIVE_UP_POLLS: Final = 12
 _TWO: Final = 2
@@ -36,13 +42,21 @@ _TWO: Final = 2
 class Laboratory:
     """Queues under load that are watched. Several threads may inject, each into its own queue."""
 
-    def __init__(self, server: EmbeddedServer, folder: Path, cases: Sequence[Case], witnesses: Sequence[str]) -> None:
-        """``witnesses``: designs that have a queue each which nobody disturbs."""
+    def __init__(
+        self,
+        server: EmbeddedServer,
+        folder: Path,
+        cases: Sequence[Case],
+        witnesses: Sequence[str],
+        drains: Sequence[Run] = (),
+    ) -> None:
+        """``witnesses``: designs with a queue each that nobody disturbs; ``drains``: runs that go on beside."""
         self.server, self.url = server, server.url()
         self.target = target_of(self.url)
         self.desk: Desk = desk_at(self.url, folder)
         self.cases = tuple(cases)
         self.witnesses = tuple(f"witness_{design}" for design in witnesses)
+        self.drains = tuple(drains)
         self.layouts: dict[str, Layout] = {}
         self.apart: dict[str, Load] = {}
         self._storms: list[tuple[float, float, str]] = []
@@ -54,6 +68,7 @@ class Laboratory:
         self._install()
         loads = [self._load(case.queue, {**case.load, **({"poppers": 0} if case.apart else {})}) for case in self.cases]
         loads += [self._load(name, {"apart": False}) for name in self.witnesses]
+        loads += [self._load(run.name, self._drain(run)) for run in self.drains]
         with contextlib.ExitStack() as stack:
             self.load = stack.enter_context(Load(self.target, loads))
             stack.callback(self._stop_poppers)
@@ -77,6 +92,14 @@ class Laboratory:
         names = {f"{role}_application": f"{queue} {role}" for role in ("pusher", "popper")}
         return QueueLoad(self.layouts[queue], **{**LOAD, **names, **more})
 
+    def _drain(self, run: Run) -> Mapping[str, Any]:
+        """The load of a run that drains, with its backlog pushed."""
+        text = "convert_to('backlog', 'UTF8')" if run.design in BYTES else "'backlog'"
+        push = f"{routine(self.layouts[run.name], 'push')}({text})"
+        query(self.url, f"SELECT count({push}) FROM generate_series(1, {run.backlog})")
+        rate, pop_rate = run.rates(0.0, random.Random(0))
+        return {"apart": False, "rate": rate, "pop_rate": pop_rate, **run.load}
+
     def case(self, layout: Layout) -> Case:
         """The case that has this queue."""
         return next(case for case in self.cases if case.queue == layout.queue)
@@ -96,7 +119,7 @@ class Laboratory:
                     timeout_s=case.timeout_s, owner_held_while_working=True,
                 )  # fmt: skip
                 self.layouts[case.queue] = made.layout
-            for name, design in self._designs.items():
+            for name, design in [*self._designs.items(), *((run.name, run.design) for run in self.drains)]:
                 self.layouts[name] = install(connection, engine, design, schema="public", queue=name).layout
         finally:
             connection.close()
@@ -212,6 +235,17 @@ class Laboratory:
             wrong |= {code: v.proof for code, v in self.verdicts(view, queue).items() if code not in allowed}
         return wrong
 
+    def foretold(self) -> list[Foretold]:
+        """What was foretold of the runs that drain, and what then happened; waits for that."""
+        names = [run.name for run in self.drains]
+
+        def drained(view: View) -> bool:
+            return all((queue := view.queue(name)) and (queue.ready.value or 0) <= DRAINED for name in names)
+
+        if not any(drained(view) for view in self.watched.views):
+            self.watched.view(drained, timeout=90)
+        return [foretold_live(name, self.watched.views[self.began :], FORETOLD_AFTER_S) for name in names]
+
     def undisturbed(self) -> list[Outcome]:
         """What was said about the queues in which nothing was wrong."""
         out = []
@@ -224,10 +258,13 @@ class Laboratory:
 
 @contextlib.contextmanager
 def laboratory(
-    cases: Sequence[Case], witnesses: Sequence[str], settings: Mapping[str, str] | None = None
+    cases: Sequence[Case],
+    witnesses: Sequence[str],
+    settings: Mapping[str, str] | None = None,
+    drains: Sequence[Run] = (),
 ) -> Iterator[Laboratory]:
     """A laboratory in which everything runs; all of it is gone at the end of the block. ``settings``: the server's."""
     with EmbeddedServer(settings={**SETTINGS, **(settings or {})}) as server, tempfile.TemporaryDirectory() as folder:
-        made = Laboratory(server, Path(folder), cases, witnesses)
+        made = Laboratory(server, Path(folder), cases, witnesses, drains)
         with made.running():
             yield made

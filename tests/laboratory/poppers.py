@@ -11,7 +11,7 @@ from qmon.operate.pause import prepare_pause, prepare_resume
 from qmon.workload.plan import Fault
 from tests.contract.operating import applied
 from tests.facts import query, wait_until
-from tests.laboratory.case import LATELY_S, WINDOW_S, Case
+from tests.laboratory.case import LATELY_S, Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE
 
@@ -66,7 +66,7 @@ CASES = (
     Case("poppers asleep", "poppers not claiming", "status", asleep, reads_s=LATELY_S),
     Case("no poppers", "no poppers", "fifo", gone, reads_s=LATELY_S, apart=True),
     Case(
-        "popper crashed", "stuck in progress", "status", crashed, timeout_s=3.0, load={"work_s": 0.01},
+        "popper crashed", "stuck in progress", "status", crashed, timeout_s=3.0, load={"work_s": 0.01, "apart": True},
     ),
-    Case("pushers at twice the poppers", "pushers outrun poppers", "naive", outrun, reads_s=WINDOW_S),
+    Case("pushers at twice the poppers", "pushers outrun poppers", "naive", outrun, reads_s=LATELY_S),
 )  # fmt: skip

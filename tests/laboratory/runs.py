@@ -86,3 +86,8 @@ RUNS = (
     Run("growing, slow consumers", "status", 200, steady(25, 100), {"work_s": 0.2, "poppers": 3}),
 )  # fmt: skip
 """Six times as many ways to drain as to grow: a time is harder to foretell than that there is none."""
+LIVE = (
+    Run("drains_steadily", "fifo", 600, steady(10, 24)),
+    Run("drains_slowly", "status", 500, steady(5, 100), {"work_s": 0.15, "poppers": 3}),
+)
+"""Two for ``make test``: empty after three quarters of a minute."""

@@ -9,7 +9,9 @@ import pytest
 from tests.laboratory import locks, messages, poppers, rings, sight, target
 from tests.laboratory.case import HOLDS, Outcome
 from tests.laboratory.confusion import table
+from tests.laboratory.foretold import summary
 from tests.laboratory.laboratory import laboratory
+from tests.laboratory.runs import LIVE
 
 GROUPS = (poppers.CASES, locks.CASES, rings.CASES, messages.CASES, sight.CASES)
 CASES = tuple(case for group in GROUPS for case in group if case.verdict in HOLDS)
@@ -20,9 +22,12 @@ WITNESSES = ("status", "ring", "batch_fast")
 
 
 def queues() -> list[Outcome]:
-    """Causes in one queue each, all at the same time."""
-    with laboratory(CASES, WITNESSES) as lab:
-        return [*lab.run(CASES), *lab.undisturbed()]
+    """Causes in one queue each, all at the same time; beside them two queues drain as is foretold."""
+    with laboratory(CASES, WITNESSES, drains=LIVE) as lab:
+        outcomes = [*lab.run(CASES), *lab.undisturbed()]
+        drained = [each for each in lab.foretold() if not each.held]
+    assert drained == [], summary(drained)
+    return outcomes
 
 
 def whole() -> list[Outcome]:

@@ -1,5 +1,5 @@
 """All designs under healthy, bursty, mixed load for a while: nothing is said but healthy and empty. The long form is
-``make soak ARGS="--calm 600"``."""
+``make soak ARGS=--laboratory``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.queues import DESIGNS
 
 
 def test_nothing_is_said_about_healthy_queues() -> None:
-    found = calm(15)
+    found = calm(12)
     print(found)
     assert found.false == {}, str(found)
     assert found.said["healthy"] + found.said["empty"] == found.polls * len(DESIGNS)
