@@ -23,6 +23,7 @@ from qmon.cli import (
     pipeline,
     queues,
     record,
+    replay,
     setup,
     trash,
     watch,
@@ -62,8 +63,8 @@ def _root(
 
 
 for group in (
-    watch, record, check, act, operations, trash, gate, queues, doctor, setup, designs, database, load, archive, bench,
-    pipeline,
+    watch, record, replay, check, act, operations, trash, gate, queues, doctor, setup, designs, database, load, archive,
+    bench, pipeline,
 ):  # fmt: skip
     group.add_to(app)
 

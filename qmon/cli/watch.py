@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -42,10 +44,14 @@ def connect(
     theme: Annotated[
         Theme | None, typer.Option("--theme", help="The colours; NO_COLOR in the environment does without.")
     ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="DIR", help="Record what is shown; `qmon replay` shows it again.")
+    ] = None,
 ) -> None:
     """Open the dashboard on a target."""
     from qmon.cli.alerting import alerting_for
     from qmon.cli.desk import desk_for
+    from qmon.cli.taping import run_recorded
     from qmon.cli.targets import checked
     from qmon.monitor.history import History
     from qmon.monitor.watch import open_poller
@@ -54,15 +60,16 @@ def connect(
     known, configured, settings = checked(target, config, "connect")
     poller = open_poller(known, configured, interval_s=interval or settings.interval_s)
     desk = desk_for(known, settings, read_only=read_only)
-    code = run(
-        poller,
-        redacted(History(settings.budget_percent / 100).add, desk.redact),
+    show = partial(
+        run,
         prod=known.prod,
         environment=known.environment,
         dark=(theme or settings.theme) != "light",
         office=Office(desk),
         alerting=alerting_for(known, config),
     )
+    fold = redacted(History(settings.budget_percent / 100).add, desk.redact)
+    code = run_recorded(poller, fold, desk, record, lambda source, fold, taped: show(source, fold, recorder=taped))
     raise typer.Exit(code)
 
 

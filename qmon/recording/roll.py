@@ -12,7 +12,7 @@ from qmon.recording import places
 from qmon.recording.codec import Change, Plain
 from qmon.recording.lines import PLAIN, End, Index, Mark, Said, Session, Shared, line, read_line
 from qmon.recording.reading import mark_of
-from qmon.recording.segment import MEMBER_S, SEGMENT_BYTES, Writer
+from qmon.recording.segment import MEMBER_S, OPEN, SEGMENT_BYTES, SUFFIX, Writer
 
 _HOUR_S: Final = 3600
 
@@ -40,7 +40,6 @@ class Roll:
         self._shared = Shared(change=change)
         self._marks: list[Mark] = []
         self._lines: list[bytes] = []
-        self._first = 1
 
     @property
     def bytes(self) -> int:
@@ -50,8 +49,13 @@ class Roll:
     def open(self, at: float, standing: Iterable[Said]) -> None:
         """Begin a segment at ``at`` (seconds since the epoch); ``standing``: what holds as it begins."""
         self._segments += 1
-        name = places.stem(at, self.recorder, self._segments)
-        self._writer = Writer(places.folder(self._root, self.session.target, at), name)
+        folder = places.folder(self._root, self.session.target, at)
+        name = places.stem(at, self.recorder, self._segments) + SUFFIX
+        self.begin(Writer(folder / f"{OPEN}{name}", folder / name), at, standing)
+
+    def begin(self, writer: Writer, at: float, standing: Iterable[Said] = ()) -> None:
+        """Go on in this segment, which is new."""
+        self._writer = writer
         self._began_at, self._shared, self._marks = at, Shared(change=self._change), []
         self.add("session", PLAIN.encode(self.session), at)
         for said in standing:
@@ -67,7 +71,13 @@ class Roll:
         if not same_hour or writer.bytes >= SEGMENT_BYTES:
             self.seal(at, None)
             self.open(at, standing)
-        elif writer.began_at is not None and not 0 <= at - writer.began_at < MEMBER_S:
+        else:
+            self.turn_minute(at)
+
+    def turn_minute(self, at: float) -> None:
+        """Begin a new minute where it is time."""
+        writer = self._writer
+        if writer is not None and writer.began_at is not None and not 0 <= at - writer.began_at < MEMBER_S:
             writer.end_member()
 
     def snapshot(self, snapshot: Snapshot, at: float) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 from qmon.recording.lines import PLAIN, Index, Member, line
 from qmon.recording.places import sealed_path, segments
 from qmon.recording.reading import Segment, open_segment
-from qmon.recording.segment import OPEN, SUFFIX, Writer, publish
+from qmon.recording.segment import OPEN, Writer, publish
 
 _WORK: Final = "_salvage-"
 
@@ -59,7 +59,7 @@ def _salvage(path: Path) -> Salvaged:
 def _rewrite(found: Segment, sealed: Path) -> None:
     """The whole members as they are, the lines of the last one anew, and the index."""
     newest = found.tail[-1] if found.tail else None
-    writer = Writer(sealed.parent, sealed.name.removesuffix(SUFFIX), mark=_WORK)
+    writer = Writer(sealed.with_name(f"{_WORK}{sealed.name}"), sealed)
     with found.path.open("rb") as file:
         for member in found.members:
             file.seek(member.offset)

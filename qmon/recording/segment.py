@@ -40,22 +40,21 @@ class Writer:
     """Writes one segment. For one thread. What a failed call was given is not in the file; nothing before it is lost.
 
     Args:
-        folder: where it goes; it is made.
-        stem: the file's name without its ending.
-        mark: what the name begins with until it is sealed.
+        path: the file while it is open; its folder is made.
+        sealed: its name when it is sealed.
 
     Raises ``CannotWrite`` where the file cannot be made.
     """
 
-    def __init__(self, folder: Path, stem: str, mark: str = OPEN) -> None:
-        self.path = folder / f"{mark}{stem}{SUFFIX}"
-        self.sealed_path = folder / f"{stem}{SUFFIX}"
+    def __init__(self, path: Path, sealed: Path) -> None:
+        self.path = path
+        self.sealed_path = sealed
         self.members: list[Member] = []
         self.bytes = 0
         self._compressor: zlib._Compress | None = None
         self._member: Member | None = None
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             self._file = _made(self.path)
         except OSError as problem:
             raise _cannot(self.path, problem) from problem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +15,7 @@ from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.codec import Damaged
 from qmon.recording.lines import PLAIN, Changed, Line, Mark, Said, Session
-from qmon.recording.places import begins_at, segments, targets
+from qmon.recording.places import begins_at, sealed_path, segments, targets
 from qmon.recording.reading import Segment, open_segment
 
 What = Snapshot | SourceState | Operation | Said
@@ -38,39 +39,49 @@ class Tape:
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._segment = lru_cache(maxsize=8)(open_segment)
-        self._paths = [path for path in paths if self._segment(path).session is not None]
-        if not self._paths:
+        self._segment = lru_cache(maxsize=8)(_opened)
+        starts = {path: begins_at(path) or self._first_at(path) for path in paths}
+        twice = {at for at, count in Counter(starts.values()).items() if count > 1}
+        self._paths = sorted(starts, key=lambda p: (starts[p], self._first_at(p) if starts[p] in twice else 0.0))
+        self._starts = [starts[path] for path in self._paths]
+        sessions = (self._segment(path).session for path in reversed(self._paths))
+        newest = next((session for session in sessions if session is not None), None)
+        if newest is None:
             raise BadInput("nothing is recorded there")
-        self._sessions = [each for path in self._paths if (each := self._segment(path).session) is not None]
-        self._starts = [max(begins_at(path), self._first_at(path)) for path in self._paths]
+        self._newest = newest
 
     def _first_at(self, path: Path) -> float:
         one = self._segment(path)
-        return one.members[0].first_at if one.members else one.tail[0].at
+        return one.members[0].first_at if one.members else one.tail[0].at if one.tail else 0.0
 
     @property
     def session(self) -> Session:
         """What the newest segment says of itself."""
-        return self._sessions[-1]
+        return self._newest
 
     @property
     def begins_at(self) -> float:
         """The time of the first line."""
-        return self._starts[0]
+        return min(self._first_at(path) for path in self._paths[:2])
 
     @property
     def ends_at(self) -> float:
         """The time of the last line."""
-        last = self._segment(self._paths[-1])
-        return last.tail[-1].at if last.tail else last.members[-1].last_at
+        return max(_last_at(self._segment(path)) for path in self._paths[-2:])
 
     def marks(self) -> list[Mark]:
         """The moments worth jumping to, in order."""
         return sorted((mark for path in self._paths for mark in self._segment(path).marks), key=lambda mark: mark.at)
 
     def moments(self, since_at: float) -> Iterator[Moment]:
-        """Everything from a moment on. Where two recorders were at it, the first goes on until it ends."""
+        """Everything from a moment on, as what it was."""
+        for one, line in self.lines(since_at):
+            what = _what(one, line)
+            if what is not None:
+                yield Moment(line.at, what)
+
+    def lines(self, since_at: float) -> Iterator[tuple[Segment, Line]]:
+        """Every line from a moment on. Where two recorders were at it, the first goes on until it ends."""
         first = max(0, bisect_right(self._starts, since_at) - 1)
         newest, recorder = since_at, ""
         for path in self._paths[first:]:
@@ -79,9 +90,19 @@ class Tape:
                 if line.at < since_at or (line.at <= newest and recorder not in ("", line.recorder)):
                     continue
                 newest, recorder = max(newest, line.at), line.recorder
-                what = _what(one, line)
-                if what is not None:
-                    yield Moment(line.at, what)
+                yield one, line
+
+
+def _opened(path: Path) -> Segment:
+    """The segment, also where its recorder has sealed it meanwhile."""
+    try:
+        return open_segment(path)
+    except FileNotFoundError:
+        return open_segment(sealed_path(path))
+
+
+def _last_at(one: Segment) -> float:
+    return one.tail[-1].at if one.tail else one.members[-1].last_at if one.members else 0.0
 
 
 def _readable(one: Segment, since_at: float) -> Iterator[Line]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +14,9 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.monitor.alerting import Alerting
     from qmon.monitor.source import SnapshotSource
+    from qmon.recording.recorder import Recorder
     from qmon.tui.acting.office import Office
+    from qmon.tui.app import QmonApp
     from qmon.tui.feed import Fold
 
 _PATIENCE_S: Final = 0.5
@@ -31,6 +35,7 @@ def run(
     for_s: float | None = None,
     office: Office | None = None,
     alerting: Alerting | None = None,
+    recorder: Recorder | None = None,
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
@@ -38,16 +43,17 @@ def run(
     that is stuck in a poll is given half a second to close and then left to end with the process: leaving is at once.
     An operation of the ``office`` that is under way is stopped after its batch, and given five seconds for that.
     The hook of ``alerting`` is given two seconds to hear what was raised.
-    Raises ``BadInput`` without a terminal.
+    A ``source`` that is a ``Replay`` is shown with its own fold and with the keys of a replay. How ``recorder`` stands
+    is shown; it is left open. Raises ``BadInput`` without a terminal.
     """
     _need_terminal()
     for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
         os.environ.pop(name, None)
-    from qmon.tui.app import QmonApp
     from qmon.tui.hangup import Hangup
 
-    app = QmonApp(
-        source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, office=office,
+    make = _maker(source, fold, recorder)
+    app = make(
+        prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, office=office,
         alerting=alerting,
     )  # fmt: skip
     try:
@@ -62,6 +68,23 @@ def run(
         closing.start()
         closing.join(_PATIENCE_S)
     return hangup.code or app.return_code or 0
+
+
+def _maker(source: SnapshotSource, fold: Fold, recorder: Recorder | None) -> Callable[..., QmonApp]:
+    """What makes the app: the dashboard, that which is recorded, or that over a recording."""
+    from qmon.recording.replay import Replay
+
+    if isinstance(source, Replay):
+        from qmon.tui.replay import ReplayApp
+
+        return partial(ReplayApp, source)
+    if recorder is not None:
+        from qmon.tui.recorded import RecordedApp
+
+        return partial(RecordedApp, source, fold, recorder=recorder)
+    from qmon.tui.app import QmonApp
+
+    return partial(QmonApp, source, fold)
 
 
 def _need_terminal() -> None:

@@ -25,6 +25,7 @@ class Shown:
 
     ``newest_at``: when the newest figures were taken, also where a frozen display does not show them.
     ``interval_s``: seconds between polls, as asked for. Times are our monotonic clock in seconds.
+    ``recording``: the badge of a recording; ``replay``: of a replay the recorded time and how it plays.
     """
 
     target: str
@@ -37,6 +38,8 @@ class Shown:
     read_only: bool = False
     environment: str = ""
     alerts: Standing = field(default_factory=Standing)
+    recording: str = ""
+    replay: str = ""
 
     @property
     def phase(self) -> Phase:

@@ -19,7 +19,7 @@ def header(shown: Shown, now: float, cells: int) -> list[Line]:
     """The header line. What is not essential goes where there is no room: pages, then the budget, then the interval."""
     badges = [b for b in _badges(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
-    said = state(shown, now)
+    said = (*_replay(shown), *state(shown, now)) if shown.replay else state(shown, now)
     room = cells - width(name) - 3 - line_width(fit(badges, cells, "  ")) - 2
     left = [Part.of(name, "strong")]
     if shown.view is not None:
@@ -30,6 +30,11 @@ def header(shown: Shown, now: float, cells: int) -> list[Line]:
     if shown.view is not None:
         left += _cost(shown.view)
     return [spread(left, badges, cells)]
+
+
+def _replay(shown: Shown) -> tuple[Span, ...]:
+    """That these figures were, and when; they are never called live."""
+    return ((" REPLAY ", "badge"), (f" {shown.replay}  ", "accent"))
 
 
 def state(shown: Shown, now: float) -> tuple[Span, ...]:
@@ -52,7 +57,8 @@ def state(shown: Shown, now: float) -> tuple[Span, ...]:
         return (("◇ frozen", "accent"), (f" {age} ago", "text"))
     if shown.view is None:
         return (("◌ waiting", "accent"), (" for the first figures", "muted"))
-    return (("●", "pop"), (" live", "text"), (f" {age} ago", "muted"))
+    live: tuple[Span, ...] = () if shown.replay else (("●", "pop"), (" live", "text"))
+    return (*live, (f" {age} ago", "muted"))
 
 
 def _lost(shown: Shown, now: float, reason: str) -> tuple[Span, ...]:
@@ -91,6 +97,9 @@ def _badges(shown: Shown) -> list[Part]:
     badges = []
     if shown.environment:
         badges.append(Part.of(f" {shorten(clean(shown.environment), 16)} ", "tag", 2))
+    if shown.recording:
+        stopped = shown.recording != "REC"
+        badges.append(Part.of(f" {shown.recording} ", "badge" if stopped else "tag", 0 if stopped else 2))
     if shown.prod:
         badges.append(Part.of(" PROD ", "badge", 0))
     if shown.read_only:

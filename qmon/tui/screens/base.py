@@ -113,7 +113,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.draw_ages(shown, now)
 
     def _bar(self) -> list[Binding]:
-        return keys.plain((*self.grid.offered, *self.BINDINGS, *keys.APP))
+        return keys.plain((*self.grid.offered, *self.BINDINGS, *self.board.BINDINGS))
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the figures."""

@@ -1,0 +1,145 @@
+"""``qmon replay`` and ``qmon export`` without a screen, and the times that are typed there."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.operations import Operation
+from qmon.model.samples import ServerSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.monitor.history import History
+from qmon.recording.places import segments
+from qmon.recording.recorder import Recorder
+from qmon.recording.tape import open_tape
+from qmon.recording.times import parse_moment
+from tests.cli.calling import call
+from tests.facts import wait_until
+from tests.recording.made import made
+from tests.recording.sameness import plain
+from tests.tui.scripted import queue
+
+BEGIN = datetime(2026, 11, 21, 13, 0, tzinfo=UTC).timestamp()
+STEP_S = 10.0
+
+
+def run_of(count: int, name: str = "orders") -> list[Snapshot]:
+    """A quiet target with one queue, polled every ten seconds."""
+    layout = queue("mails").layout
+    return [
+        Snapshot(
+            name, "postgres", "18.6", n + 1, BEGIN + STEP_S * n, 100.0 + STEP_S * n, 5.0, 1.0, 3, STEP_S,
+            ServerSample(BEGIN + STEP_S * n, BEGIN - 9e4, None, False, 7, 100 * n, n, 0), (QueueSamples(layout),),
+        )
+        for n in range(count)
+    ]  # fmt: skip
+
+
+def recorded(root: Path, count: int = 400, name: str = "orders") -> list[Snapshot]:
+    """So many snapshots below a folder, with one operation after 200 of them."""
+    now = [BEGIN]
+    recorder = Recorder(root, name, interval_s=STEP_S, clock=lambda: now[0])
+    history = History()
+    given = run_of(count, name)
+    for snapshot in given:
+        recorder.seen(snapshot, history.add(snapshot))
+        if snapshot.sequence == 200:
+            recorder.operated(replace(made(Operation, random.Random(1)), queue="mails"))
+        wait_until(lambda wanted=snapshot.sequence: recorder.status.snapshots >= wanted)  # type: ignore[misc]
+        now[0] += STEP_S
+    recorder.close()
+    assert recorder.status.stopped == ""
+    return given
+
+
+def test_one_moment_is_printed(tmp_path: Path) -> None:
+    given = recorded(tmp_path)
+    assert len(segments(tmp_path)) == 2
+    done = call("replay", str(tmp_path), "--at", "2026-11-21T13:05:03+00:00", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["at"] == BEGIN + 300
+    assert found["snapshot"]["sequence"] == 31
+    assert found["status"]["sequence"] == 31 if "sequence" in found["status"] else found["status"]["queues"]
+    last = json.loads(call("replay", str(tmp_path), "--json").stdout)
+    assert last["snapshot"]["sequence"] == given[-1].sequence
+
+
+def test_two_moments_are_compared(tmp_path: Path) -> None:
+    recorded(tmp_path, 30)
+    done = call("replay", str(tmp_path), "--compare", "2026-11-21T13:00:00Z", "2026-11-21T13:04:00Z")
+    assert done.exit_code == 0, done.output
+    assert "mails" in done.stdout and "verdict" in done.stdout
+
+
+def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
+    given = recorded(tmp_path / "kept")
+    file = tmp_path / "incident.qmon"
+    times = ("--from", "2026-11-21T13:30:00Z", "--to", "2026-11-21T13:40:00Z")
+    done = call("export", str(tmp_path / "kept"), *times, "-o", str(file))
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["incident.qmon"]
+    tape = open_tape(file)
+    back = [moment.what for moment in tape.moments(0.0) if isinstance(moment.what, Snapshot)]
+    assert plain(back) == plain(given[168:241])  # the ten minutes, and two before
+    assert [mark.kind for mark in tape.marks()] == ["operation"]
+    assert call("replay", str(file), "--at", "2026-11-21T13:35:00Z", "--json").exit_code == 0
+    again = call("export", str(tmp_path / "kept"), *times, "-o", str(file))
+    assert again.exit_code == 2 and "is there already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("replay", "{}/nowhere", "--json"), "nothing is recorded in"),
+        (("replay", "{}", "--json"), "several targets"),
+        (("replay", "{}", "--target", "none", "--json"), "'none' is not recorded"),
+        (("replay", "{}", "--target", "orders", "--at", "noon", "--json"), "'noon' is no time"),
+        (("replay", "{}", "--target", "orders", "--at", "2020-01-01", "--json"), "nothing was recorded up to"),
+        (("replay", "{}", "--target", "orders"), "needs a terminal"),
+        (("export", "{}", "--target", "orders", "--from", "-1s", "--to", "-5s", "-o", "{}/x"), "must lie before"),
+        (("export", "{}", "--target", "orders", "--from", "2020-01-01", "--to", "2020-01-02", "-o", "{}/x"), "nothing"),
+        (("export", "{}", "--target", "orders", "--from", "-5s", "--to", "+5s", "-o", "{}/no/x"), "cannot be written"),
+    ],
+)
+def test_bad_input_is_said_in_a_line(tmp_path: Path, arguments: tuple[str, ...], why: str) -> None:
+    recorded(tmp_path, 3)
+    recorded(tmp_path, 3, "other")
+    (tmp_path / "no").write_text("a file, no folder")
+    done = call(*(each.replace("{}", str(tmp_path)) for each in arguments))
+    assert done.exit_code == 2, done.output
+    assert why in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("14:03", datetime(2026, 11, 21, 13, 3, tzinfo=UTC)),
+        ("14:03:20.5", datetime(2026, 11, 21, 13, 3, 20, 500_000, tzinfo=UTC)),
+        ("23:30", datetime(2026, 11, 20, 22, 30, tzinfo=UTC)),
+        ("2026-07-01 12:00", datetime(2026, 7, 1, 10, 0, tzinfo=UTC)),
+        ("2026-11-21T01:02:03Z", datetime(2026, 11, 21, 1, 2, 3, tzinfo=UTC)),
+        ("-90s", datetime(2026, 11, 21, 14, 58, 30, tzinfo=UTC)),
+        ("+1h", datetime(2026, 11, 21, 16, 0, tzinfo=UTC)),
+    ],
+)
+def test_times_are_those_of_the_recording(text: str, wanted: datetime) -> None:
+    near_at = datetime(2026, 11, 21, 15, 0, tzinfo=UTC).timestamp()
+    assert parse_moment(text, "Europe/Berlin", near_at) == wanted.timestamp()
+
+
+@pytest.mark.parametrize("text", ["", "25:00", "12:60", "yesterday", "-", "+x", "9999-99-99"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(BadInput):
+        parse_moment(text, "Europe/Berlin", BEGIN)
+
+
+def test_an_unknown_zone_is_utc() -> None:
+    assert parse_moment("13:00", "Nowhere/Land", BEGIN) == BEGIN
