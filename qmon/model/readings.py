@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qmon.model.clients import ClientsSeen
+from qmon.model.mishaps import Repeated, RingLoss, Twice
+from qmon.model.owning import Owners
 from qmon.model.use import QueueUse
 from qmon.model.waiting import Waiting
 
@@ -28,11 +30,16 @@ class TargetReadings:
 class QueueReadings:
     """What several polls tell about one queue: made by ``monitor.evidence``. ``use``: by ``monitor.use_track``.
 
-    ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen.
+    ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen. ``repeated``: the message
+    that fails most; ``twice``: those in two hands; ``ring_loss``: what a ring has lost, ``None`` where nothing tells.
     """
 
     pushers: ClientsSeen | None = None
     poppers: ClientsSeen | None = None
+    owners: Owners | None = None
+    repeated: Repeated | None = None
+    twice: tuple[Twice, ...] = ()
+    ring_loss: RingLoss | None = None
     use: QueueUse | None = None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from qmon.model.client_samples import ClientSample
+from qmon.model.clue_samples import NO_CLUES, Clues
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout
 from qmon.model.samples import (
@@ -72,6 +73,7 @@ class QueueSamples:
     anchor: AnchorSample | None = None
     messages: tuple[MessageSample, ...] | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
+    clues: Clues = NO_CLUES
 
 
 @dataclass(frozen=True, slots=True)

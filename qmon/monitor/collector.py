@@ -15,6 +15,7 @@ from qmon.model.client_samples import ClientSample
 from qmon.model.facts import TableFacts
 from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
+from qmon.model.owners import Facts
 from qmon.model.samples import (
     BlockingSample,
     ClockSample,
@@ -34,6 +35,7 @@ from qmon.model.samples import (
 from qmon.model.server_counters import ServerCounters, with_counters
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.clients_track import CLIENTS
+from qmon.monitor.clue_probes import ClueProbes
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.queue_probes import QueueProbes, Spec, names_of
 from qmon.monitor.readings import Readings
@@ -80,6 +82,7 @@ class Collector:
         self._slow = slow
         self._clock = clock
         self._book = Book(engine, connection.version)
+        self._clues = ClueProbes(engine, self._book)
         self._runner = Runner(connection)
         self._regained = Regained(self._book, self._runner)
         self._readings = Readings(self._book, sampler)
@@ -129,6 +132,7 @@ class Collector:
         clock = self._one(results, "clock")
         blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
         self._sessions = server.sessions
+        self._clues.learn(results)
         known = self._one(results, "pauses_known")
         self._pauses = known is not None and known.readable
         one_trip = self._runner.one_trip and clock is not None
@@ -187,6 +191,7 @@ class Collector:
             jobs.append(self._book.job("writers", WriterSample))
         if self._book.has("server_counters"):
             jobs.append(self._book.job("server_counters", ServerCounters))
+        jobs += self._clues.jobs(self._queues)
         jobs.append(self._book.job("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
             jobs.append(self._book.job("pauses", PauseSample))
@@ -196,7 +201,7 @@ class Collector:
         jobs += self._regained.jobs({name: probes.facts for name, probes in self._queues.items()})
         jobs.append(self._book.job("cost", CostSample))
         jobs.append(self._book.job("clock", ClockSample))
-        return [job for job in jobs if self._book.has(job.probe)]
+        return [job for job in jobs if job.record is Facts or self._book.has(job.probe)]
 
     def _samples(self, probes: QueueProbes, results: Results) -> QueueSamples:
         layout, facts, memo = probes.layout, probes.facts, probes.memo
@@ -230,6 +235,7 @@ class Collector:
             held_counted=self._engine.shows_deleted,
             scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get(probes.ring_probe)),
             anchor=_first(found.get("depth")) or self._slow.anchor(layout.queue),
+            clues=self._clues.clues(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown,
         )  # fmt: skip
 

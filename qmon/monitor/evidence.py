@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from qmon.model.operations import Side
+from qmon.model.owning import owners_of
 from qmon.model.readings import QueueReadings
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.monitor.clients_track import ClientsTrack
+from qmon.monitor.ring_track import RingTrack
+from qmon.monitor.tries_track import HandsTrack, TriesTrack
 
 
 class Evidence:
@@ -14,9 +17,18 @@ class Evidence:
     def __init__(self) -> None:
         self._pushers = ClientsTrack(Side.PUSHERS)
         self._poppers = ClientsTrack(Side.POPPERS)
+        self._tries = TriesTrack()
+        self._hands = HandsTrack()
+        self._ring = RingTrack()
 
     def add(self, snapshot: Snapshot, q: QueueSamples) -> QueueReadings:
         """Take in one poll; returns what is known now."""
+        layout, clues, at = q.layout, q.clues, snapshot.sampled_at
         return QueueReadings(
-            pushers=self._pushers.add(snapshot, q.layout), poppers=self._poppers.add(snapshot, q.layout)
+            pushers=self._pushers.add(snapshot, layout),
+            poppers=self._poppers.add(snapshot, layout),
+            owners=owners_of(clues, layout.timeout_s),
+            repeated=self._tries.add(clues, at),
+            twice=self._hands.add(snapshot, layout, clues),
+            ring_loss=None if layout.ring is None else self._ring.add(clues, layout.ring.size, at),
         )

@@ -9,6 +9,7 @@ from qmon.model.verdicts.claiming import NO_POPPERS, NOT_CLAIMING
 from qmon.model.verdicts.horizon import HORIZON
 from qmon.model.verdicts.locking import LOCKED
 from qmon.model.verdicts.logbound import LOG
+from qmon.model.verdicts.mishaps import HOLE, ORPHANS, POISON, TWICE
 from qmon.model.verdicts.moving import NO_POPS, OUTRUN, RING_FULL
 from qmon.model.verdicts.pausing import PAUSED
 from qmon.model.verdicts.progress import STUCK
@@ -24,10 +25,14 @@ RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
     PAUSED,
     LOCKED,
+    POISON,
+    HOLE,
     NO_POPPERS,
     NOT_CLAIMING,
     RING_FULL,
     STUCK,
+    TWICE,
+    ORPHANS,
     NO_POPS,
     HORIZON,
     LOG,

@@ -53,7 +53,8 @@ class Signs:
         """Messages in progress that are not known to be stuck, nor to have lost their owner: somebody is at them."""
         if not self.in_progress.value:
             return 0.0
-        return max(0.0, self.in_progress.value - (self.stuck.value or 0.0))
+        lost = self.queue.owners.lost if self.queue.owners is not None else 0
+        return max(0.0, self.in_progress.value - (self.stuck.value or 0.0) - lost)
 
     def paused(self, side: Side) -> bool:
         """Somebody has paused them: what they do not do is no sign of trouble."""

@@ -1,0 +1,64 @@
+"""What happens to single messages: one that fails again and again, one in two hands, what a ring has lost."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.verdicts.rule import Rule
+from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.words import lasting
+from qmon.model.view import Severity
+
+_FAILURES: Final = 2
+_SEEN_S: Final = 2.0
+"""A message that fails twice within a moment is one that fails at random on a fast queue."""
+
+
+def _poison(s: Signs) -> str | None:
+    bad = s.queue.repeated
+    if bad is None or bad.failures < _FAILURES or bad.seconds < _SEEN_S:
+        return None
+    tries = f", {bad.attempts:,} attempts in all" if bad.attempts is not None else ""
+    return f"message {bad.id} was popped and given back {bad.failures:,} times in {lasting(bad.seconds)}{tries}"
+
+
+def _twice(s: Signs) -> str | None:
+    if not s.queue.twice:
+        return None
+    one = s.queue.twice[0]
+    more = f"; and {len(s.queue.twice) - 1:,} messages more" if len(s.queue.twice) > 1 else ""
+    return (
+        f"message {one.id} was popped by {one.second} while {one.first}, who popped it {lasting(one.seconds)} ago, "
+        f"is still at it{more}"
+    )
+
+
+def _hole(s: Signs) -> str | None:
+    loss = s.queue.ring_loss
+    if loss is None or loss.hole is None:
+        return None
+    waited = f"number {loss.hole:,} has no message, poppers have drawn it at least {lasting(loss.hole_s)} ago"
+    if loss.drawer is None:
+        return f"{waited}: no open transaction has it"
+    who = loss.drawer
+    name = f"session {who.session}" if who.session else "a prepared transaction"
+    told = ", ".join(part for part in (who.state, who.application) if part)
+    return f"{waited}: {name}{f' ({told})' if told else ''} has drawn a number and may yet push it"
+
+
+def _orphans(s: Signs) -> str | None:
+    loss = s.queue.ring_loss
+    if loss is None or not loss.orphans or loss.orphan is None:
+        return None
+    age = f", pushed {lasting(loss.orphan_s)} ago" if loss.orphan_s is not None else ""
+    count = "1 message was" if loss.orphans == 1 else f"{loss.orphans:,} messages were"
+    swept = f" ({loss.swept:.0%} of the slots looked at)" if loss.swept < 1 else ""
+    return f"{count} drawn by poppers and not popped: number {loss.orphan:,}{age}{swept}"
+
+
+POISON = Rule(
+    "poison message at the head", Severity.CRITICAL, 3.0, _poison, "x", explains=("no pops", "poppers not claiming")
+)
+TWICE = Rule("delivered twice", Severity.CRITICAL, 0.0, _twice)
+HOLE = Rule("ring hole", Severity.CRITICAL, 5.0, _hole, "R", explains=("no pops", "poppers not claiming", "ring full"))
+ORPHANS = Rule("ring orphans", Severity.WARNING, 5.0, _orphans, "R")

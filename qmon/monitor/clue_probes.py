@@ -1,0 +1,179 @@
+"""Which clues are asked for in a poll: owners of messages in progress, failed attempts at the head, what rings lost.
+
+None is linear in the depth: so many of the longest-running rows, the rows at the head, so many slots of a ring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, Engine, Value
+from qmon.model.clue_samples import Clues, DrawerSample, OwnerSample, SweepSample, TriedSample
+from qmon.model.flow import pops_in_transaction
+from qmon.model.owners import Facts, proof
+from qmon.monitor.jobs import Book, Job
+from qmon.monitor.queue_probes import QueueProbes, names_of, state_values
+from qmon.monitor.run import Results
+
+OWNERS: Final = 100
+"""So many messages in progress are looked at, the longest-running where an index gives them."""
+SLOTS: Final = 1000
+"""So many slots of a ring are looked at in one poll."""
+_NEAR: Final = 20
+_MIN_AGE_S: Final = 1.0
+_TRIED: Final = ("tried_attempts", "tried_state", "tried")
+
+
+@dataclass(slots=True)
+class _Memo:
+    """Where the next sweep of a ring begins; ``again``: where one has found something, looked at every other time."""
+
+    from_slot: int = 0
+    again: int | None = None
+    swept: int = 0
+
+    def start(self) -> int:
+        """The slot to sweep from."""
+        return self.again if self.again is not None and self.swept % 2 else self.from_slot
+
+    def learn(self, sweep: SweepSample, size: int) -> None:
+        """Take in a sweep."""
+        self.swept += 1
+        if sweep.holes or sweep.orphans:
+            self.again = sweep.from_slot if self.again is None else min(self.again, sweep.from_slot)
+        elif self.again == sweep.from_slot:
+            self.again = None
+        if sweep.from_slot == self.from_slot:
+            self.from_slot = self.from_slot + SLOTS if self.from_slot + SLOTS < size else 0
+
+
+class ClueProbes:
+    """Asks for the clues of all queues of one connection, and files the answers."""
+
+    def __init__(self, engine: Engine, book: Book) -> None:
+        self._engine = engine
+        self._book = book
+        self._facts: Facts | None = None
+        self._memos: dict[str, _Memo] = {}
+
+    def jobs(self, queues: Mapping[str, QueueProbes]) -> list[Job]:
+        """The statements of this poll; what owners prove is known from the poll before."""
+        self._memos = {name: self._memos.get(name, _Memo()) for name in queues}
+        jobs: list[Job] = []
+        if any(_by_session(probes) for probes in queues.values()):
+            jobs.append(self._facts_job())
+        sequences = [each for probes in queues.values() for each in _sequences(probes)]
+        if sequences and self._book.has("drawers"):
+            jobs.append(self._book.job("drawers", DrawerSample, {"sequences": _array(sequences)}))
+        for probes in queues.values():
+            jobs += [job for job in (self._owners(probes), self._tried(probes), self._sweep(probes)) if job is not None]
+        return jobs
+
+    def learn(self, results: Results) -> None:
+        """Take in what the server said of owners."""
+        found = results.get(("", "owner_facts"))
+        if found:
+            self._facts = found[0]
+
+    def clues(self, probes: QueueProbes, results: Results) -> Clues:
+        """What this poll has found of one queue."""
+        queue = probes.layout.queue
+        drawers: tuple[DrawerSample, ...] | None = results.get(("", "drawers"))
+        ring = probes.layout.ring is not None
+        push = (probes.facts.push_sequence_id,)
+        sweep = _first(results.get((queue, "ring_sweep")))
+        if sweep is not None and probes.layout.ring is not None:
+            self._memos[queue].learn(sweep, probes.layout.ring.size)
+        return Clues(
+            owners=results.get((queue, "owners")),
+            owners_limit=OWNERS,
+            proof="" if self._facts is None else proof(probes.layout, self._facts).why,
+            tried=next((rows[0] for probe in _TRIED if (rows := results.get((queue, probe)))), None),
+            sweep=sweep,
+            push_drawers=None if drawers is None or not ring else tuple(d for d in drawers if d.sequence_id in push),
+            pop_drawers=None
+            if drawers is None or not ring
+            else tuple(d for d in drawers if d.sequence_id in _sequences(probes) and d.sequence_id not in push),
+        )
+
+    def _facts_job(self) -> Job:
+        query = queries.load(self._engine.name, "action/operate/facts", self._book.version)
+        return Job("owner_facts", Facts, Bound(queries.render(query, {}, self._engine), {}))
+
+    def _owners(self, probes: QueueProbes) -> Job | None:
+        layout, state = probes.layout, probes.layout.state
+        if state is None or state.in_progress is None or layout.id is None or not probes.facts.progress_seek:
+            return None
+        if (self._facts is None and _by_session(probes)) or not self._book.has("owners"):
+            return None
+        owner, known = layout.owner, None if self._facts is None else proof(layout, self._facts)
+        kind = "none" if owner is None else owner.kind
+        names = names_of(layout, probes.facts) | {
+            "order": layout.started_at if probes.longest_first else None,
+            "lease": owner.column if owner is not None and kind == "lease" else None,
+            "beat": owner.column if owner is not None and kind == "heartbeat" else None,
+        }
+        values: dict[str, Value] = state_values(layout) | {
+            "kind": kind,
+            "sees": known is not None and known.sees,
+            "vanished": known is not None and known.vanished,
+            "limit": OWNERS,
+        }
+        return self._book.job("owners", OwnerSample, values, names, layout.queue)
+
+    def _tried(self, probes: QueueProbes) -> Job | None:
+        layout, head = probes.layout, probes.head_probe
+        if head == "head_state" and layout.attempts is not None:
+            probe = "tried_attempts"
+        elif head == "head_state" and pops_in_transaction(layout):
+            probe = "tried_state"
+        elif head == "head" and layout.traits.order == "fifo":
+            probe = "tried"
+        else:
+            return None
+        if not self._book.has(probe):
+            return None
+        values: dict[str, Value] = state_values(layout) | {"head": probes.memo.bound(), "limit": _NEAR}
+        return self._book.job(probe, TriedSample, values, names_of(layout, probes.facts), layout.queue)
+
+    def _sweep(self, probes: QueueProbes) -> Job | None:
+        layout, ring, facts = probes.layout, probes.layout.ring, probes.facts
+        if ring is None or ring.turn is None or layout.enqueued_at is None or not self._book.has("ring_sweep"):
+            return None
+        if facts.push_sequence_id is None or facts.pop_sequence_id is None or "ready" in facts.unknown:
+            return None
+        if "head" not in facts.indexes:
+            return None
+        start = self._memos[layout.queue].start()
+        values: dict[str, Value] = {
+            "from_slot": start,
+            "to_slot": min(start + SLOTS, ring.size) - 1,
+            "push_sequence": str(facts.push_sequence_id),
+            "pop_sequences": _array([each for each in _sequences(probes) if each != facts.push_sequence_id]),
+            "min_age_s": _MIN_AGE_S,
+        }
+        return self._book.job("ring_sweep", SweepSample, values, names_of(layout, facts), layout.queue)
+
+
+def _by_session(probes: QueueProbes) -> bool:
+    owner = probes.layout.owner
+    return owner is not None and owner.kind == "session"
+
+
+def _sequences(probes: QueueProbes) -> list[int]:
+    """The sequences of a ring that can be swept, the push sequence first."""
+    ring, facts = probes.layout.ring, probes.facts
+    if ring is None or ring.turn is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
+        return []
+    return [facts.push_sequence_id, *(facts.subscriber_sequence_ids or (facts.pop_sequence_id,))]
+
+
+def _array(ids: list[int]) -> str:
+    return "{" + ",".join(map(str, ids)) + "}"
+
+
+def _first(rows: tuple[Any, ...] | None) -> Any:
+    return rows[0] if rows else None

@@ -1,0 +1,16 @@
+-- The message at the head of a queue that pops in a transaction, and the mark that the last transaction left on it that
+-- took or locked it: a mark that changes while the message stays says that it was popped and given back.
+-- {table} the queue's table
+-- {id}    column: the id, in the order of pops
+-- :head   last known head id, NULL at first
+-- > id       id as text
+-- > attempts NULL: no column counts them
+-- > mark     transaction id as text, 0 where nobody has touched it
+SELECT CAST(h.id AS text) AS id, CAST(NULL AS int) AS attempts, CAST(h.mark AS text) AS mark
+FROM (
+    SELECT {id} AS id, xmax AS mark
+    FROM {table}
+    WHERE {id} >= coalesce(:head, (SELECT {id} FROM {table} ORDER BY {id} LIMIT 1))
+    ORDER BY {id}
+    LIMIT 1
+) AS h

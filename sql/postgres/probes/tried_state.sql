@@ -1,0 +1,18 @@
+-- The message at the head of a queue with a state column that nobody counts the attempts of, and its mark; see "tried".
+-- {table} the queue's table
+-- {id}    column: the id, in the order of pops
+-- {state} column: the state
+-- :ready  the state value of a ready message
+-- :head   last known head id, NULL at first
+-- > id       id as text
+-- > attempts NULL: no column counts them
+-- > mark     transaction id as text, 0 where nobody has touched it
+SELECT CAST(h.id AS text) AS id, CAST(NULL AS int) AS attempts, CAST(h.mark AS text) AS mark
+FROM (
+    SELECT {id} AS id, xmax AS mark
+    FROM {table}
+    WHERE {state} = :ready
+        AND {id} >= coalesce(:head, (SELECT {id} FROM {table} WHERE {state} = :ready ORDER BY {id} LIMIT 1))
+    ORDER BY {id}
+    LIMIT 1
+) AS h

@@ -1,0 +1,107 @@
+"""Dead owners, failures at the head, messages in two hands, what rings lose: made on a real server, and named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from qmon.model.layout import OwnerColumn
+from qmon.model.view import QueueView
+from tests.contract.watching import Watched, installed, watching
+from tests.facts import connected, query
+
+
+def proof(queue: QueueView, code: str) -> str:
+    return next((v.proof for v in queue.verdicts if v.code == code), "")
+
+
+def says(code: str, *words: str) -> Callable[[QueueView], bool]:
+    return lambda q: all(word in proof(q, code) for word in words) and bool(proof(q, code))
+
+
+def silent(watched: Watched, name: str, code: str) -> None:
+    """The verdict goes."""
+    watched.queue(name, lambda q: not proof(q, code))
+
+
+def test_a_dead_owner_is_named_at_once_a_living_one_after_the_timeout(database: str) -> None:
+    (plain,) = installed(database, "status")
+    assert plain.owner is not None
+    kept = replace(plain.owner, held_while_working=True)
+    layout = replace(plain, owner=kept, timeout_s=2.0)
+    query(database, "SELECT status_push('x') FROM generate_series(1, 3)")
+    with watching(database, [layout]) as watched, connected(database) as living:
+        living.execute("SELECT * FROM status_pop()").fetchall()
+        ((owner,),) = query(database, "SELECT owner FROM status WHERE owner IS NOT NULL")
+        with connected(database) as dying:
+            dying.execute("SELECT * FROM status_pop()").fetchall()
+        queue = watched.queue("status", says("stuck in progress", "owners of 1 dead"))
+        told = watched.queue("status", says("stuck in progress", "of 1 dead", "of 1 alive")).verdict
+        assert told.proof.startswith("2 in progress for more than 2 s: owners of 1 dead (")
+        assert f"({owner} has message 1 for " in told.proof
+        assert (queue.verdict.code, told.key) == ("stuck in progress", "r")
+        query(database, "DELETE FROM status WHERE status = 2")
+        silent(watched, "status", "stuck in progress")
+
+
+def test_a_message_that_is_given_back_again_and_again_is_named_while_others_go_on(database: str) -> None:
+    installed(database, "status", "strict_fifo")
+    query(database, "SELECT status_push('x'), strict_fifo_push('x') FROM generate_series(1, 50)")
+    with watching(database) as watched, connected(database) as worker, connected(database, autocommit=False) as strict:
+        code = "poison message at the head"
+        for _ in range(60):
+            for (number,) in worker.execute("SELECT id FROM status_pop()").fetchall():
+                worker.execute("SELECT status_fail(?, NULL, 99)", number).fetchall()
+            strict.execute("SELECT * FROM strict_fifo_pop()").fetchall()
+            strict.rollback()
+            if all(proof(queue, code) for queue in watched.view().queues):
+                break
+        both = {queue.name: proof(queue, code) for queue in watched.views[-1].queues}
+        assert both["status"].startswith("message 1 was popped and given back ")
+        assert "attempts in all" in both["status"]
+        assert both["strict_fifo"].startswith("message 1 was popped and given back ")
+        query(database, "DELETE FROM status WHERE id = 1")
+        query(database, "DELETE FROM strict_fifo WHERE id = 1")
+        silent(watched, "status", code)
+        silent(watched, "strict_fifo", code)
+
+
+def test_a_message_popped_again_while_its_first_owner_is_at_it_is_in_two_hands(database: str) -> None:
+    (plain,) = installed(database, "status")
+    layout = replace(plain, owner=OwnerColumn("owner", "session", held_while_working=True))
+    query(database, "SELECT status_push('x')")
+    with watching(database, [layout]) as watched, connected(database) as first, connected(database) as second:
+        for each in (first, second):
+            each.execute("SELECT 1").fetchall()
+        first.execute("SELECT * FROM status_pop()").fetchall()
+        watched.view(polls=3)  # what owners prove is asked for with the first poll, who they are from then on
+        ((one,),) = query(database, "SELECT owner FROM status")
+        query(database, "SELECT status_requeue(0)")
+        second.execute("SELECT * FROM status_pop()").fetchall()
+        ((two,),) = query(database, "SELECT owner FROM status")
+        queue = watched.queue("status", says("delivered twice"))
+        assert proof(queue, "delivered twice").startswith(f"message 1 was popped by {two} while {one}, who popped it ")
+        first.execute("SELECT 1").fetchall()
+        silent(watched, "status", "delivered twice")
+
+
+def test_what_a_ring_has_lost_is_named_by_number_and_the_session_that_may_yet_push(database: str) -> None:
+    installed(database, "ring", "ring_subscribers", ring_size=2500)
+    query(database, "SELECT ring_push('x') FROM generate_series(1, 5)")
+    query(database, "SELECT ring_subscribers_push('x') FROM generate_series(1, 5)")
+    with watching(database) as watched:
+        with connected(database, autocommit=False) as pusher, connected(database) as popper:
+            with connected(database, autocommit=False) as dying:
+                dying.execute("SELECT * FROM ring_pop()").fetchall()
+                dying.rollback()
+            popper.execute("SELECT ring_pop() FROM generate_series(1, 4)").fetchall()
+            ((number, pid),) = pusher.execute("SELECT nextval('ring_push_seq'), pg_backend_pid()").fetchall()
+            popper.execute("SELECT ring_pop()").fetchall()
+            queue = watched.queue("ring", lambda q: says("ring hole")(q) and says("ring orphans")(q))
+            assert proof(queue, "ring hole").startswith(f"number {number} has no message, poppers have drawn it")
+            assert f"session {pid} (idle in transaction" in proof(queue, "ring hole")
+            assert proof(queue, "ring orphans").startswith("1 message was drawn by poppers and not popped: number 1,")
+        query(database, "SELECT ring_fill_hole(6)")
+        query(database, "SELECT ring_requeue_orphan(1)")
+        silent(watched, "ring", "ring hole")
+        silent(watched, "ring", "ring orphans")

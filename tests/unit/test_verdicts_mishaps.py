@@ -1,0 +1,173 @@
+"""Owners told apart, failures at the head, messages in two hands, holes and orphans: sign, no sign, and boundary."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qmon.model.client_samples import ClientSample
+from qmon.model.clue_samples import Clues, DrawerSample, OwnerSample, SweepSample, TriedSample
+from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.mishaps import Repeated, RingLoss, Twice
+from qmon.model.owning import owners_of
+from qmon.model.readings import QueueReadings
+from qmon.model.samples import HeldSample, ServerSample, WriterSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.verdicts import Signs, judge
+from qmon.model.view import Figure
+from qmon.monitor.ring_track import RingTrack
+from qmon.monitor.tries_track import HandsTrack, TriesTrack
+from tests.unit.test_verdicts import FINE
+
+LAYOUT = Layout(
+    "mails", "status", TableName("dbo", "mails"), id="id", state=StateColumn("st", 1, 2),
+    owner=OwnerColumn("o", "session", held_while_working=True),
+)  # fmt: skip
+POLL = Snapshot(
+    "t", "postgres", "18.6", 1, 1000.0, 0.0, 1.0, 1.0, 0, 2.0, ServerSample(1000.0, 1.0, None, False, 5, 0, 0, 0)
+)
+
+
+def said(signs: Signs, seconds: float = 0.0) -> dict[str, str]:
+    _, since = judge(signs, 100.0, {})
+    return {v.code: v.proof for v in judge(signs, 100.0 + seconds, since)[0]}
+
+
+def signs(**readings: object) -> Signs:
+    return replace(FINE, queue=replace(QueueReadings(), **readings))  # type: ignore[arg-type]
+
+
+def owner(
+    id: str, state: str, age_s: float = 400.0, whose: str | None = "812/5", attempts: int | None = 1
+) -> OwnerSample:
+    return OwnerSample(id, whose, state, attempts, age_s)
+
+
+def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_ones() -> None:
+    clues = Clues(
+        owners=(owner("7", "dead"), owner("8", "dead", 5.0), owner("9", "alive"), owner("10", "alive", 5.0),
+                owner("11", "unknown", whose=None)),
+        owners_limit=100, proof="a connection pool hands sessions on",
+    )  # fmt: skip
+    found = owners_of(clues, 300.0)
+    assert found is not None
+    assert (found.dead, found.alive, found.unknown, found.lost, found.at_least) == (2, 1, 1, 1, False)
+    proof = said(replace(signs(owners=found), stuck=Figure(3)))["stuck in progress"]
+    assert proof == (
+        "3 in progress for more than 5 m: owners of 2 dead (812/5 has message 7 for 6 m); of 1 alive (812/5 has message"
+        " 9 for 6 m); of 1 unknown (message 11 for 6 m): a connection pool hands sessions on"
+    )
+    early = owners_of(Clues(owners=(owner("8", "dead", 5.0),)), 300.0)
+    assert said(signs(owners=early)) == {"stuck in progress": "owners of 1 dead (812/5 has message 8 for 5 s)"}
+    assert "stuck in progress" not in said(signs(owners=owners_of(Clues(owners=(owner("9", "alive", 299.0),)), 300.0)))
+    assert owners_of(Clues(), 300.0) is None
+
+
+def test_a_cut_list_of_owners_is_a_lower_bound() -> None:
+    found = owners_of(Clues(owners=(owner("7", "dead"), owner("8", "dead")), owners_limit=2), 300.0)
+    assert said(signs(owners=found))["stuck in progress"].startswith("owners of at least 2 dead")
+
+
+def test_where_a_transaction_holds_the_messages_its_session_is_named() -> None:
+    held = QueueSamples(LAYOUT, held=(HeldSample("700", 3, True), HeldSample("701", 1, True)))
+    writers = (
+        WriterSample("700", 61, 900.0, "idle in transaction", "app-7"),
+        WriterSample("701", 62, 5.0, "active", "b"),
+    )
+    held_up = replace(FINE, stuck=Figure(3), samples=held, snapshot=replace(POLL, writers=writers))
+    assert said(held_up)["stuck in progress"] == (
+        "3 in progress for more than 5 m: session 61 (idle in transaction, app-7) has held them for 15 m"
+    )
+
+
+def test_a_message_that_fails_twice_within_two_seconds_or_more_is_poison_after_its_hold() -> None:
+    bad = Repeated("88", 2, 2.0, 4)
+    assert said(signs(repeated=bad), 3.0) == {
+        "poison message at the head": "message 88 was popped and given back 2 times in 2 s, 4 attempts in all"
+    }
+    assert said(signs(repeated=bad), 2.9).keys() == {"healthy"}
+    for fine in (replace(bad, failures=1), replace(bad, seconds=1.9)):
+        assert said(signs(repeated=fine), 60.0).keys() == {"healthy"}
+    assert "attempts" not in said(signs(repeated=replace(bad, attempts=None)), 3.0)["poison message at the head"]
+
+
+def test_attempts_that_rise_are_failures_ready_or_in_progress_and_a_new_head_is_another_message() -> None:
+    tries = TriesTrack()
+    assert tries.add(Clues(tried=TriedSample("88", 1, "")), 10.0) is None
+    assert tries.add(Clues(owners=(owner("88", "alive", attempts=2),)), 12.0) == Repeated("88", 1, 2.0, 2)
+    assert tries.add(Clues(tried=TriedSample("88", 3, ""), owners=()), 14.0) == Repeated("88", 2, 4.0, 3)
+    assert tries.add(Clues(tried=TriedSample("90", 3, "")), 16.0) == Repeated("88", 2, 6.0, 3)
+    assert tries.add(Clues(tried=TriedSample("90", 3, "")), 18.0) is None
+
+
+def test_marks_that_change_while_the_head_stays_are_failures() -> None:
+    tries = TriesTrack()
+    for at, mark in enumerate(["0", "700", "700", "701", "702"]):
+        found = tries.add(Clues(tried=TriedSample("5", None, mark)), float(at))
+    assert found == Repeated("5", 2, 4.0, None)
+    assert tries.add(Clues(tried=TriedSample("6", None, "0")), 5.0) == replace(found, seconds=5.0)
+    assert tries.add(Clues(tried=TriedSample("6", None, "0")), 6.0) is None
+
+
+def hands(track: HandsTrack, at: float, whose: str, age_s: float, *clients: ClientSample) -> tuple[Twice, ...]:
+    clues = Clues(owners=(owner("7", "alive", age_s, whose),))
+    return track.add(replace(POLL, sampled_at=at, clients=clients), LAYOUT, clues)
+
+
+def client(session: int, begun_s: float) -> ClientSample:
+    return ClientSample(session, 5.2, "mailer", "app", "idle", begun_s, begun_s, "Client", "SELECT pop()")
+
+
+def test_a_message_popped_again_while_its_first_owner_is_silent_since_is_in_two_hands() -> None:
+    track = HandsTrack()
+    assert hands(track, 100.0, "61/5", 10.0, client(61, 10.0), client(62, 1.0)) == ()
+    found = hands(track, 102.0, "62/5", 1.0, client(61, 12.0), client(62, 1.0))
+    assert found == (Twice("7", "61/5", "62/5", 12.0),)
+    assert said(signs(twice=found)) == {
+        "delivered twice": "message 7 was popped by 62/5 while 61/5, who popped it 12 s ago, is still at it"
+    }
+    assert hands(track, 104.0, "62/5", 3.0, client(61, 14.0), client(62, 3.0)) != ()
+    assert hands(track, 106.0, "62/5", 5.0, client(61, 0.5), client(62, 5.0)) == ()
+
+
+def test_an_owner_that_has_run_something_since_or_is_gone_or_another_session_may_have_given_it_back() -> None:
+    for first in ((), (client(61, 3.0),), (replace(client(61, 12.0), started_at=9.0),)):
+        track = HandsTrack()
+        hands(track, 100.0, "61/5", 10.0, client(61, 10.0))
+        assert hands(track, 102.0, "62/5", 1.0, *first, client(62, 1.0)) == ()
+
+
+def sweep(hole: int | None = None, orphan: int | None = None, pop_last: int = 90, start: int = 0) -> SweepSample:
+    return SweepSample(
+        start, 120, pop_last, int(hole is not None), hole, int(orphan is not None), orphan, orphan and 40.0
+    )
+
+
+def test_a_hole_is_one_that_poppers_have_drawn_and_its_drawer_is_named_while_there_is_one() -> None:
+    ring = RingTrack()
+    pusher = DrawerSample(9, 61, "shop", "idle in transaction", 30.0)
+    assert ring.add(Clues(sweep=sweep(hole=91)), 1000, 10.0) == RingLoss(swept=1.0)
+    ring.add(Clues(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 12.0)
+    loss = ring.add(Clues(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 18.0)
+    assert loss == RingLoss(80, 6.0, pusher, swept=1.0)
+    assert said(signs(ring_loss=loss), 5.0)["ring hole"] == (
+        "number 80 has no message, poppers have drawn it at least 6 s ago: session 61 (idle in transaction, shop) has "
+        "drawn a number and may yet push it"
+    )
+    proven = ring.add(Clues(sweep=sweep(hole=80), push_drawers=(replace(pusher, transaction_s=1.0),)), 1000, 20.0)
+    assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8 s ago: no open transaction has it")
+    assert said(signs(ring_loss=proven), 4.9).keys() == {"healthy"}
+    assert ring.add(Clues(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
+    assert ring.add(Clues(), 1000, 24.0) is None
+
+
+def test_an_orphan_must_be_seen_in_two_sweeps_of_its_slots() -> None:
+    ring = RingTrack()
+    first = ring.add(Clues(sweep=sweep(orphan=70)), 2000, 10.0)
+    assert first == RingLoss(swept=0.5)
+    ring.add(Clues(sweep=sweep(start=1000)), 2000, 12.0)
+    loss = ring.add(Clues(sweep=sweep(orphan=70)), 2000, 14.0)
+    assert loss == RingLoss(orphans=1, orphan=70, orphan_s=40.0, swept=1.0)
+    assert said(signs(ring_loss=loss), 5.0) == {
+        "ring orphans": "1 message was drawn by poppers and not popped: number 70, pushed 40 s ago"
+    }
+    assert ring.add(Clues(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)
