@@ -44,6 +44,7 @@ layouts = st.builds(
         maybe,
     ),
     timeout_s=st.floats(1e-6, 1e8) | st.integers(1, 10**7).map(float),
+    max_attempts=st.none() | st.integers(1, 1_000_000),
     pushers=clients,
     poppers=clients,
     routines=st.dictionaries(names, tables, max_size=3).map(lambda found: tuple(found.items())),

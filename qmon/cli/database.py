@@ -31,6 +31,12 @@ def install(
     ] = None,
     ring_size: options.RingSize = None,
     subscribers: options.Subscribers = None,
+    max_attempts: Annotated[
+        int | None,
+        typer.Option(
+            "--max-attempts", metavar="N", min=1, help="Pops after which a failed message is dead. Default: 5."
+        ),
+    ] = None,
 ) -> None:
     """Install queues of these designs, and write them into qmon's registry in the database."""
     from qmon.cli.targets import opened
@@ -50,6 +56,7 @@ def install(
                 queue=each if queue is None else queue,
                 ring_size=size,
                 subscribers=subscribers,
+                max_attempts=max_attempts,
             )
             say(f"{clean(made.layout.queue)}: {each} as {clean(made.layout.table)}, {len(made.created)} objects")
             _grant(at, made.layout)

@@ -32,12 +32,13 @@ class Secret:
         return format(_HIDDEN, spec)
 
 
+_ANY: Final = re.IGNORECASE | re.DOTALL
 _WORDS: Final = r"\b(password|identified\s+by|secret|pwd)(\s*=\s*|\s+)"
 _COVERED: Final = (
-    (re.compile(r"\b(password|pwd)(\s*=\s*)''[^']+(?:''|$)", re.IGNORECASE), rf"\1\2''{_HIDDEN}''"),
-    (re.compile(_WORDS + r"((?:N|E|U&)?')(?!'\*\*\*'')(?:[^'\\]|''|\\.)*('|\\?$)", re.IGNORECASE), rf"\1\2\3{_HIDDEN}\4"),
-    (re.compile(_WORDS + r"(\$\w*\$).*?(\3|$)", re.IGNORECASE | re.DOTALL), rf"\1\2\3{_HIDDEN}\4"),
-    (re.compile(r"\b(password|pwd)(\s*=\s*)(?![\s'$*]|(?:N|E|U&)')[^\s'\";,)]+", re.IGNORECASE), rf"\1\2{_HIDDEN}"),
+    (re.compile(r"\b(password|pwd)(\s*=\s*)''[^']+(?:''|$)", _ANY), rf"\1\2''{_HIDDEN}''"),
+    (re.compile(_WORDS + r"((?:N|E|U&)?')(?!'\*\*\*'')(?:[^'\\]|''|\\.)*('|\\?$)", _ANY), rf"\1\2\3{_HIDDEN}\4"),
+    (re.compile(_WORDS + r"(\$\w*\$).*?(\3|$)", _ANY), rf"\1\2\3{_HIDDEN}\4"),
+    (re.compile(r"\b(password|pwd)(\s*=\s*)(?![\s'$*]|(?:N|E|U&)')[^\s'\";,)]+", _ANY), rf"\1\2{_HIDDEN}"),
     (re.compile(r"(\w://[^\s:/@']*:)[^\s@']+@"), rf"\1{_HIDDEN}@"),
 )
 """Passwords within a literal, as literals, between dollars, in connection strings, and in URLs."""

@@ -11,6 +11,8 @@ from qmon.model.designs import TRAITS, Traits
 StateValue = str | int
 
 DEFAULT_TIMEOUT_S: Final = 300.0
+DEFAULT_MAX_ATTEMPTS: Final = 5
+MAX_MAX_ATTEMPTS: Final = 1_000_000
 
 
 class Source(StrEnum):
@@ -106,7 +108,8 @@ class Layout:
 
     ``sequence`` is the sequence that issues ids, where one is known. ``data_table`` is the second half of a split
     design, ``data_id`` its key; ``payload`` is then a column of that half. ``timeout_s``: seconds in progress after
-    which a message is stuck.
+    which a message is stuck. ``max_attempts``: pops after which a message that failed is dead, where the table counts
+    attempts and has that state; ``None``: ``DEFAULT_MAX_ATTEMPTS``.
     ``routines`` maps push, pop, complete, fail … to the procedures of an installed design; ``switch`` is what these ask
     whether they are paused, ``None`` for tables that qmon has not installed.
     """
@@ -128,6 +131,7 @@ class Layout:
     data_id: str | None = None
     ring: Ring | None = None
     timeout_s: float = DEFAULT_TIMEOUT_S
+    max_attempts: int | None = None
     pushers: Clients = field(default_factory=Clients)
     poppers: Clients = field(default_factory=Clients)
     routines: tuple[tuple[str, TableName], ...] = ()

@@ -13,6 +13,7 @@ from qmon.model.duration import format_duration
 from qmon.model.keys import Keys
 from qmon.model.layout import (
     DEFAULT_TIMEOUT_S,
+    MAX_MAX_ATTEMPTS,
     Clients,
     Layout,
     OwnerColumn,
@@ -66,6 +67,7 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
     if layout.ring is not None:
         out["ring"] = _ring_to_dict(layout.ring)
     out["timeout"] = format_duration(layout.timeout_s)
+    _put(out, "max_attempts", layout.max_attempts)
     for name in ("pushers", "poppers"):
         clients: dict[str, object] = {}
         for field in fields(Clients):
@@ -104,6 +106,7 @@ def layout_from_dict(
         data_table=_table(keys, "data_table"),
         ring=_ring(keys),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
+        max_attempts=_max_attempts(keys),
         pushers=_clients(keys, "pushers"),
         poppers=_clients(keys, "poppers"),
         routines=_routines(keys),
@@ -152,6 +155,13 @@ def _fitting(raw: Mapping[str, object]) -> str:
         taken = {"in_progress"} & state.keys() if isinstance(state, Mapping) else True
         return "status" if taken else "flag"
     return "pending" if "due_at" in raw else "fifo"
+
+
+def _max_attempts(keys: Keys) -> int | None:
+    most = keys.whole("max_attempts")
+    if most is not None and not 1 <= most <= MAX_MAX_ATTEMPTS:
+        raise BadInput(f"{keys.path('max_attempts')}: must be from 1 to {MAX_MAX_ATTEMPTS:,}, not {most:,}")
+    return most
 
 
 def _ring_to_dict(ring: Ring) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import Final
 from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine, Query, Value
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout import DEFAULT_TIMEOUT_S, Layout, TableName
+from qmon.model.layout import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_S, MAX_MAX_ATTEMPTS, Layout, TableName
 from qmon.model.layout_json import from_json, to_json
 from qmon.operate import naming
 from qmon.operate.shapes import SHAPES, layout_of
@@ -92,6 +92,7 @@ def prepare(
     subscribers: int | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
     owner_held_while_working: bool = False,
+    max_attempts: int | None = None,
 ) -> Prepared:
     """Check what ``install`` is asked for, as far as it can be known without a server of this version.
 
@@ -105,6 +106,8 @@ def prepare(
         raise BadInput(f"a ring has 2 to {MAX_RING_SIZE:,} slots, not {ring_size:,}")
     readers = _readers(design, subscribers)
     files = queries.design_files(engine.name, design, version)
+    if max_attempts is not None:
+        _check_attempts(design, files, max_attempts)
     objects = naming.slots(files)
     if readers:
         objects += naming.subscriber_sequences(readers)
@@ -118,8 +121,9 @@ def prepare(
         subscribers=readers,
         timeout_s=timeout_s,
         owner_held_while_working=owner_held_while_working,
+        max_attempts=max_attempts,
     )
-    return Prepared(files, objects, layout, numbers(ring_size, readers))
+    return Prepared(files, objects, layout, numbers(ring_size, readers, max_attempts))
 
 
 def install(
@@ -133,12 +137,14 @@ def install(
     subscribers: int | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
     owner_held_while_working: bool = False,
+    max_attempts: int | None = None,
 ) -> Installed:
     """Install a queue of a design and write it into the registry, in one transaction.
 
     ``ring_size`` is in slots. ``subscribers``: how many read each message of a ring; a ``ring`` for more than one is a
     ``ring_subscribers``, which has 2 by default. ``timeout_s``: seconds in progress after which a message is stuck.
     ``owner_held_while_working``: poppers keep their session while they work, so that a vanished one proves them dead.
+    ``max_attempts``: pops after which a message that failed is dead, where the design counts them.
     Raises ``BadInput``, with nothing changed, where the design or a name is not possible, or one of the objects, or a
     queue of that name, is there already; ``PermissionMissing`` or ``QueryFailed`` where the server refuses.
     """
@@ -152,6 +158,7 @@ def install(
         subscribers=subscribers,
         timeout_s=timeout_s,
         owner_held_while_working=owner_held_while_working,
+        max_attempts=max_attempts,
     )
     objects = ready.objects
     try:
@@ -210,9 +217,10 @@ def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
     return {name: replace(each, routines=tuple(sorted(each.routines))) for name, each in found.items()}
 
 
-def numbers(ring_size: int, subscribers: int) -> dict[str, int]:
+def numbers(ring_size: int, subscribers: int, max_attempts: int | None = None) -> dict[str, int]:
     """The whole numbers that the files of a design may ask for."""
-    return {naming.SIZE: ring_size, naming.SUBSCRIBERS: subscribers}
+    most = max_attempts or DEFAULT_MAX_ATTEMPTS
+    return {naming.SIZE: ring_size, naming.SUBSCRIBERS: subscribers, naming.MAX_ATTEMPTS: most}
 
 
 def _readers(design: str, subscribers: int | None) -> int:
@@ -225,6 +233,13 @@ def _readers(design: str, subscribers: int | None) -> int:
     if not 1 <= wanted <= MAX_SUBSCRIBERS:
         raise BadInput(f"a ring has 1 to {MAX_SUBSCRIBERS} subscribers, not {wanted:,}")
     return wanted
+
+
+def _check_attempts(design: str, files: Iterable[Query], most: int) -> None:
+    if not any(naming.MAX_ATTEMPTS in file.names for file in files):
+        raise BadInput(f"a {design} counts no attempts: none of its messages is ever dead")
+    if not 1 <= most <= MAX_MAX_ATTEMPTS:
+        raise BadInput(f"a message is dead after 1 to {MAX_MAX_ATTEMPTS:,} attempts, not {most:,}")
 
 
 def _listed(engine: Engine) -> str:

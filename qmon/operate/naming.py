@@ -13,8 +13,9 @@ from qmon.model.layout import TableName
 TABLE: Final = "table"
 SIZE: Final = "size"
 SUBSCRIBERS: Final = "subscribers"
-NUMBERS: Final = frozenset({SIZE, SUBSCRIBERS})
-"""What stands for a whole number in a design's file: slots of a ring, and who reads each message."""
+MAX_ATTEMPTS: Final = "max_attempts"
+NUMBERS: Final = frozenset({SIZE, SUBSCRIBERS, MAX_ATTEMPTS})
+"""What stands for a whole number in a design's file: a ring's slots and subscribers, pops before a message is dead."""
 BODY_TAG: Final = "$qmon_body$"
 """What the function bodies of the designs stand between; a name that holds it would end the body."""
 

@@ -11,7 +11,7 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.queries import Name
 from qmon.errors import BadInput
-from qmon.model.layout import Layout, StateColumn
+from qmon.model.layout import DEFAULT_MAX_ATTEMPTS, Layout, StateColumn
 from qmon.model.layout_io import table_to_text
 from qmon.model.operations import Choice, Kind, OwnerState, Plan, Undo
 from qmon.operate import stores
@@ -27,8 +27,6 @@ from qmon.operate.sql import Sql
 from qmon.operate.table import Structure, read_structure
 from qmon.operate.words import counted
 
-MAX_ATTEMPTS: Final = 5
-"""As the installed designs have it: after so many attempts a message is dead, where the layout has that state."""
 _MAYBE_AT_WORK: Final = {
     OwnerState.ALIVE: "a popper that is alive",
     OwnerState.UNKNOWN: "a popper that nothing is known of",
@@ -85,7 +83,7 @@ class _Way:
         owner = None if layout.owner is None else layout.owner.column
         cleared = tuple(each for each in (layout.started_at, owner) if each is not None and structure.takes_null(each))
         counted = layout.attempts is not None and state.dead is not None and wanted.states == ("in_progress",)
-        self._max_attempts = MAX_ATTEMPTS if counted else None
+        self._max_attempts = (layout.max_attempts or DEFAULT_MAX_ATTEMPTS) if counted else None
         self._kept = tuple(each for each in (layout.id, state.column, *cleared, layout.attempts) if each is not None)
         self.names: dict[str, Name] = {
             **column_names(layout, layout.started_at if wanted.states == ("in_progress",) else layout.enqueued_at),

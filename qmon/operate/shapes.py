@@ -29,6 +29,7 @@ def layout_of(
     subscribers: int = 0,
     timeout_s: float,
     owner_held_while_working: bool,
+    max_attempts: int | None = None,
 ) -> Layout:
     """The layout of a freshly installed queue.
 
@@ -46,6 +47,7 @@ def layout_of(
         sequence=layout.sequence if made & {"seq", "id_seq"} else None,
         owner=owner,
         timeout_s=timeout_s,
+        max_attempts=max_attempts,
         routines=tuple((verb, table_name(schema, queue, verb)) for verb in sorted(made & _VERBS)),
         switch=_switch(schema, queue, made),
         source=Source.REGISTRY,

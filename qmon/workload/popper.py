@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.model.layout import Layout
+from qmon.model.layout import DEFAULT_MAX_ATTEMPTS, Layout
 from qmon.workload.member import Worker
 from qmon.workload.messages import array, is_poison
 from qmon.workload.slots import Field
@@ -104,7 +104,8 @@ class Popper(Worker):
         return len(rows)
 
     def _fail(self, connection: Connection, statements: Statements, identity: str, attempt: int) -> None:
-        state = statements.value(connection, "fail", {"id": identity, "attempt": attempt})
+        most = statements.layout.max_attempts or DEFAULT_MAX_ATTEMPTS
+        state = statements.value(connection, "fail", {"id": identity, "attempt": attempt, "most": most})
         if state is not None:
             dead = statements.layout.state is not None and state == statements.layout.state.dead
             self.slot.add(Field.DIED if dead else Field.RETURNED)

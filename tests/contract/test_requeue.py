@@ -14,10 +14,11 @@ from qmon.errors import BadInput
 from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState, Result, State
 from qmon.operate.acting import Permission, ReadOnly
+from qmon.operate.install import install, registered
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query
-from tests.queues import call, made, opened, run
+from tests.queues import ENGINE, call, made, opened, run
 
 ALL = frozenset({OwnerState.DEAD, OwnerState.ALIVE, OwnerState.UNKNOWN})
 HELD = OwnerColumn("owner", "session", held_while_working=True)
@@ -83,6 +84,36 @@ def test_beyond_the_attempts_a_message_is_dead(database: str, tmp_path: Path) ->
     assert query(database, "SELECT id, status, attempts FROM orders ORDER BY id") == [
         (1, 1, 3), (2, 1, 4), (3, 3, 5), (4, 3, 6),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("design", ["status", "batch_split"])
+def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configuration(
+    database: str, tmp_path: Path, design: str
+) -> None:
+    with opened(database) as connection:
+        layout = install(connection, ENGINE, design, schema="public", queue="orders", max_attempts=2).layout
+        assert registered(connection, ENGINE)["orders"] == layout
+        with pytest.raises(BadInput, match="counts no attempts"):
+            install(connection, ENGINE, "fifo", schema="public", queue="line", max_attempts=2)
+        with pytest.raises(BadInput, match="after 1 to"):
+            install(connection, ENGINE, design, schema="public", queue="other", max_attempts=0)
+        call(connection, layout, "push", "'x'")
+        states: list[tuple[object, ...]] = []
+        for _ in range(2):
+            call(connection, layout, "pop")
+            states += call(connection, layout, "fail", "1")
+        assert layout.state is not None
+        assert [state for (state,) in states] == [layout.state.ready, layout.state.dead]
+        call(connection, layout, "push", "'y'")
+        query(database, "UPDATE orders SET attempts = 1 WHERE attempts = 0")
+        call(connection, layout, "pop")
+    stuck = replace(layout, owner=None, timeout_s=0.0)
+    prepared = Operator(desk_at(database, tmp_path)).requeue(stuck, Choice())
+    assert "those with 2 attempts or more become dead letters" in prepared.plan.consequences
+    more = Operator(desk_at(database, tmp_path)).requeue(replace(stuck, max_attempts=3), Choice())
+    assert "those with 3 attempts or more become dead letters" in more.plan.consequences
+    assert applied(prepared).done == 1
+    assert query(database, "SELECT count(*) FROM orders WHERE status = 3") == [(2,)]
 
 
 def test_what_its_popper_completed_between_plan_and_apply_is_never_requeued(database: str, tmp_path: Path) -> None:

@@ -94,6 +94,8 @@ def test_what_is_not_said_follows_from_the_rest(more: str, design: str, state: S
         ('name = "a"\ntable = "a.b.c"\nid = "c"', "q.table: 'a.b.c' is not a table: "),
         ('name = "a"\ntable = "b"\nid = "c"\ntimeout = "5 min"', "q.timeout: '5 min' is not a duration: "),
         ('name = "a"\ntable = "b"\nid = "c"\ntimeout = 0', "q.timeout: '0' is not a duration: "),
+        ('name = "a"\ntable = "b"\nid = "c"\nmax_attempts = 0', "q.max_attempts: must be from 1 to 1,000,000, not 0"),
+        ('name = "a"\ntable = "b"\nid = "c"\nmax_attempts = 2.5', "q.max_attempts: must be a whole number"),
         ('name = "a"\ntable = "b"\nid = "c"\nstate = {ready = 1}', "q.state: needs column"),
         ('name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", done = 1}', "q.state: needs ready, "),
         ('name = "a"\ntable = "b"\nid = "c"\nstate = {column = "d", redy = 1}', "q.state.redy: unknown key; did you "),

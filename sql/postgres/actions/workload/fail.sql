@@ -2,6 +2,7 @@
 -- {fail}    function of the design
 -- :id       its id
 -- :attempt  the attempt that pop gave
+-- :most     attempts after which it is dead
 -- > state   its new state; NULL where it is not ours any more
 SELECT f.state
-FROM {fail}(:id, :attempt) AS f(state)
+FROM {fail}(:id, :attempt, :most) AS f(state)

@@ -1,8 +1,11 @@
 -- Give a message back that could not be processed: ready again at its old place, or dead after p_max_attempts attempts.
 -- Returns the new status, NULL where the message is not processing (any more). An addition.
--- {table} QueueMeta; QueueSlow where all is in one table
--- {fail}  the function
-CREATE FUNCTION {fail}(p_id bigint, p_attempt integer DEFAULT NULL, p_max_attempts integer DEFAULT 5) RETURNS smallint
+-- {table}            QueueMeta; QueueSlow where all is in one table
+-- {fail}             the function
+-- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
+CREATE FUNCTION {fail}(
+    p_id bigint, p_attempt integer DEFAULT NULL, p_max_attempts integer DEFAULT {max_attempts!int}
+) RETURNS smallint
 LANGUAGE plpgsql
 SET enable_seqscan = off
 SET enable_bitmapscan = off

@@ -3,10 +3,11 @@
 -- nobody has popped yet, and keep their own order among those that were popped before. A message that has had
 -- p_max_attempts attempts becomes dead. Returns how many were moved. Served by the index on rows being processed.
 -- Skips what a popper is completing at this moment.
--- {table}   QueueMeta; QueueSlow where all is in one table
--- {requeue} the function
+-- {table}            QueueMeta; QueueSlow where all is in one table
+-- {requeue}          the function
+-- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
 CREATE FUNCTION {requeue}(
-    p_timeout_s double precision, p_limit integer DEFAULT 500, p_max_attempts integer DEFAULT 5
+    p_timeout_s double precision, p_limit integer DEFAULT 500, p_max_attempts integer DEFAULT {max_attempts!int}
 ) RETURNS integer
 LANGUAGE plpgsql
 SET enable_seqscan = off

@@ -6,15 +6,16 @@
 -- @timeout_s = 0.
 -- Passes over what a popper is completing at this moment (READPAST), so that it waits for nobody. The front is looked
 -- up without locks: whether the message at it is just being popped does not matter.
--- {table}       the queue
--- {requeue}     the procedure
--- {work_index}  index: what is looked for
--- {ready_index} index: the front
+-- {table}            the queue
+-- {requeue}          the procedure
+-- {work_index}       index: what is looked for
+-- {ready_index}      index: the front
+-- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
 -- > moved       how many
 CREATE PROCEDURE {requeue}
     @timeout_s float,
     @limit int = 500,
-    @max_attempts int = 5,
+    @max_attempts int = {max_attempts!int},
     @owner varchar(40) = NULL,
     @moved int = NULL OUTPUT,
     @quiet bit = 0

@@ -5,14 +5,15 @@
 -- @timeout_s = 0.
 -- Served by the index on rows in progress. Passes over what a popper is completing at this moment (READPAST), so that
 -- it waits for nobody.
--- {table}      the queue
--- {requeue}    the procedure
--- {work_index} index on rows in progress
+-- {table}            the queue
+-- {requeue}          the procedure
+-- {work_index}       index on rows in progress
+-- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
 -- > moved      how many
 CREATE PROCEDURE {requeue}
     @timeout_s float,
     @limit int = 500,
-    @max_attempts int = 5,
+    @max_attempts int = {max_attempts!int},
     @owner varchar(40) = NULL,
     @moved int = NULL OUTPUT,
     @quiet bit = 0
