@@ -80,10 +80,11 @@ def unresolved(text: str, since: int) -> list[str]:
 
     ``since``: the first of them.
     """
-    return list(_Reader(max(since, FIRST)).group(_grouped(text), ()))
+    return list(_Reader(max(since, FIRST)).group(grouped(text), ()))
 
 
-def _grouped(text: str) -> Group:
+def grouped(text: str) -> Group:
+    """The text by its brackets, without comments; texts in their quotes."""
     stack = [Group()]
     for found in _TOKEN.finditer(text):
         if found["skip"] is not None:
@@ -94,7 +95,7 @@ def _grouped(text: str) -> Group:
             inner = stack.pop()
             stack[-1].parts.append(inner)
         else:
-            stack[-1].parts.append("'" if found["text"] is not None else found[0])
+            stack[-1].parts.append(found[0].lstrip("N") if found["text"] is not None else found[0])
     return stack[0]
 
 

@@ -80,7 +80,7 @@ def probe(name: str, since: int) -> str:
         ("waits", "s.program_name IS NULL", "x.program_name IS NULL", "x.program_name: nothing is called x here"),
         ("writers", "r.session_id = st.session_id", "r.session_id = st.sid", "session_transactions has no column sid"),
         ("horizon", "a.commit_sequence_num", "a.commit_number", "transactions has no column commit_number"),
-        ("uses", "SUM(o.page_latch_wait_count)", "SUM(o.latch_count)", "operational_stats has no column latch_count"),
+        ("uses", "SUM(u.page_latch_wait_count)", "SUM(u.latch_count)", "operational_stats has no column latch_count"),
         ("wait_totals", "h.latch_class <>", "h.class <>", "sys.dm_os_latch_stats has no column class"),
         ("sequences", "s.current_value", "s.last_used_value", "only since 14, and this file serves 11"),
         ("latches", "sys.dm_exec_sql_text(r.sql_handle)", "sys.dm_db_page_info(1, 1, 1, NULL)", "only since 15"),

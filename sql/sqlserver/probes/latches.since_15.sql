@@ -15,14 +15,14 @@ SELECT TOP (200)
     CAST(w.waited_ms / 1000.0 AS float) AS waiting_s,
     CAST(NULLIF(i.object_id, 0) AS bigint) AS table_id,
     CAST(CASE i.index_id WHEN 1 THEN 0 ELSE i.index_id END AS bigint) AS index_id,
-    CAST(CONVERT(nvarchar(10), w.file_id) + N':' + CONVERT(nvarchar(12), w.page_id) + CASE
+    CAST(COALESCE(CONVERT(nvarchar(10), w.file_id) + N':' + CONVERT(nvarchar(12), w.page_id) + CASE
         WHEN w.page_id = 1 OR w.page_id % 8088 = 0 THEN N' (PFS)'
         WHEN w.page_id = 2 OR w.page_id % 511232 = 0 THEN N' (GAM)'
         WHEN w.page_id = 3 OR (w.page_id - 1) % 511232 = 0 THEN N' (SGAM)'
         WHEN i.page_level > 0 AND i.next_page_page_id = 0 AND i.prev_page_page_id = 0 THEN N' (root)'
         WHEN i.page_level = 0 AND i.next_page_page_id = 0 AND i.index_id > 0 THEN N' (last leaf)'
         ELSE N''
-    END AS nvarchar(60)) AS page,
+    END, N'') AS nvarchar(60)) AS page,
     CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(LEFT(t.text, :chars), N'') AS nvarchar(4000)) AS statement
 FROM (

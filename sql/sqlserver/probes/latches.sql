@@ -16,12 +16,12 @@ SELECT TOP (200)
     CAST(w.waited_ms / 1000.0 AS float) AS waiting_s,
     CAST(NULL AS bigint) AS table_id,
     CAST(NULL AS bigint) AS index_id,
-    CAST(CONVERT(nvarchar(10), w.file_id) + N':' + CONVERT(nvarchar(12), w.page_id) + CASE
+    CAST(COALESCE(CONVERT(nvarchar(10), w.file_id) + N':' + CONVERT(nvarchar(12), w.page_id) + CASE
         WHEN w.page_id = 1 OR w.page_id % 8088 = 0 THEN N' (PFS)'
         WHEN w.page_id = 2 OR w.page_id % 511232 = 0 THEN N' (GAM)'
         WHEN w.page_id = 3 OR (w.page_id - 1) % 511232 = 0 THEN N' (SGAM)'
         ELSE N''
-    END AS nvarchar(60)) AS page,
+    END, N'') AS nvarchar(60)) AS page,
     CAST(COALESCE(s.program_name, N'') AS nvarchar(128)) AS application,
     CAST(COALESCE(LEFT(t.text, :chars), N'') AS nvarchar(4000)) AS statement
 FROM (

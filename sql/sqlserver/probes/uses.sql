@@ -21,7 +21,7 @@
 SELECT TOP (1000)
     CAST(:table_id AS bigint) AS table_id,
     CAST(CASE i.index_id WHEN 1 THEN 0 ELSE i.index_id END AS bigint) AS index_id,
-    CAST(CASE WHEN i.index_id IN (0, 1) THEN OBJECT_NAME(i.object_id) ELSE i.name END AS nvarchar(128)) AS name,
+    CAST(CASE WHEN i.index_id IN (0, 1) THEN o.name ELSE i.name END AS nvarchar(128)) AS name,
     CAST(CASE
         WHEN i.index_id IN (0, 1) THEN 'table'
         WHEN i.is_primary_key = 1 THEN 'primary'
@@ -41,17 +41,18 @@ SELECT TOP (1000)
     s.splits,
     CAST(NULL AS bigint) AS ghosts
 FROM sys.indexes AS i
+JOIN sys.objects AS o ON o.object_id = i.object_id
 LEFT JOIN (
     SELECT
-        o.index_id,
-        CAST(SUM(o.range_scan_count + o.singleton_lookup_count) AS bigint) AS scans,
-        CAST(SUM(o.page_latch_wait_count) AS bigint) AS latch_waits,
-        CAST(SUM(o.page_latch_wait_in_ms) / 1000.0 AS float) AS latch_wait_s,
-        CAST(SUM(o.row_lock_wait_count + o.page_lock_wait_count) AS bigint) AS lock_waits,
-        CAST(SUM(o.row_lock_wait_in_ms + o.page_lock_wait_in_ms) / 1000.0 AS float) AS lock_wait_s,
-        CAST(SUM(o.leaf_allocation_count + o.nonleaf_allocation_count) AS bigint) AS splits
-    FROM sys.dm_db_index_operational_stats(DB_ID(), COALESCE(CAST(:table_id AS int), -1), NULL, NULL) AS o
-    GROUP BY o.index_id
+        u.index_id,
+        CAST(SUM(u.range_scan_count + u.singleton_lookup_count) AS bigint) AS scans,
+        CAST(SUM(u.page_latch_wait_count) AS bigint) AS latch_waits,
+        CAST(SUM(u.page_latch_wait_in_ms) / 1000.0 AS float) AS latch_wait_s,
+        CAST(SUM(u.row_lock_wait_count + u.page_lock_wait_count) AS bigint) AS lock_waits,
+        CAST(SUM(u.row_lock_wait_in_ms + u.page_lock_wait_in_ms) / 1000.0 AS float) AS lock_wait_s,
+        CAST(SUM(u.leaf_allocation_count + u.nonleaf_allocation_count) AS bigint) AS splits
+    FROM sys.dm_db_index_operational_stats(DB_ID(), COALESCE(CAST(:table_id AS int), -1), NULL, NULL) AS u
+    GROUP BY u.index_id
 ) AS s ON s.index_id = i.index_id
 LEFT JOIN (
     SELECT r.index_id, CAST(SUM(a.used_pages) * 8192 AS bigint) AS bytes

@@ -1,0 +1,150 @@
+"""A driver that answers qmon's statements for SQL Server with rows of the types that the documentation gives them.
+
+What a column's type is follows from the statement and the documented columns of the system views
+(``tests.tsql_types``), so that a field of a record that does not fit its column is found. It knows no SQL and no
+queue: nothing here is a stand-in for a server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Final
+
+from qmon.engines import queries
+from qmon.engines.faults import Fault
+from qmon.engines.odbc import OdbcConnection
+from qmon.errors import QmonError, QueryFailed
+from tests.tsql_types import Type, types_of
+
+BIG: Final = 2**53 + 1
+"""The first whole number that a float cannot hold."""
+OWN: Final = frozenset({"probe/pauses"})
+"""What reads a table of qmon's own: its columns are no system view's. Like batches of actions they return no row here."""
+CERTAIN: Final = {
+    "probe/counters": ("inserted", "updated", "deleted", "modified_since_analyze"),
+    "probe/depth": ("ready",),
+    "probe/head_any": ("whole",),
+    "probe/held_state": ("rows",),
+    "probe/horizon": ("age",),
+    "probe/uses": ("name",),
+    "probe/blocking": ("holders", "line"),
+    **dict.fromkeys(("probe/messages", "probe/messages_due", "probe/messages_newest", "probe/messages_ready"), ("id",)),
+    **dict.fromkeys(("probe/messages_ring", "probe/messages_ring_split"), ("id",)),
+    **dict.fromkeys(("probe/messages_state", "probe/messages_split", "probe/tried_attempts"), ("id",)),
+}
+"""Columns that a WHERE clause, a key or a join keeps from being NULL, which types alone do not say."""
+_HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")
+
+
+@cache
+def columns_of(text: str) -> tuple[tuple[str, Type], ...]:
+    """The columns of one rendered statement."""
+    return tuple(types_of(text).items())
+
+
+def value(kind: Type, poll: int) -> object:
+    """A value as pyodbc gives one of this SQL type; numbers grow from poll to poll."""
+    if kind.texts:
+        return kind.texts[-1]
+    if kind.digits:
+        return str(BIG + poll)
+    found: dict[str, object] = {
+        "bit": True, "tinyint": 255, "smallint": 32_767, "int": 2**31 - 1, "bigint": BIG + poll,
+        "numeric": Decimal("12345678901234567890.123") + poll, "float": 1.75e9 + poll + 0.125, "real": 0.5,
+        "datetime": datetime(2026, 11, 21, 7, 30, 15, 997000, UTC).replace(tzinfo=None),
+        "datetime2": datetime(9999, 12, 31, 23, 59, 59, 999999, UTC).replace(tzinfo=None),
+        "datetimeoffset": datetime(2026, 11, 21, 7, 30, 15, tzinfo=UTC),
+        "uniqueidentifier": "6F9619FF-8B86-D011-B42D-00C04FC964FF",
+    }  # fmt: skip
+    return found.get(kind.name, "Ünï \U0001f600 '; -- [x]]y]")
+
+
+Row = Callable[[str, tuple[tuple[str, Type], ...], int], Sequence[tuple[object, ...]]]
+
+
+def full(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
+    """One row, NULL where nothing but NULL can be."""
+    return [tuple(None if not kind.name else value(kind, poll) for _, kind in columns)]
+
+
+def emptied(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
+    """One row, NULL wherever the documentation allows it."""
+    certain = CERTAIN.get(name, ())
+    return [tuple(None if kind.null and c not in certain else value(kind, poll) for c, kind in columns)]
+
+
+class Cursor:
+    """What pyodbc's cursor does, as far as qmon uses it."""
+
+    rowcount = -1
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._left: list[tuple[tuple[str, ...], Sequence[tuple[object, ...]]]] = []
+
+    def execute(self, text: str, values: Sequence[object] = ()) -> None:
+        starts = [found.start() for found in _HEAD.finditer(text)]
+        assert starts, f"a statement without its name: {text[:60]}"
+        assert text.count("?") - text.count("'?") == len(values)
+        parts = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+        self._left = [self._driver.answer(part) for part in parts]
+
+    @property
+    def description(self) -> list[tuple[str]] | None:
+        return [(name.upper(),) for name in self._left[0][0]] if self._left else None
+
+    def fetchall(self) -> Sequence[tuple[object, ...]]:
+        return self._left[0][1]
+
+    def nextset(self) -> bool:
+        self._left.pop(0)
+        return bool(self._left)
+
+    def cancel(self) -> None:
+        self._left = []
+
+
+class Driver:
+    """What pyodbc's connection does, as far as qmon uses it. ``refused``: probes that the server will not run."""
+
+    timeout = 0
+    autocommit = True
+
+    def __init__(self, row: Row = full, refused: frozenset[str] = frozenset()) -> None:
+        self.row = row
+        self.refused = refused
+        self.poll = 0
+        self.asked: list[str] = []
+
+    def cursor(self) -> Cursor:
+        return Cursor(self)
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
+        found = _HEAD.match(text)
+        assert found is not None
+        name = found[1]
+        self.asked.append(name)
+        if name in self.refused:
+            raise QueryFailed(f"{name}: VIEW SERVER STATE permission was denied on object 'server'", query=name)
+        if name in OWN or not name.startswith("probe/"):
+            return tuple(queries.load("sqlserver", name, (16, 0)).columns), []
+        columns = columns_of(text.rpartition(";\n")[0] if text.rstrip().endswith(";") else text)
+        return tuple(column for column, _ in columns), self.row(name, columns, self.poll)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def connection(driver: Driver, version: tuple[int, int]) -> OdbcConnection:
+    """qmon's own connection over this driver."""
+
+    def explain(fault: Fault, name: str) -> QmonError:
+        return QueryFailed(f"{name}: {fault.text}", query=name)
+
+    opened = OdbcConnection(driver, explain, nul_allowed=True)
+    opened.introduce(version, 61)
+    return opened

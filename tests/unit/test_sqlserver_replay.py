@@ -1,0 +1,170 @@
+"""Rows of SQL Server's own types go through the driver's seam into records, and on to the screens' figures."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Final
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import Bound
+from qmon.engines.queries import SqlFile
+from qmon.engines.rows import records
+from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.errors import QueryFailed
+from qmon.model import samples
+from qmon.model.client_samples import ClientSample
+from qmon.model.clue_samples import OwnerSample, TriedSample
+from qmon.model.facts import Column, TableFacts
+from qmon.model.horizon_samples import HorizonSample
+from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.report import status_object
+from qmon.model.server_counters import ServerCounters
+from qmon.model.use_samples import StatisticsSample, UseSample
+from qmon.model.view import View
+from qmon.model.wait_samples import LatchSample, WaitTotal
+from qmon.monitor.collector import Collector
+from qmon.monitor.history import History
+from qmon.monitor.resolve import Resolved
+from qmon.monitor.slow import Slow
+from qmon.monitor.source import Focus
+from tests.replayed import BIG, Driver, columns_of, connection, emptied, full, value
+from tests.tsql_types import Type
+from tests.unit.test_sqlserver_views import PROBES, rendered
+
+RECORDS: Final[dict[str, type[Any]]] = {
+    "anchor": samples.AnchorSample, "anchor_state": samples.AnchorSample, "blocking": samples.BlockingSample,
+    "clients": ClientSample, "clock": samples.ClockSample, "cost": samples.CostSample,
+    "counters": samples.CounterSample, "depth": samples.AnchorSample, "head": samples.HeadSample,
+    "head_any": samples.WalkSample, "head_due": samples.HeadSample, "head_state": samples.HeadSample,
+    "head_state_due": samples.HeadSample, "head_walk": samples.WalkSample, "held": samples.HeldSample,
+    "held_any": samples.HeldSample, "held_due": samples.HeldSample, "held_newest": samples.HeldSample,
+    "held_state": samples.HeldSample, "horizon": HorizonSample, "in_state": samples.CountSample,
+    "latches": LatchSample, "messages": samples.MessageSample, "messages_due": samples.MessageSample,
+    "messages_newest": samples.MessageSample, "messages_ready": samples.MessageSample,
+    "messages_ring": samples.MessageSample, "messages_ring_split": samples.MessageSample,
+    "messages_split": samples.MessageSample, "messages_state": samples.MessageSample, "owners": OwnerSample,
+    "pauses_known": samples.PausesKnown, "progress": samples.ProgressSample,
+    "progress_ids": samples.ProgressIdSample, "progress_oldest": samples.ProgressSample,
+    "ring": samples.RingSample, "ring_classic": samples.RingSample, "ring_subscribers": samples.RingSample,
+    "scheduled": samples.CountSample, "scheduled_state": samples.CountSample, "sequences": samples.SequenceSample,
+    "server": samples.ServerSample, "server_counters": ServerCounters, "statistics": StatisticsSample,
+    "tried_attempts": TriedSample, "uses": UseSample, "wait_totals": WaitTotal, "waits": samples.WaitSample,
+    "writers": samples.WriterSample,
+}  # fmt: skip
+TYPED: Final = tuple(file for file in PROBES if file.name.removeprefix("probe/") in RECORDS)
+T = TableName("dbo", "Orders")
+STATE = StateColumn("Status", "READY", "IN PROGRESS", None, "DEAD")
+LAYOUTS: Final = (
+    Layout("status", "status", T, id="Id", state=STATE, started_at="At", owner=OwnerColumn("Owner", "session"),
+           attempts="Tries", payload="Body", enqueued_at="Pushed"),
+    Layout("fifo", "fifo", T, id="Id", payload="Body", enqueued_at="Pushed"),
+    Layout("pending", "pending", T, id="Id", due_at="Due"),
+    Layout("ring", "ring", T, enqueued_at="At",
+           ring=Ring(1000, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn")),
+)  # fmt: skip
+SEEKS = dict.fromkeys(("head", "ready", "progress", "stuck", "dead", "due"), "IX")
+FACTS: Final = {
+    "status": TableFacts(11, sequence_id=11, order_by="Id", head_seek=True, ready_seek=True, progress_seek=True,
+                         stuck_seek=True, dead_seek=True, columns=(Column("Body", "varbinary", True),), indexes=SEEKS),
+    "fifo": TableFacts(12, sequence_id=21, order_by="Id", head_seek=True, ready_seek=True, indexes=SEEKS),
+    "pending": TableFacts(13, order_by="Id", head_seek=True, due_seek=True, indexes=SEEKS),
+    "ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("file", TYPED, ids=lambda file: file.path)
+@pytest.mark.parametrize("row", [full, emptied])
+def test_the_documented_types_fit_the_record(file: SqlFile, row: Any) -> None:
+    query = queries.read(file)
+    at = connection(Driver(row), (max(file.since, 11), 0))
+    statement = queries.render(query, names_for(file), SqlServer())
+    (found,) = records(
+        RECORDS[query.name.removeprefix("probe/")], at.fetch(Bound(statement, dict.fromkeys(query.parameters)))
+    )
+    assert tuple(field.name for field in fields(found)) == query.columns or set(query.columns) == {
+        field.name for field in fields(found)
+    }
+    for name, kind in columns_of(statement.text):
+        if kind.name == "bigint" and getattr(found, name) is not None:
+            assert getattr(found, name) in (BIG, float(BIG))
+
+
+def names_for(file: SqlFile) -> dict[str, queries.Name]:
+    """A name for each slot, as ``rendered`` gives them."""
+    query = queries.read(file)
+    return {name: 1000 if name == "size" else f"q_{name}" for name in query.names}
+
+
+def test_a_type_that_does_not_fit_is_found() -> None:
+    file = next(f for f in PROBES if f.name == "probe/cost")
+    text = rendered(file).replace("CAST(s.logical_reads AS bigint)", "CONVERT(nvarchar(20), s.logical_reads)")
+    columns = columns_of(text)
+    assert columns == (("buffers", Type("nvarchar", digits=True)),)
+    with pytest.raises(QueryFailed, match="buffers is str '9007199254740993', not int"):
+        records(samples.CostSample, rows_of(columns))
+    unknown = columns_of(
+        rendered(file).replace("s.logical_reads", "s.program_name").replace("AS bigint", "AS nvarchar")
+    )
+    with pytest.raises(QueryFailed, match="buffers is str"):
+        records(samples.CostSample, rows_of(unknown))
+    missing = columns_of(text.replace("CONVERT(nvarchar(20), s.logical_reads)", "s.client_version"))
+    assert missing[0][1].name == "int"
+
+
+def rows_of(columns: tuple[tuple[str, Type], ...]) -> Any:
+    from qmon.engines.base import Rows
+
+    return Rows(tuple(name for name, _ in columns), (tuple(value(kind, 0) for _, kind in columns),))
+
+
+class Idle(Slow):
+    """Slow readings that nobody starts."""
+
+    def __init__(self) -> None:
+        super().__init__(SqlServer(), lambda session: connection(Driver(), (16, 0)))
+
+
+def watched(driver: Driver, version: tuple[int, int], polls: int = 3) -> list[View]:
+    """So many polls of every layout, folded as the dashboard folds them."""
+    collector = Collector("shop", SqlServer(), connection(driver, version), Idle())
+    collector.use(Resolved(LAYOUTS, FACTS))
+    history, views = History(), []
+    for poll in range(1, polls + 1):
+        driver.poll = poll
+        focus = Focus(rows_of=LAYOUTS[poll % len(LAYOUTS)].queue, blocking=True)
+        views.append(history.add(collector.collect(poll, 1.0, focus)))
+    return views
+
+
+@pytest.mark.parametrize("version", [(11, 0), (13, 0), (15, 0), (16, 0), (17, 0), (AZURE, 0)])
+@pytest.mark.parametrize("row", [full, emptied])
+def test_typed_rows_reach_the_figures(version: tuple[int, int], row: Any) -> None:
+    driver = Driver(row)
+    views = watched(driver, version)
+    assert [f for view in views for f in view.failures] == []
+    assert [f for view in views for queue in view.queues for f in queue.failures] == []
+    last = status_object(views[-1])
+    assert [queue["name"] for queue in last["queues"]] == [layout.queue for layout in LAYOUTS]
+    assert {"probe/counters", "probe/depth", "probe/sequences", "probe/server_counters"} <= set(driver.asked)
+    fifo = views[-1].queue("fifo")
+    assert fifo is not None
+    assert fifo.ready.estimated
+    assert fifo.ready.value == float(BIG + 3)
+
+
+def test_without_rights_the_rest_is_shown_and_the_missing_said() -> None:
+    needs = frozenset(
+        f"probe/{name}"
+        for name in ("waits", "wait_totals", "writers", "server_counters", "horizon", "uses", "counters", "clients")
+    )
+    driver = Driver(refused=needs)
+    views = watched(driver, (15, 0))
+    failed = {failure.probe for failure in views[-1].failures}
+    assert {f"probe/{name}" for name in failed} >= needs - {"probe/counters", "probe/uses"}
+    status = views[-1].queue("status")
+    assert status is not None
+    assert status.in_progress.value is not None
+    assert status.push_rate.value is None
+    assert status.push_rate.reason
