@@ -78,8 +78,12 @@ class QueueUse:
     parts: tuple[IndexUse, ...]
 
 
-def work_between(before: UseSample, now: UseSample) -> Work | None:
-    """What was done between two samples of one table or index by others than us; ``None`` after a reset."""
+def work_between(before: UseSample, now: UseSample, polls: int = 1) -> Work | None:
+    """What was done between two samples of one table or index by others than us; ``None`` after a reset.
+
+    ``polls``: how many polls the two are apart. Where there are some between, each is taken to have read as much as the
+    first.
+    """
     done = Work(
         _less(now.scans, before.scans),
         _less(now.rows_read, before.rows_read),
@@ -93,20 +97,22 @@ def work_between(before: UseSample, now: UseSample) -> Work | None:
     counts = (done.scans, done.rows, done.pages, done.latch_waits, done.lock_waits, done.splits)
     if any(count is not None and count < 0 for count in counts):
         return None
-    known = before.own_rows is not None and before.own_pages is not None
-    rows = None if done.rows is None else max(0, done.rows - (before.own_rows or 0))
-    pages = None if done.pages is None else max(0, done.pages - (before.own_pages or 0))
+    known = before.own_rows is not None and before.own_pages is not None and polls == 1
+    rows = None if done.rows is None else max(0, done.rows - polls * (before.own_rows or 0))
+    pages = None if done.pages is None else max(0, done.pages - polls * (before.own_pages or 0))
     return Work(
         done.scans, rows, pages, done.latch_waits, done.latch_wait_s, done.lock_waits, done.lock_wait_s, done.splits,
         known,
     )  # fmt: skip
 
 
-def works_between(before: Mapping[Key, UseSample], now: Mapping[Key, UseSample]) -> dict[Key, Work] | None:
+def works_between(
+    before: Mapping[Key, UseSample], now: Mapping[Key, UseSample], polls: int = 1
+) -> dict[Key, Work] | None:
     """The same of all tables and indexes of a queue that both polls have; ``None`` after a reset of any of them."""
     found: dict[Key, Work] = {}
     for key in before.keys() & now.keys():
-        work = work_between(before[key], now[key])
+        work = work_between(before[key], now[key], polls)
         if work is None:
             return None
         found[key] = work

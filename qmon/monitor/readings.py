@@ -14,10 +14,15 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.use_samples import StatisticsSample, UseSample
 from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
 from qmon.monitor.jobs import Book, Job
+from qmon.monitor.own_use import OwnUses
 from qmon.monitor.run import Results
 from qmon.monitor.sampler import Sampler
 
 _STATISTICS_EVERY_S: Final = 30.0
+_EVERY_S: Final = 0.9
+"""Polls that follow faster leave out use and horizon now and then."""
+_KEPT_S: Final = 6.0
+"""A poll without the horizon has that of an earlier one, but none older than that."""
 _HOLDERS: Final = 20
 _STATEMENT: Final = 200
 
@@ -36,29 +41,36 @@ class Found:
 class Readings:
     """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection.
 
-    ``sampler``: what looks at waits between polls, where the server does not count them.
+    ``sampler``: what looks at waits between polls, where the server does not count them. ``slow``: what the slow
+    readings have read.
     """
 
-    def __init__(self, book: Book, sampler: Sampler | None = None) -> None:
+    def __init__(self, book: Book, sampler: Sampler | None = None, slow: OwnUses | None = None) -> None:
         self._book = book
+        self._slow = slow or OwnUses()
         self._sampler = sampler
         self._statistics: tuple[StatisticsSample, ...] | None = None
         self._looked_at = float("-inf")
         self._tables: Sequence[int] = ()
+        self._asked_at = float("-inf")
+        self._horizon: tuple[HorizonSample, ...] | None = None
+        self._horizon_at = float("-inf")
 
     def jobs(self, now: float, tables: Sequence[int], *, closely: bool = False) -> list[Job]:
-        """The jobs of this poll. ``now``: our monotonic clock; ``tables``: ids of the queues' tables; ``closely``: waits
-        are on the screen. They go last, so that what our own session reads in this poll is counted as its own.
+        """The jobs of this poll. ``now``: our monotonic clock; ``tables``: ids of the queues' tables; ``closely``:
+        waits are on the screen. They go last, so that what our own session reads in this poll is counted as its own.
         """
         if self._sampler is not None:
             self._sampler.look_closely(closely)
         jobs = self._job("wait_totals", WaitTotal, {})
-        if tables:
-            if now - self._looked_at >= _STATISTICS_EVERY_S or tables != self._tables:
-                self._looked_at, self._tables = now, tables
-                jobs += self._book.of_tables("statistics", StatisticsSample, tables)
-            jobs += self._book.of_tables("uses", UseSample, tables)
-        return jobs + self._job("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
+        if tables and (now - self._looked_at >= _STATISTICS_EVERY_S or tables != self._tables):
+            self._looked_at, self._tables = now, tables
+            jobs += self._book.of_tables("statistics", StatisticsSample, tables)
+        if now - self._asked_at >= _EVERY_S:
+            self._asked_at = now
+            jobs += self._book.of_tables("uses", UseSample, tables) if tables else []
+            jobs += self._job("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
+        return jobs
 
     def _job(self, probe: str, record: type, values: dict[str, Value]) -> list[Job]:
         return [self._book.job(probe, record, values)] if self._book.has(probe) else []
@@ -71,15 +83,23 @@ class Readings:
             waits = sampler.totals()
         self._statistics = results.get(("", "statistics"), self._statistics)
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
-        horizon: Sequence[HorizonSample] | None = results.get(("", "horizon"))
         if uses is not None and not one_trip:
             uses = [replace(use, own_rows=None, own_pages=None) for use in uses]
-        if horizon is not None:
-            horizon = [replace(one, statement=hide_passwords(one.statement)) for one in horizon]
         return Found(
-            None if uses is None else tuple(uses), self._statistics, None if horizon is None else tuple(horizon),
+            None if uses is None else tuple(self._slow.without(uses)), self._statistics,
+            self._held(results.get(("", "horizon")), server.now_at),
             waits, () if sampler is None else sampler.failures(),
         )  # fmt: skip
+
+    def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:
+        """Who holds the horizon: as read in this poll, or lately and since then for as much longer."""
+        if read is not None:
+            self._horizon = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
+            self._horizon_at = now_at
+        if self._horizon is None or now_at - self._horizon_at > _KEPT_S:
+            return None
+        more = now_at - self._horizon_at
+        return tuple(one if one.held_s is None else replace(one, held_s=one.held_s + more) for one in self._horizon)
 
 
 def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:

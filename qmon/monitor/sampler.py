@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from statistics import median
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Session
@@ -24,6 +26,7 @@ CLOSELY_S: Final = 0.1
 _COST_FACTOR: Final = 200.0
 _LONGEST: Final = 2.5
 """A look stands for the time since the one before, but for no more than so many times what was planned."""
+_MEDIAN_OF: Final = 7
 _BACK_OFF_S: Final = 5.0
 _DEADLINE_S: Final = 5.0
 
@@ -115,15 +118,17 @@ class Sampler:
         trip = min(self._timed(lambda: connection.fetch(clock)) for _ in range(3))
         began = records(ClockSample, connection.fetch(clock))[0].now_at
         last, planned = self._clock(), 0.0
+        took_lately: deque[float] = deque(maxlen=_MEDIAN_OF)
         while not self._closed:
             started = self._clock()
             seen = records(WaitSample, connection.fetch(look))
             now = self._clock()
             took = max(0.0, now - started - trip)
+            took_lately.append(took)
             stands_for = min(started - last, _LONGEST * planned)
             last = started
             self._add(began, seen, stands_for, took)
-            planned = max(CLOSELY_S if self._closely else EVERY_S, took * _COST_FACTOR)
+            planned = max(CLOSELY_S if self._closely else EVERY_S, median(took_lately) * _COST_FACTOR)
             self._wake.wait(planned)
             self._wake.clear()
 

@@ -18,6 +18,7 @@ from qmon.errors import ConnectionLost, QmonError, QueryFailed
 from qmon.model.samples import AnchorSample, ClockSample, HeadSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.jobs import Book
+from qmon.monitor.own_use import OwnUses
 from qmon.monitor.queue_probes import Memo, QueueProbes, Spec, names_of, state_values
 
 _COST_FACTOR: Final = 200.0
@@ -65,6 +66,8 @@ class Slow:
         self._thread: threading.Thread | None = None
         self.spent_s = 0.0
         """Seconds of server time that counts have taken so far, as seen from here."""
+        self.own = OwnUses()
+        """What these readings have read of the tables."""
         self.counts = 0
         """Exact counts made so far."""
 
@@ -206,7 +209,8 @@ class Slow:
         job = book.job(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
         trip = self._timed(connection, book.job("clock", ClockSample).bound)
         took = self._timed(connection, job.bound)
-        head = records(HeadSample, connection.fetch(job.bound))[0]
+        tables = (found.facts.table_id, found.facts.data_table_id)
+        head = records(HeadSample, self.own.fetch(connection, book, job.bound, tables))[0]
         dear = found.facts.walk_seek or took - trip > _DEAR_HEAD_S
         with self._lock:
             self._heads[task.queue] = (dear, head.head_id)
@@ -227,7 +231,8 @@ class Slow:
             raise QueryFailed("a ring's depth is exact as it is; there is nothing to count", query=f"probe/{probe}")
         job = book.job(probe, AnchorSample, state_values(found.layout), names_of(found.layout, found.facts))
         started = self._clock()
-        sample = records(AnchorSample, connection.fetch(job.bound))[0]
+        tables = (found.facts.table_id, found.facts.data_table_id)
+        sample = records(AnchorSample, self.own.fetch(connection, book, job.bound, tables))[0]
         self.spent_s += self._clock() - started
         self.counts += 1
         with self._lock:

@@ -39,28 +39,38 @@ class UseTrack:
         self._prev: dict[Key, UseSample] = {}
         self._prev_q: QueueSamples | None = None
         self._prev_at: float | None = None
+        self._popped = 0.0
+        self._polls = 0
+        self._shown: QueueUse | None = None
         self._ticks: deque[_Tick] = deque()
         self._sizes: dict[Key, deque[tuple[float, int]]] = {}
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
 
     def add(self, snapshot: Snapshot, q: QueueSamples, flow: Flow | None) -> QueueUse | None:
         """Take in one poll. ``flow``: messages moved since the poll before, ``None`` across a gap or a reset."""
+        at = snapshot.sampled_at
+        if flow is None:
+            self._prev_at, self._shown = None, None
+            self._ticks.clear()
+        else:
+            self._popped += flow.popped
+            self._polls += 1
         own = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
         if snapshot.uses is None or not own:
-            self._prev, self._prev_at = {}, None
-            return None
-        at = snapshot.sampled_at
+            return self._shown  # not asked in this poll
         now = {(use.table_id, use.index_id): use for use in snapshot.uses if use.table_id in own}
-        works = works_between(self._prev, now) if flow is not None and self._prev_at is not None else None
-        if works is None or flow is None or self._prev_at is None:
+        works = works_between(self._prev, now, self._polls) if self._prev_at is not None else None
+        if works is None or self._prev_at is None:
             self._ticks.clear()
         else:
             updated, hot = self._updates(q)
-            self._ticks.append(_Tick(at, at - self._prev_at, flow.popped, works, updated, hot))
+            self._ticks.append(_Tick(at, at - self._prev_at, self._popped, works, updated, hot))
         while self._ticks and self._ticks[0].at <= at - WINDOW_S:
             self._ticks.popleft()
         self._prev, self._prev_q, self._prev_at = now, q, at
-        return self._figures(snapshot, q, now, at)
+        self._popped, self._polls = 0.0, 0
+        self._shown = self._figures(snapshot, now, at)
+        return self._shown
 
     def _updates(self, q: QueueSamples) -> tuple[int, int]:
         before = self._prev_q
@@ -68,7 +78,7 @@ class UseTrack:
             return 0, 0
         return q.counters.updated - before.counters.updated, q.counters.hot_updated - before.counters.hot_updated
 
-    def _figures(self, snapshot: Snapshot, q: QueueSamples, now: dict[Key, UseSample], at: float) -> QueueUse:
+    def _figures(self, snapshot: Snapshot, now: dict[Key, UseSample], at: float) -> QueueUse:
         rows = self._per_pop(lambda work: work.rows)
         if not self._past or at - self._past[-1][0] >= _REMEMBER_EVERY_S:
             self._past.append((at, rows.value))

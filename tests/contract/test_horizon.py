@@ -15,7 +15,7 @@ from qmon.model.horizon_samples import HorizonSample
 from qmon.model.verdicts.horizon import LEAST_ROWS
 from qmon.model.view import QueueView
 from tests.contract.standing import standing
-from tests.contract.watching import Watched, installed, watching
+from tests.contract.watching import Watched, installed, said_at_once, watching
 from tests.facts import connected, query
 
 
@@ -74,6 +74,7 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(holders, "LONG_S", 3.0)
+    said_at_once(monkeypatch)
     with watching(url) as watched, standing(url) as sessions, popping(url):
         fine = watched.queue("fifo", lambda q: q.use is not None and any(v is not None for v in q.use.trend))
         assert fine.use is not None

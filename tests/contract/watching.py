@@ -5,13 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Final
+
+import pytest
 
 from qmon.config.file import Config
 from qmon.config.targets import choose
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.model.layout import Layout
+from qmon.model.observer import Budget
 from qmon.model.view import QueueView, View
 from qmon.monitor.history import History
 from qmon.monitor.poller import Poller
@@ -19,6 +25,9 @@ from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.watch import open_poller
 from qmon.operate.install import install
 from tests.facts import wait_until
+
+ROOMY: Final = Budget(share=1.0)
+"""So much that nothing is left out, however busy the machine is."""
 
 
 def target_of(url: str) -> Target:
@@ -93,9 +102,16 @@ class Watched:
 @contextmanager
 def watching(url: str, layouts: Sequence[Layout] = (), interval_s: float = 0.5) -> Iterator[Watched]:
     """Poll the database until the end of the block."""
-    watched = Watched(open_poller(target_of(url), layouts, interval_s=interval_s))
+    watched = Watched(open_poller(target_of(url), layouts, interval_s=interval_s, budget=ROOMY))
     watched.poller.start(watched)
     try:
         yield watched
     finally:
         watched.poller.close()
+
+
+def said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdicts are said after a second at most: their hold times are tested by themselves."""
+    judge = import_module("qmon.model.verdicts.judge")  # the package has a function of that name
+    rules = tuple(replace(rule, hold_s=min(rule.hold_s, 1.0)) for rule in judge.RULES)
+    monkeypatch.setattr(judge, "RULES", rules)

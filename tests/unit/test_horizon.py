@@ -90,6 +90,9 @@ def test_what_we_read_ourselves_is_left_out_and_a_reset_gives_nothing() -> None:
     work = work_between(replace(INDEX, own_rows=400, own_pages=20), now)
     assert work is not None
     assert (work.rows, work.pages, work.ours) == (100, 10, True)
+    apart = work_between(replace(INDEX, own_rows=100, own_pages=5), now, 3)
+    assert apart is not None
+    assert (apart.rows, apart.pages, apart.ours) == (200, 15, False)
     unknown = work_between(replace(INDEX, own_rows=None), now)
     assert unknown is not None
     assert (unknown.rows, unknown.ours) == (500, False)

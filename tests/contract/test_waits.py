@@ -1,0 +1,106 @@
+"""Waits on a real server: looks between polls, a log that is slow to flush, what qmon leaves out."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from qmon.demo.server import EmbeddedServer
+from qmon.model.verdicts import logbound
+from qmon.model.wait_samples import Source
+from qmon.monitor.source import Focus
+from tests.contract.standing import standing
+from tests.contract.watching import installed, said_at_once, watching
+from tests.facts import connected, query, wait_until
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[EmbeddedServer]:
+    """A server whose settings a test may change."""
+    with EmbeddedServer(settings={"max_connections": "60", "deadlock_timeout": "200ms"}) as running:
+        yield running
+
+
+@pytest.fixture
+def url(own_server: EmbeddedServer) -> Iterator[str]:
+    """A fresh database."""
+    name = f"test_{random.getrandbits(48):x}"
+    own_server.create_database(name)
+    yield own_server.url(name)
+    own_server.drop_database(name)
+
+
+@contextlib.contextmanager
+def working(url: str, statement: str, sessions: int) -> Iterator[None]:
+    """So many sessions that run a statement again and again."""
+    over = threading.Event()
+
+    def work() -> None:
+        with connected(url) as connection:
+            while not over.is_set():
+                connection.execute(statement).fetchall()
+
+    threads = [threading.Thread(target=work) for _ in range(sessions)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+def set_on(url: str, **settings: str) -> None:
+    """Change settings of the whole server, and wait until they are in force."""
+    for name, value in settings.items():
+        query(url, f"ALTER SYSTEM SET {name} = '{value}'")
+    query(url, "SELECT pg_reload_conf()")
+    for name, value in settings.items():
+        wait_until(lambda name=name, value=value: query(url, f"SHOW {name}") == [(value,)], what=name)  # type: ignore[misc]
+
+
+def test_looks_between_polls_see_who_waits_and_leave_out_our_own(url: str) -> None:
+    query(url, "CREATE TABLE t (i int)")
+    with watching(url) as watched, standing(url) as s:
+        s.open("a", "LOCK TABLE t")
+        for name in ("b", "c"):
+            s.wait(name, "SELECT count(*) FROM t")
+        s.wait("ours", "SELECT count(*) FROM t", "SET application_name = 'qmon count'")
+        watched.poller.set_focus(Focus(closely=True))
+
+        def two_wait() -> object:
+            found = watched.views[-1].server.waiting if watched.views else None
+            return found and [r for r in found.rates if r.name == "Lock:relation" and 1.5 < r.sessions < 2.5] and found
+
+        found = wait_until(two_wait, what="two sessions wait on average")
+        last = watched.views[-1].server.waiting
+        assert found
+        assert last is not None
+        assert last.source is Source.SAMPLED
+        assert (last.looks or 0) > 1
+        assert not [f for f in watched.views[-1].failures if f.probe == "waits over time"]
+
+
+def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(url, "fifo", "heap")
+    said_at_once(monkeypatch)
+    monkeypatch.setattr(logbound, "EACH_S", 0.05)  # well above what a busy disk takes
+    with watching(url) as watched, working(url, "SELECT fifo_push('x'::bytea)", 6):
+        watched.queue("fifo", lambda q: (q.push_rate.value or 0) > 0)
+        try:
+            set_on(url, commit_delay="100000", commit_siblings="0")
+            bound = watched.view(lambda v: any(w.code == "log-bound" for q in v.queues for w in q.verdicts), timeout=60)
+            proofs = {q.name: w.proof for q in bound.queues for w in q.verdicts if w.code == "log-bound"}
+            assert set(proofs) == {"fifo"}, "the other queue commits nothing"
+            assert "sessions at work wait for the log (" in proofs["fifo"]
+            assert "LWLock:WALWrite" in proofs["fifo"]
+        finally:
+            set_on(url, commit_delay="0", commit_siblings="5")
+        watched.queue("fifo", lambda q: all(w.code != "log-bound" for w in q.verdicts))
