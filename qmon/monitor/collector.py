@@ -85,7 +85,7 @@ class Collector:
         self._clues = ClueProbes(engine, self._book)
         self._runner = Runner(connection)
         self._regained = Regained(self._book, self._runner)
-        self._readings = Readings(self._book, sampler)
+        self._readings = Readings(self._book, sampler, slow.own)
         self._queues: dict[str, QueueProbes] = {}
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost: tuple[QueueSamples, ...] = ()
