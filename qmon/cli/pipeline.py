@@ -7,6 +7,8 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -25,6 +27,18 @@ if TYPE_CHECKING:
 _NEEDED: Final = ("pyspark", "pyarrow", "pandas")
 _EVERY_S: Final = 60.0
 
+
+def _moment(text: str | float) -> float:
+    """Seconds since the epoch of a day or a time in UTC; a usage error for anything else."""
+    if isinstance(text, float):
+        return text
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no day or time, such as 2026-11-21 or 2026-11-21T14:00") from None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
 LakePath = Annotated[
     str, typer.Option("--lake", metavar="PATH", help="The folder of the results, of any Hadoop file system.")
 ]
@@ -42,6 +56,9 @@ def add_to(app: typer.Typer) -> None:
     group = typer.Typer(
         help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs qmon[pipeline].",
         no_args_is_help=True,
+    )
+    group.command("report", epilog="Example: qmon pipeline report --lake /var/lake --from 2026-11-01 -o report.html")(
+        report
     )
     group.command("run", epilog="Example: qmon pipeline run --recordings /var/qmon --lake /var/lake --once")(run)
     app.add_typer(group, name="pipeline")
@@ -97,6 +114,48 @@ def run(
         with _set_by_signals(stop):
             wait(begin(target, recordings, every_s=every if continuous else None, told=_progress), stop)
         _tell(target.manifest(), json=json)
+
+
+def report(
+    lake: LakePath,
+    since: Annotated[
+        float | None,
+        typer.Option("--from", parser=_moment, metavar="DAY", help="Day or time in UTC. Default: a week before --to."),
+    ] = None,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            "--to", parser=_moment, metavar="DAY", help="Up to this day or time. Default: the newest there is."
+        ),
+    ] = None,
+    queue: Annotated[str | None, typer.Option("--queue", metavar="NAME", help="Only queues of this name.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write one HTML file.", dir_okay=False)
+    ] = None,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Print it here.")] = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Throughput, depth, ages, waits, incidents with their causes, worst hours, capacity, and the week before."""
+    if terminal == (output is not None):
+        raise BadInput("a report needs one of -o FILE and --terminal")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise BadInput(f"there is no folder {output.absolute().parent}")
+    with spark(master, conf) as session:
+        from qmon.pipeline.facts import gather, period_of
+        from qmon.pipeline.html import page
+        from qmon.pipeline.lake import Lake
+
+        source = Lake(session, lake)
+        manifest = source.manifest()
+        found = gather(source, manifest, period_of(manifest, since, until), queue)
+        if output is not None:
+            output.write_text(page(found), encoding="utf-8")
+            say(f"{output}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
+            return
+    from qmon.cli.pipeline_text import show
+
+    show(found)
 
 
 def _progress(manifest: Manifest) -> None:

@@ -59,12 +59,12 @@ def with_operations(found: DataFrame, operations: DataFrame) -> DataFrame:
     """Incidents with ``operations``: those begun within, on that queue or on the whole target, oldest first."""
     done = operations.select(
         F.col("target").alias("t"), F.col("queue").alias("q"),
-        F.struct("at", "action", "by", "reason", "outcome").alias("operation"),
+        F.struct("started_at", "kind", "state", "by", "reason", "done").alias("operation"),
     )  # fmt: skip
     inside = (
         (F.col("t") == F.col("target"))
-        & (F.col("q").isNull() | (F.col("q") == F.col("queue")))
-        & F.col("operation.at").between(F.col("start_at"), F.col("end_at") + GAP_S)
+        & F.coalesce("q", F.lit("")).isin("", F.col("queue"))
+        & F.col("operation.started_at").between(F.col("start_at"), F.col("end_at") + GAP_S)
     )
     columns = [F.col(name) for name in found.columns]
     joined = found.join(done, inside, "left").groupBy(*columns)

@@ -65,10 +65,11 @@ def _staged(lake: Lake, segments: DataFrame, stamp: str) -> DataFrame:
 
 
 def _unread(lake: Lake, named: Iterable[str]) -> DataFrame:
-    """A bad line for each segment that was listed and has vanished before it was read."""
-    reason = "the file was there and vanished before it was read"
-    gone = [(path, 0, "", "", "", None, reason) for path in named if not lake.storage.is_file(path)]
-    return lake.session.createDataFrame(gone, LINES)
+    """A bad line for each segment that Spark passes over: it has vanished since it was listed, or is empty."""
+    reasons = {None: "the file was there and vanished before it was read", 0: "the file is empty"}
+    lengths = {path: lake.storage.length(path) for path in named}
+    passed = [(path, 0, "", "", "", None, reasons[size]) for path, size in lengths.items() if size in reasons]
+    return lake.session.createDataFrame(passed, LINES)
 
 
 def _touched(rows: DataFrame) -> list[tuple[str, str]]:

@@ -32,10 +32,11 @@ class Storage:
         """Whether there is such a file or folder."""
         return bool(self._files.exists(self._path(self.at(*parts))))
 
-    def is_file(self, path: str) -> bool:
-        """Whether there is a file of this whole path, below the root or elsewhere."""
+    def length(self, path: str) -> int | None:
+        """Bytes of the file of this whole path, below the root or elsewhere; ``None``: there is none."""
         place = self._path(path)
-        return bool(place.getFileSystem(self._conf).exists(place))
+        files = place.getFileSystem(self._conf)
+        return int(files.getFileStatus(place).getLen()) if files.exists(place) else None
 
     def names(self, *parts: str) -> list[str]:
         """What is in a folder, sorted; empty where there is no such folder."""

@@ -1,0 +1,68 @@
+"""The tables of the report, as text; each form of the report shows the same cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.pipeline.facts import Facts, QueueFacts, Row, mean, rate
+from qmon.pipeline.words import change, moment, number, seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``texts``: the columns that are no numbers; ``free``: the one that may wrap, -1 where none may."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    texts: tuple[int, ...] = ()
+    free: int = -1
+
+
+def queue_table(facts: Facts) -> Table:
+    """One row a queue."""
+    headings = (
+        "target", "queue", "push/s", "pop/s", "ready", "p95", "most", "age p50", "p95", "p99", "best hour pop/s",
+        "push, week before",
+    )  # fmt: skip
+    return Table(headings, tuple(_queue(q) for q in facts.queues), (0, 1))
+
+
+def _queue(q: QueueFacts) -> tuple[str, ...]:
+    whole = q.whole
+    return (
+        q.target, q.queue, number(rate(whole, "pushed")), number(rate(whole, "popped")), number(mean(whole, "ready")),
+        number(whole["ready_p95"]), number(whole["ready_max"]), seconds(whole["oldest_p50"]),
+        seconds(whole["oldest_p95"]), seconds(whole["oldest_p99"]), number(q.capacity.sustained),
+        change(rate(whole, "pushed"), None if q.before is None else rate(q.before, "pushed")),
+    )  # fmt: skip
+
+
+def incident_table(facts: Facts) -> Table:
+    """One row an incident, in the order in which they began (UTC)."""
+    headings = ("began, UTC", "lasted", "target", "queue", "cause", "most ready", "proof and operations")
+    return Table(headings, tuple(map(_incident, facts.incidents)), (0, 2, 3, 4, 6), 6)
+
+
+def _incident(row: Row) -> tuple[str, ...]:
+    done = [f"{each['kind']} {each['state']} by {each['by']}" for each in row["operations"]]
+    others = [code for code in row["codes"] if code != row["cause"]]
+    text = "; ".join(filter(None, [row["proof"], f"also {', '.join(others)}" if others else "", *done]))
+    return (
+        moment(row["start_at"]), seconds(row["end_at"] - row["start_at"]), row["target"], row["queue"], row["cause"],
+        number(row["peak_ready"]), text,
+    )  # fmt: skip
+
+
+def wait_table(facts: Facts) -> Table:
+    """What sessions waited for most."""
+    return Table(("target", "wait", "sessions, mean"), tuple((t, e, number(n)) for t, e, n in facts.waits), (0, 1))
+
+
+def worst_table(q: QueueFacts) -> Table:
+    """The hours in which messages became oldest (UTC)."""
+    rows = tuple(
+        (moment(row["at"])[:16], seconds(row["oldest_p95"]), seconds(row["oldest_max"]), number(row["ready_max"]),
+         number(rate(row, "pushed")), number(rate(row, "popped")))
+        for row in q.worst
+    )  # fmt: skip
+    return Table(("hour, UTC", "age p95", "oldest", "most ready", "push/s", "pop/s"), rows, (0,))

@@ -1,0 +1,40 @@
+"""Figures as people read them; the same in every form of the report."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+UNKNOWN = "–"
+
+
+def number(value: float | None) -> str:
+    """A count or a rate: three figures that matter, thousands apart."""
+    if value is None:
+        return UNKNOWN
+    if abs(value) >= 100 or value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.1f}" if abs(value) >= 10 else f"{value:,.2f}"
+
+
+def seconds(value: float | None) -> str:
+    """A duration in its best unit."""
+    if value is None:
+        return UNKNOWN
+    for size, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "m")):
+        if value >= 2 * size:
+            return f"{value / size:,.1f} {unit}"
+    return f"{value:,.1f} s"
+
+
+def moment(at: float | None) -> str:
+    """A moment in UTC, to the second."""
+    return UNKNOWN if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def change(now: float | None, before: float | None) -> str:
+    """How much more or less than before, in per cent."""
+    if now is None or before is None:
+        return UNKNOWN
+    if before == 0:
+        return "from nothing" if now else "±0 %"
+    return f"{(now / before - 1) * 100:+,.0f} %"
