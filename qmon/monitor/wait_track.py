@@ -13,6 +13,8 @@ SHOWN_S: Final = 30.0
 """Seconds that the screen's figures are taken over: fewer looks than that say little."""
 RECENT_S: Final = 4.0
 """Seconds for verdicts, so that a cure is seen at once."""
+LOOKS: Final = 4
+"""Fewer looks say nothing: where that few fell into the time asked for, it is as long as it takes."""
 
 
 class WaitTrack:
@@ -39,5 +41,11 @@ class WaitTrack:
         if len(self._kept) < 2:
             return None
         at, now = self._kept[-1]
-        before = next((totals for when, totals in reversed(self._kept) if at - when >= seconds * 0.95), None)
+        before = next(
+            (totals for when, totals in reversed(self._kept) if at - when >= seconds * 0.95 and _enough(totals, now)), None
+        )
         return waiting_between(self._kept[0][1] if before is None else before, now)
+
+
+def _enough(before: WaitTotals, now: WaitTotals) -> bool:
+    return before.looks is None or now.looks is None or now.looks - before.looks >= LOOKS
