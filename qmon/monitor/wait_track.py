@@ -41,10 +41,10 @@ class WaitTrack:
         if len(self._kept) < 2:
             return None
         at, now = self._kept[-1]
-        before = next(
-            (totals for when, totals in reversed(self._kept) if at - when >= seconds * 0.95 and _enough(totals, now)), None
-        )
-        return waiting_between(self._kept[0][1] if before is None else before, now)
+        for when, before in reversed(self._kept):
+            if at - when >= seconds * 0.95 and _enough(before, now):
+                return waiting_between(before, now)
+        return waiting_between(self._kept[0][1], now)
 
 
 def _enough(before: WaitTotals, now: WaitTotals) -> bool:
