@@ -255,6 +255,7 @@ class Replay:
     def _step_back(self) -> None:
         self._playing = False
         self._seek(self._newest_at - 0.0005)
+        self._at = self._newest_at
 
     def _seek(self, at: float) -> None:
         """Go there with a minute of past; the rest follows while nothing else is to do."""

@@ -14,9 +14,8 @@ from qmon.tui import replay_keys
 from qmon.tui.app import QmonApp
 from qmon.tui.clean import clean
 from qmon.tui.feed import StateChanged, ViewReady
+from qmon.tui.modals.comparing import Comparing
 from qmon.tui.modals.go_to import GoTo
-from qmon.tui.modals.reading import Reading
-from qmon.tui.panels.compared import compared
 
 
 class ReplayApp(QmonApp, inherit_bindings=False):
@@ -85,8 +84,9 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         def go(text: str | None) -> None:
             if text is None:
                 return
+            tape, relative = self._replay.tape, text[:1] in ("+", "-")
             try:
-                self._replay.seek(parse_moment(text, self._replay.tape.session.zone, self._replay.at))
+                self._replay.seek(parse_moment(text, tape.session.zone, self._replay.at if relative else tape.ends_at))
             except BadInput as problem:
                 self.say(clean(str(problem)))
 
@@ -104,4 +104,4 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         self._kept = None
         zone = self._replay.tape.session.zone
         found, before, after = compare(kept[1], view), told(kept[0], zone), told(at, zone)
-        self.push_screen(Reading(lambda cells: compared(found, before, after, cells), "esc closes"))
+        self.push_screen(Comparing(found, before, after))

@@ -8,12 +8,11 @@ from textual.binding import Binding, BindingType
 
 from qmon.tui import keys
 
-REPLAY: Final = Binding.Group("Replay")
 _OFF: Final = ("faster", "slower", "poll-now", "freeze", "acknowledge", "mute")
 
 
 def _key(key: str, action: str, name: str, about: str, *, id: str, shown: str = "", bar: bool = True) -> Binding:
-    return Binding(key, action, name, show=bar, key_display=shown or None, tooltip=about, id=id, group=REPLAY)
+    return Binding(key, action, name, show=bar, key_display=shown or None, tooltip=about, id=id, group=keys.READINGS)
 
 
 APP: Final[list[BindingType]] = [

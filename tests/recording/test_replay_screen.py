@@ -1,0 +1,125 @@
+"""The dashboard over a recording, and over a target that is recorded: what the header says and what the keys do."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from qmon.recording.recorder import Recorder
+from qmon.recording.replay import Replay
+from qmon.recording.tape import open_tape
+from qmon.recording.taped import Taped
+from qmon.tui.recorded import RecordedApp
+from qmon.tui.replay import ReplayApp
+from qmon.tui.widgets.lines import Lines
+from tests.facts import wait_until
+from tests.recording.test_replay_command import recorded, run_of
+from tests.recording.writing import sequences
+from tests.tui.driving import Driver
+from tests.tui.scripted import Clock, Scripted, view
+
+
+@asynccontextmanager
+async def shown(root: Path, **more: object) -> AsyncIterator[tuple[ReplayApp, Pilot[None], Driver]]:
+    """The replay of what is recorded below a folder, standing still at its beginning."""
+    replay = Replay(open_tape(root), playing=False)
+    app = ReplayApp(replay, plain=False, **more)
+    try:
+        async with app.run_test(size=(140, 40)) as pilot:
+            driver = Driver(app, Scripted(), Clock(), pilot)
+            await driver.until(lambda: app.shown.view is not None, "the first figures")
+            yield app, pilot, driver
+    finally:
+        replay.close()
+
+
+def header(app: ReplayApp | RecordedApp) -> str:
+    """The first line."""
+    return "\n".join(app.screen.query_one("#header", Lines).written)
+
+
+async def test_the_header_says_when_it_was_and_the_keys_move_in_it(tmp_path: Path) -> None:
+    recorded(tmp_path)
+    async with shown(tmp_path) as (app, pilot, driver):
+        assert "REPLAY" in header(app) and "2026-11-21 13:00:00 UTC ‖" in header(app)
+        assert "live" not in header(app)
+        await pilot.press("n")
+        await driver.until(lambda: "13:00:10" in header(app), "a step")
+        await pilot.press("b")
+        await driver.until(lambda: "13:00:00" in header(app), "a step back")
+        await pilot.press("greater_than_sign")
+        await driver.until(lambda: "13:33:10" in header(app), "the operation")
+        await pilot.press("at", *"13:05:00", "enter")
+        await driver.until(lambda: "13:05:00" in header(app), "a time that was typed")
+        await pilot.press("at", *"noon", "enter")
+        await driver.until(lambda: "'noon' is no time" in driver.said(), "what is no time is refused")
+        await pilot.press("plus", "plus", "plus", "plus", "z")
+        await driver.until(lambda: "▶ ×30" in header(app), "it plays")
+        await driver.until(lambda: "13:05:00" not in header(app), "and time passes")
+        await pilot.press("z")
+        await driver.until(lambda: "‖" in header(app), "it stands still")
+
+
+async def test_two_moments_are_compared_in_a_window(tmp_path: Path) -> None:
+    recorded(tmp_path, 60)
+    async with shown(tmp_path) as (app, pilot, driver):
+        await pilot.press("c", "at", *"13:04:00", "enter")
+        await driver.until(lambda: "13:04:00" in header(app), "the other moment")
+        await pilot.press("c")
+        await driver.until(lambda: len(app.screen_stack) == 2, "the window")
+        text = driver.text()
+        assert "13:00:00" in text and "13:04:00" in text and "mails" in text
+        await pilot.press("escape")
+        await driver.until(lambda: len(app.screen_stack) == 1, "it closes")
+
+
+async def test_what_acts_is_off_and_says_why(tmp_path: Path) -> None:
+    recorded(tmp_path, 5)
+    async with shown(tmp_path) as (app, pilot, driver):
+        for key in ("x", "r", "p", "u"):
+            await pilot.press(key)
+            await driver.until(lambda: "there is nothing to act on" in driver.said(), f"{key} is off")
+            app.clear_notifications()
+        await pilot.press("question_mark")
+        await driver.until(lambda: len(app.screen_stack) == 2, "the palette")
+        text = driver.text()
+        assert "Play, or stand still" in text and "Poll" not in text
+
+
+async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    recorder, source = Recorder(tmp_path, "orders", interval_s=10.0), Scripted()
+    taped = Taped(source, lambda snapshot: view(at=snapshot.sampled_at), recorder)
+    app = RecordedApp(source, taped.fold, recorder=recorder, plain=False)
+    given = run_of(4000)
+    try:
+        async with app.run_test(size=(140, 40)) as pilot:
+            driver = Driver(app, source, Clock(), pilot)
+            taped.fold(given[0])
+            await driver.give()
+            assert " REC " in header(app)
+            wait_until(lambda: recorder.status.snapshots >= 2)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+            for snapshot in given[1:]:
+                if recorder.status.stopped:
+                    break
+                taped.fold(snapshot)
+            await driver.until(lambda: recorder.status.stopped, "it stops")
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            app.tick()
+            await driver.settle()
+            assert "NOT RECORDING" in header(app)
+            assert "recording has stopped: the recording cannot be written" in driver.said()
+            await driver.give(view(at=8.0))
+            assert app.shown.view is not None and app.shown.view.sampled_at == view(at=8.0).sampled_at
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+        recorder.close()
+    assert len(sequences(tmp_path)) == recorder.status.snapshots
