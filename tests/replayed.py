@@ -23,7 +23,7 @@ from tests.tsql_types import Type, types_of
 BIG: Final = 2**53 + 1
 """The first whole number that a float cannot hold."""
 OWN: Final = frozenset({"probe/pauses"})
-"""What reads a table of qmon's own: its columns are no system view's. Like batches of actions they return no row here."""
+"""What reads a table of qmon's own: its columns are no system view's. Like actions it returns no row here."""
 CERTAIN: Final = {
     "probe/counters": ("inserted", "updated", "deleted", "modified_since_analyze"),
     "probe/depth": ("ready",),

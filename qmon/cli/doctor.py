@@ -17,9 +17,11 @@ def doctor(target: options.Target, config: options.ConfigPath = None, json: opti
     """Check what qmon needs of a target: driver, connection, version, rights, and every probe of every queue."""
     from qmon.cli.targets import opened
     from qmon.monitor.checkup import checkup
+    from qmon.monitor.rights import rights
 
     with opened(target, config, "doctor") as at:
         found = checkup(at.connection, at.engine, at.configured)
+        allowed = rights(at.connection, at.engine)
         version = ".".join(map(str, at.connection.version))
         if json:
             checks = [
@@ -33,7 +35,8 @@ def doctor(target: options.Target, config: options.ConfigPath = None, json: opti
                 for c in found
             ]
             head = {"schema": 1, "target": at.target.name, "engine": at.engine.name, "server_version": version}
-            json_object(head | {"checks": checks})
+            held = [{"right": r.name, "held": r.held, "gives": r.gives, "grant": r.grant} for r in allowed]
+            json_object(head | {"checks": checks, "rights": held})
         else:
             say(f"{clean(at.target.name)}: {at.engine.name} {version}, connected as session {at.connection.session_id}")
             rows = [
@@ -41,7 +44,10 @@ def doctor(target: options.Target, config: options.ConfigPath = None, json: opti
                 for c in found
             ]
             table(("QUEUE", "PROBE", "TIME", "RESULT"), rows, wrap=3)
-            for grant in dict.fromkeys(c.grant for c in found if c.grant):
+            say("")
+            table(("RIGHT", "HELD", "GIVES"), [(r.name, "yes" if r.held else "no", r.gives) for r in allowed], wrap=2)
+            missing = (r.grant for r in allowed if not r.held)
+            for grant in dict.fromkeys([*(c.grant for c in found if c.grant), *missing]):
                 say(f"would help: {clean(grant)}")
     if any(c.problem and not c.expected for c in found):
         raise typer.Exit(1)

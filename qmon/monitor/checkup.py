@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.engines.rows import records
 from qmon.errors import PermissionMissing, QueryFailed
+from qmon.model.client_samples import ClientSample
+from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout
-from qmon.model.samples import BlockingSample, ClockSample, CostSample, ServerSample, WaitSample, WriterSample
+from qmon.model.samples import (
+    BlockingSample,
+    ClockSample,
+    CostSample,
+    CounterSample,
+    ServerSample,
+    WaitSample,
+    WriterSample,
+)
+from qmon.model.server_counters import ServerCounters
+from qmon.model.use_samples import UseSample
+from qmon.model.wait_samples import LatchSample, WaitTotal
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.queue_probes import QueueProbes
 from qmon.monitor.resolve import resolve
@@ -23,6 +36,11 @@ _TARGET = (
     ("blocking", BlockingSample),
     ("writers", WriterSample),
     ("cost", CostSample),
+    ("clients", ClientSample),
+    ("horizon", HorizonSample),
+    ("server_counters", ServerCounters),
+    ("wait_totals", WaitTotal),
+    ("latches", LatchSample),
 )
 
 _VALUES: Final = {"limit": 200, "chars": 200}
@@ -60,6 +78,9 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]
     for layout in resolved.layouts:
         facts = resolved.facts[layout.queue]
         probes = QueueProbes(Book(engine, connection.version), layout, facts)
+        tables = [i for i in (facts.table_id, facts.data_table_id) if i is not None]
+        jobs = book.of_tables("counters", CounterSample, tables) + book.of_tables("uses", UseSample, tables)
+        checks += [_run(connection, replace(job, queue=layout.queue)) for job in jobs]
         checks += [_run(connection, job) for job in probes.jobs(time.monotonic(), 1, 10)]
         checks += _ruled_out(layout.queue, facts.slow)
         checks += _ruled_out(layout.queue, facts.unknown)

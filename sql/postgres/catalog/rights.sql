@@ -1,0 +1,17 @@
+-- The rights that qmon can use, whether our role has each, what it gives, and the GRANT for it. Rights on single tables are
+-- not among them: those are told queue by queue.
+-- > name   the role that brings the right
+-- > held   our role is a member
+-- > gives  what it is for
+-- > grant  the statement that gives it
+SELECT
+    r.name,
+    coalesce(pg_has_role(r.name, 'USAGE'), false) AS held,
+    r.gives,
+    'GRANT ' || r.name || ' TO ' || quote_ident(current_user) AS grant
+FROM (
+    VALUES
+        (1, 'pg_read_all_stats', 'sees the sessions of others: waits, blocking, the age of holders, who pushes and pops'),
+        (2, 'pg_signal_backend', 'ends the sessions of others')
+) AS r(place, name, gives)
+ORDER BY r.place

@@ -1,0 +1,17 @@
+-- The rights that qmon can use in Azure SQL Database, whether our user has each, what it gives, and the GRANT for it.
+-- > name   the right
+-- > held   our login has it
+-- > gives  what it is for
+-- > grant  the statement that gives it
+SELECT
+    CAST(r.name AS nvarchar(60)) AS name,
+    CAST(CASE WHEN r.held = 1 THEN 1 ELSE 0 END AS bit) AS held,
+    CAST(r.gives AS nvarchar(200)) AS gives,
+    CAST(N'GRANT ' + r.name + N' TO ' + r.whom AS nvarchar(400)) AS [grant]
+FROM (
+    VALUES
+        (1, N'VIEW DATABASE STATE', HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'VIEW DATABASE STATE'), QUOTENAME(USER_NAME()), N'sees the sessions of others in this database, its waits, and rates, latches and locks by index'),
+        (2, N'VIEW DEFINITION', HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'VIEW DEFINITION'), QUOTENAME(USER_NAME()), N'where sequences stand: positions of rings, gaps'),
+        (3, N'KILL DATABASE CONNECTION', HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'KILL DATABASE CONNECTION'), QUOTENAME(USER_NAME()), N'ends the sessions of others')
+) AS r(place, name, held, whom, gives)
+ORDER BY r.place

@@ -1,0 +1,18 @@
+-- The rights that qmon can use, whether our login has each, what it gives, and the GRANT for it.
+-- > name   the right
+-- > held   our login has it
+-- > gives  what it is for
+-- > grant  the statement that gives it
+SELECT
+    CAST(r.name AS nvarchar(60)) AS name,
+    CAST(CASE WHEN r.held = 1 THEN 1 ELSE 0 END AS bit) AS held,
+    CAST(r.gives AS nvarchar(200)) AS gives,
+    CAST(N'GRANT ' + r.name + N' TO ' + r.whom AS nvarchar(400)) AS [grant]
+FROM (
+    VALUES
+        (1, N'VIEW SERVER STATE', HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE'), QUOTENAME(SUSER_SNAME()), N'sees the sessions of others: waits, blocking, writers, horizon, the server''s counters (granted in master)'),
+        (2, N'VIEW DATABASE STATE', HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'VIEW DATABASE STATE'), QUOTENAME(USER_NAME()), N'rates, latches, locks and page splits by index'),
+        (3, N'VIEW DEFINITION', HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'VIEW DEFINITION'), QUOTENAME(USER_NAME()), N'where sequences stand: positions of rings, gaps'),
+        (4, N'ALTER ANY CONNECTION', HAS_PERMS_BY_NAME(NULL, NULL, 'ALTER ANY CONNECTION'), QUOTENAME(SUSER_SNAME()), N'ends the sessions of others (granted in master)')
+) AS r(place, name, held, whom, gives)
+ORDER BY r.place
