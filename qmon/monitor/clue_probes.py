@@ -112,7 +112,7 @@ class ClueProbes:
         owner, known = layout.owner, None if self._facts is None else proof(layout, self._facts)
         kind = "none" if owner is None else owner.kind
         names = names_of(layout, probes.facts) | {
-            "order": layout.started_at if probes.longest_first else None,
+            "order": layout.started_at if probes.longest_first else state.column,
             "lease": owner.column if owner is not None and kind == "lease" else None,
             "beat": owner.column if owner is not None and kind == "heartbeat" else None,
         }

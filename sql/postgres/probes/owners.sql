@@ -4,7 +4,7 @@
 -- {message_id}  column: the id
 -- {state}       column: the state
 -- {started_at?} column: when it was popped
--- {order?}      the same column, where an index leads along it
+-- {order}       the same column where an index leads along it, else the state, which is the same for all and sorts none
 -- {owner?}      column: who popped it
 -- {lease?}      column: until when it is taken
 -- {beat?}       column: when its owner was last heard of
@@ -35,7 +35,7 @@ seen AS MATERIALIZED (
         CAST({started_at?} AS timestamptz) AS started_at
     FROM {table}
     WHERE {state} = :in_progress
-    ORDER BY {order?}
+    ORDER BY {order}
     LIMIT CAST(:limit AS int)
 )
 SELECT
