@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from qmon.model.clients import ClientsSeen
 from qmon.model.mishaps import Repeated, RingLoss, Twice
 from qmon.model.owning import Owners
+from qmon.model.deadlocks import Deadlocks
 from qmon.model.use import QueueUse
 from qmon.model.waiting import Waiting
 
@@ -24,6 +25,7 @@ class TargetReadings:
 
     waiting: Waiting | None = None
     commits: float | None = None
+    deadlocks: Deadlocks | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

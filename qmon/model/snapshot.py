@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import NO_CLUES, Clues
+from qmon.model.deadlock_samples import Circle
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout
 from qmon.model.samples import (
@@ -112,4 +113,5 @@ class Snapshot:
     uses: tuple[UseSample, ...] | None = None
     statistics: tuple[StatisticsSample, ...] | None = None
     horizon: tuple[HorizonSample, ...] | None = None
+    circles: tuple[Circle, ...] = ()
     clients: tuple[ClientSample, ...] | None = None

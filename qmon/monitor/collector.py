@@ -151,6 +151,7 @@ class Collector:
             pauses=results.get(("", "pauses"), ()), clients=results.get(("", "clients")),
             failures=(*failures, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
+            circles=more.circles,
         )  # fmt: skip
 
     def _blocking(

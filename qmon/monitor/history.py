@@ -9,6 +9,7 @@ from qmon.model.readings import TargetReadings
 from qmon.model.samples import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Figure, TargetView, View
+from qmon.monitor.deadlock_track import DeadlockTrack
 from qmon.monitor.holding import held_by_session
 from qmon.monitor.track import QueueTrack
 from qmon.monitor.wait_track import RECENT_S, SHOWN_S, WaitTrack
@@ -32,13 +33,17 @@ class History:
         self._prev: Snapshot | None = None
         self._servers: list[ServerSample] = []
         self._waits = WaitTrack()
+        self._deadlocks = DeadlockTrack()
 
     def add(self, snapshot: Snapshot) -> View:
         """Take in one poll; returns all figures as they are now."""
         unbroken = self._unbroken(snapshot)
         self._waits.add(snapshot, unbroken=unbroken)
         server = self._server(snapshot, unbroken)
-        readings = TargetReadings(waiting=self._waits.over(RECENT_S), commits=self._recent_commits())
+        readings = TargetReadings(
+            waiting=self._waits.over(RECENT_S), commits=self._recent_commits(),
+            deadlocks=self._deadlocks.add(snapshot, unbroken=unbroken),
+        )  # fmt: skip
         queues = []
         for samples in snapshot.queues:
             track = self._tracks.setdefault(samples.layout.queue, QueueTrack())

@@ -8,6 +8,7 @@ from typing import Final
 
 from qmon.engines.base import Value
 from qmon.engines.secret import hide_passwords
+from qmon.model.deadlock_samples import Circle
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.samples import ServerSample
 from qmon.model.snapshot import ProbeFailure
@@ -36,6 +37,7 @@ class Found:
     horizon: tuple[HorizonSample, ...] | None = None
     waits: WaitTotals | None = None
     failures: tuple[ProbeFailure, ...] = ()
+    circles: tuple[Circle, ...] = ()
 
 
 class Readings:
@@ -88,7 +90,7 @@ class Readings:
         return Found(
             None if uses is None else tuple(self._slow.without(uses)), self._statistics,
             self._held(results.get(("", "horizon")), server.now_at),
-            waits, () if sampler is None else sampler.failures(),
+            waits, () if sampler is None else sampler.failures(), () if sampler is None else sampler.circles(),
         )  # fmt: skip
 
     def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:

@@ -10,12 +10,16 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import median
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Session
 from qmon.engines.rows import records
+from qmon.engines.secret import hide_passwords
 from qmon.errors import ConnectionLost, QmonError
+from qmon.model.deadlock_samples import Circle, CircleSample
+from qmon.model.deadlocks import circles_of
 from qmon.model.samples import ClockSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
@@ -29,6 +33,7 @@ _LONGEST: Final = 2.5
 _MEDIAN_OF: Final = 7
 _BACK_OFF_S: Final = 5.0
 _DEADLINE_S: Final = 5.0
+_CIRCLES: Final = {"limit": 50, "chars": 200}
 
 
 class Sampler:
@@ -50,6 +55,7 @@ class Sampler:
         self._watched_s = 0.0
         self._looks = 0
         self._waited: dict[tuple[str, str], float] = {}
+        self._circles: list[Circle] = []
         self._failure: ProbeFailure | None = None
         self.spent_s = 0.0
         """Seconds of server time that looks have taken so far, as seen from here, without the way to the server."""
@@ -114,6 +120,7 @@ class Sampler:
         book = Book(self._engine, connection.version)
         if book.has("wait_totals") or not book.has("waits"):
             return
+        circles = book.job("circles", CircleSample, _CIRCLES).bound if book.has("circles") else None
         look, clock = book.job("waits", WaitSample).bound, book.job("clock", ClockSample).bound
         trip = min(self._timed(lambda: connection.fetch(clock)) for _ in range(3))
         began = records(ClockSample, connection.fetch(clock))[0].now_at
@@ -128,6 +135,9 @@ class Sampler:
             stands_for = min(started - last, _LONGEST * planned)
             last = started
             self._add(began, seen, stands_for, took)
+            if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
+                self._see(records(CircleSample, connection.fetch(circles)))
+                took_lately.append(max(0.0, self._clock() - now - trip))
             planned = max(CLOSELY_S if self._closely else EVERY_S, median(took_lately) * _COST_FACTOR)
             self._wake.wait(planned)
             self._wake.clear()
@@ -147,6 +157,17 @@ class Sampler:
             for wait in seen:
                 key = ("", "") if not wait.event else (wait.kind, wait.event)
                 self._waited[key] = self._waited.get(key, 0.0) + wait.sessions * stands_for
+
+    def _see(self, rows: list[CircleSample]) -> None:
+        found = circles_of([replace(row, statement=hide_passwords(row.statement)) for row in rows])
+        with self._lock:
+            self._circles += [circle for circle in found if circle not in self._circles]
+
+    def circles(self) -> tuple[Circle, ...]:
+        """Sessions that were seen waiting for each other since this was last asked."""
+        with self._lock:
+            found, self._circles = tuple(self._circles), []
+        return found
 
     def _forget(self) -> None:
         """A new connection begins new totals: what happened meanwhile was not seen."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from qmon.model.verdicts.claiming import NO_POPPERS, NOT_CLAIMING
+from qmon.model.verdicts.deadlocking import DEADLOCKS
 from qmon.model.verdicts.horizon import HORIZON
 from qmon.model.verdicts.locking import LOCKED
 from qmon.model.verdicts.logbound import LOG
@@ -36,6 +37,7 @@ RULES: Final[tuple[Rule, ...]] = (
     NO_POPS,
     HORIZON,
     LOG,
+    DEADLOCKS,
     OUTRUN,
 )
 """The rules; of equally severe verdicts the earlier is said first."""
