@@ -18,6 +18,7 @@ from qmon.model.alerts_io import rules_from_list
 from qmon.model.keys import Keys
 from qmon.model.layout import Layout
 from qmon.model.layout_io import layout_from_dict
+from qmon.model.observer import Budget, budget_of
 
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
@@ -41,7 +42,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class TargetConfig:
-    """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password."""
+    """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password.
+
+    ``budget``: what watching it may cost, where it is not what the settings say.
+    """
 
     name: str
     connect: str
@@ -50,6 +54,7 @@ class TargetConfig:
     prod: bool = False
     read_only: bool = False
     queues: tuple[Layout, ...] = ()
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +134,18 @@ def _target(targets: Keys, name: str) -> TargetConfig:
         prod=keys.flag("prod"),
         read_only=keys.flag("read_only"),
         queues=_queues(keys),
+        budget=_budget(keys),
     )
     keys.finish()
     return target
+
+
+def _budget(keys: Keys) -> Budget | None:
+    text = keys.text("budget")
+    budget = budget_of(text) if text is not None else None
+    if text is not None and budget is None:
+        raise BadInput(f'{keys.path("budget")}: is like "1%" of one processor, "10ms/s", or "100ms" for each poll')
+    return budget
 
 
 def _queues(keys: Keys) -> tuple[Layout, ...]:

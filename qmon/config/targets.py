@@ -16,6 +16,7 @@ from qmon.engines.urls import read_url
 from qmon.errors import BadInput
 from qmon.model.keys import nearest
 from qmon.model.layout import Layout
+from qmon.model.observer import Budget
 
 COMMAND_LINE: Final = "the command line"
 
@@ -47,7 +48,12 @@ def choose(text: str, config: Config, environment: Mapping[str, str] | None = No
             "a password on the command line stays in the shell's history and in the list of processes; "
             f"{variable(target.name)} or the keyring keeps it to itself",
         )
-    return _finished(target, (), warnings, environment)
+    return _finished(replace(target, budget=usual_budget(config)), (), warnings, environment)
+
+
+def usual_budget(config: Config) -> Budget:
+    """What watching a target may cost that says nothing of its own: ``budget_percent`` of the settings."""
+    return Budget(config.settings.budget_percent / 100)
 
 
 def _finished(
@@ -78,6 +84,7 @@ def _from_file(named: TargetConfig, config: Config) -> Target:
         environment=named.environment,
         prod=named.prod,
         read_only=named.read_only,
+        budget=named.budget or usual_budget(config),
     )
 
 

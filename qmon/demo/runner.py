@@ -23,6 +23,7 @@ from qmon.engines.registry import engine
 from qmon.engines.urls import read_url
 from qmon.errors import Unreachable
 from qmon.model.layout import Layout
+from qmon.model.observer import AT_ONCE
 from qmon.model.report import status_object
 from qmon.model.view import QueueView, View
 from qmon.monitor.history import History
@@ -142,7 +143,7 @@ def _watch(target: Target, seconds: float) -> list[View]:
         else:
             views.append(history.add(event))
 
-    poller = open_poller(target, interval_s=INTERVAL_S)
+    poller = open_poller(target, interval_s=INTERVAL_S, budget=AT_ONCE)
     poller.start(sink)
     try:
         threading.Event().wait(seconds)

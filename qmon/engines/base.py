@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from qmon.engines.secret import Secret
+from qmon.model.observer import Budget
 
 EngineName = Literal["postgres", "sqlserver"]
 Value = str | int | float | bool | bytes | None
@@ -20,6 +21,7 @@ class Target:
     ``name`` is free of secrets and fit for a screen. ``engine`` is ``None`` where only the server can tell (a DSN).
     ``parameters`` are ODBC keywords without the password, which is in ``password`` where it is known already.
     ``prod``: acting asks for the queue's name and a reason. ``read_only``: acting is refused.
+    ``budget``: what watching it may cost.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Target:
     environment: str = ""
     prod: bool = False
     read_only: bool = False
+    budget: Budget = field(default_factory=Budget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,11 @@ class Connection(Protocol):
         """The server's id of this session."""
         ...
 
+    @property
+    def commits(self) -> int:
+        """Transactions committed so far; each statement or batch outside ``transaction`` is one."""
+        ...
+
     def fetch(self, bound: Bound) -> Rows:
         """Run one statement that returns rows; its columns must be the declared ones."""
         ...
@@ -153,16 +161,8 @@ class Engine(Protocol):
         ...
 
     @property
-    def shows_deleted(self) -> bool:
-        """Whether what we read still holds rows that a running transaction has deleted."""
-        ...
-
-    def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """The statement that lets ``role``, quoted already, see the sessions of others."""
-        ...
-
-    def ids(self, ids: Sequence[int]) -> str:
-        """Several object ids as one value, in the form that the statements of this engine take."""
+    def counts_reads(self) -> bool:
+        """Whether a transaction that only read is counted among the server's transactions."""
         ...
 
     @property

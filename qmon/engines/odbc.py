@@ -97,6 +97,7 @@ class OdbcConnection:
         self._lost = ""
         self._version = (0, 0)
         self._session_id = 0
+        self.commits = 0
         self.prepared: Prepared | None = None
         """Where batches are repeated: what the server has read already."""
 
@@ -126,6 +127,7 @@ class OdbcConnection:
         try:
             for text in prepared.wanted(bounds):
                 self._guarded("prepare", partial(self._start, text, ()))
+                self.commits += 1
             return self._read("batch", _batch([prepared.text(bound.statement) for bound in bounds]), bounds)
         except DeadlineExceeded:
             raise
@@ -143,7 +145,9 @@ class OdbcConnection:
                 pass
             return count
 
-        return self._guarded(bound.statement.name, work)
+        count = self._guarded(bound.statement.name, work)
+        self.commits += not self._open
+        return count
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -160,6 +164,7 @@ class OdbcConnection:
             if self._failed:
                 raise QueryFailed("nothing was committed, since a statement of the transaction had failed")
             self._guarded("commit", self._raw.commit)
+            self.commits += 1
         except BaseException:
             # What failed says more than a rollback that fails too: the server rolls back by itself.
             with contextlib.suppress(pyodbc.Error):
@@ -216,6 +221,7 @@ class OdbcConnection:
             return out
 
         found = self._guarded(name, work)
+        self.commits += not self._open
         for rows, bound in zip(found, bounds, strict=True):
             _check_columns(rows, bound.statement)
         return found

@@ -91,17 +91,9 @@ class Postgres:
         return "{" + ",".join(map(str, ids)) + "}"
 
     @property
-    def shows_deleted(self) -> bool:
-        """A deleted row stays until its transaction commits."""
+    def counts_reads(self) -> bool:
+        """Every statement is a transaction, and every transaction is counted."""
         return True
-
-    def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
-        """Membership in the role that sees all statistics."""
-        return f"GRANT pg_read_all_stats TO {role}"
-
-    def ids(self, ids: Sequence[int]) -> str:
-        """An array: ``{1,2}``."""
-        return "{" + ",".join(map(str, ids)) + "}"
 
     @property
     def shows_deleted(self) -> bool:

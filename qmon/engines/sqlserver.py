@@ -68,6 +68,11 @@ class SqlServer:
         return ",".join(map(str, ids))
 
     @property
+    def counts_reads(self) -> bool:
+        """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
+        return False
+
+    @property
     def shows_deleted(self) -> bool:
         """READ UNCOMMITTED passes over what is deleted, be it committed or not."""
         return False

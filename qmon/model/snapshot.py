@@ -10,6 +10,7 @@ from qmon.model.clue_samples import NO_CLUES, Clues
 from qmon.model.deadlock_samples import Circle
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout
+from qmon.model.observer import Observing
 from qmon.model.samples import (
     AnchorSample,
     BlockedSample,
@@ -54,6 +55,7 @@ class QueueSamples:
     progress probe saw the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start
     time. ``anchor`` is the newest exact count there
     is, however old. ``unknown`` maps a figure to the reason why this layout cannot have it.
+    ``left_out``: probes that were due and not read in this poll, to stay within the budget.
     """
 
     layout: Layout
@@ -75,6 +77,7 @@ class QueueSamples:
     messages: tuple[MessageSample, ...] | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
     clues: Clues = NO_CLUES
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ class Snapshot:
     poll here; ``server_ms``: time from its first to its last statement on the server's clock; ``buffers``: pages that
     our own session touched since the poll before, ``None`` where the server does not say.
     ``blocking``: who waits for whom in full, ``blocked``: the same as pairs.
-    ``pauses``: those in force; none where the database records none.
+    ``pauses``: those in force; none where the database records none. ``observing``: what watching costs, and what is
+    read less often for that.
     """
 
     target: str
@@ -115,3 +119,4 @@ class Snapshot:
     horizon: tuple[HorizonSample, ...] | None = None
     circles: tuple[Circle, ...] = ()
     clients: tuple[ClientSample, ...] | None = None
+    observing: Observing | None = None

@@ -11,6 +11,7 @@ from qmon.model.blocking import Forest
 from qmon.model.flow import Flow
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout
+from qmon.model.observer import Observing, Shed
 from qmon.model.operations import Pause
 from qmon.model.samples import BlockedSample, MessageSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
@@ -146,6 +147,7 @@ class QueueView:
     gap_kind: str = ""
     window_s: float | None = None
     pauses: tuple[Pause, ...] = ()
+    shed: tuple[Shed, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     past: tuple[PastVerdict, ...] = ()
     pushers: Figure = Figure()
@@ -170,7 +172,8 @@ class TargetView:
     """The figures of one target: transactions per second, live waits, blocked sessions, and what qmon costs.
 
     ``blocking``: who waits for whom; ``blocked``: the same as pairs. ``None``: could not be read.
-    ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it.
+    ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it. ``observing``: what is read less
+    often to stay within it. ``commits``: without qmon's own, and ``sessions``, too.
     """
 
     commits: Figure
@@ -187,6 +190,7 @@ class TargetView:
     blocking: Forest | None = None
     horizon: tuple[HorizonSample, ...] | None = None
     waiting: Waiting | None = None
+    observing: Observing | None = None
 
 
 @dataclass(frozen=True, slots=True)

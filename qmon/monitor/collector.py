@@ -15,6 +15,7 @@ from qmon.model.client_samples import ClientSample
 from qmon.model.facts import TableFacts
 from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
+from qmon.model.observer import Budget
 from qmon.model.owners import Facts
 from qmon.model.samples import (
     BlockingSample,
@@ -37,6 +38,7 @@ from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.clients_track import CLIENTS
 from qmon.monitor.clue_probes import ClueProbes
 from qmon.monitor.jobs import Book, Job
+from qmon.monitor.observer import Observer
 from qmon.monitor.queue_probes import QueueProbes, Spec, names_of
 from qmon.monitor.readings import Readings
 from qmon.monitor.regained import Regained
@@ -75,6 +77,8 @@ class Collector:
         slow: Slow,
         clock: Callable[[], float] = time.monotonic,
         sampler: Sampler | None = None,
+        budget: Budget | None = None,
+        commits: Callable[[], int] = int,
     ) -> None:
         self._target = target
         self._engine = engine
@@ -85,7 +89,9 @@ class Collector:
         self._clues = ClueProbes(engine, self._book)
         self._runner = Runner(connection)
         self._regained = Regained(self._book, self._runner)
-        self._readings = Readings(self._book, sampler, slow.own)
+        self.observer = Observer(budget)
+        self._commits = commits if engine.counts_reads else int
+        self._readings = Readings(self._book, sampler)
         self._queues: dict[str, QueueProbes] = {}
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost: tuple[QueueSamples, ...] = ()
@@ -120,8 +126,9 @@ class Collector:
         """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
         started = self._clock()
         self._slow.apply({name: probes.memo for name, probes in self._queues.items()})
-        jobs = self._jobs(started, focus)
-        results, failures = self._runner.run(jobs)
+        jobs = self.observer.choose(self._jobs(started, focus), interval_s)
+        commits = self._commits()
+        results, failures = self._runner.run(jobs, self.observer.timed())
         self._regained.see(results)
         server = self._one(results, "server")
         if server is None:
@@ -130,28 +137,33 @@ class Collector:
         server = with_counters(server, self._one(results, "server_counters"))
         self._now_at = server.now_at
         clock = self._one(results, "clock")
+        one_trip = self._runner.one_trip and clock is not None
+        server_ms = (clock.now_at - server.now_at) * 1000 if one_trip else None
+        self.observer.learn(self._runner.times, self._runner.alone, server_ms)
         blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
         self._sessions = server.sessions
         self._clues.learn(results)
         known = self._one(results, "pauses_known")
         self._pauses = known is not None and known.readable
-        one_trip = self._runner.one_trip and clock is not None
         more = self._readings.found(results, server, one_trip=one_trip)
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
-        self._slow.want({q.layout.queue: self._needs_anchor(q) for q in queues})
+        seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
+        self._slow.want({q.layout.queue: self._needs_anchor(q) for q in seen})
         ended = self._clock()
         return Snapshot(
             target=self._target, engine=self._engine.name, server_version=".".join(map(str, self._connection.version)),
             sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=(ended - started) * 1000,
-            server_ms=(clock.now_at - server.now_at) * 1000 + extra_ms if one_trip else None,
+            server_ms=None if server_ms is None else server_ms + extra_ms,
             buffers=self._spent(results),
-            interval_s=interval_s, server=server, queues=(*queues, *self._lost), waits=results.get(("", "waits")),
+            interval_s=self.observer.interval_s, server=server, queues=(*queues, *self._lost),
+            waits=results.get(("", "waits")),
             blocked=None if blocking is None else pairs_of(blocking), blocking=blocking,
             writers=results.get(("", "writers")), cost=self._one(results, "cost"),
             pauses=results.get(("", "pauses"), ()), clients=results.get(("", "clients")),
             failures=(*failures, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
             circles=more.circles,
+            observing=self.observer.observing(commits),
         )  # fmt: skip
 
     def _blocking(
@@ -168,8 +180,12 @@ class Collector:
             return (), 0.0
         began, trip = self._clock(), self._runner.one_trip
         values = {"limit": _WAITERS, "chars": _STATEMENT if shown else _STATEMENT_SHORT}
-        found, failed = self._runner.run([self._book.job("blocking", BlockingSample, values)])
+        job = self._book.job("blocking", BlockingSample, values)
+        if not self.observer.due(job.key):
+            return None, 0.0
+        found, failed = self._runner.run([job])
         self._runner.one_trip = trip
+        self.observer.learn({job.key: (self._clock() - began) * 1000}, {}, None)
         failures += failed
         rows = found.get(("", "blocking"))
         if rows is not None:
@@ -211,8 +227,10 @@ class Collector:
         issued = sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         found = {probe: records for (queue, probe), records in results.items() if queue == layout.queue}
         unknown = {**facts.slow, **facts.unknown}
+        left_out = self.observer.left_out(layout.queue)
         head, head_limit = _first(found.get(probes.head_probe or "")), memo.head_limit
-        held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", ())
+        none_held = None if probes.held_probe in left_out else ()
+        held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
         walked = None
         if isinstance(head, WalkSample):
             walked = head
@@ -237,7 +255,7 @@ class Collector:
             scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get(probes.ring_probe)),
             anchor=_first(found.get("depth")) or self._slow.anchor(layout.queue),
             clues=self._clues.clues(probes, results),
-            messages=messages_of(layout, facts, found), unknown=unknown,
+            messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
         )  # fmt: skip
 
     def _needs_anchor(self, q: QueueSamples) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from qmon.engines.base import Target
 from qmon.errors import Unreachable
 from qmon.model.layout import Layout
+from qmon.model.observer import AT_ONCE
 from qmon.model.view import View
 from qmon.monitor.history import History
 from qmon.monitor.source import Event, Phase, SourceState
@@ -85,7 +86,7 @@ def _views(
         if enough(views):
             done.set()
 
-    poller = open_poller(target, layouts, interval_s=interval_s)
+    poller = open_poller(target, layouts, interval_s=interval_s, budget=AT_ONCE)
     poller.start(sink)
     try:
         in_time = done.wait(timeout_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from qmon.model.blocking import forest
@@ -31,7 +32,8 @@ class History:
         self._budget = budget
         self._tracks: dict[str, QueueTrack] = {}
         self._prev: Snapshot | None = None
-        self._servers: list[ServerSample] = []
+        self._servers: list[tuple[ServerSample, int]] = []
+        """Samples, each with the transactions of our own among those it counts."""
         self._waits = WaitTrack()
         self._deadlocks = DeadlockTrack()
 
@@ -59,11 +61,13 @@ class History:
 
     def _recent_commits(self) -> float | None:
         """Transactions committed per second over the time that verdicts look at waits for."""
-        now = self._servers[-1]
-        long = (kept for kept in reversed(self._servers) if now.now_at - kept.now_at >= RECENT_S * 0.95)
-        before = next(long, self._servers[0])
+        now, ours = self._servers[-1]
+        long = (kept for kept in reversed(self._servers) if now.now_at - kept[0].now_at >= RECENT_S * 0.95)
+        before, ours_before = next(long, self._servers[0])
+        if now.commits is None or before.commits is None:
+            return None
         span, done = now.now_at - before.now_at, now.commits - before.commits
-        return done / span if span > 0 and done >= 0 else None
+        return max(0, done - (ours - ours_before)) / span if span > 0 and done >= 0 else None
 
     def _unbroken(self, now: Snapshot) -> bool:
         prev = self._prev
@@ -75,12 +79,13 @@ class History:
         return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
 
     def _server(self, now: Snapshot, unbroken: bool) -> TargetView:
-        if not unbroken:
+        own = now.observing.commits if now.observing is not None else 0
+        if not unbroken or (self._servers and own < self._servers[-1][1]):
             self._servers.clear()
-        self._servers.append(now.server)
-        while len(self._servers) > 2 and now.server.now_at - self._servers[1].now_at >= RATE_WINDOW_S * 0.95:
+        self._servers.append((now.server, own))
+        while len(self._servers) > 2 and now.server.now_at - self._servers[1][0].now_at >= RATE_WINDOW_S * 0.95:
             self._servers.pop(0)
-        first = self._servers[0]
+        first, own_before = self._servers[0]
         span = now.server.now_at - first.now_at
 
         def rate(before: int | None, after: int | None) -> Figure:
@@ -92,11 +97,18 @@ class History:
 
         share = None
         if now.server_ms is not None and now.interval_s > 0:
-            share = now.server_ms / 1000 / now.interval_s / self._budget
+            usual = self._budget * 1000 * now.interval_s
+            share = now.server_ms / (now.observing.allowed_ms if now.observing is not None else usual)
         return TargetView(
-            rate(first.commits, now.server.commits), rate(first.rollbacks, now.server.rollbacks),
-            rate(first.deadlocks, now.server.deadlocks), now.server.sessions, now.waits, now.blocked,
+            _less(rate(first.commits, now.server.commits), own - own_before, span),
+            rate(first.rollbacks, now.server.rollbacks), rate(first.deadlocks, now.server.deadlocks),
+            now.server.sessions, now.waits, now.blocked,
             now.client_ms, now.server_ms, now.buffers, share, now.server.in_recovery,
             None if now.blocking is None else forest(now.blocking, held_by_session(now)), now.horizon,
-            self._waits.over(SHOWN_S),
+            self._waits.over(SHOWN_S), now.observing,
         )  # fmt: skip
+
+
+def _less(rate: Figure, own: int, span: float) -> Figure:
+    """A rate without so many of our own transactions in ``span`` seconds."""
+    return rate if rate.value is None or span <= 0 else replace(rate, value=max(0.0, rate.value - own / span))

@@ -14,7 +14,9 @@ from typing import Final
 from qmon.engines.base import Connection, Engine, Session
 from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.model.layout import Layout
+from qmon.model.observer import Budget
 from qmon.monitor.collector import Collector
+from qmon.monitor.ours import Ours
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.sampler import Sampler
 from qmon.monitor.slow import Slow
@@ -57,17 +59,20 @@ class Poller:
         interval_s: seconds between polls.
         configured: the queues of the user's configuration, shown even where they cannot be resolved.
         clock: our monotonic clock, seconds.
+        budget: what polling may cost the server; one per cent of a processor unless something else is said.
     """
 
     def __init__(
         self, target: str, engine: Engine, connect: Connect, resolve: Resolve, interval_s: float = 2.0,
         configured: Sequence[Layout] = (), clock: Callable[[], float] = time.monotonic,
+        budget: Budget | None = None,
     ) -> None:  # fmt: skip
         self._target = target
         self._engine = engine
-        self._connect = connect
+        self._connect = Ours(connect)
         self._resolve = resolve
         self._configured = tuple(configured)
+        self._budget = budget
         self._clock = clock
         self._interval_s = _checked(interval_s)
         self._focus = Focus()
@@ -79,8 +84,8 @@ class Poller:
         self._abandoned: list[_Turn] = []
         self._tries = 0
         self._sequence = 0
-        self._slow = Slow(engine, connect, clock)
-        self._sampler = Sampler(engine, connect, clock)
+        self._slow = Slow(engine, self._connect, clock)
+        self._sampler = Sampler(engine, self._connect, clock)
         self._watchdog: threading.Thread | None = None
 
     @property
@@ -184,7 +189,10 @@ class Poller:
         self._busy(turn, _LOGIN_S + 1.0)
         session = Session("poll", _LOGIN_S, self._deadline(), lock_timeout_s=0.1, read_only=True, repeats=True)
         connection = turn.connection = self._connect(session)
-        collector = Collector(self._target, self._engine, connection, self._slow, self._clock, self._sampler)
+        collector = Collector(
+            self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,
+            lambda: self._connect.commits,
+        )  # fmt: skip
         resolved_at = self._use(turn, collector, connection)
         while not self._closed.is_set() and not turn.abandoned.is_set():
             self._wake.clear()
@@ -201,7 +209,8 @@ class Poller:
                 self._state(turn, Phase.LIVE)
             self._emit(turn, snapshot)
             took = self._clock() - began
-            self._wake.wait(max(self._interval_s - took, 0.1 * self._interval_s))
+            pause = collector.observer.interval_s
+            self._wake.wait(max(pause - took, 0.1 * pause))
 
     def _use(self, turn: _Turn, collector: Collector, connection: Connection) -> float:
         self._busy(turn, self._deadline() + 5.0)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from qmon.engines.base import Connection
 from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, DeadlineExceeded, PermissionMissing, QueryFailed
+from qmon.model.observer import Key
+from qmon.model.samples import ClockSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.jobs import PART, Job
 
@@ -35,15 +38,21 @@ class Runner:
         self._polls = 0
         self.one_trip = False
         """The last run took a single round trip, so that its server time means something."""
+        self.times: dict[Key, float] = {}
+        """Milliseconds on the server of what was timed in the last run, in its batch."""
+        self.alone: dict[Key, float] = {}
+        """The same of what ran by itself, seen from here, less the quickest way there and back."""
+        self._trip_s = float("inf")
 
-    def run(self, jobs: Sequence[Job]) -> tuple[Results, list[ProbeFailure]]:
-        """Run the jobs. Raises ``ConnectionLost``; every other failure is reported beside the results."""
+    def run(self, jobs: Sequence[Job], timed: Collection[Key] = frozenset()) -> tuple[Results, list[ProbeFailure]]:
+        """Run the jobs and time these. Raises ``ConnectionLost``; every other failure is told beside the results."""
         self._polls += 1
+        self.times, self.alone = {}, {}
         results: Results = {}
         batch = [job for job in jobs if job.key in self._proven]
         single = [job for job in jobs if job.key not in self._proven and not self._resting(job)]
         self.one_trip = not single
-        if batch and not self._batch(batch, results):
+        if batch and not self._batch(batch, results, timed):
             single = batch + single
             self.one_trip = False
         for job in single:
@@ -68,19 +77,30 @@ class Runner:
         failed = self._failing.get(job.key)
         return failed is not None and self._polls < failed[0]
 
-    def _batch(self, jobs: Sequence[Job], results: Results) -> bool:
+    def _batch(self, jobs: Sequence[Job], results: Results, timed: Collection[Key]) -> bool:
+        clock = next((job for job in jobs if job.record is ClockSample), None)
+        sent = _with_stamps(jobs, clock, timed) if clock is not None else list(jobs)
         try:
-            sets = self._connection.fetch_batch([job.bound for job in jobs])
+            sets = self._connection.fetch_batch([(job or clock or jobs[0]).bound for job in sent])
         except ConnectionLost:
             raise
         except QueryFailed:
             return False
-        for job, rows in zip(jobs, sets, strict=True):
-            results[job.key] = tuple(records(job.record, rows))
+        stamp_at, last = None, None
+        for job, rows in zip(sent, sets, strict=True):
+            if job is not None:
+                results[job.key] = tuple(records(job.record, rows))
+                last = job
+                continue
+            now_at = records(ClockSample, rows)[0].now_at
+            if stamp_at is not None and last is not None:
+                self.times[last.key] = (now_at - stamp_at) * 1000
+            stamp_at, last = now_at, None
         return True
 
     def _single(self, job: Job, results: Results) -> bool:
         """Run one job by itself; false where it ran into its deadline."""
+        began = time.perf_counter()
         try:
             results[job.key] = tuple(records(job.record, self._connection.fetch(job.bound)))
         except ConnectionLost:
@@ -91,9 +111,25 @@ class Runner:
             failure = ProbeFailure(job.probe, _reason(problem), job.queue, grant)
             self._failing[job.key] = (self._polls + _rest(problem), failure)
             return problem.sqlstate in _LOCKED or not isinstance(problem, DeadlineExceeded)
+        took = time.perf_counter() - began
+        self._trip_s = min(self._trip_s, took)
+        self.alone[job.key] = (took - self._trip_s) * 1000
         self._proven.add(job.key)
         self._failing.pop(job.key, None)
         return True
+
+
+def _with_stamps(jobs: Sequence[Job], clock: Job | None, timed: Collection[Key]) -> list[Job | None]:
+    """The jobs with a reading of the clock (``None``) before and after each that is timed."""
+    out: list[Job | None] = []
+    for job in jobs:
+        if job.key not in timed or job is clock:
+            out.append(job)
+            continue
+        if not out or out[-1] is not None:
+            out.append(None)
+        out += [job, None]
+    return out
 
 
 def _put_together(results: Results) -> Results:

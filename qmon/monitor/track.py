@@ -18,6 +18,7 @@ from qmon.model.view import Figure, Forecast, Point, QueueView, Trend
 from qmon.monitor import figures
 from qmon.monitor.chronicle import Chronicle
 from qmon.monitor.evidence import Evidence
+from qmon.monitor.kept import Kept, flow_left_out
 from qmon.monitor.use_track import UseTrack
 from qmon.monitor.watched import WatchedIds, WatchedProgress
 from qmon.monitor.window import Rates, Tick, Window
@@ -43,6 +44,7 @@ class QueueTrack:
         self._chronicle = Chronicle()
         self._use = UseTrack()
         self._points = Recorder(KEPT_POINTS)
+        self._kept = Kept()
         self._flow_now: Flow | None = None
         self._span_s: float | None = None
 
@@ -54,7 +56,7 @@ class QueueTrack:
         ``target``: what this poll and those before it tell about the target as a whole.
         """
         at = snapshot.sampled_at
-        self._advance(q, at, unbroken)
+        moved = self._advance(q, at, unbroken)
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
         if q.last_id is not None and q.layout.enqueued_at is None:
@@ -68,10 +70,17 @@ class QueueTrack:
             ready = Figure.unknown(blind)
         learnt = replace(self._evidence.add(snapshot, q), use=self._use.add(snapshot, q, self._flow_now))
         view = self._view(snapshot, q, ready, held, (target, learnt))
-        self._prev, self._prev_at = q, at
+        if moved:
+            self._prev, self._prev_at = q, at
         return view
 
-    def _advance(self, q: QueueSamples, at: float, unbroken: bool) -> None:
+    def _advance(self, q: QueueSamples, at: float, unbroken: bool) -> bool:
+        """Take in what has moved; false where that was left out of this poll, and the next one tells of both."""
+        if not unbroken:
+            self._kept.forget()
+        elif flow_left_out(q) and self._prev is not None:
+            self._flow_now, self._span_s = None, None
+            return False
         flow = self._flow(q) if unbroken and self._prev is not None and self._prev_at is not None else None
         self._flow_now = flow
         self._span_s = at - self._prev_at if unbroken and self._prev_at is not None else None
@@ -79,6 +88,7 @@ class QueueTrack:
             self._window.start(at)
         else:
             self._window.add(Tick(at, at - self._prev_at, flow))
+        return True
 
     def _flow(self, q: QueueSamples) -> Flow | None:
         before = self._prev
@@ -124,17 +134,22 @@ class QueueTrack:
         at = snapshot.sampled_at
         rates = self._window.rates()
         missing = Figure.unknown(_FIRST if self._prev is None else _BROKEN)
-        if q.ring is None and q.counters is None:
+        if q.ring is None and q.counters is None and not q.left_out:
             missing = Figure.unknown(q.unknown.get("rates", "counters were not read in this poll"))
-        in_progress = figures.in_progress(q, held)
-        stuck = figures.stuck(q, held, self._progress, at)
-        oldest = figures.oldest(q, self._ids, at)
         gap, gap_kind = figures.gap(q)
-        fill = figures.fill(q)
+        ready, in_progress, stuck, oldest, gap, fill = (
+            self._kept.see(name, figure, q, at)
+            for name, figure in (
+                ("ready", ready), ("in_progress", figures.in_progress(q, held)),
+                ("stuck", figures.stuck(q, held, self._progress, at)), ("oldest", figures.oldest(q, self._ids, at)),
+                ("gap", gap), ("fill", figures.fill(q)),
+            )
+        )  # fmt: skip
         push = Figure(rates.pushed) if rates else missing
         pop = Figure(rates.popped) if rates else missing
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
+        shed = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
         recent = self._window.rates(_SMOOTH_S)
         signs = Signs(
             ready=ready, in_progress=in_progress, stuck=stuck, oldest=oldest, push_rate=push, pop_rate=pop,
@@ -151,7 +166,7 @@ class QueueTrack:
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
             gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready, readings[1].poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
-            window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts,
+            window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, shed=shed,
             past=self._chronicle.add(verdicts, at), **figures.clients(readings[1]),
             flow=self._flow_now, span_s=self._span_s, use=readings[1].use,
         )  # fmt: skip

@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.model.layout import Layout
+from qmon.model.observer import Budget
 from qmon.monitor.poller import Poller
 from qmon.monitor.resolve import Resolved, resolve
 
 
-def open_poller(target: Target, layouts: Sequence[Layout] = (), *, interval_s: float = 2.0) -> Poller:
+def open_poller(
+    target: Target, layouts: Sequence[Layout] = (), *, interval_s: float = 2.0, budget: Budget | None = None
+) -> Poller:
     """A poller for a target, not started yet.
 
     ``layouts``: the queues of the user's configuration; those of the registry, or found by shape, are added.
+    ``budget``: what polling may cost the server; without one that of the target.
     Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or a target of an unknown kind, and where only the
     server can tell its kind (a DSN) what connecting raises.
     """
@@ -26,4 +30,4 @@ def open_poller(target: Target, layouts: Sequence[Layout] = (), *, interval_s: f
     def find(connection: Connection) -> Resolved:
         return resolve(connection, engine, layouts)
 
-    return Poller(target.name, engine, connect, find, interval_s, layouts)
+    return Poller(target.name, engine, connect, find, interval_s, layouts, budget=budget or target.budget)

@@ -23,7 +23,7 @@ from qmon.operate.desk import open_desk
 from qmon.tui import Office, redacted
 from qmon.tui.app import QmonApp
 from qmon.tui.modals.act import Act, Step
-from tests.contract.watching import installed, target_of
+from tests.contract.watching import ROOMY, installed, target_of
 from tests.facts import query
 from tests.jobs import HOSTILE, fill, layout, states
 
@@ -84,7 +84,7 @@ async def looking(
     target = target_of(url)
     desk: Desk = replace(open_desk(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
     office = Office(desk)
-    poller = open_poller(target, [layout(queue)] if layouts is None else layouts, interval_s=0.5)
+    poller = open_poller(target, [layout(queue)] if layouts is None else layouts, interval_s=0.5, budget=ROOMY)
     app = QmonApp(poller, redacted(History().add, desk.redact), plain=False, office=office)
     try:
         async with app.run_test(size=(120, 40)) as pilot:

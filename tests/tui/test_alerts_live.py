@@ -17,7 +17,7 @@ from qmon.monitor.hook import Hook
 from qmon.monitor.watch import open_poller
 from qmon.tui.app import QmonApp
 from qmon.tui.widgets.lines import Lines
-from tests.contract.watching import installed, target_of
+from tests.contract.watching import ROOMY, installed, target_of
 from tests.facts import query
 from tests.tui.driving import Driver
 from tests.tui.scripted import Clock, Scripted
@@ -50,7 +50,7 @@ async def test_a_queue_that_grows_is_told_of_and_so_is_its_end(
         return [json.loads(line) for line in said.read_text().splitlines()] if said.exists() else []
 
     target = target_of(database)
-    poller = open_poller(target, interval_s=0.5)
+    poller = open_poller(target, interval_s=0.5, budget=ROOMY)
     hook = Hook((sys.executable, "-c", KEEP, str(said)), 20.0)
     rules = applying(parse_config(CONFIG, Path("qmon.toml")).alerts, target.name)
     app = QmonApp(poller, History().add, alerting=Alerting(target.name, rules, hook=hook))

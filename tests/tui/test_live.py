@@ -17,7 +17,7 @@ from qmon.monitor.watch import open_poller
 from qmon.tui.app import QmonApp
 from qmon.tui.themes import DARK
 from qmon.tui.widgets.lines import Lines
-from tests.contract.watching import installed, target_of
+from tests.contract.watching import ROOMY, installed, target_of
 
 FROZEN_S: Final = 20.0
 
@@ -67,7 +67,7 @@ async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> No
 
 async def test_a_server_that_hangs_dies_and_comes_back(own_server: EmbeddedServer) -> None:
     installed(own_server.url(), "status", "ring")
-    poller = open_poller(target_of(own_server.url()), interval_s=0.5)
+    poller = open_poller(target_of(own_server.url()), interval_s=0.5, budget=ROOMY)
     history, views = History(), list[View]()
 
     def fold(snapshot: object) -> View:

@@ -90,6 +90,8 @@ def _cost(view: View) -> list[Part]:
     if server.budget_share is not None:
         tone = "accent" if server.budget_share > 1 else "muted"
         parts.append(Part.of(f"{text.percent(server.budget_share)} of budget", tone, 5))
+    if server.observing is not None and server.observing.shed:
+        parts.append(Part.of(f"{len(server.observing.shed)} shed", "accent", 2))
     return parts
 
 

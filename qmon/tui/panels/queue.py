@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from qmon.model.view import Figure, QueueView, View
 from qmon.tui import text
@@ -15,6 +16,10 @@ from qmon.tui.plots.series import Reading, sample, window
 from qmon.tui.spans import Line, Part, Span, fit, spread, wrap
 
 _SPARK_CELLS = 12
+_READ: Final = {
+    "head": "depth and oldest", "ring": "positions", "held": "rows held", "progress": "in progress and stuck",
+    "scheduled": "scheduled", "in_state": "dead", "messages": "rows",
+}  # fmt: skip
 
 
 def title(queue: QueueView, cells: int) -> list[Line]:
@@ -97,7 +102,21 @@ def unknowns(queue: QueueView) -> list[tuple[str, str]]:
     names: dict[str, list[str]] = {}
     for name, reason in figures.unknown(queue):
         names.setdefault(reason, []).append(name)
-    return [*failed, *((", ".join(same), reason) for reason, same in names.items())]
+    return [*failed, *shed(queue), *((", ".join(same), reason) for reason, same in names.items())]
+
+
+def shed(queue: QueueView) -> list[tuple[str, str]]:
+    """What is read less often of this queue to stay within the budget, and how often."""
+    out: dict[str, list[str]] = {}
+    for each in queue.shed:
+        said = f"every {text.age(each.every_s)} instead of {text.age(each.instead_s)}, to stay within the budget"
+        out.setdefault(said, []).append(_read_by(each.probe))
+    return [(f"shed: {', '.join(dict.fromkeys(names))}", f"read {said}") for said, names in out.items()]
+
+
+def _read_by(probe: str) -> str:
+    """What a probe reads, for people."""
+    return next((words for begins, words in _READ.items() if probe.startswith(begins)), clean(probe.replace("_", " ")))
 
 
 def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:

@@ -3,7 +3,7 @@
 -- > started_at     when the server started, seconds since the epoch: a later value means a restart
 -- > stats_reset_at when this database's counters were last reset, NULL if never
 -- > in_recovery    true on a standby
--- > sessions       sessions connected to this database
+-- > sessions       sessions connected to this database, without qmon's own
 -- > commits        transactions committed since the reset
 -- > rollbacks      transactions rolled back since the reset
 -- > deadlocks      deadlocks since the reset
@@ -14,7 +14,12 @@ SELECT
     CAST(extract(epoch FROM pg_postmaster_start_time()) AS float8) AS started_at,
     CAST(extract(epoch FROM pg_stat_get_db_stat_reset_time(d.oid)) AS float8) AS stats_reset_at,
     pg_is_in_recovery() AS in_recovery,
-    pg_stat_get_db_numbackends(d.oid) AS sessions,
+    (
+        SELECT CAST(count(*) AS int)
+        FROM pg_stat_get_activity(NULL) AS a
+        WHERE a.datid = d.oid
+            AND coalesce(a.application_name, '') NOT LIKE 'qmon %'
+    ) AS sessions,
     pg_stat_get_db_xact_commit(d.oid) AS commits,
     pg_stat_get_db_xact_rollback(d.oid) AS rollbacks,
     pg_stat_get_db_deadlocks(d.oid) AS deadlocks,
