@@ -26,8 +26,8 @@ LOAD: Final[Mapping[str, Any]] = {
 HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 """The hold times, in seconds, of the verdicts that there are; they are the product's."""
 
-LATELY_S: Final = 4.0
-"""What says that a queue does not move looks back so far."""
+LATELY_S: Final = 5.0
+"""What says that a queue does not move looks back four seconds, on counters that come up to one late."""
 
 Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
 """Injects on entry, once it is there; gives what the proof must name; cures on exit, once it is gone."""
@@ -38,7 +38,7 @@ class Case:
     """One cause, injected into a queue of its own under live load.
 
     ``verdict``: what has to be said. ``reads_s``: so many seconds the readings behind it look back, as the product
-    says (rates: their window); it is allowed for once when the fault comes and once when it goes. ``true_too``: what
+    says (rates: their window); ``clears_s``: the same when the fault has gone. ``true_too``: what
     may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``apart``: its poppers have a load of
     their own, that can be ended; ``everywhere``: it reaches the whole server, and may be said of every queue.
     """
@@ -48,6 +48,7 @@ class Case:
     design: str
     fault: Fault
     reads_s: float = 0.0
+    clears_s: float = 0.0
     true_too: frozenset[str] = frozenset()
     load: Mapping[str, Any] = field(default_factory=dict)
     ring_size: int = 1000

@@ -191,7 +191,7 @@ class Laboratory:
             if named is not None:
                 wrong += [f"named {late} polls late"] if late else []
                 wrong += self._wrong_while_there(case, named.sampled_at, culprits)
-        cured = time.time() + case.reads_s
+        cured = time.time() + case.clears_s
         left = self.verdicts(self.poll(cured, _TWO), case.queue).get(case.verdict)
         if left is not None:
             wrong.append(f"still said two polls after the cure: {left.proof}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator, Sequence
 
 import pyodbc
@@ -70,13 +71,14 @@ def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A message is made ready again while its popper is at it, and a second one takes it."""
     lab.load.change(layout.queue, "popper", rate=0.0)
     with connected(lab.url) as first, connected(lab.url) as second:
+        pids = [each.execute("SELECT pg_backend_pid()").fetchval() for each in (first, second)]
         mine = _taken(first, layout)
+        lab.poll(time.time(), 2)  # it is seen in the first one's hands
         query(lab.url, f"UPDATE {layout.table} SET status = 1, started_at = NULL, owner = NULL WHERE id = ?", mine[0])
         same = _popped(second, layout)
         assert same is not None
         assert same[0] == mine[0]
         lab.load.change(layout.queue, "popper", rate=60.0)
-        pids = [each.execute("SELECT pg_backend_pid()").fetchval() for each in (first, second)]
         yield (f"message {mine[0]} ", *(str(pid) for pid in pids))
         second.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *same).fetchall()
 

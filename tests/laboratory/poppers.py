@@ -10,10 +10,10 @@ from qmon.model.operations import Side
 from qmon.operate.pause import prepare_pause, prepare_resume
 from qmon.workload.plan import Fault
 from tests.contract.operating import applied
-from tests.facts import query, wait_until
+from tests.facts import connected, query, wait_until
 from tests.laboratory.case import LATELY_S, Case
 from tests.laboratory.laboratory import Laboratory
-from tests.queues import ENGINE
+from tests.queues import ENGINE, routine
 
 
 @contextlib.contextmanager
@@ -45,10 +45,24 @@ def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A popper dies between pop and complete; cured by hand: its message is given back."""
     lab.load.inject(Fault("crash", layout.queue, for_s=0.0))
     table = ENGINE.quote(layout.table.parts)
-    stuck = f"SELECT id FROM {table} WHERE status = 2 AND started_at < clock_timestamp() - interval '1 s' * ?"
-    (found, *_) = wait_until(lambda: query(lab.url, stuck, layout.timeout_s), 60, what="a message is stuck")
-    yield ("1 in progress",)
+    left = f"SELECT id FROM {table} WHERE status = 2 AND started_at < clock_timestamp() - interval '2 s'"
+    (found, *_) = wait_until(lambda: query(lab.url, left), 60, what="a message is left behind")
+    yield (f"message {found[0]}",)
     query(lab.url, f"UPDATE {table} SET status = 1, started_at = NULL, owner = NULL WHERE id = ?", found[0])
+
+
+@contextlib.contextmanager
+def lost_in_thought(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A popper that lives has a message and does nothing about it."""
+    table = ENGINE.quote(layout.table.parts)
+    lab.load.change(layout.queue, "popper", rate=0.0)
+    with connected(lab.url) as popper:
+        wait_until(lambda: query(lab.url, f"SELECT 1 FROM {table} WHERE status = 1 LIMIT 1"), what="a message is there")
+        mine, attempt = popper.execute(f"SELECT id, attempt FROM {routine(layout, 'pop')}()").fetchone()
+        pid = popper.execute("SELECT pg_backend_pid()").fetchval()
+        lab.load.change(layout.queue, "popper", rate=60.0)
+        yield (f"message {mine}", str(pid))
+        popper.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", mine, attempt).fetchall()
 
 
 @contextlib.contextmanager
@@ -68,5 +82,8 @@ CASES = (
     Case(
         "popper crashed", "stuck in progress", "status", crashed, timeout_s=3.0, load={"work_s": 0.01, "apart": True},
     ),
-    Case("pushers at twice the poppers", "pushers outrun poppers", "naive", outrun, reads_s=LATELY_S),
+    Case("popper lost in thought", "stuck in progress", "status", lost_in_thought, reads_s=3.0, timeout_s=3.0),
+    Case(
+        "pushers at twice the poppers", "pushers outrun poppers", "naive", outrun, reads_s=LATELY_S, clears_s=LATELY_S,
+    ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from qmon.model.layout import Layout
 from qmon.operate.repair import Repair, prepare_repair
 from qmon.operate.ring_faults import MIN_AGE_S
 from tests.contract.operating import applied
+from tests.contract.standing import standing
 from tests.facts import query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
@@ -27,28 +28,28 @@ def full(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 
 @contextlib.contextmanager
 def hole(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A pusher has drawn a number and died; cured by the repair that the operator has."""
-    number = _drawn(lab, layout, pushes=True)
-    yield (str(number),)
-    _repaired(lab, layout)
+    """A pusher has drawn a number and sleeps before it pushes; once it has gone poppers pass over the number."""
+    assert layout.ring is not None
+    with standing(lab.url) as sessions:
+        pid = sessions.open("pusher", "SELECT txid_current()")
+        asked = "SELECT nextval(CAST(CAST(? AS text) AS regclass))"
+        cursor = sessions.connections["pusher"].execute(asked, ENGINE.quote(layout.ring.push_sequence.parts))
+        number = int(cursor.fetchval())
+        drawn = f"SELECT 1 FROM {ENGINE.quote(layout.ring.pop_sequence.parts)} WHERE last_value >= ?"
+        wait_until(lambda: query(lab.url, drawn, number), what="a popper waits for it")
+        yield (f"number {number:,} ", f"session {pid} ")
 
 
 @contextlib.contextmanager
 def orphan(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A popper has drawn a number and died; its message is there and nobody will pop it."""
-    number = _drawn(lab, layout, pushes=False)
     assert layout.ring is not None
+    asked = "SELECT nextval(CAST(CAST(? AS text) AS regclass))"
+    number = int(str(query(lab.url, asked, ENGINE.quote(layout.ring.pop_sequence.parts))[0][0]))
     pushed = f"SELECT 1 FROM {ENGINE.quote(layout.ring.push_sequence.parts)} WHERE last_value > ?"
     wait_until(lambda: query(lab.url, pushed, number), what="the message is there")
-    yield (str(number),)
+    yield (f"number {number:,}",)
     _repaired(lab, layout)
-
-
-def _drawn(lab: Laboratory, layout: Layout, *, pushes: bool) -> int:
-    assert layout.ring is not None
-    sequence = layout.ring.push_sequence if pushes else layout.ring.pop_sequence
-    asked = "SELECT nextval(CAST(CAST(? AS text) AS regclass))"
-    return int(str(query(lab.url, asked, ENGINE.quote(sequence.parts))[0][0]))
 
 
 def _repaired(lab: Laboratory, layout: Layout) -> None:
@@ -64,9 +65,9 @@ def _repaired(lab: Laboratory, layout: Layout) -> None:
 
 CASES = (
     Case(
-        "ring full", "ring full", "ring", full, reads_s=3.0, ring_size=60,
+        "ring full", "ring full", "ring", full, reads_s=5.0, ring_size=60,
         true_too=frozenset({"pushers outrun poppers"}),
     ),
-    Case("pusher died with a number", "ring hole", "ring", hole, reads_s=1.0, load={"poppers": 2}),
-    Case("popper died with a number", "ring orphans", "ring", orphan, reads_s=1.0),
+    Case("pusher sleeps with a number", "ring hole", "ring", hole, reads_s=1.0, load={"poppers": 2}),
+    Case("popper died with a number", "ring orphans", "ring", orphan, reads_s=2.0),
 )  # fmt: skip

