@@ -86,7 +86,8 @@ def test_what_a_popper_holds_in_its_transaction_is_in_progress(place: Place) -> 
         with popper.transaction():
             place.pop(popper, layout)
             watched.queue("fifo", lambda q: q.ready.value == 4 and q.in_progress.value == 1)
-        watched.queue("fifo", lambda q: q.ready.value == 4 and q.in_progress.value == 0)
+        queue = watched.queue("fifo", lambda q: q.ready.value == 4 and q.in_progress.value == 0)
+        assert queue.stuck.value == 0
 
 
 def test_a_ring_shows_its_positions(place: Place) -> None:
