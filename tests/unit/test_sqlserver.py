@@ -356,7 +356,7 @@ def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
 @pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) -> None:
     found = target(f"mssql://me:hushhush@nowhere.invalid:1433/shop?driver={driver}")
-    with pytest.raises(Unreachable, match="the host name 'nowhere.invalid' is unknown") as told:
+    with pytest.raises(Unreachable, match=r"the host name 'nowhere\.invalid' is unknown") as told:
         ENGINE.connect(found, Session("test", login_timeout_s=1))
     assert "hushhush" not in str(told.value)
 
@@ -368,5 +368,5 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
         listening.listen()
         port = listening.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}")
-        with pytest.raises(Unreachable, match=f"port {port} takes connections, but no SQL Server answers there in time"):
+        with pytest.raises(Unreachable, match=f"port {port} takes connections, but no SQL Server answers"):
             ENGINE.connect(found, Session("test", login_timeout_s=1))
