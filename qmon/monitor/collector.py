@@ -97,6 +97,7 @@ class Collector:
         self._lost: tuple[QueueSamples, ...] = ()
         self._sessions = 0
         self._pauses = False
+        self._paused: tuple[PauseSample, ...] = ()
         self._buffers: int | None = None
         self._now_at = 0.0
 
@@ -144,7 +145,8 @@ class Collector:
         self._sessions = server.sessions
         self._clues.learn(results)
         known = self._one(results, "pauses_known")
-        self._pauses = known is not None and known.readable
+        self._pauses = self._pauses if known is None else known.readable
+        self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
         more = self._readings.found(results, server, one_trip=one_trip)
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
         seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
@@ -159,7 +161,7 @@ class Collector:
             waits=results.get(("", "waits")),
             blocked=None if blocking is None else pairs_of(blocking), blocking=blocking,
             writers=results.get(("", "writers")), cost=self._one(results, "cost"),
-            pauses=results.get(("", "pauses"), ()), clients=results.get(("", "clients")),
+            pauses=tuple(each for each in self._paused if each.until_at > server.now_at), clients=results.get(("", "clients")),
             failures=(*failures, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
             circles=more.circles,
