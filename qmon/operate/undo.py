@@ -71,6 +71,8 @@ def _impossible(done: Recorded) -> str | None:
         return f"{done.kind} {done.id} cannot be undone"
     if done.state == State.RUNNING:
         return "it is still under way: stop it first"
+    if done.done == 0:
+        return "it changed nothing"
     return {"undone": "it is undone already", "gone": "its trash was emptied"}.get(done.undo_state)
 
 

@@ -161,6 +161,8 @@ def refused_all(at: Desk, queues: dict[str, Layout], session: int, problem: type
         with pytest.raises(problem):
             prepared.apply(WHY, lambda now: None, lambda: False)
         assert prepared.plan.refused, name
+        said = prepared.plan.undo.possible or prepared.plan.undo.notes or not prepared.plan.count
+        assert said, f"{name}: whether it can be undone is not said"
     return {name: prepared.plan.refused or "" for name, prepared in plans.items()}
 
 

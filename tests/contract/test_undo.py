@@ -56,6 +56,17 @@ def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str
     assert operator.operations()[1].undo_state == "partly undone"
 
 
+def test_what_changed_nothing_has_nothing_to_undo(database: str, tmp_path: Path) -> None:
+    layout = replace(made(database, "status"), owner=HELD)
+    stuck(database, layout, 1)
+    operator = Operator(desk_at(database, tmp_path))
+    prepared = operator.requeue(layout, Choice(owner_states=ALL))
+    query(database, "UPDATE orders SET status = 1")
+    result = applied(prepared)
+    assert (result.done, result.changed) == (0, 1)
+    assert operator.undo(result.operation).plan.refused == "it changed nothing"
+
+
 def test_a_part_is_undone_and_what_is_locked_is_left(database: str, tmp_path: Path) -> None:
     layout = replace(made(database, "status"), owner=HELD)
     stuck(database, layout, 6)

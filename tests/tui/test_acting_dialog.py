@@ -68,6 +68,48 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
     assert script.permissions == []
 
 
+@pytest.mark.parametrize(
+    ("keys", "kind"),
+    [
+        (("r",), Kind.REQUEUE), (("x",), Kind.PURGE), (("p",), Kind.PAUSE), (("P",), Kind.PAUSE), (("u",), Kind.UNDO),
+        (("down", "down", "R"), Kind.REPAIR), (("E",), Kind.END_BLOCKER),
+    ],
+)  # fmt: skip
+async def test_every_dialog_works_by_keyboard_at_80_by_24_and_cancel_is_the_default(
+    keys: tuple[str, ...], kind: Kind
+) -> None:
+    script = Script(make=typed_plan)
+    script.goes.set()
+    async with asked(script, *keys) as d:
+        assert script.asked[-1][0] is kind
+        assert "[> Cancel <]" in d.text()
+        assert d.app.screen.focused is not None
+        assert d.app.screen.focused.id == "act-close"
+        await reach(d, "act-reason")
+        await d.press(*"why")
+        await reach(d, "act-typed")
+        shown = dialog(d).plan
+        assert shown is not None
+        await d.press(*("space" if each == " " else each for each in shown.queue))
+        await reach(d, "act-do")
+        await d.press("enter")
+        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        await d.press("enter")
+        assert not isinstance(d.app.screen, Act)
+    assert [p.reason for p in script.permissions] == ["why"]
+
+
+async def test_a_pause_asks_for_its_reason() -> None:
+    script = Script(make=lambda kind, queue, _: plan(kind, queue, reason=True))
+    async with asked(script, "p") as d:
+        assert "needed: why" in d.text()
+        await reach(d, "act-do")
+        await d.press("enter")
+        assert "a reason is needed here" in d.text()
+        assert dialog(d).step is Step.CONFIRM
+    assert script.permissions == []
+
+
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
 async def test_leaving_changes_nothing(key: str) -> None:
     script = Script()
