@@ -112,6 +112,7 @@ KINDS: Final[dict[str, type]] = {
     "layout": Layout,
     "texts": dict,
     "snapshot": Snapshot,
+    "delta": dict,
     "figures": Figures,
     "state": Changed,
     "verdict": Said,

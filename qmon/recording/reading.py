@@ -5,13 +5,14 @@ from __future__ import annotations
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Severity
-from qmon.recording.codec import Damaged
+from qmon.recording.codec import Damaged, Plain
+from qmon.recording.delta import changed
 from qmon.recording.lines import PLAIN, Index, Line, Mark, Member, Said, Session, Shared, read_line
 from qmon.recording.segment import LOCATOR_BYTES, OPEN, located
 
@@ -158,7 +159,14 @@ def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, 
 
 
 def _lines(text: bytes) -> Iterator[Line]:
+    """The lines of one member; snapshots are whole again. Raises ``Damaged``."""
+    before: Plain = None
     for each in text.splitlines():
         line = read_line(each)
-        if line is not None:
-            yield line
+        if line is None:
+            continue
+        if line.kind == "delta":
+            line = replace(line, kind="snapshot", value=changed(before, line.value))
+        if line.kind == "snapshot":
+            before = line.value
+        yield line

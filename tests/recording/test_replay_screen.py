@@ -21,7 +21,7 @@ from tests.facts import wait_until
 from tests.recording.test_replay_command import recorded, run_of
 from tests.recording.writing import sequences
 from tests.tui.driving import Driver
-from tests.tui.scripted import Clock, Scripted, view
+from tests.tui.scripted import SAMPLED_AT, Clock, Scripted, view
 
 
 @asynccontextmanager
@@ -95,7 +95,7 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     recorder, source = Recorder(tmp_path, "orders", interval_s=10.0), Scripted()
-    taped = Taped(source, lambda snapshot: view(at=snapshot.sampled_at), recorder)
+    taped = Taped(source, lambda snapshot: view(at=snapshot.sampled_at - SAMPLED_AT), recorder)
     app = RecordedApp(source, taped.fold, recorder=recorder, plain=False)
     given = run_of(4000)
     try:
