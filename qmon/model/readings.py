@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qmon.model.archiving import Archiving
 from qmon.model.clients import ClientsSeen
 from qmon.model.mishaps import Repeated, RingLoss, Twice
 from qmon.model.owning import Owners
@@ -42,6 +43,7 @@ class QueueReadings:
     repeated: Repeated | None = None
     twice: tuple[Twice, ...] = ()
     ring_loss: RingLoss | None = None
+    archiving: Archiving | None = None
     use: QueueUse | None = None
 
 

@@ -10,7 +10,9 @@ from qmon.model.view import Figure, QueueView, Verdict, View
 
 SCHEMA: Final = 1
 
-_WHOLE: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "pushers", "poppers", "poppers_waiting")
+_WHOLE: Final = (
+    "ready", "in_progress", "stuck", "scheduled", "dead", "done", "bytes", "pushers", "poppers", "poppers_waiting",
+)  # fmt: skip
 
 
 def status_object(view: View) -> dict[str, Any]:
@@ -51,6 +53,9 @@ def queue_object(queue: QueueView) -> dict[str, Any]:
         "gap": queue.gap,
         "fill": queue.fill,
         "pushers": queue.pushers,
+        "done": queue.done,
+        "bytes": queue.bytes,
+        "growth": queue.growth,
         "poppers": queue.poppers,
         "poppers_waiting": queue.poppers_waiting,
     }

@@ -123,6 +123,7 @@ class QueueView:
     ``pauses``: those in force. ``verdict`` is the worst of ``verdicts``, all that hold and do not merely follow from
     another; ``past``: those said before, the newest first, a bounded number. ``pushers`` and ``poppers`` are sessions
     that are connected; ``poppers_waiting`` run nothing, or wait for a lock or for time to pass.
+    ``done``: messages done and not archived; ``bytes`` of tables and indexes, ``growth`` in bytes per second.
     ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
     that poll, ``None`` where something came between.
     """
@@ -153,6 +154,9 @@ class QueueView:
     pushers: Figure = Figure()
     poppers: Figure = Figure()
     poppers_waiting: Figure = Figure()
+    done: Figure = Figure()
+    bytes: Figure = Figure()
+    growth: Figure = Figure()
     flow: Flow | None = None
     span_s: float | None = None
     use: QueueUse | None = None

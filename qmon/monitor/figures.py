@@ -9,6 +9,7 @@ from qmon.model.flow import popped_up_to, pops_in_transaction, pushed_up_to, rin
 from qmon.model.readings import QueueReadings
 from qmon.model.samples import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples
+from qmon.model.use import QueueUse
 from qmon.model.view import Figure
 from qmon.monitor.watched import WatchedIds, WatchedProgress
 
@@ -145,6 +146,29 @@ def counted(q: QueueSamples, value: int | None, figure: str, anchored: int | Non
     if anchored is not None:
         return Figure(float(max(anchored, COUNT_LIMIT)), estimated=True)
     return Figure(float(COUNT_LIMIT), at_least=True)
+
+
+def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
+    """Messages that are done and not archived: what lies in the table and is in no other state, by its counters."""
+    state, counters = q.layout.state, q.counters
+    if state is None or state.done is None:
+        return Figure.unknown("done messages do not stay in the table")
+    if counters is None or ready.value is None or ready.at_least or in_progress.at_least:
+        return Figure.unknown("not known before the others are counted")
+    others = ready.value + (in_progress.value or 0) + (q.scheduled or 0) + (q.dead or 0)
+    return Figure(max(0.0, counters.live - others), estimated=True)
+
+
+def size(use: QueueUse | None) -> dict[str, Figure]:
+    """Bytes of the tables and their indexes, and by how many they grow a second, by their names in ``QueueView``."""
+    parts = use.parts if use is not None else ()
+    bytes_ = [part.bytes for part in parts if part.bytes is not None]
+    growth = [part.growth for part in parts if part.growth is not None]
+    unread = Figure.unknown("the tables are measured every minute")
+    return {
+        "bytes": Figure(float(sum(bytes_))) if bytes_ else unread,
+        "growth": Figure(sum(growth)) if growth else unread,
+    }
 
 
 def clients(readings: QueueReadings) -> dict[str, Figure]:

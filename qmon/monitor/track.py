@@ -68,7 +68,8 @@ class QueueTrack:
         ready = figures.ready(q, exact, self._window.carried())
         if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
             ready = Figure.unknown(blind)
-        learnt = replace(self._evidence.add(snapshot, q), use=self._use.add(snapshot, q, self._flow_now))
+        done = figures.done(q, ready, figures.in_progress(q, held))
+        learnt = replace(self._evidence.add(snapshot, q, done), use=self._use.add(snapshot, q, self._flow_now))
         view = self._view(snapshot, q, ready, held, (target, learnt))
         if moved:
             self._prev, self._prev_at = q, at
@@ -167,7 +168,8 @@ class QueueTrack:
             gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready, readings[1].poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, shed=shed,
-            past=self._chronicle.add(verdicts, at), **figures.clients(readings[1]),
+            past=self._chronicle.add(verdicts, at), **figures.clients(readings[1]), **figures.size(readings[1].use),
+            done=figures.done(q, ready, in_progress),
             flow=self._flow_now, span_s=self._span_s, use=readings[1].use,
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from qmon.model.verdicts.archive import BEHIND
 from qmon.model.verdicts.claiming import NO_POPPERS, NOT_CLAIMING
 from qmon.model.verdicts.deadlocking import DEADLOCKS
 from qmon.model.verdicts.horizon import HORIZON
@@ -39,6 +40,7 @@ RULES: Final[tuple[Rule, ...]] = (
     LOG,
     DEADLOCKS,
     OUTRUN,
+    BEHIND,
 )
 """The rules; of equally severe verdicts the earlier is said first."""
 

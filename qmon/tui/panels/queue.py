@@ -11,6 +11,7 @@ from qmon.tui.clean import clean, shorten
 from qmon.tui.panels import figures
 from qmon.tui.panels.said import said
 from qmon.tui.panels.trends import top
+from qmon.tui.panels.use import size
 from qmon.tui.plots.blocks import sparkline
 from qmon.tui.plots.series import Reading, sample, window
 from qmon.tui.spans import Line, Part, Span, fit, spread, wrap
@@ -58,6 +59,11 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
     if queue.poppers.value is not None:
         waiting = text.figure(queue.poppers_waiting, text.count)
         lying.append(Part((*_lying("poppers", queue.poppers, 4).spans, (f" ({waiting} waiting)", "muted")), 4))
+    if queue.done.value is not None:
+        lying.append(_lying("done", queue.done, 4))
+    if queue.bytes.value is not None:
+        grows = f" ({size(queue.growth.value)}/s)" if queue.growth.value and queue.growth.value >= 1 else ""
+        lying.append(Part((*_lying("size", queue.bytes, 5, write=size).spans, (grows, "muted")), 5))
     if queue.layout.ring is not None:
         lying.append(_lying("fill", queue.fill, 2, write=text.percent))
     if queue.ready.age_s >= 1.0:
