@@ -57,6 +57,9 @@ def add_to(app: typer.Typer) -> None:
         help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs qmon[pipeline].",
         no_args_is_help=True,
     )
+    group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
+        baselines
+    )
     group.command("report", epilog="Example: qmon pipeline report --lake /var/lake --from 2026-11-01 -o report.html")(
         report
     )
@@ -156,6 +159,34 @@ def report(
     from qmon.cli.pipeline_text import show
 
     show(found)
+
+
+def baselines(
+    lake: LakePath,
+    recordings: Annotated[
+        str,
+        typer.Option("--recordings", metavar="PATH", help="Where the dashboard looks for the file .baselines.json."),
+    ],
+    weeks: Annotated[
+        int, typer.Option("--weeks", metavar="N", min=4, max=520, help="Of so many weeks, the newest there are.")
+    ] = 12,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Write what is normal for each hour of the week: median and usual deviation of each figure of each queue.
+
+    Minutes within incidents are left out. An hour of the week with fewer than four readings is left out, too: that is
+    not enough history.
+    """
+    with spark(master, conf) as session:
+        from qmon.pipeline.facts import normal
+        from qmon.pipeline.lake import Lake
+
+        queues, hours = normal(Lake(session, lake), recordings, weeks)
+    if not hours:
+        say("not enough history: no hour of the week was watched four times; the file says so")
+        return
+    say(f"what is normal for {hours:,} hours of the week of {queues:,} queues is written")
 
 
 def _progress(manifest: Manifest) -> None:

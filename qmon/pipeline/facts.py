@@ -12,17 +12,20 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from qmon.errors import BadInput
+from qmon.pipeline.baselines import as_file, baselines, readings
 from qmon.pipeline.capacity import Capacity, capacity
 from qmon.pipeline.incidents import incidents, with_operations
 from qmon.pipeline.lake import Lake, Manifest
 from qmon.pipeline.rates import rates
 from qmon.pipeline.rollups import rollup
+from qmon.pipeline.storage import Storage
 
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
 MOST_QUEUES: Final = 50
 """A report shows so many queues, those with the most messages; ``--queue`` shows any."""
 MOST_INCIDENTS: Final = 100
+BASELINES_FILE: Final = ".baselines.json"
 _WORST: Final = 5
 _FINE_S: Final = 2 * DAY_S
 _WHOLE_HOUR_S: Final = 1800.0
@@ -122,6 +125,23 @@ def gather(lake: Lake, manifest: Manifest, period: Period, queue: str | None = N
         period, step_s, queues, tuple(found[:MOST_INCIDENTS]), _waits(lake, manifest, period), manifest.counts,
         len(whole) - len(shown), max(0, len(found) - MOST_INCIDENTS),
     )  # fmt: skip
+
+
+def normal(lake: Lake, recordings: str, weeks: int) -> tuple[int, int]:
+    """Write the file of what is normal; returns how many queues and hours of the week are in it.
+
+    Raises ``BadInput`` where there is no such folder, or nothing in the lake.
+    """
+    place = Storage(lake.session, recordings)
+    if not place.exists():
+        raise BadInput(f"there is no folder {recordings}")
+    manifest = lake.manifest()
+    newest = period_of(manifest, None, None).end
+    days = Period(newest - weeks * WEEK_S, newest).days(manifest)
+    found = incidents(lake.read("runs", manifest, days))
+    rows = baselines(readings(lake.read("minutes", manifest, days), found)).collect()
+    place.replace(as_file(rows), BASELINES_FILE)
+    return len({(row.target, row.queue) for row in rows}), len({(r.target, r.queue, r.hour) for r in rows})
 
 
 def rate(row: Row, what: str) -> float | None:

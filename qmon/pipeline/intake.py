@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
@@ -16,21 +17,24 @@ from qmon.pipeline.lake import Lake, Manifest
 from qmon.pipeline.rates import rates, unique
 from qmon.pipeline.rollups import GRAINS, rollup
 from qmon.pipeline.schema import LINES, STAGED
+from qmon.pipeline.storage import Storage
 
+DONE_FILE: Final = ".pipeline.json"
 _COUNTS: Final = ("segments", "lines", "bad", "samples", "duplicates")
 
 
-def take_in(lake: Lake, segments: DataFrame, stamp: str) -> Manifest:
+def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = ()) -> Manifest:
     """Take the segments into the lake under ``stamp``, once: a stamp that the newest manifest commits is left alone.
 
     Samples come to those that the lake has of the same days, doubles fall out, and all that follows from them is
     computed anew for these days: so it does not matter when a segment arrives, nor how often. Until the manifest is
-    written nothing of it is seen; a try that was cut short is written over by the next.
+    written nothing of it is seen; a try that was cut short is written over by the next. ``named``: the whole paths of
+    the segments, of which those that Spark passes over are said to be bad.
     """
     before = lake.manifest()
     if before.stamp == stamp:
         return before
-    rows = _staged(lake, segments, stamp)
+    rows = _staged(lake, segments, stamp, named)
     days = _touched(rows)
     old = lake.read("samples", before, days)
     lake.write("samples", unique(old.unionByName(stage.samples(rows))), stamp)
@@ -53,23 +57,29 @@ def take_in(lake: Lake, segments: DataFrame, stamp: str) -> Manifest:
     return after
 
 
-def _staged(lake: Lake, segments: DataFrame, stamp: str) -> DataFrame:
+def tell_done(recordings: Storage, named: Iterable[str]) -> None:
+    """Add the segments of a batch to the list of those that retention may remove, in the folder of the recordings."""
+    known = json.loads(recordings.read(DONE_FILE))["done"] if recordings.exists(DONE_FILE) else []
+    names = {path.removeprefix(f"{recordings.root}/") for path in named}
+    done = sorted(name for name in {*known, *names} if recordings.exists(name))
+    recordings.replace(json.dumps({"version": 1, "done": done}) + "\n", DONE_FILE)
+
+
+def _staged(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str]) -> DataFrame:
     """The lines of the segments, read once and kept for this batch; those of files that are gone are bad."""
     lines = stage.lines_of(segments)
-    named = segments.inputFiles()
-    if named:
-        lines = lines.unionByName(_unread(lake, named))
+    if passed := _passed_over(lake, named):
+        lines = lines.unionByName(lake.session.createDataFrame(passed, LINES))
     place = lake.storage.at("staged", f"batch={stamp}")
     stage.staged(lines).write.mode("overwrite").parquet(place)
     return lake.session.read.schema(STAGED).parquet(place)
 
 
-def _unread(lake: Lake, named: Iterable[str]) -> DataFrame:
+def _passed_over(lake: Lake, named: Iterable[str]) -> list[tuple[str, int, str, str, str, None, str]]:
     """A bad line for each segment that Spark passes over: it has vanished since it was listed, or is empty."""
     reasons = {None: "the file was there and vanished before it was read", 0: "the file is empty"}
     lengths = {path: lake.storage.length(path) for path in named}
-    passed = [(path, 0, "", "", "", None, reasons[size]) for path, size in lengths.items() if size in reasons]
-    return lake.session.createDataFrame(passed, LINES)
+    return [(path, 0, "", "", "", None, reasons[size]) for path, size in lengths.items() if size in reasons]
 
 
 def _touched(rows: DataFrame) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from typing import Final
@@ -11,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from qmon.errors import BadInput, QmonError
-from qmon.pipeline.intake import take_in
+from qmon.pipeline.intake import take_in, tell_done
 from qmon.pipeline.lake import Lake, Manifest
 from qmon.pipeline.schema import SEGMENTS
 from qmon.pipeline.session import first_line
@@ -43,7 +44,9 @@ def begin(
 
     def batch(segments: DataFrame, number: int) -> None:
         stream = segments.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or "batch"
-        manifest = take_in(lake, segments, f"{stream[:8]}-{number:06d}")
+        named = _listed(lake.storage)
+        manifest = take_in(lake, segments, f"{stream[:8]}-{number:06d}", named)
+        tell_done(folder, named)
         if told is not None:
             told(manifest)
 
@@ -60,6 +63,19 @@ def begin(
     if every_s is None:
         return writer.trigger(availableNow=True).start()
     return writer.trigger(processingTime=f"{every_s:g} seconds").start()
+
+
+def _listed(storage: Storage) -> list[str]:
+    """The segments of the batch under way, as Spark's checkpoint has them: it knows those that it passes over, too."""
+    log = (_CHECKPOINT, "sources", "0")
+    entries = [
+        json.loads(line)
+        for name in storage.names(*log)
+        if name[0].isdigit()
+        for line in storage.read(*log, name).splitlines()[1:]
+    ]
+    newest = max((entry["batchId"] for entry in entries), default=0)
+    return sorted({storage.plain(entry["path"]) for entry in entries if entry["batchId"] == newest})
 
 
 def wait(query: StreamingQuery, stop: threading.Event | None = None) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import SparkSession
 
@@ -31,6 +33,10 @@ class Storage:
     def exists(self, *parts: str) -> bool:
         """Whether there is such a file or folder."""
         return bool(self._files.exists(self._path(self.at(*parts))))
+
+    def plain(self, uri: str) -> str:
+        """The path of an escaped URI, as the root is written."""
+        return str(self._path(self._jvm.java.net.URI(uri)).toString())
 
     def length(self, path: str) -> int | None:
         """Bytes of the file of this whole path, below the root or elsewhere; ``None``: there is none."""
@@ -69,6 +75,21 @@ class Storage:
             raise QmonError(
                 f"{final.toString()} is there already: somebody else writes to this lake; run one at a time"
             )
+
+    def replace(self, text: str, *parts: str) -> None:
+        """Write a file over the one of that name; who reads it meanwhile finds the old one or the new one.
+
+        Outside this machine's own file systems there is a moment in which there is none.
+        """
+        place = urlsplit(self.at(*parts))
+        if place.scheme in ("", "file"):
+            path = Path(unquote(place.path))
+            draft = path.with_name(f"{path.name}.new")
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(path)
+            return
+        self.delete(*parts)
+        self.write(text, *parts)
 
     def delete(self, *parts: str) -> None:
         """Remove a file or a folder with all that is in it."""
