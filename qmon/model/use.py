@@ -36,7 +36,8 @@ class Work:
 class IndexUse:
     """One table or index now. ``role``: ``table``, ``primary``, ``unique`` or ``index``; rates are per second.
 
-    ``growth``: bytes per second over the last minutes; ``latch_wait`` and ``lock_wait``: seconds waited per second.
+    ``growth``: bytes per second over the last minutes; ``latch_wait`` and ``lock_wait``: seconds waited per second;
+    ``id``: the index as the server knows it, 0 the table.
     """
 
     name: str
@@ -52,6 +53,7 @@ class IndexUse:
     lock_waits: float | None
     lock_wait: float | None
     splits: float | None
+    id: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ class Collector:
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at), clients=results.get(("", "clients")),
             failures=(*failures, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
-            circles=more.circles,
+            circles=more.circles, latches=more.latches,
             observing=self.observer.observing(commits),
         )  # fmt: skip
 

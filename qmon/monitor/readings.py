@@ -10,10 +10,11 @@ from qmon.engines.base import Value
 from qmon.engines.secret import hide_passwords
 from qmon.model.deadlock_samples import Circle
 from qmon.model.horizon_samples import HorizonSample
-from qmon.model.samples import ServerSample
+from qmon.model.samples import ServerSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.use_samples import StatisticsSample, UseSample
-from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
+from qmon.model.wait_samples import LatchSample, Source, WaitTotal, WaitTotals
+from qmon.model.waits_known import PAGE_LATCHES
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.own_use import OwnUses
 from qmon.monitor.run import Results
@@ -35,6 +36,7 @@ class Found:
     uses: tuple[UseSample, ...] | None = None
     statistics: tuple[StatisticsSample, ...] | None = None
     horizon: tuple[HorizonSample, ...] | None = None
+    latches: tuple[LatchSample, ...] | None = None
     waits: WaitTotals | None = None
     failures: tuple[ProbeFailure, ...] = ()
     circles: tuple[Circle, ...] = ()
@@ -57,6 +59,9 @@ class Readings:
         self._asked_at = float("-inf")
         self._horizon: tuple[HorizonSample, ...] | None = None
         self._horizon_at = float("-inf")
+        self._latched = False
+        self._latches: tuple[LatchSample, ...] = ()
+        self._latches_at = float("-inf")
 
     def jobs(self, now: float, tables: Sequence[int], *, closely: bool = False) -> list[Job]:
         """The jobs of this poll. ``now``: our monotonic clock; ``tables``: ids of the queues' tables; ``closely``:
@@ -70,6 +75,9 @@ class Readings:
             jobs += self._book.of_tables("statistics", StatisticsSample, tables)
         if now - self._asked_at >= _EVERY_S:
             self._asked_at = now
+            if tables and self._latched:
+                asked = "{" + ",".join(map(str, tables)) + "}"
+                jobs += self._job("latches", LatchSample, {"tables": asked, "chars": _STATEMENT})
             jobs += self._book.of_tables("uses", UseSample, tables) if tables else []
             jobs += self._job("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
         return jobs
@@ -90,8 +98,19 @@ class Readings:
         return Found(
             None if uses is None else tuple(self._slow.without(uses)), self._statistics,
             self._held(results.get(("", "horizon")), server.now_at),
-            waits, () if sampler is None else sampler.failures(), () if sampler is None else sampler.circles(),
+            self._fought_over(results, server.now_at), waits,
+            () if sampler is None else sampler.failures(), () if sampler is None else sampler.circles(),
         )  # fmt: skip
+
+    def _fought_over(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
+        """Who waits for pages: as read in this poll, or lately."""
+        waits: tuple[WaitSample, ...] = results.get(("", "waits"), ())
+        self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
+        read: tuple[LatchSample, ...] | None = results.get(("", "latches"))
+        if read:
+            self._latches = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
+            self._latches_at = now_at
+        return self._latches if now_at - self._latches_at <= _KEPT_S else None
 
     def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:
         """Who holds the horizon: as read in this poll, or lately and since then for as much longer."""

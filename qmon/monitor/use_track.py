@@ -124,6 +124,7 @@ class UseTrack:
             rate(w.scans for w in works), rate(w.rows for w in works), rate(w.pages for w in works),
             rate(w.latch_waits for w in works), rate(w.latch_wait_s for w in works),
             rate(w.lock_waits for w in works), rate(w.lock_wait_s for w in works), rate(w.splits for w in works),
+            use.index_id,
         )  # fmt: skip
 
     def _growth(self, key: Key, use: UseSample, at: float) -> float | None:

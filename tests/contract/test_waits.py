@@ -11,7 +11,7 @@ import pyodbc
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.verdicts import deadlocking, logbound
+from qmon.model.verdicts import deadlocking, latching, logbound
 from qmon.model.wait_samples import Source
 from qmon.monitor.source import Focus
 from tests.contract.standing import standing
@@ -105,6 +105,31 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
         finally:
             set_on(url, commit_delay="0", commit_siblings="5")
         watched.queue("fifo", lambda q: all(w.code != "log-bound" for w in q.verdicts))
+
+
+def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed(url, "fifo", "heap")
+    said_at_once(monkeypatch)
+    monkeypatch.setattr(latching, "SHARE", 0.15)  # how hard they fight depends on the machine's processors
+    query(url, "SELECT fifo_push('x'::bytea)")
+    loop = "DO $$ BEGIN LOOP PERFORM fifo_push('x'::bytea); COMMIT; END LOOP; END $$"
+    settings = ("SET application_name = 'pusher'", "SET synchronous_commit = off")
+    with watching(url) as watched, standing(url) as s:
+        watched.view()
+        for n in range(16):
+            s.open(str(n), *settings)
+            s.connections[str(n)].commit()
+            s.connections[str(n)].autocommit = True
+            s.go(str(n), loop)
+        bound = watched.queue("fifo", lambda q: any(v.code == "latch-bound" for v in q.verdicts), timeout=60)
+        proof = next(v.proof for v in bound.verdicts if v.code == "latch-bound")
+        assert "sessions at work wait for a page of public.fifo or its index fifo_" in proof
+        assert "(LWLock:BufferContent)" in proof
+        other = watched.views[-1].queue("heap")
+        assert other is not None
+        assert all(v.code != "latch-bound" for v in other.verdicts), "nobody works on its pages"
+        s.end()
+        watched.queue("fifo", lambda q: all(v.code != "latch-bound" for v in q.verdicts))
 
 
 def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

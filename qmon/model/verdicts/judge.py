@@ -9,6 +9,7 @@ from qmon.model.verdicts.archive import BEHIND
 from qmon.model.verdicts.claiming import NO_POPPERS, NOT_CLAIMING
 from qmon.model.verdicts.deadlocking import DEADLOCKS
 from qmon.model.verdicts.horizon import HORIZON
+from qmon.model.verdicts.latching import LATCH
 from qmon.model.verdicts.locking import LOCKED
 from qmon.model.verdicts.logbound import LOG
 from qmon.model.verdicts.mishaps import HOLE, ORPHANS, POISON, TWICE
@@ -38,6 +39,7 @@ RULES: Final[tuple[Rule, ...]] = (
     NO_POPS,
     HORIZON,
     LOG,
+    LATCH,
     DEADLOCKS,
     OUTRUN,
     BEHIND,

@@ -1,0 +1,31 @@
+-- Who waits for a latch on a page of a queue's table, or of an index of it. The server does not say which page it is, but
+-- a session that waits has locked the tables it works on. Asked only after somebody was seen to wait so.
+-- :tables       table ids as an array, {1,2}
+-- :chars        so many characters of a statement at most
+-- > session     its process id
+-- > event       the wait
+-- > waiting_s   NULL: the server does not say
+-- > table_id    a table of ours that it works on; NULL: none of these
+-- > index_id    NULL: the server does not say which of the table's pages
+-- > page        empty: the server does not say
+-- > application its application name
+-- > statement   its statement, shortened
+SELECT
+    a.pid AS session,
+    a.wait_event AS event,
+    CAST(NULL AS float8) AS waiting_s,
+    CAST(l.relation AS bigint) AS table_id,
+    CAST(NULL AS bigint) AS index_id,
+    CAST('' AS text) AS page,
+    coalesce(a.application_name, '') AS application,
+    coalesce(left(a.query, CAST(:chars AS int)), '') AS statement
+FROM pg_stat_get_activity(NULL) AS a
+LEFT JOIN pg_locks AS l
+    ON l.pid = a.pid
+    AND l.locktype = 'relation'
+    AND l.granted
+    AND l.relation = ANY (CAST(:tables AS oid[]))
+WHERE a.state = 'active'
+    AND lower(a.wait_event) IN ('buffercontent', 'buffer_content')
+    AND a.application_name NOT LIKE 'qmon %'
+LIMIT 200

@@ -1,0 +1,76 @@
+"""Pages that sessions fight over: whose table they are, which index, and what is no sign of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.readings import QueueReadings, TargetReadings
+from qmon.model.use import IndexUse, QueueUse
+from qmon.model.verdicts.latching import LATCH
+from qmon.model.view import Figure
+from qmon.model.wait_samples import LatchSample, Source
+from qmon.model.waiting import Waiting, WaitRate
+from tests.unit.test_history import COUNTERS, FIFO, fifo, poll
+from tests.unit.test_verdicts import FINE
+
+ONE = LatchSample(21, "BufferContent", None, 1, None, "", "pusher", "INSERT INTO t VALUES ('x')")
+SEEN = tuple(replace(ONE, session=21 + n) for n in range(5))
+WAITING = Waiting(
+    Source.SAMPLED, 4.0, 16, (WaitRate("LWLock", "BufferContent", 13.2, 0.55), WaitRate("", "", 10.8, 0.45))
+)
+TABLE = IndexUse("t", "table", 8192, 0.0, 0, 0.0, 0.0, 900.0, None, None, None, None, None)
+PARTS = (
+    TABLE,
+    replace(TABLE, name="t_state", role="index", pages=10.0, id=8),
+    replace(TABLE, name="t_pkey", role="primary", pages=1_200.0, id=9),
+)
+USE = QueueUse(Figure(1.0), Figure(4.0), None, Figure(0.0), 0, (), PARTS)
+
+
+def proof(
+    seen: tuple[LatchSample, ...] | None, waiting: Waiting | None = WAITING, use: QueueUse | None = USE
+) -> str | None:
+    snapshot = replace(poll(1, 1000.0), latches=seen)
+    signs = replace(
+        FINE, layout=FIFO, samples=fifo(COUNTERS), snapshot=snapshot, target=TargetReadings(waiting=waiting),
+        queue=QueueReadings(use=use),
+    )  # fmt: skip
+    return LATCH.sign(signs)
+
+
+def test_the_indexes_stand_in_the_order_of_what_is_touched_most() -> None:
+    said = "13.2 of 24.0 sessions at work wait for a page of public.t"
+    assert proof(SEEN) == f"{said} or its indexes t_pkey, t_state (LWLock:BufferContent)"
+    assert proof(SEEN, use=replace(USE, parts=(TABLE, PARTS[2]))) == (
+        f"{said} or its index t_pkey (LWLock:BufferContent)"
+    )
+    assert proof(SEEN, use=None) == f"{said} (LWLock:BufferContent)"
+
+
+def test_where_the_server_tells_index_and_page_they_are_named() -> None:
+    counted = Waiting(Source.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 900.0, 0.003),))
+    told = tuple(replace(each, index_id=9, page="1:4711") for each in SEEN)
+    assert proof(told, counted) == (
+        "3.0 of 3.0 sessions at work wait for a page of index t_pkey of public.t, most for page 1:4711 (PAGELATCH_EX)"
+    )
+    heap = tuple(replace(each, index_id=0, page="1:8088 (PFS)") for each in SEEN)
+    assert "a page of public.t, most for page 1:8088 (PFS)" in (proof(heap, counted) or "")
+
+
+@pytest.mark.parametrize(
+    ("seen", "waiting"),
+    [
+        (None, WAITING),
+        ((), WAITING),
+        (SEEN, None),
+        (tuple(replace(each, table_id=7) for each in SEEN), WAITING),
+        (tuple(replace(each, table_id=None) for each in SEEN), WAITING),
+        (SEEN, replace(WAITING, rates=(WaitRate("LWLock", "BufferContent", 1.0, 1.0),))),
+        (SEEN, replace(WAITING, rates=(WaitRate("LWLock", "BufferContent", 3.0, 0.2), WaitRate("", "", 12.0, 0.8)))),
+    ],
+    ids=["not read", "nobody", "no waits", "another table", "no table", "few", "most do something else"],
+)
+def test_what_is_no_sign(seen: tuple[LatchSample, ...] | None, waiting: Waiting | None) -> None:
+    assert proof(seen, waiting) is None
