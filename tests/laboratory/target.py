@@ -89,11 +89,11 @@ CASES = (
         load={"rate": 120.0, "pop_rate": 300.0, "poppers": 2},
     ),
     Case(
-        "slow log flush", "log-bound", "status", slow_log, reads_s=5.0, everywhere=True,
+        "slow log flush", "log-bound", "status", slow_log, reads_s=5.0, clears_s=5.0, everywhere=True,
         load={"pushers": 4, "poppers": 4, "rate": 40.0, "pop_rate": 80.0},
     ),
     Case(
-        "deadlocks", "deadlocks", "fifo", deadlocks, reads_s=6.0, clears_s=6.0,
+        "deadlocks", "deadlocks", "fifo", deadlocks, reads_s=10.0, clears_s=6.0,
         # Each deadlock rolls back what it did with the message at the head.
         true_too=frozenset({"poison message at the head"}),
     ),
