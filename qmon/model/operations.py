@@ -117,6 +117,7 @@ class Plan:
         count: messages (or sessions, slots, rows of trash) it will touch, exactly; ``unit`` names them.
         predicate: which they are, in words with the frozen values.
         sql: the statements that will run, as the server will see them.
+        batch: how many are touched in one transaction at most; ``None`` where it is all at once.
         seconds: how long it will take, estimated; ``None`` where nothing is known to estimate from.
         consequences: what will be so afterwards, and what consumers will notice of it; one line each.
         risks: what may go wrong by it, such as double delivery; one line each.

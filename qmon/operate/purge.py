@@ -20,6 +20,7 @@ from qmon.operate.batches import Move
 from qmon.operate.choosing import Chosen, State, Wanted, check, choose, column_names, shown_columns, value_of
 from qmon.operate.frozen import Mark, marks_for
 from qmon.operate.operation import Record, Running, Tally, standing
+from qmon.operate.pacing import LARGEST
 from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import consent, estimated_s, first_rows
 from qmon.operate.rights import PURGE, queue_tables, why_not
@@ -56,6 +57,7 @@ def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
             sql=tuple(sql.statement(name, way.shown).text for name in ("lock", *way.moves)),
             first=first_rows(desk, sql, layout, choice, wanted, chosen),
             left_out=chosen.left_out,
+            batch=LARGEST,
             seconds=estimated_s(sql, Kind.PURGE, layout, count),
             undo=Undo(True, way.lost(), time.time() + desk.trash_days * _DAY_S),
             consequences=_consequences(desk, layout, way),

@@ -20,6 +20,7 @@ from qmon.operate.batches import Move
 from qmon.operate.choosing import Chosen, State, Wanted, check, choose, column_names, shown_columns
 from qmon.operate.frozen import Mark, marks_for
 from qmon.operate.operation import Record, Running, Tally, standing
+from qmon.operate.pacing import LARGEST
 from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import consent, estimated_s, first_rows
 from qmon.operate.rights import REQUEUE, why_not
@@ -58,6 +59,7 @@ def prepare_requeue(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
             sql=tuple(sql.statement(name, way.names).text for name in ("lock", "requeue")),
             first=first_rows(desk, sql, layout, choice, wanted, chosen),
             left_out=chosen.left_out,
+            batch=LARGEST,
             seconds=estimated_s(sql, Kind.REQUEUE, layout, count),
             undo=undo,
             consequences=way.consequences(),

@@ -21,6 +21,7 @@ from qmon.operate.choosing import MOST, Found, frozen_of
 from qmon.operate.frozen import CHUNK, Frozen, Mark, marks_for, texts_for
 from qmon.operate.operation import Record, Running, Tally
 from qmon.operate.operations import Recorded, recorded
+from qmon.operate.pacing import LARGEST
 from qmon.operate.payloads import shown
 from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import First, consent
@@ -229,6 +230,7 @@ def _filled(desk: Desk, sql: Sql, plan: Plan, way: _Way, rows: Frozen, left: tup
         sql=tuple(sql.statement(name, way.names).text for name in way.moves),
         first=_first(desk, sql, way, rows),
         left_out=left,
+        batch=LARGEST,
         consequences=(told,),
         risks=way.lost(),
         consent=consent(desk, rows.count),
