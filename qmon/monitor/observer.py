@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Final
 
-from qmon.model.observer import Budget, Key, Observing, Pace, ProbeCost, Shed, chosen, pace
+from qmon.model.observer import AT_ONCE, Budget, Key, Observing, Pace, ProbeCost, Shed, chosen, pace
 from qmon.monitor.jobs import PART, Job
 
 KEPT: Final = frozenset({"server", "clock", "cost", "pauses_known", "pauses", "counters", "sequences"})
@@ -22,13 +22,18 @@ _MEDIAN_OF: Final = 3
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
 _DEAREST: Final = 5
+_ALONE: Final = 3.0
+"""What runs by itself takes about so many times what it does in a batch: it is read anew, and the way there varies."""
 
 
 class Observer:
-    """Belongs to the collector of one connection. ``budget``: what polling may cost."""
+    """Belongs to the collector of one connection.
+
+    ``budget``: what polling may cost; without one nothing is left out.
+    """
 
     def __init__(self, budget: Budget | None = None) -> None:
-        self.budget = budget or Budget()
+        self.budget = budget or AT_ONCE
         self._pace = Pace(0.0)
         self._times: dict[Key, deque[float]] = {}
         self._costs: dict[Key, float] = {}
@@ -85,7 +90,7 @@ class Observer:
 
         ``alone``: of those that ran by themselves, which is dearer than in a batch; only until that is known.
         """
-        self._costs |= {key: max(0.0, ms) for key, ms in alone.items() if key not in self._times}
+        self._costs |= {key: max(0.0, ms) / _ALONE for key, ms in alone.items() if key not in self._times}
         for key, ms in times.items():
             known = self._times.setdefault(key, deque(maxlen=_MEDIAN_OF))
             known.append(max(0.0, ms))
@@ -95,6 +100,7 @@ class Observer:
                 memory.pop(key, None)
         if server_ms is not None:
             self._overhead.append(max(0.0, server_ms - sum(self._costs.get(key, 0.0) for key in self._read)))
+        if server_ms is not None or alone:
             self._pace = pace(self._expected, self._overhead_ms, self.budget, self._asked_s, self._pace, KEPT)
 
     @property
@@ -117,7 +123,7 @@ class Observer:
         shed = sorted((self._shed(key, n) for key, n in every.items()), key=lambda each: (-each.ms, each.probe))
         dearest = sorted(expected, key=lambda key: (-expected[key], key))[:_DEAREST]
         return Observing(
-            self.budget.text, self.budget.allowed_ms(self._asked_s), self._asked_s,
+            self.budget.text, self.budget.allowed_ms(self.interval_s), self._asked_s,
             self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in expected.items()), tuple(_joined(shed)),
             tuple(
                 ProbeCost(key[0], _plain(key[1]), self._costs[key], min(1.0, self._often.get(key, 0.0)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from qmon.model.observer import Budget
 from qmon.tui.panels.header import header
 from qmon.tui.panels.queue import unknowns
 from qmon.tui.spans import Line
 from qmon.tui.status import Shown
-from tests.contract.crowd import crowded, last_polls, touch, watched_with
+from tests.contract.crowd import crowded, last_polls, watched_with
 from tests.contract.watching import ROOMY, installed, watching
 from tests.facts import connected, wait_until
 
@@ -19,23 +21,22 @@ def words(lines: list[Line]) -> str:
     return "".join(span[0] for line in lines for span in line)
 
 
+@pytest.mark.alone
 def test_three_hundred_sessions_and_a_hundred_queues_stay_within_the_budget() -> None:
     """The budget is a third of what the polls would cost, whatever this machine makes of that."""
     with crowded(300, QUEUES) as (url, layouts):
         with watched_with(url, layouts, UNLIMITED, 0.5) as watched:
-            whole = last_polls(watched, 5, after=6)
+            whole = last_polls(watched, 3, after=3)
             assert whole.views[-1].server.sessions == 300
             assert whole.views[-1].server.observing is not None
             assert not whole.views[-1].server.observing.shed
-            assert all(view.queues[7].ready.value == 899 for view in whole.views)
         budget = Budget(poll_ms=whole.usual / 3)
         with watched_with(url, layouts, budget, 0.5) as watched:
 
             def within() -> bool:
-                each = last_polls(watched, 10, after=5).each
-                return sum(ms <= whole.usual / 3 for ms in each) >= 8
+                return last_polls(watched, 5, after=3).usual <= budget.allowed_ms(0.5)
 
-            wait_until(within, 60, what="8 of 10 polls within the budget")
+            wait_until(within, 60, what="polls within the budget")
             view = watched.views[-1]
             observing = view.server.observing
             assert observing is not None
@@ -45,20 +46,7 @@ def test_three_hundred_sessions_and_a_hundred_queues_stay_within_the_budget() ->
             assert f"{len(observing.shed)} shed" in said
             queue = next(q for q in view.queues if q.shed)
             assert any(name.startswith("shed: ") and "instead of 0.5 s" in why for name, why in unknowns(queue))
-            touch(url, QUEUES)
-            wait_until(
-                lambda: all(
-                    q.ready.value == n for q, n in zip(watched.views[-1].queues, expected(QUEUES), strict=True)
-                ),
-                60,
-                what="every queue read again",
-            )
-            assert all(q.ready.value is not None for v in watched.views[-5:] for q in v.queues)
-
-
-def expected(queues: int) -> list[int]:
-    """Ready messages of each queue in the order of names, after one more was pushed."""
-    return [900 for _ in range(queues)]
+            assert all(q.ready.value == 899 for q in view.queues)
 
 
 def test_what_watching_costs_is_told_and_left_out_of_the_servers_figures(database: str) -> None:

@@ -19,6 +19,7 @@ from tests.facts import wait_until
 from tests.queues import DESIGNS
 from tests.soak.blocking import stood
 from tests.soak.laboratory import long_form
+from tests.soak.observer import within
 
 SETTINGS: Final = {"fsync": "off", "track_commit_timestamp": "on"}
 COLUMNS: Final = "{:<18}{:>9}{:>9}{:>7}{:>6}{:>11}{:>8} {:<7}{:>11}{:>10}"
@@ -62,6 +63,7 @@ def main() -> None:
         print(_hangs(chosen.hangs), flush=True)
     if chosen.sessions:
         print(stood(chosen.sessions), flush=True)
+        print(within(), flush=True)
     acts = chosen.acts if chosen.acts is not None else 50 if chosen.designs == list(DESIGNS) else 0
     if acts:
         _acts_killed(acts, chosen.rows)

@@ -1,0 +1,35 @@
+"""A crowd watched for long: the polls stay within 100 ms, every queue has its turn, and what is left out is said."""
+
+from __future__ import annotations
+
+from statistics import median, quantiles
+
+from qmon.model.observer import Budget
+from tests.contract.crowd import crowded, last_polls, touch, watched_with
+from tests.facts import wait_until
+
+ALLOWED_MS = 100.0
+_SETTLING = 15
+
+
+def within(sessions: int = 300, queues: int = 100, polls: int = 60, interval_s: float = 2.0) -> str:
+    """Watch so many queues with so many sessions connected; one line with what the polls cost."""
+    with (
+        crowded(sessions, queues) as (url, layouts),
+        watched_with(url, layouts, Budget(poll_ms=ALLOWED_MS), interval_s) as watched,
+    ):
+        wait_until(lambda: len(watched.views) >= _SETTLING, 300, what="the first polls")
+        found = last_polls(watched, polls, after=_SETTLING)
+        view = found.views[-1]
+        assert view.server.sessions == sessions
+        assert view.server.observing is not None
+        shed = len(view.server.observing.shed)
+        assert found.usual <= ALLOWED_MS, found.each
+        touch(url, queues)
+        wait_until(lambda: all(q.ready.value == 900 for q in watched.views[-1].queues), 120, what="all read again")
+        inside = sum(ms <= ALLOWED_MS for ms in found.each)
+        return (
+            f"observer: {sessions} sessions, {queues} queues, {ALLOWED_MS:g} ms allowed: median"
+            f" {median(found.each):.0f} ms, p90 {quantiles(found.each, n=10)[-1]:.0f} ms, {inside} of"
+            f" {len(found.each)} polls within, {shed} probes shed"
+        )

@@ -1,0 +1,67 @@
+"""The observer over many polls: it sheds when a probe becomes dear, says so, and comes back by itself."""
+
+from __future__ import annotations
+
+from qmon.engines.base import Bound, Statement
+from qmon.model.observer import Budget
+from qmon.model.samples import ClockSample, HeadSample
+from qmon.monitor.jobs import Job
+from qmon.monitor.observer import Observer
+
+STATEMENT = Bound(Statement("test", "SELECT 1", (), ()))
+JOBS = [
+    Job("server", ClockSample, STATEMENT),
+    *(Job("head", HeadSample, STATEMENT, queue) for queue in ("a", "b", "c")),
+    Job("waits", HeadSample, STATEMENT),
+    Job("clock", ClockSample, STATEMENT),
+]
+
+
+def polled(observer: Observer, costs: dict[tuple[str, str], float], polls: int) -> list[set[tuple[str, str]]]:
+    """So many polls of one second in which each probe costs so many milliseconds; what was read in each."""
+    read = []
+    for _ in range(polls):
+        chosen = [job.key for job in observer.choose(JOBS, 1.0)]
+        timed = observer.timed()
+        assert timed <= set(chosen)
+        observer.learn({key: costs[key] for key in timed}, {}, sum(costs[key] for key in chosen) + 0.5)
+        read.append(set(chosen))
+    return read
+
+
+def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
+    observer = Observer(Budget(0.01))
+    cheap = {job.key: 0.5 for job in JOBS}
+    assert all(len(read) == len(JOBS) for read in polled(observer, cheap, 10))
+    assert observer.observing(0).shed == ()
+
+    dear = {**cheap, ("b", "head"): 40.0}
+    polled(observer, dear, 20)
+    (shed,) = observer.observing(0).shed
+    assert (shed.queue, shed.probe, shed.instead_s) == ("b", "head", 1.0)
+    assert shed.every_s >= 4.0
+    assert observer.left_out("b") in ((), ("head",))
+    reads = polled(observer, dear, 40)
+    assert all({("a", "head"), ("c", "head"), ("", "waits")} <= read for read in reads)
+    assert 1 <= sum(("b", "head") in read for read in reads) <= 10
+    assert sum(sum(dear[key] for key in read) for read in reads) / len(reads) <= 10.0
+
+    back = polled(observer, cheap, 60)
+    assert observer.observing(0).shed == ()
+    assert all(len(read) == len(JOBS) for read in back[-5:])
+
+
+def test_what_cannot_be_left_out_makes_polls_come_less_often() -> None:
+    observer = Observer(Budget(0.01))
+    costs = {job.key: 25.0 if job.probe == "server" else 0.1 for job in JOBS}
+    polled(observer, costs, 12)
+    assert 2.5 <= observer.interval_s <= 4.0
+    assert observer.observing(0).allowed_ms >= 25.0
+    polled(observer, {job.key: 0.1 for job in JOBS}, 30)
+    assert observer.interval_s == 1.0
+
+
+def test_without_a_budget_nothing_is_left_out() -> None:
+    observer = Observer()
+    reads = polled(observer, {job.key: 30.0 for job in JOBS}, 20)
+    assert all(len(read) == len(JOBS) for read in reads)
