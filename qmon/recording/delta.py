@@ -13,6 +13,7 @@ The keys of a list are its places, as texts.
 
 from __future__ import annotations
 
+from itertools import islice
 from math import copysign
 from typing import Final, TypeAlias
 
@@ -34,23 +35,30 @@ def change(before: Plain, now: Plain) -> Change | None:
 
 
 def _of_list(before: list[Plain], now: list[Plain]) -> Change | None:
-    """Records are found again by their first field, such as a session's id."""
+    """Records are found again by their first fields, such as a session's id, or a queue and a probe."""
     if not now or not before:
         return SAME if now == before else None
-    places = {_name(item): place for place, item in reversed(list(enumerate(before)))}
-    was = [place if _alike(before, place, item) else places.get(_name(item), -1) for place, item in enumerate(now)]
+    fields = _telling(before)
+    names = [_name(item, fields) for item in before]
+    places = {name: place for place, name in reversed(list(enumerate(names)))}
+    was = []
+    for place, item in enumerate(now):
+        name = _name(item, fields)
+        stayed = place < len(before) and names[place] == name
+        was.append(place if stayed else places.get(name, -1))
     found = _between({p: (before[old], now[p]) if old >= 0 else (now[p],) for p, old in enumerate(was)})
     return found if was == list(range(len(before))) else {"o": was, **found}
 
 
-def _alike(before: list[Plain], place: int, item: Plain) -> bool:
-    return place < len(before) and _name(before[place]) == _name(item)
+def _telling(items: list[Plain]) -> int:
+    """How many of the first fields tell the records apart; three at most."""
+    return next((count for count in (1, 2) if len({_name(item, count) for item in items}) == len(items)), 3)
 
 
-def _name(item: Plain) -> Plain:
-    """What an item is known by: a record's first field, and nothing where that is no text or number."""
-    first = next(iter(item.values()), None) if isinstance(item, dict) else None
-    return first if isinstance(first, str | int) else None
+def _name(item: Plain, fields: int) -> tuple[Plain, ...]:
+    """The first fields of a record that are texts or whole numbers; of anything else nothing."""
+    first = islice(item.values(), fields) if isinstance(item, dict) else ()
+    return tuple(value for value in first if isinstance(value, str | int))
 
 
 def _between(pairs: dict[Plain, tuple[Plain, ...]]) -> Change:

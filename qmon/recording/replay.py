@@ -1,7 +1,7 @@
 """Replay: a source of snapshots like the poller, that gives what was recorded, at any speed and from any moment.
 
-It folds what it gives itself, since going to another moment begins a new history: first one of a minute, so that the
-figures are there at once, then one of as long as the figures remember.
+It folds what it gives itself, since going to another moment begins a new history: first one of some seconds, so that
+the figures are there at once, then one of a quarter of an hour, which is as long as the plots.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from qmon.recording.lines import Mark
 from qmon.recording.tape import Moment, Tape
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
-SHORT_S: Final = 60.0
-LONG_S: Final = 2700.0
+SHORT_S: Final = 20.0
+LONG_S: Final = 900.0
 """How much of the past makes the figures of a moment: enough for rates at once, and for plots and counts soon."""
+_POLLS: Final = 3
+"""So many polls at least."""
 _LONGEST_WAIT_S: Final = 3.0
 """Where nothing was recorded for long, replay goes on after so many seconds."""
 _LOOK_EVERY: Final = 16
@@ -209,7 +211,7 @@ class Replay:
     def _idle(self) -> None:
         if self._deepen:
             self._deepen = False
-            self._remember(LONG_S)
+            self._remember(LONG_S, patient=True)
         elif self.playing:
             self._emit()
             self.told()
@@ -260,17 +262,20 @@ class Replay:
     def _seek(self, at: float) -> None:
         """Go there with a minute of past; the rest follows while nothing else is to do."""
         self._at = min(max(at, self.tape.begins_at), self.tape.ends_at)
-        self._deepen = self._remember(SHORT_S)
+        self._deepen = self._remember(max(SHORT_S, _POLLS * self.interval_s))
 
-    def _remember(self, past_s: float) -> bool:
-        """Fold so much of the past, and give the newest snapshot of it; false: something else is wanted by now."""
+    def _remember(self, past_s: float, *, patient: bool = False) -> bool:
+        """Fold so much of the past, and give the newest snapshot of it; false: nothing was recorded there.
+
+        ``patient``: leave it, and what is shown as it is, where something else is wanted by now.
+        """
         since, until = self._at - past_s, self._at
         history, moments = History(), self.tape.moments(since)
         last: Moment | None = None
         following: Moment | None = None
         state: SourceState | None = None
         for count, moment in enumerate(moments):
-            if past_s > SHORT_S and count % _LOOK_EVERY == 0 and not self._commands.empty():
+            if patient and count % _LOOK_EVERY == 0 and not self._commands.empty():
                 return False
             if moment.at > until and last is not None:
                 following = moment

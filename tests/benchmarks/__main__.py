@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.benchmarks import acting, archiving, client, designs, pausing, probe_cost, tax
+from tests.benchmarks import acting, archiving, client, designs, pausing, pipeline, probe_cost, recording, tax
 from tests.benchmarks.results import Part, write
 
 PARTS = {
@@ -20,6 +20,8 @@ PARTS = {
     "archiving": archiving.run,
     "pause": pausing.run,
     "acting": acting.run,
+    "recording": recording.run,
+    "pipeline": pipeline.run,
 }
 HALVES = {"acting-requeue": acting.run_requeue, "acting-purge": acting.run_purge}
 """Parts of a part, to be named only: each is a run with its own comparison."""

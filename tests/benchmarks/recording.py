@@ -1,0 +1,182 @@
+"""Recording: bytes of a day, the recorder's share of a core, and how soon a moment of a day is shown.
+
+A real run with twenty queues under load is recorded; a day is its last minute again and again, with the times moved on,
+written by the recorder's own writer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.monitor.history import History
+from qmon.monitor.source import Event, SourceState
+from qmon.monitor.watch import open_poller
+from qmon.recording.delta import change
+from qmon.recording.figures import figures_of
+from qmon.recording.lines import PLAIN, End, Session, Shared
+from qmon.recording.places import segments
+from qmon.recording.recorder import Recorder, Status
+from qmon.recording.replay import Replay
+from qmon.recording.roll import Roll
+from qmon.recording.tape import open_tape
+from qmon.workload.load import Load
+from qmon.workload.plan import QueueLoad
+from tests.benchmarks.queues import TWELVE, bench_server, bench_target, install_queues
+from tests.benchmarks.results import Bound, Part
+
+DAY_MB: Final = 60.0
+CORE: Final = 0.01
+SEEK_MS: Final = 300.0
+QUEUES: Final = 20
+_DESIGNS: Final = (*TWELVE, "status", "status", "fifo", "lifo", "batch_fast", "pending", "flag", "ring")
+_INTERVAL_S: Final = 2.0
+_BEGIN: Final = 1_795_219_200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A recorded run: its polls and their views, how the recording stood, and its seconds."""
+
+    polls: list[tuple[Snapshot, View]]
+    status: Status
+    seconds: float
+
+
+def run(*, quick: bool = False) -> Part:
+    """A run at 2 s, a day made of its last minute, and twenty moments of that day."""
+    minutes, hours = (0.5, 1) if quick else (1.5, 24)
+    part = Part("recording", {"interval_s": _INTERVAL_S, "minutes": minutes, "hours": hours})
+    with tempfile.TemporaryDirectory() as folder:
+        live = _live(Path(folder) / "live", minutes * 60)
+        queues = len(live.polls[0][0].queues)
+        day = _day(Path(folder) / "day", live, hours)
+        read_ms, seek_ms = _times(day)
+    per_poll = live.status.bytes / len(live.polls)
+    a_day = sum(day.sizes) / hours * 24 / 1e6 * QUEUES / queues
+    core = live.status.cpu_s / live.seconds * QUEUES / queues
+    part.conditions["queues"] = queues
+    part.rows.append(
+        {
+            "queues": queues,
+            "polls": len(live.polls),
+            "bytes a poll": per_poll,
+            "MB a day, 20 queues": a_day,
+            "share of a core, 20 queues": core,
+            "reading all ms": read_ms,
+            "seek ms, median": median(seek_ms),
+            "seek ms, worst": max(seek_ms),
+            "all / seek": read_ms / median(seek_ms),
+        }
+    )
+    part.bounds = [
+        Bound("MB of a day of 20 queues", a_day, DAY_MB),
+        Bound("share of a core", core, CORE),
+        Bound("ms until a moment is shown, worst", max(seek_ms), SEEK_MS),
+    ]
+    return part
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """A made day: where it is, the sizes of its segments in bytes, its first and last time."""
+
+    root: Path
+    sizes: list[int]
+    first_at: float
+    last_at: float
+
+
+def _live(root: Path, seconds: float) -> Live:
+    """Queues under load, polled and recorded as ``qmon connect --record`` does it."""
+    polls: list[tuple[Snapshot, View]] = []
+    history = History()
+    with bench_server() as server:
+        target = bench_target(server.url())
+        layouts = install_queues(target, _DESIGNS)
+        loads = [QueueLoad(layout, rate=20, pop_rate=22, keeper=layout.design == "batch_fast") for layout in layouts]
+        with Load(target, loads):
+            threading.Event().wait(5.0)
+            recorder = Recorder(root, "bench", interval_s=_INTERVAL_S)
+
+            def sink(event: Event) -> None:
+                if isinstance(event, SourceState):
+                    recorder.changed(event)
+                    return
+                polls.append((event, history.add(event)))
+                recorder.seen(*polls[-1])
+
+            poller = open_poller(target, layouts, interval_s=_INTERVAL_S)
+            began = time.monotonic()
+            poller.start(sink)
+            threading.Event().wait(seconds)
+            poller.close()
+            status = recorder.close()
+    return Live(polls, status, time.monotonic() - began)
+
+
+def _day(root: Path, live: Live, hours: int) -> Day:
+    """The run's last minute again and again, with its times moved on."""
+    polls = live.polls[-int(60 / _INTERVAL_S) :]
+    shared = Shared()
+    values = [shared.write(snapshot) for snapshot, _ in polls]
+    changes = [change(before, now) or {} for before, now in itertools.pairwise(values)]
+    figures = [PLAIN.encode(figures_of(view)) for _, view in polls]
+    roll = Roll(root, "0123456789ab", Session("bench", "", "", "bench", "UTC", _INTERVAL_S, _BEGIN))
+    at = _BEGIN
+    roll.open(at, ())
+    for count in range(int(hours * 3600 / _INTERVAL_S)):
+        place, at = count % len(polls), _BEGIN + count * _INTERVAL_S
+        now_at = at + polls[place][0].sampled_at % 1e-3
+        roll.turn(at, ())
+        if place == 0:
+            first = polls[0][0]
+            server = replace(first.server, now_at=now_at)
+            roll.snapshot(replace(first, sequence=count + 1, sampled_at=now_at, taken_at=at, server=server), at)
+        else:
+            by = changes[place - 1]
+            new = by["+"] | {"sampled_at": now_at, "taken_at": at}
+            within = by["~"] | {"server": by["~"]["server"] | {"+": {"now_at": now_at}}}
+            roll.add("delta", by | {"+": new, "~": within}, at)
+        roll.add("figures", figures[place] | {"sequence": count + 1, "sampled_at": now_at}, at)
+        roll.flush(at)
+    roll.seal(at, End("closed"))
+    return Day(root, [path.stat().st_size for path in segments(root)], _BEGIN, at)
+
+
+def _times(day: Day) -> tuple[float, list[float]]:
+    """Milliseconds to read everything, and to show each of twenty moments of the day, in a replay that is open."""
+    began = time.perf_counter()
+    count = sum(1 for _ in open_tape(day.root).lines(0.0))
+    read_ms = (time.perf_counter() - began) * 1000
+    if not count:
+        raise RuntimeError("the day is empty")
+    replay = Replay(open_tape(day.root), playing=False)
+    shown = threading.Semaphore(0)
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Snapshot):
+            replay.fold(event)
+            shown.release()
+
+    replay.start(sink)
+    shown.acquire(timeout=60)
+    found = []
+    for number in range(20):
+        at = day.first_at + (day.last_at - day.first_at) * ((number * 7 + 3) % 20) / 20
+        while shown.acquire(timeout=0.01):
+            pass
+        began = time.perf_counter()
+        replay.seek(at)
+        shown.acquire(timeout=60)
+        found.append((time.perf_counter() - began) * 1000)
+    replay.close()
+    return read_ms, found
