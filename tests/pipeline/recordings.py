@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from qmon.model.operations import Kind, Operation, State
 from qmon.recording.figures import Figures
 from qmon.recording.lines import PLAIN, End, Session
 from qmon.recording.roll import Roll
 
 TROUBLE = ("no pops", 3), ("pushers outrun poppers", 2), ("healthy", 0)
+NO_STEPS: Mapping[int, float] = MappingProxyType({})
 
 
 @dataclass
@@ -29,15 +30,29 @@ class Watched:
     written: list[dict[str, Any]] = field(default_factory=list)
     """What each line about figures says, as plain values, with recorder, number, target and zone."""
 
-    def record(self, start_at: float, polls: int, *, seed: int = 0, trouble: range = range(0)) -> list[Path]:
-        """Write a stretch of polls; the segments, sealed. ``trouble``: polls at which the first queue has a verdict."""
+    def record(
+        self,
+        start_at: float,
+        polls: int,
+        *,
+        seed: int = 0,
+        trouble: range = range(0),
+        steps: Mapping[int, float] = NO_STEPS,
+    ) -> list[Path]:
+        """Write a stretch of polls; the segments, sealed.
+
+        ``trouble``: polls at which the first queue has a verdict. ``steps``: polls before which the server's clock is
+        set on by so many seconds; as in life, such a poll has no span.
+        """
         rng, before = random.Random(seed), {path for path in self.root.rglob("*.gz")}
         session = Session(self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at)
         roll = Roll(self.root, self.recorder, session)
         roll.open(start_at, ())
         at, last = start_at, None
         for poll in range(polls):
-            at = round(at + self.step_s + rng.uniform(-0.05, 0.05), 3)
+            at = round(at + self.step_s + rng.uniform(-0.05, 0.05) + steps.get(poll, 0.0), 3)
+            if poll in steps:
+                last = None
             roll.turn(at, ())
             figures = self._figures(rng, poll, at, None if last is None else at - last, poll in trouble)
             roll.add("figures", PLAIN.encode(figures), at)
@@ -74,11 +89,6 @@ class Watched:
             wait=("LWLock:WALWrite",) if poll % 3 == 0 else (),
             sessions=(poll % 5 + 1,) if poll % 3 == 0 else (),
         )
-
-
-def operation(queue: str, at: float, identity: str = "op1") -> Operation:
-    """A requeue that is done."""
-    return Operation(identity, Kind.REQUEUE, queue, State.DONE, "ann", "test", 5, 5, 0, 0, at, at + 1, "possible")
 
 
 def rows(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Recordings through Spark against the same in plain Python: every sum, percentile and incident."""
+"""A whole lake against the same recordings in plain Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from qmon.pipeline.lake import Lake
 from qmon.pipeline.rollups import GRAINS
 from qmon.pipeline.run import begin, wait
 from tests.pipeline import reference
-from tests.pipeline.recordings import Watched, rows
 
 START = datetime(2026, 10, 24, 23, 40, tzinfo=UTC).timestamp()
 """Over midnight, and over the end of summer time in Berlin."""
@@ -55,18 +54,3 @@ def compared(lake: Lake, expected: list[dict[str, Any]]) -> None:
     assert [
         {name: row[name] for name in want} for row, want in zip(stretches, wanted_stretches, strict=True)
     ] == wanted_stretches
-
-
-def test_everything_equals_plain_python(spark: SparkSession, tmp_path: Path) -> None:
-    """Two recorders of one target, one restarted; an hour without anything; a second target with a hostile name."""
-    root = tmp_path / "recordings"
-    first = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin")
-    first.record(START, 900, seed=1, trouble=range(500, 700))
-    again = Watched(root, "shop", "aaaaaaaaaaab", "Europe/Berlin")  # after an hour without anything
-    again.record(START + 900 * 2 + 3600, 300, seed=2)
-    second = Watched(root, "shop", "bbbbbbbbbbbb", "Europe/Berlin")
-    second.record(START + 600, 300, seed=3, trouble=range(10, 20))
-    odd = Watched(root, "a b/é=1", "cccccccccccc", queues=("[a]]b].[c d]", "; drop table x; --", "😀"))
-    odd.record(START, 100, seed=4, trouble=range(0, 3))
-    lake = run(spark, root, tmp_path / "lake")
-    compared(lake, [row for each in (first, again, second, odd) for row in rows(each.written)])

@@ -1,0 +1,110 @@
+"""What is normal for an hour of the week, over the end of summer time, against plain Python."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from datetime import datetime
+from statistics import median
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from qmon.pipeline.baselines import FIGURES, as_file, baselines, readings
+from qmon.pipeline.capacity import capacity
+from qmon.pipeline.schema import ROLLUPS
+
+pytestmark = pytest.mark.timeout(1200)
+BERLIN = ZoneInfo("Europe/Berlin")
+SUNDAY = datetime(2026, 10, 11, 0, 0, tzinfo=BERLIN)
+"""Two Sundays before summer time ends; the hour from two o'clock comes twice on 2026-10-25."""
+
+
+def minutes() -> list[dict[str, Any]]:
+    """The first six hours of five Sundays, ten minutes as one row so that there are few; the last week is short."""
+    found = []
+    for week in range(5):
+        start = SUNDAY.timestamp() + week * 7 * 86400 + (3600 if week > 2 else 0)
+        for place in range(0, 42 if week < 4 else 12):
+            n = week * 100 + place
+            found.append(
+                {
+                    "target": "shop", "queue": "orders", "zone": "Europe/Berlin", "at": start + place * 600.0,
+                    "seconds": 600.0, "flow_s": 590.0, "pushed": float(n % 37), "popped": float(n % 31),
+                    "ready_s": float(n % 29), "ready_known_s": 600.0, "oldest_s": None, "oldest_known_s": None,
+                }
+            )  # fmt: skip
+    return found
+
+
+def expected(rows: list[dict[str, Any]], troubled: tuple[float, float]) -> dict[tuple[str, int], list[Any]]:
+    """Median, deviation and number of readings by figure and hour of the week."""
+    hours: dict[tuple[int, datetime], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if not troubled[0] // 60 <= row["at"] // 60 <= troubled[1] // 60:
+            local = datetime.fromtimestamp(row["at"], BERLIN).replace(minute=0, second=0, tzinfo=None)
+            hours[local.weekday() * 24 + local.hour, local].append(row)
+    values: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for (hour, _), each in hours.items():
+        if sum(row["seconds"] for row in each) >= 1800:
+            for name, (total, over) in FIGURES.items():
+                if all(row.get(total) is not None for row in each):
+                    values[name, hour].append(sum(r[total] for r in each) / sum(r[over] for r in each))
+    return {
+        key: [median(each), median(abs(v - median(each)) for v in each), len(each)]
+        for key, each in values.items()
+        if len(each) >= 4
+    }
+
+
+def test_hours_of_the_week_equal_plain_python(spark: SparkSession) -> None:
+    rows, troubled = minutes(), (SUNDAY.timestamp() + 3600.0, SUNDAY.timestamp() + 7100.0)
+    frame = spark.createDataFrame([tuple(row.get(name) for name in ROLLUPS.fieldNames()) for row in rows], ROLLUPS)
+    incident = spark.createDataFrame(
+        [("shop", "orders", *troubled)], "target string, queue string, start_at double, end_at double"
+    )
+    text = as_file(baselines(readings(frame, incident)).collect())
+    file = json.loads(text)
+    assert (file["version"], file["zone"], file["zones"]) == (1, "Europe/Berlin", {"shop": "Europe/Berlin"})
+    found = {
+        (figure, int(hour)): numbers
+        for figure, hours in file["queues"]["shop"]["orders"].items()
+        for hour, numbers in hours.items()
+    }
+    wanted = expected(rows, troubled)
+    assert found.keys() == wanted.keys()
+    for key, numbers in wanted.items():
+        assert found[key] == pytest.approx(numbers, rel=1e-9, abs=1e-12), key
+    counted = {hour: numbers[2] for (figure, hour), numbers in found.items() if figure == "ready"}
+    assert counted == {
+        144: 5,
+        145: 4,
+        146: 4,
+        147: 4,
+        148: 4,
+        149: 4,
+    }  # from Sunday 00:00; one o'clock lacks the incident
+
+
+def test_a_file_without_history_is_a_file() -> None:
+    none: list[Row] = []
+    assert json.loads(as_file(none)) == {"version": 1, "zone": "UTC", "zones": {}, "queues": {}}
+
+
+@pytest.mark.parametrize(
+    ("rates", "left", "why"),
+    [
+        ([10.0 + day for day in range(20)], 21.0, ""),
+        ([60.0 + day for day in range(20)], 0.0, ""),
+        ([10.0] * 20, None, "pushes do not grow"),
+        ([10.0 + day / 1e6 for day in range(20)], None, "not within ten years"),
+        ([10.0] * 5, None, "not enough history: 5 of 14 days"),
+    ],
+)
+def test_a_straight_line_says_when_a_queue_is_outgrown(rates: list[float], left: float | None, why: str) -> None:
+    found = capacity(50.0, list(enumerate(rates)))
+    assert found.why == why
+    assert found.outgrown_days == (left if left is None else pytest.approx(left))
+    assert found.daily == rates[-1]

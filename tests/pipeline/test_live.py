@@ -1,0 +1,80 @@
+"""A real run with faults: what Spark makes of its recording is what the dashboard says of the same samples."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from qmon.monitor.history import History
+from qmon.recording.figures import figures_of
+from qmon.recording.lines import PLAIN
+from qmon.recording.places import segments
+from qmon.recording.reading import open_segment
+from tests.contract.watching import installed
+from tests.facts import query, wait_until
+from tests.pipeline.comparing import compared, run
+from tests.pipeline.recordings import rows
+from tests.recording.test_record_command import recording
+from tests.recording.writing import sequences
+
+pytestmark = pytest.mark.timeout(1200)
+_POLLS = 3
+
+
+def test_the_figures_are_those_of_the_dashboard(spark: SparkSession, tmp_path: Path, database: str) -> None:
+    """Messages come, the counters are reset, the recorder is killed and another one seals what it left."""
+    (layout, _) = installed(database, "status", "ring")
+    root = tmp_path / "recordings"
+    with recording(root, database, "--every", "500ms") as child:
+        polls(root, _POLLS)
+        push(database, str(layout.table), str(layout.payload))
+        polls(root, _POLLS)
+        query(database, "SELECT pg_stat_reset()")
+        polls(root, _POLLS)
+        child.kill()
+    with recording(root, database, "--every", "500ms") as child:
+        polls(root, _POLLS)
+        push(database, str(layout.table), str(layout.payload))
+        polls(root, _POLLS)
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=60)
+    said, told = folded(root)
+    assert told == said
+    assert len({each["r"] for each in said}) == 2
+    pushed = [value for each in said for value in each.get("pushed", []) if value]
+    assert sum(pushed) >= 20
+    assert any(value is None for each in said for value in each.get("span_s", [None]))
+    compared(run(spark, root, tmp_path / "lake"), list(rows(said)))
+
+
+def polls(root: Path, more: int) -> None:
+    """Wait for so many snapshots from now on."""
+    before = len(sequences(root)) if root.exists() else 0
+    wait_until(lambda: root.exists() and len(sequences(root)) >= before + more, 60, what="more snapshots")
+
+
+def push(url: str, table: str, payload: str) -> None:
+    """Ten messages."""
+    query(url, f"INSERT INTO {table} ({payload}) SELECT 'x' FROM generate_series(1, 10)")
+
+
+def folded(root: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What the history says of every snapshot as recorded, and what is recorded that it said; as plain values."""
+    said, told = [], []
+    history: dict[str, History] = {}
+    for path in segments(root):
+        segment = open_segment(path)
+        assert segment.session is not None
+        place = {"target": segment.session.target, "zone": segment.session.zone}
+        for line in segment.lines():
+            if line.kind == "snapshot":
+                view = history.setdefault(line.recorder, History()).add(segment.snapshot(line))
+                said.append({"r": line.recorder, **place, **PLAIN.encode(figures_of(view))})
+            elif line.kind == "figures":
+                said[-1]["n"] = line.number
+                told.append({"r": line.recorder, "n": line.number, **place, **line.value})
+    return said, told

@@ -1,0 +1,116 @@
+"""Recordings through Spark against plain Python: every sum, percentile and incident, and the report made of them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import time
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from qmon.errors import BadInput
+from qmon.pipeline.facts import Period, gather
+from qmon.pipeline.html import page
+from qmon.pipeline.lake import Lake
+from qmon.pipeline.run import begin
+from qmon.pipeline.words import number, seconds
+from tests.pipeline import reference
+from tests.pipeline.comparing import START, compared, run
+from tests.pipeline.recordings import Watched, rows
+
+WEEK_S = 7 * 86400
+pytestmark = pytest.mark.timeout(1200)  # half a minute where Spark has a processor of its own
+
+
+def strange_lines() -> bytes:
+    """A segment of which only the third line is good: an operation."""
+    newer = {"v": 2, "r": "x", "n": 1, "at": 1, "k": "figures", "figures": {"sampled_at": START}}
+    uneven = newer | {"v": 1, "figures": {"sampled_at": START, "queue": ["a", "b"], "ready": [1.0]}}
+    done = {"v": 1, "r": "aaaaaaaaaaaa", "n": 9999, "at": START, "k": "operation"}
+    done["operation"] = {"id": "op1", "kind": "requeue", "queue": "orders", "state": "done", "started_at": START + 1200}
+    texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done)]
+    return gzip.compress("\n".join([*texts, '{"k":"figures" broken', "nothing"]).encode())
+
+
+def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path) -> None:
+    """Restarts, copies, an hour without anything, two recorders at once, a clock set back, damage, a late segment.
+
+    In two runs: what comes in between belongs to days that are done.
+    """
+    root = tmp_path / "recordings"
+    first = Watched(root, "shop", "aaaaaaaaaaaa", "Europe/Berlin")
+    (segment, *_) = first.record(START, 900, seed=1, trouble=range(500, 700))
+    odd = Watched(root, "a b/é=1", "cccccccccccc", queues=("[a]]b].[c d]", "; drop table x; --", "😀"))
+    odd.record(START, 100, seed=4, trouble=range(0, 3))
+    run(spark, root, tmp_path / "lake")
+
+    again = Watched(root, "shop", "aaaaaaaaaaab", "Europe/Berlin")  # after an hour without anything
+    again.record(START + 900 * 2 + 3600, 300, seed=2, steps={100: -50.0, 200: 3600.0})
+    second = Watched(root, "shop", "bbbbbbbbbbbb", "Europe/Berlin")
+    second.record(START + 600, 300, seed=3, trouble=range(10, 20))
+    late = Watched(root, "shop", "dddddddddddd", "Europe/Berlin")
+    for path in late.record(START - 7200, 60, seed=5):
+        os.utime(path, (time.time() - 3 * WEEK_S,) * 2)
+    shutil.copy(segment, segment.with_name("copy.jsonl.gz"))
+    segment.with_name("strange.jsonl.gz").write_bytes(strange_lines())
+    segment.with_name("empty.jsonl.gz").touch()
+    segment.with_name("_open.jsonl.gz").write_bytes(b"still written")
+    lake = run(spark, root, tmp_path / "lake")
+
+    expected = [row for each in (first, again, second, late, odd) for row in rows(each.written)]
+    compared(lake, expected)
+    bad_lines(lake)
+    copied = [row for row in expected if row["recorder"] == "aaaaaaaaaaaa" and row["sampled_at"] < START + 1200]
+    assert lake.manifest().counts["duplicates"] == len(copied)
+    done = json.loads((root / ".pipeline.json").read_text())["done"]
+    assert set(done) == {p.relative_to(root).as_posix() for p in root.rglob("*.gz") if p.name[0] != "_"}
+    the_report(lake, expected)
+
+
+def bad_lines(lake: Lake) -> None:
+    """The damaged ones are kept apart with file, place and reason, and counted; the good one among them counts."""
+    manifest = lake.manifest()
+    bad = lake.session.read.parquet(*(lake.storage.at("bad", f"batch={stamp}") for stamp in manifest.bad))
+    told = {(Path(row.file).name, row.place, row.reason) for row in bad.collect()}
+    assert told == {
+        ("strange.jsonl.gz", 1, "written by a newer qmon, format 2"),
+        ("strange.jsonl.gz", 2, "its figures are not one for each queue"),
+        ("strange.jsonl.gz", 4, "not JSON, or values of the wrong kind"),
+        ("strange.jsonl.gz", 5, "no line of a recording"),
+        ("empty.jsonl.gz", 0, "the file is empty"),
+    }
+    assert manifest.counts["bad"] == len(told)
+    (kept,) = lake.read("operations").collect()
+    assert (kept.id, kept.queue, kept.state, kept.target) == ("op1", "orders", "done", "shop")
+
+
+def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
+    """Its figures are the lake's, which are those of the reference."""
+    period = Period(START, START + 86400)
+    facts = gather(lake, lake.manifest(), period)
+    measured = reference.measured(reference.unique(r for r in expected if period.start <= r["sampled_at"] < period.end))
+    wanted = reference.rollup(measured, 10**12)
+    assert {(q.target, q.queue) for q in facts.queues} == {(target, queue) for target, queue, _ in wanted}
+    text = page(facts)
+    for reach in ("http:", "https:", "//", "url(", "src=", "<link", "<script", "@import"):
+        assert reach not in text
+    for (target, queue, _), row in wanted.items():
+        assert f"<h2>{escape(target)} · {escape(queue)}</h2>" in text
+        assert f"{number(row['pushed'])} pushed, {number(row['popped'])} popped" in text
+        for cell in (number(row["pushed"] / row["flow_s"]), number(row["ready_p95"]), seconds(row["oldest_p99"])):
+            assert f"<td>{cell}</td>" in text
+    incident = next(each for each in facts.incidents if each["queue"] == "orders" and each["operations"])
+    assert [each["kind"] for each in incident["operations"]] == ["requeue"]
+    assert incident["start_at"] <= START + 1200 <= incident["end_at"]
+
+
+def test_a_folder_that_is_not_there_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no folder"):
+        begin(Lake(spark, str(tmp_path / "lake")), str(tmp_path / "nowhere"))
+    assert not (tmp_path / "lake").exists()
