@@ -27,3 +27,15 @@ class Circle:
     """Sessions that were seen to wait for each other, each with what it ran."""
 
     members: tuple[CircleSample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSample:
+    """One row a pair of a deadlock that the server has reported (SQL Server); ``at``: when, seconds since the epoch."""
+
+    at: float
+    session: int
+    blocker: int
+    table_id: int | None
+    application: str
+    statement: str

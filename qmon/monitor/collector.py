@@ -37,6 +37,7 @@ from qmon.model.server_counters import ServerCounters, with_counters
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.clients_track import CLIENTS
 from qmon.monitor.clue_probes import ClueProbes
+from qmon.monitor.graphs import Graphs
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.observer import Observer
 from qmon.monitor.queue_probes import QueueProbes, Spec, names_of
@@ -99,6 +100,7 @@ class Collector:
         self._pauses = False
         self._paused: tuple[PauseSample, ...] = ()
         self._buffers: int | None = None
+        self._graphs = Graphs(self._book)
         self._now_at = 0.0
 
     def use(self, resolved: Resolved, configured: Sequence[Layout] = ()) -> tuple[Spec, ...]:
@@ -148,6 +150,7 @@ class Collector:
         self._pauses = self._pauses if known is None else known.readable
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
         more = self._readings.found(results, server, one_trip=one_trip)
+        graphs = self._graphs.learn(results, server.deadlocks, started, server.now_at)
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
         seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
         self._slow.want({q.layout.queue: self._needs_anchor(q) for q in seen})
@@ -165,7 +168,7 @@ class Collector:
             clients=results.get(("", "clients")),
             failures=(*failures, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
-            circles=more.circles, latches=more.latches,
+            circles=(*more.circles, *graphs), latches=more.latches,
             observing=self.observer.observing(commits),
         )  # fmt: skip
 
@@ -209,6 +212,7 @@ class Collector:
             jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             jobs.append(self._book.job("writers", WriterSample))
+        jobs += self._graphs.jobs(now)
         if self._book.has("server_counters"):
             jobs.append(self._book.job("server_counters", ServerCounters))
         jobs += self._clues.jobs(self._queues)

@@ -23,9 +23,9 @@ class DeadlockTrack:
     def add(self, snapshot: Snapshot, *, unbroken: bool) -> Deadlocks:
         """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart."""
         at, total = snapshot.sampled_at, snapshot.server.deadlocks
-        if unbroken and self._before is not None and total > self._before:
+        if unbroken and total is not None and self._before is not None and total > self._before:
             self._counted.append((at, total - self._before))
-        self._before = total
+        self._before = self._before if total is None else total
         for circle in snapshot.circles:
             if all(circle.members != known.members for _, known in self._seen):
                 self._seen.append((at, circle))

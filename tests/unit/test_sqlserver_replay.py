@@ -16,6 +16,7 @@ from qmon.errors import QueryFailed
 from qmon.model import samples
 from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import OwnerSample, TriedSample
+from qmon.model.deadlock_samples import GraphSample
 from qmon.model.facts import Column, TableFacts
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
@@ -36,6 +37,7 @@ from tests.unit.test_sqlserver_views import PROBES, rendered
 RECORDS: Final[dict[str, type[Any]]] = {
     "anchor": samples.AnchorSample, "anchor_state": samples.AnchorSample, "blocking": samples.BlockingSample,
     "clients": ClientSample, "clock": samples.ClockSample, "cost": samples.CostSample,
+    "deadlock_graphs": GraphSample,
     "counters": samples.CounterSample, "depth": samples.AnchorSample, "head": samples.HeadSample,
     "head_any": samples.WalkSample, "head_due": samples.HeadSample, "head_state": samples.HeadSample,
     "head_state_due": samples.HeadSample, "head_walk": samples.WalkSample, "held": samples.HeldSample,
@@ -126,7 +128,7 @@ class Idle(Slow):
         super().__init__(SqlServer(), lambda session: connection(Driver(), (16, 0)))
 
 
-def watched(driver: Driver, version: tuple[int, int], polls: int = 3) -> list[View]:
+def watched(driver: Driver, version: tuple[int, int], polls: int = 6) -> list[View]:
     """So many polls of every layout, folded as the dashboard folds them."""
     collector = Collector("shop", SqlServer(), connection(driver, version), Idle())
     collector.use(Resolved(LAYOUTS, FACTS))
@@ -147,11 +149,17 @@ def test_typed_rows_reach_the_figures(version: tuple[int, int], row: Any) -> Non
     assert [f for view in views for queue in view.queues for f in queue.failures] == []
     last = status_object(views[-1])
     assert [queue["name"] for queue in last["queues"]] == [layout.queue for layout in LAYOUTS]
-    assert {"probe/counters", "probe/depth", "probe/sequences", "probe/server_counters"} <= set(driver.asked)
+    assert {
+        "probe/counters",
+        "probe/depth",
+        "probe/sequences",
+        "probe/server_counters",
+    } <= set(driver.asked)
+    assert ("probe/deadlock_graphs" in driver.asked) == (row is full)
     fifo = views[-1].queue("fifo")
     assert fifo is not None
     assert fifo.ready.estimated
-    assert fifo.ready.value == float(BIG + 3)
+    assert fifo.ready.value == float(BIG + 6)
 
 
 def test_without_rights_the_rest_is_shown_and_the_missing_said() -> None:

@@ -28,7 +28,7 @@ SELECT
         FROM sys.dm_exec_sessions AS s
         WHERE s.database_id = DB_ID()
             AND s.is_user_process = 1
-            AND s.program_name NOT LIKE N'qmon %'
+            AND COALESCE(s.program_name, N'') NOT LIKE N'qmon %'
     ) AS sessions,
     CAST(NULL AS bigint) AS commits,
     CAST(NULL AS bigint) AS rollbacks,
