@@ -20,6 +20,8 @@ from tests.queues import DESIGNS
 from tests.soak.blocking import stood
 from tests.soak.laboratory import long_form
 from tests.soak.observer import within
+from tests.soak.pipeline import killed
+from tests.soak.recording import recorder_killed
 
 SETTINGS: Final = {"fsync": "off", "track_commit_timestamp": "on"}
 COLUMNS: Final = "{:<18}{:>9}{:>9}{:>7}{:>6}{:>11}{:>8} {:<7}{:>11}{:>10}"
@@ -46,7 +48,9 @@ def main() -> None:
     )
     parser.add_argument("--calm", type=float, default=600.0, help="there: seconds of healthy load, nothing to be said")
     parser.add_argument("--json", type=Path, help="there: where to write the confusion table")
+    parser.add_argument("--pipeline", type=int, help="times the pipeline is killed in each mode: 20, as with --acts")
     parser.add_argument("--rows", type=int, default=200_000, help="rows that these have to do")
+    parser.add_argument("--recorders", type=int, default=100, help="times a recorder is killed")
     chosen = parser.parse_args()
     if chosen.laboratory is not None:
         for line in long_form(chosen.laboratory, chosen.calm, chosen.json):
@@ -59,11 +63,16 @@ def main() -> None:
         _under_fire(design, fire)
         if design in MENDED:
             _under_fire(design, replace(fire, messages=chosen.messages // 10, ring_size=4, asleep=True))
+    if chosen.recorders:
+        print(recorder_killed(chosen.recorders), flush=True)
     if chosen.hangs:
         print(_hangs(chosen.hangs), flush=True)
     if chosen.sessions:
         print(stood(chosen.sessions), flush=True)
         print(within(), flush=True)
+    runs = chosen.pipeline if chosen.pipeline is not None else 20 if chosen.designs == list(DESIGNS) else 0
+    if runs:
+        print(killed(runs), flush=True)
     acts = chosen.acts if chosen.acts is not None else 50 if chosen.designs == list(DESIGNS) else 0
     if acts:
         _acts_killed(acts, chosen.rows)
