@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import pyodbc
 
@@ -14,6 +15,9 @@ from tests.facts import connected, query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory
 from tests.queues import routine
+
+SILENT_S: Final = 20.0
+"""An archiver that was seen is missed after so long."""
 
 
 @contextlib.contextmanager
@@ -83,7 +87,21 @@ def twice(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         second.execute(f"SELECT {routine(layout, 'complete')}(?, ?)", *same).fetchall()
 
 
+@contextlib.contextmanager
+def unarchived(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """The archiver, which came every second, comes no more; cured by hand: everything that is done is archived."""
+    lab.load.change(layout.queue, "keeper", every_s=3600.0)
+    yield ()
+    archived = f"SELECT {routine(layout, 'archive')}(500)"
+    while query(lab.url, archived) != [(0,)]:
+        pass
+
+
 CASES = (
     Case("poison at the head", "poison message at the head", "status", poisoned, reads_s=3.0, apart=True),
     Case("delivered twice", "delivered twice", "status", twice, reads_s=1.0),
-)
+    Case(
+        "archive stands still", "archive behind", "flag", unarchived, reads_s=SILENT_S + 1.0,
+        load={"rate": 80.0, "pop_rate": 250.0, "keeper": True},
+    ),
+)  # fmt: skip

@@ -15,7 +15,7 @@ from tests.contract.standing import standing
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import HOLDS, Case, Outcome
 from tests.laboratory.laboratory import Laboratory
-from tests.queues import ENGINE
+from tests.queues import ENGINE, routine
 
 SETTINGS: Final[Mapping[str, str]] = {"synchronous_commit": "on"}
 
@@ -73,6 +73,32 @@ def _entangle(url: str, table: str, met: threading.Barrier, over: threading.Even
             over.wait(0.5)
 
 
+@contextlib.contextmanager
+def crowded(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """Two dozen sessions push as fast as they can: all want the last page of the key."""
+    push = f"PERFORM {routine(layout, 'push')}('x'::bytea); COMMIT;"
+    threads, pids = list[threading.Thread](), list[int]()
+    with contextlib.ExitStack() as stack:
+        for _ in range(24):
+            session = stack.enter_context(connected(lab.url))
+            pids.append(int(session.execute("SELECT pg_backend_pid()").fetchval()))
+            threads.append(
+                threading.Thread(target=_push_on, args=(session, f"DO $$ BEGIN LOOP {push} END LOOP; END $$"))
+            )
+        for thread in threads:
+            thread.start()
+        yield (str(layout.table), f"{layout.queue}_key")
+        for pid in pids:
+            query(lab.url, "SELECT pg_terminate_backend(?)", pid)
+        for thread in threads:
+            thread.join()
+
+
+def _push_on(session: pyodbc.Connection, endless: str) -> None:
+    with contextlib.suppress(pyodbc.Error):  # it is ended
+        session.execute(endless)
+
+
 def _set(lab: Laboratory, **settings: str) -> None:
     with connected(lab.url) as admin:
         for name, value in settings.items():
@@ -98,6 +124,14 @@ CASES = (
         true_too=frozenset({"poison message at the head"}),
     ),
 )  # fmt: skip
+CROWDED = (
+    Case(
+        "a crowd on one page", "latch-bound", "fifo", crowded, reads_s=5.0, clears_s=5.0, everywhere=True,
+        load={"rate": 20.0, "pop_rate": 100.0},
+        true_too=frozenset({"pushers outrun poppers", "log-bound"}),
+    ),
+)  # fmt: skip
+"""Takes every processor there is: a server of its own, after the others."""
 
 
 def stopped(lab: Laboratory) -> Outcome:

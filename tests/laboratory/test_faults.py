@@ -38,6 +38,13 @@ def whole() -> list[Outcome]:
         return [*lab.in_turn(TARGET_CASES), *lab.undisturbed(), target.stopped(lab)]
 
 
+def crowd() -> list[Outcome]:
+    """What takes every processor, in the long form alone."""
+    cases = tuple(case for case in target.CROWDED if case.verdict in HOLDS)
+    with laboratory(cases, ()) as lab:
+        return lab.in_turn(cases)
+
+
 @pytest.mark.alone
 def test_each_cause_is_named_in_time_and_nothing_else_is_said() -> None:
     with ThreadPoolExecutor(2) as pool:

@@ -12,7 +12,7 @@ from tests.laboratory.foretold import foretold, summary
 from tests.laboratory.healthy import calm
 from tests.laboratory.record import record
 from tests.laboratory.runs import RUNS
-from tests.laboratory.test_faults import queues, whole
+from tests.laboratory.test_faults import crowd, queues, whole
 
 _FORETOLD_S: Final = 190.0
 
@@ -37,7 +37,7 @@ def confused(rounds: int, file: Path | None) -> str:
     """Every cause so many times, all of them side by side in a server of its own each time; the confusion table."""
     outcomes: list[Outcome] = []
     for _ in range(rounds):
-        outcomes += [*queues(), *whole()]
+        outcomes += [*queues(), *whole(), *crowd()]
     if file is not None:
         file.write_text(as_json(outcomes) + "\n")
     assert not any(each.faults for each in outcomes), table(outcomes)

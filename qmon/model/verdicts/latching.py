@@ -12,7 +12,7 @@ from qmon.model.view import Severity
 from qmon.model.wait_samples import LatchSample
 from qmon.model.waits_known import PAGE_LATCHES
 
-SHARE: Final = 0.4
+SHARE: Final = 0.25
 """At least that share of the sessions at work waits for a page in memory."""
 SESSIONS: Final = 2.0
 
