@@ -69,6 +69,7 @@ class QueueUse:
         dead: dead rows that still lie in the tables.
         trend: rows per pop so far, the oldest first, a value every few seconds; ``None`` where nothing was popped.
         parts: the tables and their indexes.
+        analyzed: how often the table's statistics were updated in the last 20 seconds.
     """
 
     rows_per_pop: Figure
@@ -78,6 +79,7 @@ class QueueUse:
     dead: int | None
     trend: Sequence[float | None]
     parts: tuple[IndexUse, ...]
+    analyzed: int = 0
 
 
 def work_between(before: UseSample, now: UseSample, polls: int = 1) -> Work | None:

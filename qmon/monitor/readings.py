@@ -10,7 +10,7 @@ from qmon.engines.base import Value
 from qmon.engines.secret import hide_passwords
 from qmon.model.deadlock_samples import Circle
 from qmon.model.horizon_samples import HorizonSample
-from qmon.model.samples import ServerSample, WaitSample
+from qmon.model.samples import CounterSample, ServerSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.use_samples import StatisticsSample, UseSample
 from qmon.model.wait_samples import LatchSample, Source, WaitTotal, WaitTotals
@@ -20,7 +20,7 @@ from qmon.monitor.own_use import OwnUses
 from qmon.monitor.run import Results
 from qmon.monitor.sampler import Sampler
 
-_STATISTICS_EVERY_S: Final = 30.0
+_STATISTICS_EVERY_S: Final = 10.0
 _EVERY_S: Final = 0.9
 """Polls that follow faster leave out use and horizon now and then."""
 _KEPT_S: Final = 6.0
@@ -59,6 +59,7 @@ class Readings:
         self._asked_at = float("-inf")
         self._horizon: tuple[HorizonSample, ...] | None = None
         self._horizon_at = float("-inf")
+        self._analyzes = 0
         self._latched = False
         self._latches: tuple[LatchSample, ...] = ()
         self._latches_at = float("-inf")
@@ -92,6 +93,10 @@ class Readings:
         if waits is None and sampler is not None:
             waits = sampler.totals()
         self._statistics = results.get(("", "statistics"), self._statistics)
+        counters: tuple[CounterSample, ...] = results.get(("", "counters"), ())
+        analyzes = sum(counter.analyzes for counter in counters)
+        if analyzes != self._analyzes:
+            self._analyzes, self._looked_at = analyzes, float("-inf")  # they are new: read them with the next poll
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
         if uses is not None and not one_trip:
             uses = [replace(use, own_rows=None, own_pages=None) for use in uses]

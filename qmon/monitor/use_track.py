@@ -15,6 +15,7 @@ from qmon.model.use_samples import UseSample
 from qmon.model.view import Figure
 
 WINDOW_S: Final = 10.0
+ANALYZED_S: Final = 20.0
 _GROWTH_S: Final = 300.0
 _REMEMBER_EVERY_S: Final = 5.0
 _REMEMBERED: Final = 720
@@ -39,6 +40,7 @@ class UseTrack:
         self._prev: dict[Key, UseSample] = {}
         self._prev_q: QueueSamples | None = None
         self._prev_at: float | None = None
+        self._analyzes: deque[tuple[float, int]] = deque()
         self._popped = 0.0
         self._polls = 0
         self._shown: QueueUse | None = None
@@ -52,9 +54,14 @@ class UseTrack:
         if flow is None:
             self._prev_at, self._shown = None, None
             self._ticks.clear()
+            self._analyzes.clear()
         else:
             self._popped += flow.popped
             self._polls += 1
+        if q.counters is not None:
+            self._analyzes.append((at, q.counters.analyzes))
+        while len(self._analyzes) > 1 and self._analyzes[0][0] <= at - ANALYZED_S:
+            self._analyzes.popleft()
         own = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
         if snapshot.uses is None or not own:
             return self._shown  # not asked in this poll
@@ -90,6 +97,7 @@ class UseTrack:
             Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown("nothing was updated"),
             sum(ghosts) if ghosts else None, tuple(value for _, value in self._past),
             tuple(self._part(key, use, at) for key, use in sorted(now.items())),
+            max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0,
         )  # fmt: skip
 
     def _per_pop(self, of: Callable[[Work], int | None]) -> Figure:

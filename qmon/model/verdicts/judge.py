@@ -19,6 +19,7 @@ from qmon.model.verdicts.progress import STUCK
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.seeing import CANNOT_SEE
 from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.statistics import STATISTICS
 from qmon.model.view import Severity, Verdict
 
 HEALTHY: Final = "healthy"
@@ -41,6 +42,7 @@ RULES: Final[tuple[Rule, ...]] = (
     LOG,
     LATCH,
     DEADLOCKS,
+    STATISTICS,
     OUTRUN,
     BEHIND,
 )

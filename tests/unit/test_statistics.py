@@ -1,0 +1,76 @@
+"""Statistics that are far from the truth, or made anew too often, and where neither matters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.model.layout import Layout, TableName
+from qmon.model.readings import QueueReadings
+from qmon.model.use import QueueUse
+from qmon.model.use_samples import StatisticsSample, UseSample
+from qmon.model.verdicts.statistics import STATISTICS
+from qmon.model.view import Figure
+from qmon.monitor.history import History
+from tests.unit.test_history import COUNTERS, FIFO, fifo, moved, poll
+from tests.unit.test_verdicts import FINE
+
+STALE = StatisticsSample(1, 12, 40_112, 40_100, 400.0, 3)
+USE = QueueUse(Figure(1.0), Figure(1.0), None, Figure(0.0), 0, (), ())
+
+
+def proof(sample: StatisticsSample | None, layout: Layout = FIFO, analyzed: int = 0) -> str | None:
+    snapshot = replace(poll(1, 1000.0), statistics=None if sample is None else (sample,))
+    queue = QueueReadings(use=replace(USE, analyzed=analyzed))
+    return STATISTICS.sign(replace(FINE, layout=layout, samples=fifo(COUNTERS), snapshot=snapshot, queue=queue))
+
+
+def test_the_proof_has_what_plans_believe_what_there_is_and_since_when() -> None:
+    said = "plans are made for 12 rows in public.t, which has 40,112 (updated 10 m ago): ANALYZE helps"
+    assert proof(STALE) == said
+    never = replace(STALE, estimated_rows=None, updated_at=None)
+    assert proof(never) == "plans are made for nothing in public.t, which has 40,112 (never updated): ANALYZE helps"
+    gone = replace(STALE, estimated_rows=900_000, rows=40, updated_at=990.0)
+    assert proof(gone) == "plans are made for 900,000 rows in public.t, which has 40 (updated 10 s ago): ANALYZE helps"
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        None,
+        replace(STALE, table_id=7),
+        replace(STALE, rows=9_000),
+        replace(STALE, estimated_rows=8_000),
+        replace(STALE, modified=0),
+    ],
+    ids=["not read", "another table", "small", "near enough", "nothing changed"],
+)
+def test_what_is_no_sign(sample: StatisticsSample | None) -> None:
+    assert proof(sample) is None
+
+
+def test_an_installed_design_is_not_planned_by_statistics() -> None:
+    assert proof(STALE, replace(FIFO, routines=(("pop", TableName("public", "t_pop")),))) is None
+
+
+def test_updated_too_often() -> None:
+    assert proof(None, analyzed=5) == "the statistics of public.t were updated 5 times in the last 20 s"
+    assert proof(None, analyzed=3) is None
+
+
+def test_updates_of_the_last_seconds_are_counted_over_polls() -> None:
+    history = History()
+    found = []
+    for n in range(20):
+        counters = replace(moved(COUNTERS, n, n), analyzes=min(n, 10))
+        view = history.add(replace(poll(n, 1000.0 + 2 * n, fifo(counters)), uses=(TABLE,)))
+        use = view.queues[0].use
+        assert use is not None
+        found.append(use.analyzed)
+    assert found[0] == 0
+    assert max(found) == 9
+    assert found[-1] == 0
+
+
+TABLE = UseSample(1, 0, "t", "table", 0, 0, 100, 0, 0, 8192, ghosts=0)
