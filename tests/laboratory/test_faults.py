@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from qmon.model.view import Trend
 from tests.laboratory import locks, messages, poppers, rings, sight, target
 from tests.laboratory.case import HOLDS, Outcome
 from tests.laboratory.confusion import table
@@ -21,21 +22,23 @@ WITNESSES = ("status", "ring", "batch_fast")
 """Designs of the queues that nobody disturbs."""
 
 
-def queues() -> list[Outcome]:
+def queues(*, again: bool = False) -> list[Outcome]:
     """Causes in one queue each, all at the same time; beside them two queues drain as is foretold."""
     with laboratory(CASES, WITNESSES, drains=LIVE) as lab:
-        outcomes = [*lab.run(CASES), *lab.undisturbed()]
+        outcomes = [*lab.run(CASES, again=again), *lab.undisturbed()]
         drained = lab.foretold()
     for each in drained:  # bands are judged by many runs: here a forecast is near, or wrong
+        assert each.trend is not Trend.GROWING, summary(drained)
         assert each.truth is not None, summary(drained)
-        assert abs(each.said - each.truth) <= max(each.band, 0.5 * each.said), summary(drained)
+        near = abs(each.said - each.truth) <= max(each.band, 0.5 * each.said)
+        assert near or each.trend is not Trend.DRAINING, summary(drained)
     return outcomes
 
 
-def whole() -> list[Outcome]:
+def whole(*, again: bool = False) -> list[Outcome]:
     """Causes in the whole server, one after the other; at last it is stopped."""
     with laboratory(TARGET_CASES, ("naive", "flag"), target.SETTINGS) as lab:
-        return [*lab.in_turn(TARGET_CASES), *lab.undisturbed(), target.stopped(lab)]
+        return [*lab.in_turn(TARGET_CASES, again=again), *lab.undisturbed(), target.stopped(lab)]
 
 
 def crowd() -> list[Outcome]:
@@ -48,6 +51,6 @@ def crowd() -> list[Outcome]:
 @pytest.mark.alone
 def test_each_cause_is_named_in_time_and_nothing_else_is_said() -> None:
     with ThreadPoolExecutor(2) as pool:
-        outcomes = [each for found in pool.map(lambda part: part(), (queues, whole)) for each in found]
+        outcomes = [each for found in pool.map(lambda part: part(again=True), (queues, whole)) for each in found]
     print(table(outcomes))
     assert [each for each in outcomes if each.faults] == [], table(outcomes)
