@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from qmon.model.view import Trend
 from tests.laboratory import locks, messages, poppers, rings, sight, target
-from tests.laboratory.case import HOLDS, Outcome
+from tests.laboratory.case import HOLDS, Case, Outcome
 from tests.laboratory.confusion import table
 from tests.laboratory.foretold import summary
 from tests.laboratory.laboratory import laboratory
@@ -22,10 +23,11 @@ WITNESSES = ("status", "ring", "batch_fast")
 """Designs of the queues that nobody disturbs."""
 
 
-def queues(*, again: bool = False) -> list[Outcome]:
+def queues(*, again: bool = False, more: Sequence[Case] = ()) -> list[Outcome]:
     """Causes in one queue each, all at the same time; beside them two queues drain as is foretold."""
-    with laboratory(CASES, WITNESSES, drains=LIVE) as lab:
-        outcomes = [*lab.run(CASES, again=again), *lab.undisturbed()]
+    cases = (*CASES, *more)
+    with laboratory(cases, WITNESSES, drains=LIVE) as lab:
+        outcomes = [*lab.run(cases, again=again), *lab.undisturbed()]
         drained = lab.foretold()
     for each in drained:  # bands are judged by many runs: here a forecast is near, or wrong
         assert each.trend is not Trend.GROWING, summary(drained)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from tests.laboratory import upkeep
 from tests.laboratory.case import Outcome
 from tests.laboratory.confusion import as_json, table
 from tests.laboratory.foretold import foretold, summary
@@ -37,7 +38,7 @@ def confused(rounds: int, file: Path | None) -> str:
     """Every cause so many times, all of them side by side in a server of its own each time; the confusion table."""
     outcomes: list[Outcome] = []
     for _ in range(rounds):
-        outcomes += [*queues(), *whole(), *crowd()]
+        outcomes += [*queues(more=upkeep.CASES), *whole(), *crowd()]
     if file is not None:
         file.write_text(as_json(outcomes) + "\n")
     assert not any(each.faults for each in outcomes), table(outcomes)
