@@ -72,12 +72,13 @@ _ARROWS: Final = {Trend.DRAINING: ("drains in ", "↓ "), Trend.GROWING: ("growi
 
 def short_forecast(queue: QueueView) -> Cell:
     """The forecast with an arrow for its verb: ``↓ 35 m ± 4``, ``↑ 216/s``."""
-    words, tone = forecast(queue)
+    words, tone = forecast(queue, brief=True)
     verb, arrow = _ARROWS.get(queue.forecast.trend, ("", ""))
     return (arrow + words.removeprefix(verb) if verb and words.startswith(verb) else words, tone)
 
 
-def forecast(queue: QueueView) -> Cell:
-    """The forecast in words, or that there is none yet."""
+def forecast(queue: QueueView, *, brief: bool = False) -> Cell:
+    """The forecast in words, or that there is none yet. ``brief``: without what it takes."""
     words = clean(queue.forecast.text)
+    words = words.partition(": ")[0] if brief else words
     return (words, "text") if words else (text.UNKNOWN, "faint")

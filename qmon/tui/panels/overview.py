@@ -66,7 +66,7 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool) -> Row:
             figures.cell(queue.pop_rate, text.aligned_rate) if queue.pop_rate.value is not None else _NO_RATE,
             figures.cell(queue.gap),
             (_trend(queue) if with_trend else "", "depth fill"),
-            figures.forecast(queue) if full_words else figures.short_forecast(queue),
+            figures.forecast(queue, brief=True) if full_words else figures.short_forecast(queue),
             figures.verdict(queue),
             (proof, "text" if severity > 1 else "muted"),
         ),
