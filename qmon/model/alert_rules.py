@@ -9,8 +9,6 @@ from typing import Final
 
 from qmon.model.view import Figure, QueueView, Severity, Verdict
 
-UNREACHABLE: Final = "unreachable"
-"""The code that rules for verdicts know a lost target by."""
 EVERY: Final = "*"
 UNSEEN: Final = frozenset({"unknown", "cannot see"})
 """Codes of verdicts under which no other verdict can be told."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from qmon.model.alert_rules import UNREACHABLE, AlertRule, Finding, applying, find, meets
+from qmon.model.alert_rules import AlertRule, Finding, applying, find, meets
+from qmon.model.verdicts.reaching import unreachable
 from qmon.model.view import Severity, View
 
 _PATIENCE_POLLS: Final = 3.0
@@ -112,11 +113,12 @@ def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key,
 def lost(rules: Sequence[AlertRule], target: str, reason: str, now: float, memory: Memory) -> dict[Key, Latch]:
     """The memory after a moment in which the target could not be reached; of its queues nothing is known then."""
     after = dict(memory)
+    verdict = unreachable(reason)
     for rule in applying(rules, target):
         for level in rule.levels if rule.verdicts else ():
-            if meets(rule, UNREACHABLE, Severity.CRITICAL, level):
+            if meets(rule, verdict.code, verdict.severity, level):
                 before = memory.get((rule.name, "", level), Latch(known_at=now))
-                found = Finding(True, f"{UNREACHABLE}: {reason}")
+                found = Finding(True, f"{verdict.code}: {verdict.proof}")
                 after[rule.name, "", level] = before.then(found, now, rule.hold_s, rule.clear_s, math.inf)
     return after
 

@@ -5,7 +5,8 @@ None is linear in the depth: so many of the longest-running rows, the rows at th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ OWNERS: Final = 100
 SLOTS: Final = 1000
 """So many slots of a ring are looked at in one poll."""
 _NEAR: Final = 20
+_FACTS_EVERY_S: Final = 5.0
 _MIN_AGE_S: Final = 1.0
 _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
@@ -53,19 +55,22 @@ class _Memo:
 class ClueProbes:
     """Asks for the clues of all queues of one connection, and files the answers."""
 
-    def __init__(self, engine: Engine, book: Book) -> None:
+    def __init__(self, engine: Engine, book: Book, clock: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
         self._book = book
+        self._clock = clock
         self._facts: Facts | None = None
+        self._facts_at = float("-inf")
         self._memos: dict[str, _Memo] = {}
 
     def jobs(self, queues: Mapping[str, QueueProbes]) -> list[Job]:
         """The statements of this poll; what owners prove is known from the poll before."""
         self._memos = {name: self._memos.get(name, _Memo()) for name in queues}
         jobs: list[Job] = []
-        if any(_by_session(probes) for probes in queues.values()):
+        due = self._clock() - self._facts_at >= _FACTS_EVERY_S
+        if due and any(_by_session(probes) for probes in queues.values()):
             jobs.append(self._facts_job())
-        sequences = [each for probes in queues.values() for each in _sequences(probes)]
+        sequences = [each for probes in queues.values() for each in (*_sequences(probes), *_ids(probes))]
         if sequences and self._book.has("drawers"):
             jobs.append(self._book.job("drawers", DrawerSample, {"sequences": _array(sequences)}))
         for probes in queues.values():
@@ -76,14 +81,14 @@ class ClueProbes:
         """Take in what the server said of owners."""
         found = results.get(("", "owner_facts"))
         if found:
-            self._facts = found[0]
+            self._facts, self._facts_at = found[0], self._clock()
 
     def clues(self, probes: QueueProbes, results: Results) -> Clues:
         """What this poll has found of one queue."""
         queue = probes.layout.queue
         drawers: tuple[DrawerSample, ...] | None = results.get(("", "drawers"))
         ring = probes.layout.ring is not None
-        push = (probes.facts.push_sequence_id,)
+        push = (probes.facts.push_sequence_id,) if ring else _ids(probes)
         sweep = _first(results.get((queue, "ring_sweep")))
         if sweep is not None and probes.layout.ring is not None:
             self._memos[queue].learn(sweep, probes.layout.ring.size)
@@ -93,7 +98,7 @@ class ClueProbes:
             proof="" if self._facts is None else proof(probes.layout, self._facts).why,
             tried=next((rows[0] for probe in _TRIED if (rows := results.get((queue, probe)))), None),
             sweep=sweep,
-            push_drawers=None if drawers is None or not ring else tuple(d for d in drawers if d.sequence_id in push),
+            push_drawers=None if drawers is None or not push else tuple(d for d in drawers if d.sequence_id in push),
             pop_drawers=None
             if drawers is None or not ring
             else tuple(d for d in drawers if d.sequence_id in _sequences(probes) and d.sequence_id not in push),
@@ -161,6 +166,12 @@ class ClueProbes:
 def _by_session(probes: QueueProbes) -> bool:
     owner = probes.layout.owner
     return owner is not None and owner.kind == "session"
+
+
+def _ids(probes: QueueProbes) -> tuple[int, ...]:
+    """The sequence that issues the ids of a queue that is no ring."""
+    own = probes.facts.sequence_id
+    return () if own is None or probes.layout.ring is not None else (own,)
 
 
 def _sequences(probes: QueueProbes) -> list[int]:

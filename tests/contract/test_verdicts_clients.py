@@ -34,3 +34,17 @@ def test_pushers_and_poppers_are_counted_and_named_when_they_do_nothing_or_are_g
         query(database, "SELECT fifo_pop() FROM generate_series(1, 31)")
         view = watched.view(lambda v: set(worst(v).values()) == {"empty"})
         assert {queue.name: queue.past[0].code for queue in view.queues} == wanted
+
+
+def test_done_messages_are_what_is_in_the_table_and_in_no_other_state(database: str) -> None:
+    installed(database, "flag", "batch_fast")
+    query(database, "SELECT flag_push('x'), batch_fast_push('x') FROM generate_series(1, 60)")
+    query(database, "SELECT flag_pop() FROM generate_series(1, 40)")
+    query(database, "SELECT batch_fast_complete(id) FROM batch_fast_pop_batch(25)")
+    with watching(database) as watched:
+        flag = watched.queue("flag", lambda q: q.done.value == 40 and q.bytes.value)
+        fast = watched.queue("batch_fast", lambda q: q.done.value == 25)
+    assert flag.done.estimated
+    assert (flag.ready.value, fast.ready.value) == (20, 35)
+    assert flag.bytes.value is not None
+    assert flag.bytes.value % 8192 == 0

@@ -116,6 +116,7 @@ async def test_a_frozen_display_still_tells_a_lost_connection() -> None:
         await d.press("z")
         await d.say(Phase.LOST, "gone", retry_at=TAKEN_AT + 4, at=2)
         assert "✕ lost" in d.lines("header")
+        assert "why: orders-prod unreachable: gone" in d.lines("why")
 
 
 async def test_every_snapshot_is_folded_though_the_screen_may_skip_some() -> None:

@@ -11,9 +11,19 @@ from qmon.tui.panels import figures
 from qmon.tui.spans import Line, Span, wrap
 
 
-def why(view: View, worst: Sequence[QueueView], selected: QueueView | None, cells: int, rows: int) -> list[Line]:
-    """At most ``rows`` lines. ``worst``: the queues, the worst first."""
+def why(
+    view: View,
+    worst: Sequence[QueueView],
+    selected: QueueView | None,
+    cells: int,
+    rows: int,
+    *,
+    lost: Verdict | None = None,
+) -> list[Line]:
+    """At most ``rows`` lines. ``worst``: the queues, the worst first; ``lost``: the verdict on a lost target."""
     lines: list[Line] = []
+    if lost is not None:
+        lines.append(_lost(view.target, lost, cells))
     first = worst[0] if worst else None
     if first is not None and first.verdict.severity > Severity.FINE:
         keep = 1 if selected is not None and selected.name != first.name else 0
@@ -27,6 +37,11 @@ def why(view: View, worst: Sequence[QueueView], selected: QueueView | None, cell
         help_ = f"  {clean(failure.grant)}" if failure.grant else ""
         lines.append(((" not seen: ", "muted"), (shorten(told + help_, cells - 12), "text")))
     return lines[:rows]
+
+
+def _lost(target: str, verdict: Verdict, cells: int) -> Line:
+    lead = (("  why: ", "muted"), (shorten(clean(target), 24), "strong"), (f" {verdict.code}: ", "alarm"))
+    return (*lead, (shorten(clean(verdict.proof), max(10, cells - sum(width(t) for t, _ in lead) - 1)), "text"))
 
 
 def proof(

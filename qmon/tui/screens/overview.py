@@ -5,7 +5,9 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 
-from qmon.model.view import QueueView, View
+from qmon.model.verdicts.reaching import unreachable
+from qmon.model.view import QueueView, Verdict, View
+from qmon.monitor.source import Phase
 from qmon.tui import keys
 from qmon.tui.clean import clean, shorten
 from qmon.tui.panels import overview
@@ -54,18 +56,18 @@ class OverviewScreen(DashboardScreen):
         kept = overview.ordered(keep(view.queues, self.filter_text, overview.words), *self.sorted_by)
         empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
         self.grid.show(overview.rows(kept, self.size.width), sorted_by=self.sorted_by, stale=stale, empty=empty)
-        self._draw_selected(view, stale=stale)
+        self._draw_selected(view, stale=stale, lost=_lost(shown))
 
     def _selected(self, view: View) -> QueueView | None:
         return view.queue(self.grid.cursor) if self.grid.cursor is not None else None
 
-    def _draw_selected(self, view: View, *, stale: bool) -> None:
+    def _draw_selected(self, view: View, *, stale: bool, lost: Verdict | None = None) -> None:
         """What depends on the cursor: the trends, and the lines that say why."""
         queue = self._selected(view)
         worst = overview.ordered(view.queues, *overview.DEFAULT_SORT)
         plain = is_plain(self.app.theme)
         self.query_one("#why", Lines).show(
-            lambda cells, rows: why(view, worst, queue, cells, min(rows, 3)), stale=stale
+            lambda cells, rows: why(view, worst, queue, cells, min(rows, 3), lost=lost), stale=stale
         )
         self.query_one("#trends", Lines).show(
             lambda cells, rows: trends(queue, cells, rows, plain=plain) if queue is not None else [], stale=stale
@@ -98,7 +100,7 @@ class OverviewScreen(DashboardScreen):
         self.board.selected = message.key
         shown, now = self.board.shown, self.board.clock()
         if shown.view is not None:
-            self._draw_selected(shown.view, stale=shown.freshness(now) is Freshness.STALE)
+            self._draw_selected(shown.view, stale=shown.freshness(now) is Freshness.STALE, lost=_lost(shown))
             self._draw_frame(shown, now)
 
     @on(Grid.Opened)
@@ -115,3 +117,8 @@ class OverviewScreen(DashboardScreen):
         if self.board.selected is not None:
             self.grid.select(self.board.selected)
         super().on_screen_resume()
+
+
+def _lost(shown: Shown) -> Verdict | None:
+    """The verdict on a target that is gone."""
+    return unreachable(shown.state.reason) if shown.state is not None and shown.phase is Phase.LOST else None
