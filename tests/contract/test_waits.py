@@ -11,6 +11,7 @@ import pyodbc
 import pytest
 
 from qmon.demo.server import EmbeddedServer
+from qmon.model.layout import Layout, TableName
 from qmon.model.verdicts import deadlocking, latching, logbound
 from qmon.model.wait_samples import Source
 from qmon.monitor.source import Focus
@@ -132,6 +133,20 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
         watched.queue("fifo", lambda q: all(v.code != "latch-bound" for v in q.verdicts))
 
 
+def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said_at_once(monkeypatch)
+    query(url, "CREATE TABLE jobs (id bigint PRIMARY KEY, payload text) WITH (autovacuum_enabled = off)")
+    query(url, "ANALYZE jobs")
+    query(url, "INSERT INTO jobs SELECT n, 'x' FROM generate_series(1, 20000) AS n")
+    layout = Layout("jobs", "naive", TableName("public", "jobs"), id="id")
+    with watching(url, [layout]) as watched:
+        stale = watched.queue("jobs", lambda q: any(v.code == "statistics" for v in q.verdicts))
+        proof = next(v.proof for v in stale.verdicts if v.code == "statistics")
+        assert proof.startswith("plans are made for 0 rows in public.jobs, which has 20,000 (updated ")
+        query(url, "ANALYZE jobs")
+        watched.queue("jobs", lambda q: all(v.code != "statistics" for v in q.verdicts))
+
+
 def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(url, "fifo", "status")
     monkeypatch.setattr(deadlocking, "LATELY_S", 3.0)
@@ -145,8 +160,9 @@ def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeyp
             connection.commit()
             while not over.is_set():
                 with contextlib.suppress(pyodbc.Error, threading.BrokenBarrierError):
+                    both.wait()  # until the other has let go
                     connection.execute(statement.format(first)).fetchall()
-                    both.wait(20)
+                    both.wait()
                     connection.execute(statement.format(then)).fetchall()
                 connection.rollback()
 
