@@ -1,0 +1,36 @@
+"""Looks at the waits that come rarely: what is said from them does not flicker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
+from qmon.monitor.wait_track import LOOKS, WaitTrack
+from tests.unit.test_history import poll
+
+
+def looked(looks: int, seconds: float) -> WaitTotals:
+    waits = (WaitTotal("IO", "WalSync", None, seconds / 2),)
+    return WaitTotals(Source.SAMPLED, 500.0, seconds, waits, looks)
+
+
+def test_rare_looks_are_taken_over_a_longer_time() -> None:
+    """On a busy machine a look comes every three seconds: four seconds hold one or none of them."""
+    track = WaitTrack()
+    for n in range(20):
+        looks = n // 3
+        track.add(replace(poll(n, 1000.0 + n), waits_total=looked(looks, 3.0 * looks + 1)), unbroken=True)
+        found = track.over(4.0)
+        if n >= 3 * (LOOKS + 1):
+            assert found is not None
+            assert (found.looks or 0) >= LOOKS
+            assert found.rates[0].sessions == 0.5
+
+
+def test_looks_that_come_often_are_taken_over_the_time_asked_for() -> None:
+    track = WaitTrack()
+    for n in range(20):
+        track.add(replace(poll(n, 1000.0 + n), waits_total=looked(4 * n, 1.0 * n)), unbroken=True)
+    found = track.over(4.0)
+    assert found is not None
+    assert (found.looks, found.seconds) == (16, 4.0)
