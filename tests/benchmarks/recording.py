@@ -53,7 +53,7 @@ class Live:
 
 def run(*, quick: bool = False) -> Part:
     """A run at 2 s, a day made of its last minute, and twenty moments of that day."""
-    minutes, hours = (0.5, 1) if quick else (1.5, 24)
+    minutes, hours = (0.5, 1) if quick else (1.0, 24)
     part = Part("recording", {"interval_s": _INTERVAL_S, "minutes": minutes, "hours": hours})
     with tempfile.TemporaryDirectory() as folder:
         live = _live(Path(folder) / "live", minutes * 60)

@@ -25,6 +25,7 @@ from qmon.recording.recorder import Recorder
 from qmon.recording.salvage import salvage
 from tests.cli.calling import ROOT, surroundings
 from tests.facts import wait_until
+from tests.recording.killing import killed
 from tests.recording.made import made
 from tests.recording.writing import lines_of, sequences, snapshots
 from tests.tui.scripted import queue, view
@@ -234,29 +235,13 @@ def test_where_nothing_can_be_written_it_is_said_before_anything_begins(tmp_path
         Recorder(tmp_path / "file", "orders", interval_s=2.0)
 
 
-def killed(root: Path, rng: random.Random, first: int) -> tuple[int, int]:
-    """Kill a recorder at a random moment; returns what it had handed over last, and what is salvaged up to."""
-    before = {path: path.read_bytes() for path in segments(root, unsealed=False)}
-    with subprocess.Popen([sys.executable, "-m", "tests.recording.writing", str(root), str(first)], cwd=ROOT,
-                          env=surroundings(), stdout=subprocess.PIPE, text=True) as child:  # fmt: skip
-        assert child.stdout is not None
-        said = [child.stdout.readline() for _ in range(rng.randint(1, 60))]
-        child.kill()
-        said += child.stdout.readlines()
-    handed = int([each for each in said if each.endswith("\n")][-1])
-    salvage(root)
-    assert {path: path.read_bytes() for path in before} == before
-    assert all(open_segment(path).indexed for path in segments(root))
-    return handed, max(sequences(root))
-
-
 def test_a_kill_costs_a_moment_and_damages_nothing(tmp_path: Path) -> None:
     rng, first = random.Random(11), 1
     for _ in range(5):
-        handed, saved = killed(tmp_path, rng, first)
-        # One every 5 ms: of the last two seconds there are no more than 400.
-        assert first - 1 <= saved and handed - saved <= 400
-        first = saved + 1
+        found = killed(tmp_path, rng, first, most=20)
+        assert found.missing_s <= 2.0
+        first = found.saved + 1
+    assert first > 1
     assert sorted(sequences(tmp_path)) == list(range(1, first))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,13 +36,13 @@ def sequences(root: Path) -> list[int]:
 
 
 def main(root: Path, first: int) -> None:
-    """Record for ever, a snapshot every 5 ms; say on standard output which one has been handed over."""
+    """Record for ever, a snapshot every 5 ms; say on standard output which one was handed over, and when."""
     recorder = Recorder(root, "killed", interval_s=0.5)
     given, quiet = snapshots(50), view()
     pause = threading.Event()
     for sequence in range(first, first + 1_000_000):
         recorder.seen(replace(given[sequence % 50], sequence=sequence), quiet)
-        print(sequence, flush=True)
+        print(sequence, time.monotonic(), flush=True)
         pause.wait(0.005)
 
 

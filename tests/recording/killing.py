@@ -1,0 +1,49 @@
+"""A recorder that is killed while it records, and what the next start finds."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from qmon.recording.places import segments
+from qmon.recording.reading import open_segment
+from qmon.recording.salvage import salvage
+from tests.cli.calling import ROOT, surroundings
+from tests.recording.writing import sequences
+
+
+@dataclass(frozen=True, slots=True)
+class Killed:
+    """``handed``: the last snapshot that the recorder was given; ``saved``: the last that is there after salvage.
+
+    ``missing_s``: seconds between the first one that is missing being handed over and the last one; 0: none is missing.
+    """
+
+    handed: int
+    saved: int
+    missing_s: float
+
+
+def killed(root: Path, rng: random.Random, first: int, most: int = 60) -> Killed:
+    """Kill a recorder at a random moment, and salvage. What was sealed before must be as it was, byte for byte."""
+    before = {path: path.read_bytes() for path in segments(root, unsealed=False)}
+    with subprocess.Popen([sys.executable, "-m", "tests.recording.writing", str(root), str(first)], cwd=ROOT,
+                          env=surroundings(), stdout=subprocess.PIPE, text=True) as child:  # fmt: skip
+        assert child.stdout is not None
+        said = [child.stdout.readline() for _ in range(rng.randint(1, most))]
+        child.kill()
+        said += child.stdout.readlines()
+    times = dict(map(_said, (each for each in said if each.endswith("\n"))))
+    salvage(root)
+    assert {path: path.read_bytes() for path in before} == before
+    assert all(open_segment(path).indexed for path in segments(root))
+    handed, saved = max(times), max(sequences(root), default=first - 1)
+    return Killed(handed, saved, times[handed] - times[saved + 1] if saved < handed else 0.0)
+
+
+def _said(line: str) -> tuple[int, float]:
+    number, at = line.split()
+    return int(number), float(at)
