@@ -1,0 +1,18 @@
+"""The forecast on the screens: the overview says where the depth goes, the queue screen also what it takes."""
+
+from __future__ import annotations
+
+from qmon.tui.panels import figures
+from tests.tui.scripted import queue
+
+
+def test_what_it_takes_is_for_the_queue_screen() -> None:
+    growing = queue("mails", ready=400.0, forecast="growing 12/s: needs ≥ 3 more poppers")
+    assert figures.forecast(growing)[0] == "growing 12/s: needs ≥ 3 more poppers"
+    assert figures.forecast(growing, brief=True)[0] == "growing 12/s"
+    assert figures.short_forecast(growing)[0] == "↑ 12/s"
+
+
+def test_a_time_keeps_its_band() -> None:
+    draining = queue("mails", ready=400.0, forecast="drains in 35 m ± 4")
+    assert figures.short_forecast(draining)[0] == "↓ 35 m ± 4"
