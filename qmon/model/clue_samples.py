@@ -64,6 +64,15 @@ class DrawerSample:
     transaction_s: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class PrioritySample:
+    """One row a priority that has ready messages: the oldest of them, ``oldest_s`` seconds old."""
+
+    priority: int
+    head_id: str
+    oldest_s: float | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clues:
     """The clues of one queue in one poll; ``None`` where the probe does not apply, is not due, or failed.
@@ -79,6 +88,7 @@ class Clues:
     sweep: SweepSample | None = None
     push_drawers: tuple[DrawerSample, ...] | None = None
     pop_drawers: tuple[DrawerSample, ...] | None = None
+    priorities: tuple[PrioritySample, ...] | None = None
 
 
 NO_CLUES = Clues()

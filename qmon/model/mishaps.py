@@ -50,3 +50,17 @@ class RingLoss:
     orphan: int | None = None
     orphan_s: float | None = None
     swept: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Starved:
+    """A priority whose oldest message stays while those of others are popped. ``still_s``: seconds it was seen so.
+
+    ``others``: how often the head of another priority has moved meanwhile; ``oldest_s``: its age in seconds.
+    """
+
+    priority: int
+    head_id: str
+    still_s: float
+    oldest_s: float | None
+    others: int

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from qmon.model.archiving import Archiving
 from qmon.model.clients import ClientsSeen
-from qmon.model.mishaps import Repeated, RingLoss, Twice
-from qmon.model.owning import Owners
 from qmon.model.deadlocks import Deadlocks
+from qmon.model.mishaps import Repeated, RingLoss, Starved, Twice
+from qmon.model.owning import Owners
 from qmon.model.use import QueueUse
 from qmon.model.waiting import Waiting
 
@@ -43,6 +43,7 @@ class QueueReadings:
     repeated: Repeated | None = None
     twice: tuple[Twice, ...] = ()
     ring_loss: RingLoss | None = None
+    starved: Starved | None = None
     archiving: Archiving | None = None
     use: QueueUse | None = None
 

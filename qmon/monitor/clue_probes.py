@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from qmon.engines import queries
 from qmon.engines.base import Bound, Engine, Value
-from qmon.model.clue_samples import Clues, DrawerSample, OwnerSample, SweepSample, TriedSample
+from qmon.model.clue_samples import Clues, DrawerSample, OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.flow import pops_in_transaction
 from qmon.model.owners import Facts, proof
 from qmon.monitor.jobs import Book, Job
@@ -26,6 +26,8 @@ SLOTS: Final = 1000
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
 _MIN_AGE_S: Final = 1.0
+_LEVELS: Final = 20
+_PRIORITIES: Final = ("priorities_state", "priorities")
 _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
 
@@ -74,7 +76,11 @@ class ClueProbes:
         if sequences and self._book.has("drawers"):
             jobs.append(self._book.job("drawers", DrawerSample, {"sequences": _array(sequences)}))
         for probes in queues.values():
-            jobs += [job for job in (self._owners(probes), self._tried(probes), self._sweep(probes)) if job is not None]
+            jobs += [
+                job
+                for job in (each(probes) for each in (self._owners, self._tried, self._sweep, self._priorities))
+                if job is not None
+            ]
         return jobs
 
     def learn(self, results: Results) -> None:
@@ -98,6 +104,7 @@ class ClueProbes:
             proof="" if self._facts is None else proof(probes.layout, self._facts).why,
             tried=next((rows[0] for probe in _TRIED if (rows := results.get((queue, probe)))), None),
             sweep=sweep,
+            priorities=next((rows for probe in _PRIORITIES if (rows := results.get((queue, probe))) is not None), None),
             push_drawers=None if drawers is None or not push else tuple(d for d in drawers if d.sequence_id in push),
             pop_drawers=None
             if drawers is None or not ring
@@ -143,6 +150,17 @@ class ClueProbes:
             return None
         values: dict[str, Value] = state_values(layout) | {"head": probes.memo.bound(), "limit": _NEAR}
         return self._book.job(probe, TriedSample, values, names_of(layout, probes.facts), layout.queue)
+
+    def _priorities(self, probes: QueueProbes) -> Job | None:
+        layout, facts = probes.layout, probes.facts
+        if layout.priority is None or "priority" not in facts.indexes:
+            return None
+        probe = "priorities_state" if layout.state is not None else "priorities"
+        if not self._book.has(probe):
+            return None
+        values: dict[str, Value] = state_values(layout) | {"limit": _LEVELS}
+        names = names_of(layout, facts) | {"priority": layout.priority}
+        return self._book.job(probe, PrioritySample, values, names, layout.queue)
 
     def _sweep(self, probes: QueueProbes) -> Job | None:
         layout, ring, facts = probes.layout, probes.layout.ring, probes.facts

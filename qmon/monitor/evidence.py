@@ -9,6 +9,7 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import Figure
 from qmon.monitor.archive_track import ArchiveTrack
 from qmon.monitor.clients_track import ClientsTrack
+from qmon.monitor.priority_track import PriorityTrack
 from qmon.monitor.ring_track import RingTrack
 from qmon.monitor.tries_track import HandsTrack, TriesTrack
 
@@ -22,6 +23,7 @@ class Evidence:
         self._tries = TriesTrack()
         self._hands = HandsTrack()
         self._ring = RingTrack()
+        self._priorities = PriorityTrack()
         self._archive = ArchiveTrack()
 
     def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure) -> QueueReadings:
@@ -33,6 +35,7 @@ class Evidence:
             owners=owners_of(clues, layout.timeout_s),
             repeated=self._tries.add(clues, at),
             twice=self._hands.add(snapshot, layout, clues),
+            starved=self._priorities.add(clues, at),
             archiving=self._archive.add(q.counters, done, at),
             ring_loss=None if layout.ring is None else self._ring.add(clues, layout.ring.size, at),
         )

@@ -41,6 +41,7 @@ def table_facts(layout: Layout, details: Details, data: Details | None, sequence
         reader.head()
         reader.in_progress()
         reader.dead()
+        reader.priority()
         push = pop = None
     reader.rates()
     sequence = reader.gap(sequences, [s for s in dict.fromkeys((push, pop, *readers)) if s is not None])
@@ -230,6 +231,14 @@ class _Reader:
             column = self.layout.id or self.state.column
             text = f"no index leads to the dead rows: {INSTEAD}; {self._wanted('dead', column)}"
             self.found.slow["dead"] = text
+
+    def priority(self) -> None:
+        """The oldest ready message of each priority."""
+        column, order = self.layout.priority, self.order_by
+        if column is None or order is None or self.layout.due_at is not None or self.type_of(column) not in WHOLE:
+            return
+        if (index := self._apart("ready", (column, order))) is not None:
+            self.found.indexes["priority"] = index.name
 
     def ring(self) -> None:
         """A ring is read by slot."""

@@ -19,6 +19,7 @@ from qmon.model.verdicts.progress import STUCK
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.seeing import CANNOT_SEE
 from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.starving import STARVED
 from qmon.model.verdicts.statistics import STATISTICS
 from qmon.model.view import Severity, Verdict
 
@@ -44,6 +45,7 @@ RULES: Final[tuple[Rule, ...]] = (
     DEADLOCKS,
     STATISTICS,
     OUTRUN,
+    STARVED,
     BEHIND,
 )
 """The rules; of equally severe verdicts the earlier is said first."""

@@ -1,0 +1,47 @@
+"""Priority starved: one head stays while the heads of others move."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qmon.model.clue_samples import Clues, PrioritySample
+from qmon.model.mishaps import Starved
+from qmon.model.readings import QueueReadings
+from qmon.model.verdicts import judge
+from qmon.model.view import Figure
+from qmon.monitor.priority_track import PriorityTrack
+from tests.unit.test_verdicts import FINE
+
+LOW = Starved(9, "812", 20.0, 840.0, 5)
+
+
+def said(starved: Starved | None, seconds: float = 10.0, pops: float = 40.0) -> dict[str, str]:
+    signs = replace(FINE, queue=QueueReadings(starved=starved), recent_pop_rate=Figure(pops))
+    _, since = judge(signs, 100.0, {})
+    return {v.code: v.proof for v in judge(signs, 100.0 + seconds, since)[0]}
+
+
+def test_a_head_that_stays_while_others_are_popped() -> None:
+    assert said(LOW) == {
+        "priority starved": "priority 9: message 812, 14 m old, has been its head for 20 s or longer while messages of "
+        "other priorities are popped, 40.0/s"
+    }
+    assert said(LOW, 9.9).keys() == {"healthy"}
+    for fine in (replace(LOW, still_s=19.9), replace(LOW, others=4), None):
+        assert said(fine, 60.0).keys() == {"healthy"}
+    assert "priority starved" not in said(LOW, 60.0, pops=0.0)
+
+
+def heads(*pairs: tuple[int, str]) -> Clues:
+    return Clues(priorities=tuple(PrioritySample(priority, head, 5.0) for priority, head in pairs))
+
+
+def test_moves_of_other_heads_are_counted_while_one_stays() -> None:
+    track = PriorityTrack()
+    assert track.add(heads((1, "a"), (9, "z")), 0.0) is None
+    assert track.add(heads((1, "b"), (9, "z")), 2.0) == Starved(9, "z", 2.0, 5.0, 1)
+    assert track.add(heads((9, "z")), 4.0) == Starved(9, "z", 4.0, 5.0, 2)
+    assert track.add(heads((1, "c"), (9, "z")), 6.0) == Starved(9, "z", 6.0, 5.0, 2)
+    assert track.add(heads((1, "c"), (9, "y")), 8.0) == Starved(1, "c", 2.0, 5.0, 1)
+    assert track.add(heads((1, "d"), (9, "x")), 10.0) is None
+    assert track.add(Clues(), 12.0) is None
