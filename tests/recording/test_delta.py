@@ -23,26 +23,27 @@ PLAIN = st.recursive(
 RECORDS = st.lists(st.fixed_dictionaries({"id": st.integers(0, 5), "more": PLAIN}), max_size=6)
 
 
-def there_and_back(before: Any, now: Any) -> None:
-    """What is made of ``before`` is written as ``now`` is."""
+def exact(before: Any, now: Any) -> bool:
+    """Whether what is made of ``before`` is written as ``now`` is; or it has to be written whole."""
     found = change(before, now)
-    if found is not None:
-        made = changed(before, json.loads(json.dumps(found)))
-        assert json.dumps(made, sort_keys=True) == json.dumps(now, sort_keys=True)
+    if found is None:
+        return True
+    made = changed(before, json.loads(json.dumps(found)))
+    return json.dumps(made, sort_keys=True) == json.dumps(now, sort_keys=True)
 
 
 @given(st.dictionaries(st.sampled_from("abc"), PLAIN), st.dictionaries(st.sampled_from("abc"), PLAIN))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_from_any_value_to_any_other(before: Any, now: Any) -> None:
     assert change(before, now) is not None
-    there_and_back(before, now)
+    assert exact(before, now)
 
 
 @given(RECORDS, RECORDS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_lists_of_records_that_come_and_go(before: Any, now: Any) -> None:
-    there_and_back(before, now)
-    there_and_back({"rows": before}, {"rows": now})
+    assert exact(before, now)
+    assert exact({"rows": before}, {"rows": now})
 
 
 def test_from_any_snapshot_to_any_other() -> None:
@@ -50,7 +51,7 @@ def test_from_any_snapshot_to_any_other() -> None:
     values = [shared.write(snapshot) for snapshot in snapshots(5)]
     rng = random.Random(1)
     for _ in range(30):
-        there_and_back(rng.choice(values), rng.choice(values))
+        assert exact(rng.choice(values), rng.choice(values))
 
 
 def test_what_is_the_same_takes_no_room() -> None:

@@ -1,0 +1,81 @@
+"""``qmon connect --record`` around the dashboard: what it shows is recorded; the exit code says where that failed."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from qmon.cli.taping import run_recorded
+from qmon.errors import BadInput
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.monitor.history import History
+from qmon.monitor.source import Phase, SnapshotSource, SourceState
+from qmon.operate.desk import open_desk
+from qmon.recording.places import segments
+from qmon.recording.recorder import Recorder
+from tests.contract.watching import target_of
+from tests.facts import wait_until
+from tests.recording.test_replay_command import run_of
+from tests.recording.writing import lines_of, sequences
+from tests.tui.scripted import Scripted
+
+NOWHERE = "postgresql://nobody@127.0.0.1:1/orders"
+Fold = Callable[[Snapshot], View]
+
+
+def shows(count: int, until_stopped: bool = False) -> Callable[[SnapshotSource, Fold, Recorder | None], int]:
+    """A dashboard that is given so many snapshots, and left with exit code 0."""
+
+    def show(source: SnapshotSource, fold: Fold, recorder: Recorder | None) -> int:
+        source.start(lambda event: None)
+        for snapshot in run_of(count):
+            assert fold(snapshot).sequence == snapshot.sequence
+        if recorder is not None:
+            wait_until(lambda: recorder.status.stopped if until_stopped else recorder.status.snapshots == count)
+        return 0
+
+    return show
+
+
+class Saying(Scripted):
+    """Says that it is live as soon as it is started."""
+
+    def start(self, sink: Callable[[Snapshot | SourceState], None]) -> None:
+        """Begin."""
+        sink(SourceState("orders", Phase.LIVE))
+
+
+def test_what_is_shown_is_recorded_and_sealed(tmp_path: Path) -> None:
+    desk = open_desk(target_of(NOWHERE))
+    assert run_recorded(Saying(), History().add, desk, tmp_path, shows(5)) == 0
+    assert not any(path.name.startswith("_") for path in segments(tmp_path))
+    assert sequences(tmp_path) == [1, 2, 3, 4, 5]
+    assert [line.value for line in lines_of(tmp_path) if line.kind == "state"] == [{"phase": "live"}]
+
+
+def test_without_a_folder_nothing_is_recorded(tmp_path: Path) -> None:
+    assert run_recorded(Saying(), History().add, open_desk(target_of(NOWHERE)), None, shows(5)) == 0
+
+
+def test_the_exit_code_says_that_recording_has_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        code = run_recorded(Saying(), History().add, open_desk(target_of(NOWHERE)), tmp_path, shows(200, True))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
+    assert code == 1
+    assert "recording stopped after" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInput, match="choose another folder"):
+        run_recorded(Saying(), History().add, open_desk(target_of(NOWHERE)), tmp_path / "file", shows(1))
