@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from qmon.model.report_target import target_object, use_figures
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import Figure, QueueView, Verdict, View
 
@@ -33,6 +34,7 @@ def status_object(view: View) -> dict[str, Any]:
             "server_ms": None if probe.server_ms is None else round(probe.server_ms, 3),
             "buffers": probe.buffers,
         },
+        **target_object(probe),
         "queues": [queue_object(queue) for queue in view.queues],
         "failures": [failure_object(f) for f in (*view.failures, *(f for q in view.queues for f in q.failures))],
     }
@@ -58,6 +60,7 @@ def queue_object(queue: QueueView) -> dict[str, Any]:
         "growth": queue.growth,
         "poppers": queue.poppers,
         "poppers_waiting": queue.poppers_waiting,
+        **use_figures(queue.use),
     }
     return {
         "name": queue.name,

@@ -9,13 +9,14 @@ import pytest
 from qmon.model.holders import culprit, next_one, since, who
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.readings import QueueReadings, TargetReadings
+from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
 from qmon.model.use import QueueUse, work_between
 from qmon.model.use_samples import UseSample
 from qmon.model.verdicts.horizon import HORIZON
 from qmon.model.verdicts.logbound import LOG
 from qmon.model.view import Figure, QueueView
-from qmon.model.wait_samples import Source
+from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
 from qmon.model.waiting import Waiting, WaitRate
 from qmon.monitor.history import History
 from tests.unit.test_history import COUNTERS, fifo, moved, poll
@@ -156,3 +157,28 @@ def test_commits_that_wait_for_the_log() -> None:
 def test_where_the_server_counts_its_own_figure_is_told() -> None:
     counted = Waiting(Source.COUNTED, 4.0, None, (WaitRate("wait", "WRITELOG", 2.0, 1.0, 40.0, 0.05),))
     assert log(counted, None) == "2.0 of 2.0 sessions at work wait for the log (WRITELOG): 50 ms a commit"
+
+
+def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
+    history = History()
+    views = []
+    for n in range(3):
+        queue = fifo(moved(COUNTERS, 100 * n + 5, 100 * n))
+        uses = (replace(TABLE, ghosts=7), replace(INDEX, rows_read=1000 + 250 * n))
+        totals = WaitTotals(Source.SAMPLED, 500.0, 2.0 * n, (WaitTotal("IO", "WalSync", None, 6.0 * n),), 8 * n)
+        made = replace(poll(n, 1000.0 + 2 * n, queue), uses=uses, horizon=(HOLDER,), waits_total=totals)
+        views.append(status_object(history.add(made)))
+    assert views[0]["queues"][0]["rows_per_pop"] is None
+    assert views[0]["queues"][0]["unknown"]["rows_per_pop"] == "follows with the second poll"
+    assert views[0]["waits"] is None
+    last = views[-1]
+    assert last["queues"][0]["rows_per_pop"] == 2.5
+    assert last["queues"][0]["dead_rows"] == 7
+    assert last["waits"] == {
+        "source": "sampled", "seconds": 4.0, "looks": 16,
+        "rates": [{"wait": "IO:WalSync", "sessions": 3.0, "share": 1.0}],
+    }  # fmt: skip
+    assert last["horizon"] == {
+        "kind": "session", "session": 61, "name": None, "held_seconds": 40.0, "transactions": 120,
+        "application": "app-7",
+    }  # fmt: skip

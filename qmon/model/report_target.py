@@ -1,0 +1,50 @@
+"""The part of the status report that is about the target as a whole: waits, and who holds the horizon."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from qmon.model.holders import culprit
+from qmon.model.use import QueueUse
+from qmon.model.view import Figure, TargetView
+
+_WAITS: Final = 10
+_NOT_READ: Final = Figure.unknown("the use of its tables was not read")
+
+
+def target_object(server: TargetView) -> dict[str, Any]:
+    """``waits`` (the longest first: sessions in it on average, share 0 to 1) and ``horizon``; null: not known."""
+    waiting, holder = server.waiting, culprit(server.horizon)
+    waits = None
+    if waiting is not None:
+        kept = waiting.rates[:_WAITS]
+        waits = {
+            "source": waiting.source.value,
+            "seconds": round(waiting.seconds, 3),
+            "looks": waiting.looks,
+            "rates": [{"wait": r.name, "sessions": round(r.sessions, 4), "share": round(r.share, 4)} for r in kept],
+        }
+    horizon = None
+    if holder is not None:
+        horizon = {
+            "kind": holder.kind,
+            "session": holder.session or None,
+            "name": holder.name or None,
+            "held_seconds": None if holder.held_s is None else round(holder.held_s, 3),
+            "transactions": holder.age,
+            "application": holder.application,
+        }
+    return {"waits": waits, "horizon": horizon}
+
+
+def use_figures(use: QueueUse | None) -> dict[str, Figure]:
+    """Figures of a queue's tables: rows and pages touched per pop, dead rows, share of HOT updates 0 to 1."""
+    if use is None:
+        return dict.fromkeys(("rows_per_pop", "pages_per_pop", "dead_rows", "hot_share"), _NOT_READ)
+    dead = Figure(float(use.dead)) if use.dead is not None else Figure.unknown("this server does not say")
+    return {
+        "rows_per_pop": use.rows_per_pop,
+        "pages_per_pop": use.pages_per_pop,
+        "dead_rows": dead,
+        "hot_share": use.hot_share,
+    }
