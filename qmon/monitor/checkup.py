@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from qmon.engines.base import Connection, Engine
+from qmon.engines.base import Connection, Engine, Value
 from qmon.engines.rows import records
 from qmon.errors import PermissionMissing, QueryFailed
 from qmon.model.client_samples import ClientSample
@@ -70,7 +70,8 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]
     Raises ``ConnectionLost``, and what reading the catalogue raises.
     """
     book = Book(engine, connection.version)
-    checks = [_run(connection, book.job(name, kind, _VALUES)) for name, kind in _TARGET if book.has(name)]
+    values: dict[str, Value] = {**_VALUES, "tables": engine.ids(())}
+    checks = [_run(connection, book.job(name, kind, values)) for name, kind in _TARGET if book.has(name)]
     began = time.perf_counter()
     resolved = resolve(connection, engine, configured)
     checks.append(Check("catalogue", ms=(time.perf_counter() - began) * 1000))
