@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from qmon.errors import QmonError
 from qmon.pipeline import run as stream
 from qmon.pipeline.lake import Lake
-from tests.pipeline.comparing import START, compared, run
+from tests.pipeline.comparing import START, counted, run
 from tests.pipeline.recordings import Watched, rows
 
 pytestmark = pytest.mark.timeout(1200)
@@ -60,7 +60,7 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(spark: SparkSession, 
         query.processAllAvailable()
     finally:
         query.stop()
-    compared(lake, [row for each in (watched, more) for row in rows(each.written)])
+    counted(lake, [row for each in (watched, more) for row in rows(each.written)])
     assert lake.manifest().counts["duplicates"] == 0
     assert not lake.storage.names("staged")
     assert {name.removeprefix("batch=") for name in lake.storage.names("samples")} == named(lake)

@@ -1,0 +1,46 @@
+"""``qmon pipeline`` where Spark is not installed, and what it refuses before Spark would start."""
+
+from __future__ import annotations
+
+import importlib.util
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import pytest
+
+from tests.cli.calling import call
+
+
+def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    real = importlib.util.find_spec
+
+    def without_spark(name: str, package: str | None = None) -> ModuleSpec | None:
+        return None if name == "pyspark" else real(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", without_spark)
+    for arguments in (
+        ("run", "--recordings", str(tmp_path), "--lake", str(tmp_path / "lake")),
+        ("report", "--lake", str(tmp_path / "lake"), "--terminal"),
+        ("baselines", "--lake", str(tmp_path / "lake"), "--recordings", str(tmp_path)),
+    ):
+        done = call("pipeline", *arguments)
+        assert done.exit_code == 2
+        (line,) = done.stderr.splitlines()
+        assert "pip install 'qmon[pipeline]'" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("report", "--lake", "x"), "one of -o FILE and --terminal"),
+        (("report", "--lake", "x", "--terminal", "-o", "y.html"), "one of -o FILE and --terminal"),
+        (("report", "--lake", "x", "-o", "/nowhere/at/all/y.html"), "there is no folder /nowhere/at/all"),
+        (("report", "--lake", "x", "--terminal", "--from", "soon"), "is no day or time"),
+        (("run", "--lake", "x", "--recordings", "y", "--conf", "memory"), "--conf takes NAME=VALUE"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_once(arguments: tuple[str, ...], said: str) -> None:
+    done = call("pipeline", *arguments)
+    assert done.exit_code == 2
+    assert said in " ".join(done.stderr.split())
