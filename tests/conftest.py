@@ -7,9 +7,13 @@ import secrets
 from collections.abc import Generator, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from qmon.demo.server import EmbeddedServer
 from tests.turns import turn
+
+settings.register_profile("qmon", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # no test is about time
+settings.load_profile("qmon")
 
 
 @pytest.hookimpl(wrapper=True)
