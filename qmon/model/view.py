@@ -11,6 +11,7 @@ from qmon.model.blocking import Forest
 from qmon.model.flow import Flow
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.layout import Layout
+from qmon.model.ledger import Ledger
 from qmon.model.observer import Observing, Shed
 from qmon.model.operations import Pause
 from qmon.model.samples import BlockedSample, MessageSample, WaitSample
@@ -149,6 +150,7 @@ class QueueView:
     window_s: float | None = None
     pauses: tuple[Pause, ...] = ()
     shed: tuple[Shed, ...] = ()
+    ledger: Ledger | None = None
     verdicts: tuple[Verdict, ...] = ()
     past: tuple[PastVerdict, ...] = ()
     pushers: Figure = Figure()

@@ -19,6 +19,7 @@ from qmon.monitor import figures
 from qmon.monitor.chronicle import Chronicle
 from qmon.monitor.evidence import Evidence
 from qmon.monitor.kept import Kept, flow_left_out
+from qmon.monitor.ledger_track import LedgerTrack
 from qmon.monitor.use_track import UseTrack
 from qmon.monitor.watched import WatchedIds, WatchedProgress
 from qmon.monitor.window import Rates, Tick, Window
@@ -45,6 +46,7 @@ class QueueTrack:
         self._use = UseTrack()
         self._points = Recorder(KEPT_POINTS)
         self._kept = Kept()
+        self._ledger = LedgerTrack()
         self._flow_now: Flow | None = None
         self._span_s: float | None = None
 
@@ -71,6 +73,10 @@ class QueueTrack:
         done = figures.done(q, ready, figures.in_progress(q, held))
         learnt = replace(self._evidence.add(snapshot, q, done), use=self._use.add(snapshot, q, self._flow_now))
         view = self._view(snapshot, q, ready, held, (target, learnt))
+        orphans = learnt.ring_loss.orphans if learnt.ring_loss is not None else 0
+        seen = held[0] if held is not None else None if pops_in_transaction(q.layout) else 0
+        ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
+        view = replace(view, ledger=ledger)
         if moved:
             self._prev, self._prev_at = q, at
         return view
@@ -167,7 +173,7 @@ class QueueTrack:
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
             gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready, readings[1].poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
-            window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, shed=shed,
+            window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, shed=shed, ledger=None,
             past=self._chronicle.add(verdicts, at), **figures.clients(readings[1]), **figures.size(readings[1].use),
             done=figures.done(q, ready, in_progress),
             flow=self._flow_now, span_s=self._span_s, use=readings[1].use,

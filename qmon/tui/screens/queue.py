@@ -17,6 +17,7 @@ from qmon.tui.clean import clean, shorten
 from qmon.tui.panels import horizon, messages, queue
 from qmon.tui.panels.filtering import keep
 from qmon.tui.panels.header import heading
+from qmon.tui.panels.ledger import ledger_lines
 from qmon.tui.panels.said import LEAST, MOST
 from qmon.tui.panels.trends import span_words
 from qmon.tui.panels.waiting import waiting
@@ -58,6 +59,7 @@ class QueueScreen(DashboardScreen):
                 yield Lines(id="plot-heading")
                 yield Lines(id="plot")
             with Vertical(id="unknown-side"):
+                yield Lines(id="ledger", most=6)
                 yield Lines(id="unknown-heading")
                 yield Lines(id="unknown-list")
         yield Lines(id="rows-heading")
@@ -85,12 +87,14 @@ class QueueScreen(DashboardScreen):
     def _draw_queue(self, found: QueueView, view: View, *, stale: bool) -> None:
         plain, tall = is_plain(self.app.theme), self.size.height >= HIGH
         self.set_class(found.use is None, "-no-use")
+        self.set_class(found.ledger is None, "-no-ledger")
         writers: dict[str, Callable[[int, int], list[Line]]] = {
             "#title": lambda cells, _: queue.title(found, cells),
             "#readings": lambda cells, _: queue.readings(found, cells),
             "#tables": lambda cells, rows: horizon.of_queue(found, view, cells, rows if tall else 1),
             "#because": lambda cells, rows: queue.because(found, view, cells, min(rows, self._told)),
             "#plot": lambda cells, rows: throughput(found.history, cells, rows, plain=plain),
+            "#ledger": lambda cells, _: ledger_lines(found, cells),
             "#unknown-list": lambda cells, rows: queue.unknown_list(found, cells, rows),
             "#unknown-lines": lambda cells, rows: queue.unknown_lines(found, cells, min(rows, 2)),
         }

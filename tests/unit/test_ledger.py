@@ -1,0 +1,135 @@
+"""The ledger of the gap: its parts add up, and none is invented."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.model.clue_samples import Clues, DrawerSample
+from qmon.model.layout import Layout, TableName
+from qmon.model.ledger import (
+    AHEAD_BURNT,
+    AHEAD_UNTOLD,
+    BURNT,
+    IN_FLIGHT,
+    ORPHANED,
+    READY,
+    UNTOLD,
+    Ledger,
+    Part,
+    ring_ledger,
+    span_ledger,
+)
+from qmon.model.samples import RingSample
+from qmon.model.snapshot import QueueSamples
+from qmon.model.view import Figure, QueueView
+from qmon.monitor.ledger_track import LedgerTrack
+from qmon.tui.panels.ledger import ledger_lines
+from tests.tui.scripted import twelve
+
+NONE = Figure.unknown("none")
+COUNT = st.integers(0, 5_000)
+
+
+@st.composite
+def rings(draw: st.DrawFn) -> tuple[RingSample, dict[str, int]]:
+    """A ring made number by number, and what each number is."""
+    pop_last = draw(st.integers(0, 60))
+    kinds = draw(st.lists(st.sampled_from(["message", "nothing"]), max_size=60))
+    behind = draw(st.lists(st.sampled_from(["popped", "held", "nothing", "early"]), max_size=30))
+    early = min(behind.count("early"), pop_last) if not kinds else 0
+    behind = [kind for kind in behind if kind != "early"][: pop_last - early]
+    push_last = pop_last + len(kinds) - early
+    without, waiting = kinds.count("nothing"), behind.count("nothing")
+    ring = RingSample(push_last, pop_last, without, without, waiting + early, behind.count("held"), None)
+    return ring, {"message": kinds.count("message"), "held": behind.count("held"), "nothing": without + waiting}
+
+
+@given(rings(), st.booleans())
+def test_a_rings_parts_are_what_its_numbers_are(made: tuple[RingSample, dict[str, int]], settled: bool) -> None:
+    ring, truth = made
+    ledger = ring_ledger(ring, settled=settled)
+    assert ledger.count(READY) == truth["message"]
+    assert ledger.count(IN_FLIGHT) == truth["held"]
+    assert ledger.count(BURNT if settled else UNTOLD) == truth["nothing"]
+    assert ledger.count(UNTOLD if settled else BURNT) is None
+    assert ledger.total == sum(truth.values())
+    if not ring.pop_waiting and not ring.pop_held and ring.push_last >= ring.pop_last:
+        assert ledger.total == ring.push_last - ring.pop_last
+
+
+@given(rings(), st.integers(0, 40))
+def test_orphans_are_no_longer_in_flight(made: tuple[RingSample, dict[str, int]], orphans: int) -> None:
+    ring, truth = made
+    ledger = ring_ledger(ring, orphans)
+    assert ledger.count(ORPHANED) == orphans
+    assert (ledger.count(IN_FLIGHT) or 0) + orphans == max(truth["held"], orphans)
+
+
+@given(COUNT, COUNT, COUNT, st.booleans(), st.booleans())
+def test_a_span_is_the_sum_of_its_parts(span: int, ready: int, held: int, estimated: bool, settled: bool) -> None:
+    ledger = span_ledger(span, ready, held, estimated=estimated, settled=settled)
+    assert ledger.total == span
+    assert all(part.count >= 0 for part in ledger.parts)
+    if ready + held <= span:
+        counts = (ready, held, span - ready - held)
+        assert tuple(part.count for part in ledger.parts) == counts
+    assert ledger.parts[-1].name == (AHEAD_BURNT if settled else AHEAD_UNTOLD)
+
+
+@given(st.integers(-5, 1000), st.integers(-5, 1000), st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
+def test_whatever_a_ring_says_no_part_is_negative(push: int, pop: int, ahead: int, waiting: int, held: int) -> None:
+    ledger = ring_ledger(RingSample(push, pop, ahead, ahead, waiting, held, None))
+    assert all(part.count >= 0 for part in ledger.parts)
+    assert ledger.total == sum(part.count for part in ledger.parts)
+
+
+def ring_at(push_last: int, drawers: tuple[DrawerSample, ...] | None) -> QueueSamples:
+    """A ring of which two numbers have no message."""
+    layout = Layout("orders", "ring", TableName("public", "orders"))
+    ring = RingSample(push_last, 10, 2, 2, 0, 0, None)
+    return QueueSamples(layout, ring=ring, clues=Clues(push_drawers=drawers))
+
+
+def test_what_has_no_message_is_burnt_once_nobody_can_push_it() -> None:
+    busy = (DrawerSample(1, 7, "shop", "active", 0.1),)
+    track, told = LedgerTrack(), []
+    polls = [(20, busy), (20, ()), (20, ()), (20, busy), (21, ()), (22, ()), (22, None), (22, ()), (22, ())]
+    for push_last, drawers in polls:
+        ledger = track.add(ring_at(push_last, drawers), NONE, None, NONE, 0, unbroken=True)
+        assert ledger is not None
+        assert ledger.total == push_last - 10
+        told.append(ledger.count(BURNT))
+    assert told == [None, None, 2, 2, None, None, 2, None, 2]
+    again = track.add(ring_at(22, ()), NONE, None, NONE, 0, unbroken=False)
+    assert again is not None
+    assert again.count(UNTOLD) == 2
+
+
+def test_without_a_count_there_is_no_ledger() -> None:
+    q = QueueSamples(Layout("orders", "fifo", TableName("public", "orders")), last_id=9)
+    track = LedgerTrack()
+
+    def told(ready: Figure, held: int | None) -> Ledger | None:
+        return track.add(q, ready, held, Figure(9.0), 0, unbroken=True)
+
+    assert told(NONE, 0) is None
+    assert told(Figure(1000.0, at_least=True), 0) is None
+    assert told(Figure(5.0), None) is None
+    assert told(Figure(5.0), 1) == Ledger((Part(READY, 5), Part(IN_FLIGHT, 1), Part(AHEAD_UNTOLD, 3)))
+
+
+def shown(queue: QueueView, ledger: Ledger) -> list[str]:
+    return ["".join(text for text, _ in line) for line in ledger_lines(replace(queue, ledger=ledger), 36)]
+
+
+def test_the_panel_has_a_line_for_each_part_and_the_sum() -> None:
+    queue = twelve()[0]
+    assert ledger_lines(queue, 36) == []
+    lines = shown(queue, span_ledger(12_440, 12_431, 8))
+    assert [line.split()[-1] for line in lines[1:]] == ["12,431", "8", "1", "12,440"]
+    assert {len(line) for line in lines[1:]} == {36}
+    lines = shown(queue, span_ledger(12_440, 12_000, 8, estimated=True))
+    assert [line.split()[-1] for line in lines[1:]] == ["~12,000", "8", "~432", "12,440"]
