@@ -33,6 +33,7 @@ CERTAIN: Final = {
     "probe/uses": ("name",),
     "probe/blocking": ("holders", "line"),
     **dict.fromkeys(("probe/messages", "probe/messages_due", "probe/messages_newest", "probe/messages_ready"), ("id",)),
+    **dict.fromkeys(("probe/priorities", "probe/priorities_state"), ("head_id", "priority")),
     **dict.fromkeys(("probe/messages_ring", "probe/messages_ring_split"), ("id",)),
     **dict.fromkeys(("probe/messages_state", "probe/messages_split", "probe/tried_attempts"), ("id",)),
 }

@@ -50,7 +50,7 @@ _LISTED: Final = {
     "head_state": "messages_ready",
 }
 """What lists the rows, where a pop leaves none in progress."""
-_SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due")
+_SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority")
 """What an index serves: the statements of SQL Server name the index for each, such as ``{head_index}``."""
 WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""

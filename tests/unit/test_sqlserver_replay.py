@@ -15,7 +15,7 @@ from qmon.engines.sqlserver import AZURE, SqlServer
 from qmon.errors import QueryFailed
 from qmon.model import samples
 from qmon.model.client_samples import ClientSample
-from qmon.model.clue_samples import OwnerSample, TriedSample
+from qmon.model.clue_samples import OwnerSample, PrioritySample, TriedSample
 from qmon.model.deadlock_samples import GraphSample
 from qmon.model.facts import Column, TableFacts
 from qmon.model.horizon_samples import HorizonSample
@@ -37,7 +37,7 @@ from tests.unit.test_sqlserver_views import PROBES, rendered
 RECORDS: Final[dict[str, type[Any]]] = {
     "anchor": samples.AnchorSample, "anchor_state": samples.AnchorSample, "blocking": samples.BlockingSample,
     "clients": ClientSample, "clock": samples.ClockSample, "cost": samples.CostSample,
-    "deadlock_graphs": GraphSample,
+    "deadlock_graphs": GraphSample, "priorities": PrioritySample, "priorities_state": PrioritySample,
     "counters": samples.CounterSample, "depth": samples.AnchorSample, "head": samples.HeadSample,
     "head_any": samples.WalkSample, "head_due": samples.HeadSample, "head_state": samples.HeadSample,
     "head_state_due": samples.HeadSample, "head_walk": samples.WalkSample, "held": samples.HeldSample,

@@ -1,0 +1,55 @@
+-- The oldest ready message of each priority where a column says the state. Goes from priority to priority along an index that
+-- leads by it, so it costs one seek each, whatever the depth.
+-- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- {table}          the queue's table
+-- {message_id}     column: the id of the message
+-- {id}             column: what orders the messages of one priority
+-- {priority}       column: the priority
+-- {enqueued_at?}   column: when the message was pushed
+-- {state}          column: the state
+-- {priority_index} the index that gives them by priority, then in the order of pops
+-- :ready           the state value of a ready message
+-- :limit           so many priorities at most
+-- > priority       the priority
+-- > head_id        id of its oldest ready message
+-- > oldest_s       seconds since that was pushed
+WITH step AS (
+    SELECT a.qmon_priority, 1 AS place
+    FROM (
+        SELECT TOP (1) CAST(q.{priority} AS bigint) AS qmon_priority
+        FROM {table} AS q WITH (INDEX ({priority_index}))
+        WHERE q.{state} = CAST(:ready AS varchar(100))
+        ORDER BY q.{priority}
+    ) AS a
+    UNION ALL
+    SELECT n.qmon_priority, n.place
+    FROM (
+        SELECT
+            CAST(q.{priority} AS bigint) AS qmon_priority,
+            s.place + 1 AS place,
+            ROW_NUMBER() OVER (ORDER BY q.{priority}) AS qmon_nth
+        FROM step AS s
+        JOIN {table} AS q WITH (INDEX ({priority_index})) ON q.{priority} > s.qmon_priority
+        WHERE s.place < CAST(:limit AS int)
+            AND q.{state} = CAST(:ready AS varchar(100))
+    ) AS n
+    WHERE n.qmon_nth = 1
+)
+SELECT
+    s.qmon_priority AS priority,
+    h.qmon_id AS head_id,
+    CAST(
+        DATEDIFF(DAY, h.qmon_at, SYSUTCDATETIME()) * 86400.0
+        + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, h.qmon_at, SYSUTCDATETIME()), h.qmon_at), SYSUTCDATETIME()) / 1000.0
+    AS float) AS oldest_s
+FROM step AS s
+CROSS APPLY (
+    SELECT TOP (1)
+        CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
+        CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+    FROM {table} AS q WITH (INDEX ({priority_index}))
+    WHERE q.{state} = CAST(:ready AS varchar(100))
+        AND q.{priority} = s.qmon_priority
+    ORDER BY q.{id}
+) AS h
+OPTION (RECOMPILE, MAXDOP 1)
