@@ -40,7 +40,8 @@ class Case:
     ``verdict``: what has to be said. ``reads_s``: so many seconds the readings behind it look back, as the product
     says (rates: their window); ``clears_s``: the same when the fault has gone. ``true_too``: what
     may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``apart``: its poppers have a load of
-    their own, that can be ended; ``everywhere``: it reaches the whole server, and may be said of every queue.
+    their own, that can be ended; ``everywhere``: it reaches the whole server, and may be said of every queue;
+    ``priority``: the table gets a column of that name, with an index, 1 in every message that is pushed.
     """
 
     cause: str
@@ -55,6 +56,7 @@ class Case:
     timeout_s: float = 60.0
     apart: bool = False
     everywhere: bool = False
+    priority: str = ""
 
     @property
     def queue(self) -> str:

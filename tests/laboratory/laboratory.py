@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -62,6 +63,7 @@ class Laboratory:
         self.apart: dict[str, Load] = {}
         self._storms: list[tuple[float, float, str]] = []
         self._from: dict[str, int] = {}
+        self._configured: list[Layout] = []
         self._designs = dict(zip(self.witnesses, witnesses, strict=True))
 
     @contextlib.contextmanager
@@ -77,7 +79,7 @@ class Laboratory:
             for case in self.cases:
                 if case.apart:
                     self.start_poppers(case)
-            self.watched: Watched = stack.enter_context(watching(self._watcher(), interval_s=INTERVAL_S))
+            self.watched: Watched = stack.enter_context(watching(self._watcher(), self._configured, INTERVAL_S))
             self._warm_up()
             yield
 
@@ -120,11 +122,20 @@ class Laboratory:
                     connection, engine, case.design, schema="public", queue=case.queue, ring_size=case.ring_size,
                     timeout_s=case.timeout_s, owner_held_while_working=True,
                 )  # fmt: skip
-                self.layouts[case.queue] = made.layout
+                self.layouts[case.queue] = self._with_priority(made.layout, case.priority)
             for name, design in [*self._designs.items(), *((run.name, run.design) for run in self.drains)]:
                 self.layouts[name] = install(connection, engine, design, schema="public", queue=name).layout
         finally:
             connection.close()
+
+    def _with_priority(self, layout: Layout, column: str) -> Layout:
+        """The layout as the user's configuration would have it, where the case wants priorities."""
+        if not column:
+            return layout
+        query(self.url, f"ALTER TABLE {layout.table} ADD COLUMN {column} smallint NOT NULL DEFAULT 1")
+        query(self.url, f"CREATE INDEX ON {layout.table} ({column}, id) WHERE status = 1")
+        self._configured.append(replace(layout, priority=column))
+        return self._configured[-1]
 
     def _watcher(self) -> str:
         """The URL of a role that may do what ``qmon setup`` grants to those who watch, and nothing else."""

@@ -97,6 +97,37 @@ def unarchived(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
         pass
 
 
+@contextlib.contextmanager
+def starved(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
+    """A popper takes the urgent first, and there is always another one: a message of low priority waits."""
+    case, over = lab.case(layout), threading.Event()
+    lab.apart[layout.queue].stop()
+    push = f"INSERT INTO {layout.table} (message, {layout.priority}) VALUES ('late', 9)"
+    query(lab.url, push)
+    popper = threading.Thread(target=_pop_urgent, args=(lab.url, layout, over))
+    popper.start()
+    try:
+        yield ("priority 9",)
+    finally:
+        over.set()
+        popper.join()
+    query(lab.url, f"DELETE FROM {layout.table} WHERE {layout.priority} = 9")
+    lab.start_poppers(case)
+
+
+def _pop_urgent(url: str, layout: Layout, over: threading.Event) -> None:
+    """Pop in the order of priorities, a little less than is pushed."""
+    wanted = (
+        f"SELECT id FROM {layout.table} WHERE status = 1 ORDER BY {layout.priority}, id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    )
+    count = f"SELECT count(*) FROM {layout.table} WHERE status = 1 AND {layout.priority} = 1"
+    take = f"UPDATE {layout.table} SET status = 2, started_at = now() WHERE id = ({wanted}) RETURNING id"
+    with connected(url) as popper:
+        while not over.wait(0.05):
+            if popper.execute(count).fetchval() > 3:
+                popper.execute(f"DELETE FROM {layout.table} WHERE id = ?", popper.execute(take).fetchval())
+
+
 CASES = (
     Case("poison at the head", "poison message at the head", "status", poisoned, reads_s=3.0, apart=True),
     Case("delivered twice", "delivered twice", "status", twice, reads_s=1.0),
@@ -104,4 +135,5 @@ CASES = (
         "archive stands still", "archive behind", "flag", unarchived, reads_s=SILENT_S + 1.0,
         load={"rate": 80.0, "pop_rate": 250.0, "keeper": True},
     ),
+    Case("low priority starved", "priority starved", "status", starved, reads_s=22.0, apart=True, priority="priority"),
 )  # fmt: skip
