@@ -139,10 +139,11 @@ class Poller:
         turn = self._turn
         if turn.busy_since is not None and turn.connection is not None:
             _in_background(turn.connection.cancel)
-        self._slow.close()
-        self._sampler.close()
-        if turn.thread is not None:
-            turn.thread.join(timeout=_GRACE_S)
+        ending = [_in_background(self._slow.close), _in_background(self._sampler.close), turn.thread]
+        until = self._clock() + _GRACE_S
+        for thread in ending:
+            if thread is not None:
+                thread.join(timeout=max(0.0, until - self._clock()))
 
     def _begin(self, turn: _Turn) -> None:
         self._turn = turn
@@ -257,7 +258,7 @@ def _checked(seconds: float) -> float:
     return seconds
 
 
-def _in_background(call: Callable[[], None]) -> None:
+def _in_background(call: Callable[[], None]) -> threading.Thread:
     """Cancelling may itself wait for the network, so nobody waits for it."""
 
     def quietly() -> None:
@@ -266,4 +267,6 @@ def _in_background(call: Callable[[], None]) -> None:
         except QmonError:
             return
 
-    threading.Thread(target=quietly, name="qmon-cancel", daemon=True).start()
+    thread = threading.Thread(target=quietly, name="qmon-cancel", daemon=True)
+    thread.start()
+    return thread
