@@ -20,9 +20,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from types import FrameType
 
-    from pyspark.sql import SparkSession
-
-    from qmon.pipeline.lake import Manifest
+    from qmon.pipeline.lake import Lake, Manifest
 
 _NEEDED: Final = ("pyspark", "pyarrow", "pandas")
 _EVERY_S: Final = 60.0
@@ -68,8 +66,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 @contextmanager
-def spark(master: str | None, conf: list[str] | None) -> Iterator[SparkSession]:
-    """A session for one command. Raises ``BadInput`` where the extra is not installed or a setting is none."""
+def opened(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
+    """The lake, with a Spark for one command. Raises ``BadInput`` without the extra, or for a setting that is none."""
     if any(importlib.util.find_spec(name) is None for name in _NEEDED):
         raise BadInput("the pipeline needs Spark, an extra of qmon: pip install 'qmon[pipeline]', and Java 17 or later")
     settings = {}
@@ -78,11 +76,12 @@ def spark(master: str | None, conf: list[str] | None) -> Iterator[SparkSession]:
         if not (name.strip() and sign):
             raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
         settings[name.strip()] = value.strip()
+    from qmon.pipeline.lake import Lake
     from qmon.pipeline.session import start
 
     session = start(master, settings)
     try:
-        yield session
+        yield Lake(session, lake)
     finally:
         session.stop()
 
@@ -108,11 +107,9 @@ def run(
     Killed at any moment and started again it neither loses nor doubles a sample. Ctrl-C or SIGTERM ends it with exit
     code 0; what was under way is done by the next start.
     """
-    with spark(master, conf) as session:
-        from qmon.pipeline.lake import Lake
+    with opened(lake, master, conf) as target:
         from qmon.pipeline.run import begin, wait
 
-        target = Lake(session, lake)
         stop = threading.Event()
         with _set_by_signals(stop):
             wait(begin(target, recordings, every_s=every if continuous else None, told=_progress), stop)
@@ -144,12 +141,10 @@ def report(
         raise BadInput("a report needs one of -o FILE and --terminal")
     if output is not None and not output.absolute().parent.is_dir():
         raise BadInput(f"there is no folder {output.absolute().parent}")
-    with spark(master, conf) as session:
+    with opened(lake, master, conf) as source:
         from qmon.pipeline.facts import gather, period_of
         from qmon.pipeline.html import page
-        from qmon.pipeline.lake import Lake
 
-        source = Lake(session, lake)
         manifest = source.manifest()
         found = gather(source, manifest, period_of(manifest, since, until), queue)
         if output is not None:
@@ -178,11 +173,10 @@ def baselines(
     Minutes within incidents are left out. An hour of the week with fewer than four readings is left out, too: that is
     not enough history.
     """
-    with spark(master, conf) as session:
+    with opened(lake, master, conf) as source:
         from qmon.pipeline.facts import normal
-        from qmon.pipeline.lake import Lake
 
-        queues, hours = normal(Lake(session, lake), recordings, weeks)
+        queues, hours = normal(source, recordings, weeks)
     if not hours:
         say("not enough history: no hour of the week was watched four times; the file says so")
         return
