@@ -61,7 +61,7 @@ def run(*, quick: bool = False) -> Part:
         day = _day(Path(folder) / "day", live, hours)
         read_ms, seek_ms = _times(day)
     per_poll = live.status.bytes / len(live.polls)
-    a_day = sum(day.sizes) / hours * 24 / 1e6 * QUEUES / queues
+    a_day = day.bytes / day.polls * 86_400 / _INTERVAL_S / 1e6 * QUEUES / queues
     core = live.status.cpu_s / live.seconds * QUEUES / queues
     part.conditions["queues"] = queues
     part.rows.append(
@@ -87,10 +87,11 @@ def run(*, quick: bool = False) -> Part:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A made day: where it is, the sizes of its segments in bytes, its first and last time."""
+    """A made day: where it is, its bytes, its polls, its first and last time."""
 
     root: Path
-    sizes: list[int]
+    bytes: int
+    polls: int
     first_at: float
     last_at: float
 
@@ -131,10 +132,11 @@ def _day(root: Path, live: Live, hours: int) -> Day:
     changes = [change(before, now) or {} for before, now in itertools.pairwise(values)]
     figures = [PLAIN.encode(figures_of(view)) for _, view in polls]
     roll = Roll(root, "0123456789ab", Session("bench", "", "", "bench", "UTC", _INTERVAL_S, _BEGIN))
-    at = _BEGIN
+    at, count = _BEGIN, 0
     roll.open(at, ())
-    for count in range(int(hours * 3600 / _INTERVAL_S)):
-        place, at = count % len(polls), _BEGIN + count * _INTERVAL_S
+    for count in range(hours * 60 * len(polls)):
+        minute, place = divmod(count, len(polls))
+        at = _BEGIN + 60.0 * minute + 60.0 * place / len(polls)
         now_at = at + polls[place][0].sampled_at % 1e-3
         roll.turn(at, ())
         if place == 0:
@@ -149,16 +151,16 @@ def _day(root: Path, live: Live, hours: int) -> Day:
         roll.add("figures", figures[place] | {"sequence": count + 1, "sampled_at": now_at}, at)
         roll.flush(at)
     roll.seal(at, End("closed"))
-    return Day(root, [path.stat().st_size for path in segments(root)], _BEGIN, at)
+    return Day(root, sum(path.stat().st_size for path in segments(root)), count + 1, _BEGIN, at)
 
 
 def _times(day: Day) -> tuple[float, list[float]]:
     """Milliseconds to read everything, and to show each of twenty moments of the day, in a replay that is open."""
     began = time.perf_counter()
-    count = sum(1 for _ in open_tape(day.root).lines(0.0))
+    count = sum(1 for _, line in open_tape(day.root).lines(0.0) if line.kind == "snapshot")
     read_ms = (time.perf_counter() - began) * 1000
-    if not count:
-        raise RuntimeError("the day is empty")
+    if count != day.polls:
+        raise RuntimeError(f"of {day.polls} polls {count} were read")
     replay = Replay(open_tape(day.root), playing=False)
     shown = threading.Semaphore(0)
 

@@ -46,9 +46,10 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
     installed(database, "status", "ring")
     folder, config = tmp_path / "kept", configured(tmp_path, database)
     with recording(folder, "shop", "gone", "--every", "500ms", "--config", config) as child:
-        wait_until(lambda: folder.exists() and len(sequences(folder)) >= 3, what="three snapshots")
+        wait_until(lambda: folder.exists() and len(sequences(folder)) >= 3, 90.0, what="three snapshots")
+        wait_until(lambda: "lost" in [line.value["phase"] for line in lines_of(folder) if line.kind == "state"], 90.0)
         child.send_signal(signal.SIGTERM)
-        _, said = child.communicate(timeout=30)
+        _, said = child.communicate(timeout=90)
     assert child.returncode == 0, said
     assert "shop: " in said and "snapshots recorded" in said and "sealed" in said
     assert not any(path.name.startswith("_") for path in segments(folder))
@@ -66,13 +67,13 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
 def test_what_a_kill_leaves_open_is_sealed_by_the_next_start(tmp_path: Path, database: str) -> None:
     installed(database, "status")
     with recording(tmp_path, database, "--every", "500ms") as child:
-        wait_until(lambda: len(sequences(tmp_path)) >= 2)
+        wait_until(lambda: len(sequences(tmp_path)) >= 2, 90.0)
         seen = sequences(tmp_path)
         child.kill()
     (left,) = segments(tmp_path)
     assert left.name.startswith("_")
     with recording(tmp_path, database, "--every", "500ms", "--for", "1s") as child:
-        child.communicate(timeout=30)
+        child.communicate(timeout=90)
     assert child.returncode == 0
     assert not left.exists() and open_segment(left.with_name(left.name[1:])).indexed
     assert sequences(tmp_path)[: len(seen)] == seen
@@ -83,12 +84,12 @@ def test_operations_are_in_the_stream(tmp_path: Path, database: str) -> None:
     (layout,) = installed(database, "status")
     query(database, f"INSERT INTO {layout.table} ({layout.payload}) SELECT 'x' FROM generate_series(1, 3)")
     with recording(tmp_path, database, "--every", "500ms") as child:
-        wait_until(lambda: len(sequences(tmp_path)) >= 1)
+        wait_until(lambda: len(sequences(tmp_path)) >= 1, 90.0)
         done = call("purge", database, "status", "--yes", "--reason", "a test")
         assert done.exit_code == 0, done.output
-        wait_until(lambda: any(line.kind == "operation" for line in lines_of(tmp_path)), what="the operation")
+        wait_until(lambda: any(line.kind == "operation" for line in lines_of(tmp_path)), 90.0, what="the operation")
         child.send_signal(signal.SIGINT)
-        child.communicate(timeout=30)
+        child.communicate(timeout=90)
     assert child.returncode == 0
     operation = next(line.value for line in reversed(lines_of(tmp_path)) if line.kind == "operation")
     assert (operation["kind"], operation["state"], operation["done"]) == ("purge", "done", 3)
