@@ -6,6 +6,7 @@ import pytest
 
 from qmon.model.view import View
 from qmon.monitor.source import Phase
+from qmon.tui.screens.base import DashboardScreen
 from tests.tui.driving import dashboard, later
 from tests.tui.scripted import TAKEN_AT
 
@@ -141,3 +142,13 @@ class Forgetful(dict[int, View]):
 
     def __setitem__(self, key: int, value: View) -> None:
         """Forget it."""
+
+
+async def test_a_second_that_passes_while_qmon_ends_draws_nothing() -> None:
+    async with dashboard() as d:
+        await d.give()
+        screen = d.app.screen
+    assert isinstance(screen, DashboardScreen)
+    assert not screen.query("#header")
+    screen.tick()
+    screen.redraw()
