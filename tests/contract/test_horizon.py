@@ -29,12 +29,11 @@ def own_server() -> Iterator[EmbeddedServer]:
 
 @pytest.fixture
 def url(own_server: EmbeddedServer) -> Iterator[str]:
-    """A fresh database with two queues, one of which has messages."""
+    """A fresh database with two queues."""
     name = f"test_{random.getrandbits(48):x}"
     own_server.create_database(name)
     url = own_server.url(name)
     installed(url, "fifo", "heap")
-    query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 100000)")
     yield url
     own_server.drop_database(name)
 
@@ -73,6 +72,7 @@ def said(queue: QueueView) -> str:
 def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 80000)")
     monkeypatch.setattr(holders, "LONG_S", 3.0)
     said_at_once(monkeypatch)
     with watching(url) as watched, standing(url) as sessions, popping(url):
