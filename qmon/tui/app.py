@@ -123,7 +123,7 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
         """A second has passed without new figures."""
         if (alerts := self.heard(None)) != self.shown.alerts:
             self.shown = replace(self.shown, alerts=alerts)
-        if isinstance(base := self.screen_stack[0], DashboardScreen):
+        if self.is_running and isinstance(base := self.screen_stack[0], DashboardScreen):
             base.tick()
 
     # ----------------------------------------------------------------------------------------- what the keys do

@@ -266,7 +266,9 @@ def test_faults_come_and_go(database: str) -> None:
         load.inject(Fault("hold", "orders", for_s=600, amount=20))
         wait_until(lambda: number(database, fault) == 2, what="locks on the head")
         wait_until(
-            lambda: popped(load) + 20 == pushed(load) or ready(database, "status") <= 20, what="the rest goes on"
+            lambda: popped(load) + 20 == pushed(load) or ready(database, "status") <= 20,
+            timeout=120,
+            what="the rest goes on",
         )
         load.inject(Fault("rollbacks", "orders", for_s=600, amount=1.0))
         rolled = load.counts.totals("orders").push_rolled_back

@@ -81,7 +81,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def redraw(self) -> None:
         """Draw everything; widgets paint what has changed."""
-        if not self._stands:
+        if not (self.is_mounted and self.app.is_running):  # else not all its widgets are there
             return
         shown, now = self.board.shown, self.board.clock()
         self._drawn = shown.freshness(now)
@@ -90,18 +90,11 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def tick(self) -> None:
         """Time has passed and nothing came: ages grow; figures that have become too old turn grey."""
-        if not self._stands:
-            return
         shown, now = self.board.shown, self.board.clock()
         if shown.freshness(now) is not self._drawn:
             self.redraw()
         else:
             self._draw_frame(shown, now)
-
-    @property
-    def _stands(self) -> bool:
-        """All its widgets are there: not before it is mounted, nor any more once the app is ending."""
-        return self.is_mounted and self.app.is_running
 
     def _draw_frame(self, shown: Shown, now: float) -> None:
         self.query_one("#header", Lines).show(lambda cells, _: header(shown, now, cells))
