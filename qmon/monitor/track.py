@@ -68,6 +68,8 @@ class QueueTrack:
         exact = figures.exact_ready(q, among)
         self._count(q, at, exact, among)
         ready = figures.ready(q, exact, self._window.carried())
+        if not moved and exact is None and ready.estimated and self._prev_at is not None:
+            ready = replace(ready, age_s=ready.age_s + at - self._prev_at)
         if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
             ready = Figure.unknown(blind)
         done = figures.done(q, ready, figures.in_progress(q, held))

@@ -59,7 +59,11 @@ class Shown:
 
     def overdue(self, now: float) -> bool:
         """Whether figures should have come long ago, whatever the source says."""
-        return self.view is not None and now - self.newest_at > 2 * self.interval_s + 2.0
+        if self.view is None:
+            return False
+        slowed = self.view.server.observing is not None and self.view.interval_s > self.view.server.observing.asked_s
+        every = max(self.interval_s, self.view.interval_s) if slowed else self.interval_s
+        return now - self.newest_at > 2 * every + 2.0
 
     def freshness(self, now: float) -> Freshness:
         """How fresh the figures are at ``now``."""

@@ -1,0 +1,160 @@
+"""No rate spans a gap, a restart, a reset of counters or a step of the clock, and what was left out has its age."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qmon.model.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.observer import Observing
+from qmon.model.samples import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.view import Figure, View
+from qmon.monitor.history import History
+
+T = TableName("public", "t")
+FIFO = Layout("fifo", "fifo", T, id="id")
+RING = Layout("ring", "ring", T, ring=Ring(100, TableName("p", "a"), TableName("p", "b")))
+STATUS = Layout("status", "status", T, id="id", state=StateColumn("st", 1, 2, None, 3), started_at="at")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happens between two polls: seconds, messages pushed and popped, transactions, and what breaks."""
+
+    seconds: float
+    pushed: int
+    popped: int
+    commits: int
+    breaks: str
+    left_out: bool
+
+
+STEPS = st.lists(
+    st.builds(
+        Step,
+        st.floats(0.5, 3.0), st.integers(0, 400), st.integers(0, 400), st.integers(0, 900),
+        st.sampled_from(["", "", "", "", "gap", "restart", "reset", "clock"]),
+        st.booleans(),
+    ),
+    min_size=2, max_size=14,
+)  # fmt: skip
+
+
+class World:
+    """A server whose counters move as told."""
+
+    def __init__(self) -> None:
+        self.at, self.started_at, self.reset_at = 1_000.0, 500.0, 400.0
+        self.pushed = self.popped = 1_000
+        self.commits = 5_000
+        self.polls = 0
+
+    def poll(self, step: Step) -> Snapshot:
+        """The next poll."""
+        self.at += step.seconds
+        if step.breaks == "gap":
+            self.at += 60.0
+        if step.breaks == "clock":
+            self.at -= 900.0
+        if step.breaks == "restart":
+            self.started_at += 50.0
+        if step.breaks in ("restart", "reset"):
+            self.pushed = self.popped = self.commits = 0
+            self.reset_at += 1.0
+        self.pushed, self.popped = self.pushed + step.pushed, self.popped + step.popped
+        self.commits += step.commits
+        self.polls += 1
+        server = ServerSample(self.at, self.started_at, self.reset_at, False, 5, self.commits, 0, 0)
+        live, both = self.pushed - self.popped, self.pushed + self.popped
+        counters = CounterSample(1, self.pushed, 0, self.popped, 0, live, 0, both, 0, 0, 8192)
+        updates = replace(counters, updated=self.popped, live=self.pushed - self.popped)
+        head = HeadSample("7", 1.5, 5)
+        out = step.left_out
+        queues = (
+            QueueSamples(
+                FIFO, counters=counters, head=None if out else head, head_limit=1001, last_id=20,
+                left_out=("head",) if out else (),
+            ),
+            QueueSamples(
+                RING, ring=None if out else RingSample(self.pushed, self.popped, 0, 0, 0, 0, None),
+                left_out=("ring",) if out else (),
+            ),
+            QueueSamples(
+                STATUS, counters=updates, head=head, head_limit=1001,
+                progress=None if out else ProgressSample(3, 0, 1.0), left_out=("progress",) if out else (),
+            ),
+        )  # fmt: skip
+        told = Observing("1%", 20.0, 1.0, 5.0)
+        return Snapshot(
+            "t", "postgres", "18.6", self.polls, self.at, 10.0 * self.polls, 3.0, 1.5, 10, 1.0, server, queues,
+            observing=told,
+        )  # fmt: skip
+
+
+def within(figure: Figure, rates: list[float]) -> bool:
+    """Whether a rate is one that could be measured since the last break; unknown where nothing was."""
+    if figure.value is None:
+        return True
+    return bool(rates) and min(rates) * 0.999 - 1e-6 <= figure.value <= max(rates) * 1.001 + 1e-6
+
+
+@settings(max_examples=150)
+@given(STEPS)
+def test_no_rate_spans_a_break(steps: list[Step]) -> None:
+    world, history = World(), History()
+    pushes: dict[str, list[float]] = {"fifo": [], "ring": []}
+    pops: dict[str, list[float]] = {"fifo": [], "ring": []}
+    commits: list[float] = []
+    for n, step in enumerate(steps):
+        view = history.add(world.poll(step))
+        if n == 0 or step.breaks:
+            pushes, pops = {"fifo": [], "ring": []}, {"fifo": [], "ring": []}
+            commits = []
+            broken(view)
+            continue
+        commits.append(step.commits / step.seconds)
+        pushes["fifo"].append(step.pushed / step.seconds)
+        pops["fifo"].append(step.popped / step.seconds)
+        pushes["ring"].append(step.pushed / step.seconds)
+        pops["ring"].append(step.popped / step.seconds)
+        assert within(view.server.commits, commits)
+        for name in ("fifo", "ring"):
+            queue = view.queue(name)
+            assert queue is not None
+            assert within(queue.push_rate, pushes[name])
+            assert within(queue.pop_rate, pops[name])
+
+
+def broken(view: View) -> None:
+    """Right after a break there is no rate at all."""
+    assert view.server.commits.value is None
+    for queue in view.queues:
+        assert queue.push_rate.value is None
+        assert queue.pop_rate.value is None
+        assert all(point.push_rate is None for point in queue.history[-1:])
+
+
+@settings(max_examples=100)
+@given(STEPS)
+def test_what_was_left_out_is_as_old_as_its_reading(steps: list[Step]) -> None:
+    world, history = World(), History()
+    read_at: dict[str, float] = {}
+    for step in steps:
+        view = history.add(world.poll(step))
+        if step.breaks:
+            read_at.clear()
+        if not step.left_out:
+            read_at |= dict.fromkeys(("ring", "status"), world.at)
+        for name, figure in (("ring", "ready"), ("ring", "gap"), ("status", "in_progress")):
+            queue = view.queue(name)
+            assert queue is not None
+            found: Figure = getattr(queue, figure)
+            if name not in read_at:
+                assert found.value is None
+            else:
+                assert found.value is not None
+                assert abs(found.age_s - (world.at - read_at[name])) < 1e-6
+                assert found.estimated == (found.age_s > 0)
