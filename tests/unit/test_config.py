@@ -29,6 +29,7 @@ from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, PasswordNeeded, Unreachable
 from qmon.model.layout import Clients, Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.observer import Budget
 from tests.strategies import layouts
 
 PATH = Path("some/qmon.toml")
@@ -117,6 +118,7 @@ def test_the_whole_file_is_read() -> None:
         ("[settings]\ninterval = 'soon'", "settings.interval: 'soon' is not a duration: "),
         ("[settings]\ninterval = 0.1", "settings.interval: must be from 500ms to 1m"),
         ("[settings]\nbudget_percent = 0", "settings.budget_percent: must be more than 0 and at most 100"),
+        ('[target.t]\nconnect = "x"\nbudget = "1"', 'target.t.budget: is like "1%" of one processor'),
     ],
 )
 def test_each_fault_is_one_line_with_file_and_key(text: str, message: str) -> None:
@@ -343,3 +345,11 @@ def test_a_target_goes_to_another_process_with_its_password() -> None:
     copy = pickle.loads(pickle.dumps(target))  # noqa: S301
     assert copy == target
     assert copy.password.reveal() == "hush"
+
+
+def test_a_target_has_a_budget_of_its_own_or_that_of_the_settings() -> None:
+    text = '[settings]\nbudget_percent = 3\n[target.a]\nconnect = "postgresql://h/a"\nbudget = "100ms"\n'
+    config = parse_config(text + '[target.b]\nconnect = "postgresql://h/b"\n', Path("qmon.toml"))
+    assert choose("a", config, {}).target.budget == Budget(poll_ms=100.0)
+    assert choose("b", config, {}).target.budget == Budget(0.03)
+    assert choose("postgresql://h/c", config, {}).target.budget == Budget(0.03)
