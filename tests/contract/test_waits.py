@@ -79,7 +79,7 @@ def test_looks_between_polls_see_who_waits_and_leave_out_our_own(url: str) -> No
             found = watched.views[-1].server.waiting if watched.views else None
             return found and [r for r in found.rates if r.name == "Lock:relation" and 1.5 < r.sessions < 2.5] and found
 
-        found = wait_until(two_wait, what="two sessions wait on average")
+        found = wait_until(two_wait, 60, what="two sessions wait on average")
         last = watched.views[-1].server.waiting
         assert found
         assert last is not None
@@ -105,12 +105,13 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
             assert "LWLock:WALWrite" in proofs["fifo"]
         finally:
             set_on(url, commit_delay="0", commit_siblings="5")
-        watched.queue("fifo", lambda q: all(w.code != "log-bound" for w in q.verdicts))
+        watched.queue("fifo", lambda q: all(w.code != "log-bound" for w in q.verdicts), timeout=90)
 
 
 def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(url, "fifo", "heap")
     said_at_once(monkeypatch)
+    monkeypatch.setattr(latching, "SESSIONS", 1.0)
     monkeypatch.setattr(latching, "SHARE", 0.15)  # how hard they fight depends on the machine's processors
     query(url, "SELECT fifo_push('x'::bytea)")
     loop = "DO $$ BEGIN LOOP PERFORM fifo_push('x'::bytea); COMMIT; END LOOP; END $$"
@@ -130,7 +131,7 @@ def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monke
         assert other is not None
         assert all(v.code != "latch-bound" for v in other.verdicts), "nobody works on its pages"
         s.end()
-        watched.queue("fifo", lambda q: all(v.code != "latch-bound" for v in q.verdicts))
+        watched.queue("fifo", lambda q: all(v.code != "latch-bound" for v in q.verdicts), timeout=90)
 
 
 def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
