@@ -92,8 +92,11 @@ class HandsTrack:
         seen: dict[str, _Hand] = {}
         for row in clues.owners:
             if row.owner is not None and row.age_s is not None:
-                self._compare(row.id, _Hand(row.owner, at - row.age_s), sessions, at)
-                seen[row.id] = _Hand(row.owner, at - row.age_s)
+                before = self._hands.get(row.id)
+                # A poll that takes its time makes a message look older than it is, never younger.
+                known = before.popped_at if before is not None and before.owner == row.owner else float("-inf")
+                seen[row.id] = _Hand(row.owner, max(known, at - row.age_s))
+                self._compare(row.id, seen[row.id], sessions, at)
         kept = {id: hand for id, hand in self._hands.items() if id not in seen and _still(hand, sessions, at)}
         self._hands = kept | seen
         self._twice = {

@@ -59,6 +59,6 @@ def _orphans(s: Signs) -> str | None:
 POISON = Rule(
     "poison message at the head", Severity.CRITICAL, 3.0, _poison, "x", explains=("no pops", "poppers not claiming")
 )
-TWICE = Rule("delivered twice", Severity.CRITICAL, 0.0, _twice)
+TWICE = Rule("delivered twice", Severity.CRITICAL, 2.0, _twice)
 HOLE = Rule("ring hole", Severity.CRITICAL, 5.0, _hole, "R", explains=("no pops", "poppers not claiming", "ring full"))
 ORPHANS = Rule("ring orphans", Severity.WARNING, 5.0, _orphans, "R")

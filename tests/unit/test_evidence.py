@@ -1,0 +1,28 @@
+"""Evidence: what a poll has left out is what it was before, for a while."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from qmon.model.clue_samples import Clues
+from qmon.model.snapshot import QueueSamples
+from qmon.model.view import Figure
+from qmon.monitor.evidence import Evidence
+from tests.unit.test_verdicts_mishaps import LAYOUT, POLL, client, owner
+
+DONE = Figure.unknown("nothing is done")
+FULL = replace(POLL, clients=(client(61, 1.0),))
+READ = QueueSamples(LAYOUT, clues=Clues(owners=(owner("7", "dead", 5.0),)))
+LEFT = QueueSamples(LAYOUT, left_out=("owners",))
+
+
+def test_what_was_left_out_is_what_it_was_and_who_is_connected_for_half_a_minute() -> None:
+    evidence = Evidence()
+    first = evidence.add(FULL, READ, DONE)
+    assert first.owners is not None
+    assert first.poppers is not None
+    later = evidence.add(replace(POLL, sampled_at=1020.0), LEFT, DONE)
+    assert (later.owners, later.poppers) == (first.owners, first.poppers)
+    gone = evidence.add(replace(POLL, sampled_at=1031.0), LEFT, DONE)
+    assert (gone.owners, gone.poppers) == (first.owners, None)
+    assert evidence.add(replace(FULL, sampled_at=1032.0), QueueSamples(LAYOUT), DONE).owners is None
