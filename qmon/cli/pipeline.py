@@ -77,13 +77,13 @@ def opened(lake: str, master: str | None, conf: list[str] | None) -> Iterator[La
             raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
         settings[name.strip()] = value.strip()
     from qmon.pipeline.lake import Lake
-    from qmon.pipeline.session import start
+    from qmon.pipeline.session import end, start
 
     session = start(master, settings)
     try:
         yield Lake(session, lake)
     finally:
-        session.stop()
+        end(session)
 
 
 def run(
@@ -113,6 +113,9 @@ def run(
         stop = threading.Event()
         with _set_by_signals(stop):
             wait(begin(target, recordings, every_s=every if continuous else None, told=_progress), stop)
+        if stop.is_set():
+            note("stopped; what was under way is done by the next start")
+            return
         _tell(target.manifest(), json=json)
 
 

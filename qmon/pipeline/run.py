@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -79,18 +80,21 @@ def _listed(storage: Storage) -> list[str]:
 
 
 def wait(query: StreamingQuery, stop: threading.Event | None = None) -> None:
-    """Until the stream ends, or ``stop`` is set. Raises ``QmonError`` with one line where a batch fails."""
+    """Until the stream ends, or ``stop`` is set. Raises ``QmonError`` with one line where a batch fails.
+
+    The signal that sets ``stop`` may have ended Spark's Java as well: then it can only be missed.
+    """
     try:
         while not query.awaitTermination(_LOOK_S):
             if stop is not None and stop.is_set():
                 query.stop()
                 return
-    except PySparkException as problem:
+    except (PySparkException, Py4JError, OSError) as problem:
         if stop is None or not stop.is_set():
             raise QmonError(f"a batch failed, and nothing of it counts: {_cause(problem)}") from problem
 
 
-def _cause(problem: PySparkException) -> str:
+def _cause(problem: Exception) -> str:
     text = str(problem)
     for mark in ("qmon.errors.", "BadInput: ", "QmonError: "):
         if mark in text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -61,6 +63,12 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> S
                 f"Spark does not start: {first_line(problem)}; it needs Java 17 or later, as JAVA_HOME or `java`"
             ) from None
     return session
+
+
+def end(session: SparkSession) -> None:
+    """Stop it. Its Java may have ended before, by the signal that ends us."""
+    with contextlib.suppress(PySparkException, Py4JError, OSError):
+        session.stop()
 
 
 def first_line(problem: BaseException) -> str:
