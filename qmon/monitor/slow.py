@@ -208,8 +208,10 @@ class Slow:
         book = Book(self._engine, connection.version)
         job = book.job(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
         trip = self._timed(connection, book.job("clock", ClockSample).bound)
-        took = self._timed(connection, job.bound)
         tables = (found.facts.table_id, found.facts.data_table_id)
+        # Hands in what there was, so that what follows is still there to be counted at the end.
+        self.own.fetch(connection, book, book.job("clock", ClockSample).bound, tables)
+        took = self._timed(connection, job.bound)
         head = records(HeadSample, self.own.fetch(connection, book, job.bound, tables))[0]
         dear = found.facts.walk_seek or took - trip > _DEAR_HEAD_S
         with self._lock:

@@ -14,9 +14,10 @@ from qmon.model import holders
 from qmon.model.horizon_samples import HorizonSample
 from qmon.model.verdicts.horizon import LEAST_ROWS
 from qmon.model.view import QueueView
+from qmon.monitor import use_track
 from tests.contract.standing import standing
 from tests.contract.watching import Watched, installed, said_at_once, watching
-from tests.facts import connected, query
+from tests.facts import connected, query, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +98,25 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
         assert (view.server.horizon[0].session, view.server.horizon[0].state) == (pid, "idle in transaction")
         sessions.connections["sleeper"].rollback()
         watched.queue("fifo", lambda q: not said(q))
+
+
+def test_what_qmon_reads_itself_is_not_in_the_figures(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(use_track, "WINDOW_S", 2.0)
+    query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 500)")
+    counter = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'fifo'"
+    with watching(url, interval_s=1.0) as watched:
+
+        def seen(queue: QueueView) -> bool:
+            parts = queue.use.parts if queue.use is not None else ()
+            return any(part.rows is not None for part in parts)
+
+        watched.queue("fifo", seen)
+        before = int(str(query(url, counter)[0][0]))
+        wait_until(lambda: int(str(query(url, counter)[0][0])) >= before + 1000, what="qmon has read a thousand rows")
+        quiet = watched.queue(
+            "fifo", lambda q: seen(q) and q.use and not any(part.rows for part in q.use.parts), timeout=60
+        )
+        assert quiet.ready.value == 500
 
 
 def test_a_prepared_transaction_holds_it_under_its_name(url: str) -> None:
