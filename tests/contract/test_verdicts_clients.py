@@ -29,11 +29,12 @@ def test_pushers_and_poppers_are_counted_and_named_when_they_do_nothing_or_are_g
         assert f"not one pops while 31 are ready: session {pid} (worker) idle for" in idle.verdict.proof
         assert (gone.pushers.value, gone.poppers.value) == (1, 0)
         assert gone.verdict.proof == "31 ready and of 2 sessions connected none is a popper (application mailer-*)"
-        assert [len(queue.verdicts) for queue in view.queues] == [1, 1]
+        assert not {"no pops", "pushers outrun poppers"} & {v.code for queue in view.queues for v in queue.verdicts}
         query(database, "DELETE FROM status")
         query(database, "SELECT fifo_pop() FROM generate_series(1, 31)")
-        view = watched.view(lambda v: set(worst(v).values()) == {"empty"})
-        assert {queue.name: queue.past[0].code for queue in view.queues} == wanted
+        view = watched.view(lambda v: not set(worst(v).values()) & set(wanted.values()))
+        past = {queue.name: {each.code for each in queue.past} for queue in view.queues}
+        assert all(code in past[name] for name, code in wanted.items())
 
 
 def test_done_messages_are_what_is_in_the_table_and_in_no_other_state(database: str) -> None:

@@ -29,17 +29,17 @@ def test_a_dead_owner_is_named_at_once_a_living_one_after_the_timeout(database: 
     assert plain.owner is not None
     kept = replace(plain.owner, held_while_working=True)
     layout = replace(plain, owner=kept, timeout_s=2.0)
-    query(database, "SELECT status_push('x') FROM generate_series(1, 3)")
+    query(database, "SELECT status_push('x') FROM generate_series(1, 2)")
     with watching(database, [layout]) as watched, connected(database) as living:
         living.execute("SELECT * FROM status_pop()").fetchall()
         ((owner,),) = query(database, "SELECT owner FROM status WHERE owner IS NOT NULL")
         with connected(database) as dying:
             dying.execute("SELECT * FROM status_pop()").fetchall()
-        queue = watched.queue("status", says("stuck in progress", "owners of 1 dead"))
+        watched.queue("status", says("stuck in progress", "owners of 1 dead"))
         both = "2 in progress for more than 2 s: owners of 1 dead ("
         told = watched.queue("status", says("stuck in progress", both, "of 1 alive")).verdict
         assert f"({owner} has message 1 for " in told.proof
-        assert (queue.verdict.code, told.key) == ("stuck in progress", "r")
+        assert told.key == "r"
         query(database, "DELETE FROM status WHERE status = 2")
         silent(watched, "status", "stuck in progress")
 
