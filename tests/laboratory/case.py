@@ -41,7 +41,8 @@ class Case:
     says (rates: their window); ``clears_s``: the same when the fault has gone. ``true_too``: what
     may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``apart``: its poppers have a load of
     their own, that can be ended; ``everywhere``: it reaches the whole server, and may be said of every queue;
-    ``priority``: the table gets a column of that name, with an index, 1 in every message that is pushed.
+    ``priority``: the table gets a column of that name, with an index, 1 in every message that is pushed;
+    ``configured``: the queue stands in the user's configuration, too.
     """
 
     cause: str
@@ -57,6 +58,7 @@ class Case:
     apart: bool = False
     everywhere: bool = False
     priority: str = ""
+    configured: bool = False
 
     @property
     def queue(self) -> str:

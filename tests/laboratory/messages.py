@@ -135,5 +135,8 @@ CASES = (
         "archive stands still", "archive behind", "flag", unarchived, reads_s=SILENT_S + 1.0,
         load={"rate": 80.0, "pop_rate": 250.0, "keeper": True},
     ),
-    Case("low priority starved", "priority starved", "status", starved, reads_s=22.0, apart=True, priority="priority"),
+    Case(
+        "low priority starved", "priority starved", "status", starved, reads_s=22.0, apart=True, priority="priority",
+        configured=True,
+    ),
 )  # fmt: skip

@@ -21,4 +21,4 @@ def revoked(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     query(lab.url, f"GRANT SELECT ON {table} TO qmon_monitor")
 
 
-CASES = (Case("permission revoked", "cannot see", "fifo", revoked),)
+CASES = (Case("permission revoked", "cannot see", "fifo", revoked, configured=True),)
