@@ -16,6 +16,8 @@ from qmon.monitor.jobs import PART, Job
 
 Results = dict[tuple[str, str], tuple[Any, ...]]
 """The records of each job that worked, by queue and probe."""
+_PROVING_S: Final = 0.7
+"""Probes that run by themselves take no longer together in one poll; a poll must end within its deadline."""
 _REST: Final = 15
 _REST_LONG: Final = 30
 _REST_SHORT: Final = 4
@@ -55,9 +57,10 @@ class Runner:
         if batch and not self._batch(batch, results, timed):
             single = batch + single
             self.one_trip = False
+        began = time.perf_counter()
         for job in single:
-            if not self._single(job, results):
-                break  # the server is too slow for more in this poll
+            if not self._single(job, results) or time.perf_counter() - began > _PROVING_S:
+                break  # the server is too slow for more in this poll: the others have their turn in the next
         asked = {job.key for job in jobs}
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
         return _put_together(results), list(dict.fromkeys(failures))

@@ -23,20 +23,20 @@ def words(lines: list[Line]) -> str:
 
 @pytest.mark.alone
 def test_three_hundred_sessions_and_a_hundred_queues_stay_within_the_budget() -> None:
-    """The budget is a third of what the polls would cost, whatever this machine makes of that."""
+    """The budget is half of what the polls would cost, whatever this machine makes of that."""
     with crowded(300, QUEUES) as (url, layouts):
         with watched_with(url, layouts, UNLIMITED, 0.5) as watched:
             whole = last_polls(watched, 3, after=3)
             assert whole.views[-1].server.sessions == 300
             assert whole.views[-1].server.observing is not None
             assert not whole.views[-1].server.observing.shed
-        budget = Budget(poll_ms=whole.usual / 3)
+        budget = Budget(poll_ms=whole.usual / 2)
         with watched_with(url, layouts, budget, 0.5) as watched:
 
             def within() -> bool:
                 return last_polls(watched, 5, after=3).usual <= budget.allowed_ms(0.5)
 
-            wait_until(within, 60, what="polls within the budget")
+            wait_until(within, 120, what="polls within the budget")
             view = watched.views[-1]
             observing = view.server.observing
             assert observing is not None
