@@ -162,12 +162,12 @@ def test_a_read_only_target_refuses_every_command(shop: str, own_home: Path) -> 
     ):  # fmt: skip
         done = call(*arguments, "--yes", "--reason", "why", "--confirm", "jobs")
         assert done.exit_code == 2, (arguments, done.output)
-    for arguments in (
+    for others in (
         ("install", "shop", "fifo", "--schema", "public"), ("uninstall", "shop", "jobs", "--yes"), ("setup", "shop"),
         ("load", "shop", "jobs"), ("archive", "shop", "jobs"), ("bench", "shop"),
     ):  # fmt: skip
-        done = call(*arguments)
-        assert (done.exit_code, "read" in done.stderr) == (2, True), (arguments, done.output)
+        done = call(*others)
+        assert (done.exit_code, "read" in done.stderr) == (2, True), (others, done.output)
     assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == before
     assert query(shop, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
     assert query(shop, "SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal") == [(0,)]

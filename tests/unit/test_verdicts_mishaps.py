@@ -101,8 +101,8 @@ def test_attempts_that_rise_are_failures_ready_or_in_progress_and_a_new_head_is_
 
 def test_marks_that_change_while_the_head_stays_are_failures() -> None:
     tries = TriesTrack()
-    for at, mark in enumerate(["0", "700", "700", "701", "702"]):
-        found = tries.add(Clues(tried=TriedSample("5", None, mark)), float(at))
+    marks = ["0", "700", "700", "701", "702"]
+    *_, found = [tries.add(Clues(tried=TriedSample("5", None, mark)), float(at)) for at, mark in enumerate(marks)]
     assert found == Repeated("5", 2, 4.0, None)
     assert tries.add(Clues(tried=TriedSample("6", None, "0")), 5.0) == replace(found, seconds=5.0)
     assert tries.add(Clues(tried=TriedSample("6", None, "0")), 6.0) is None
