@@ -92,7 +92,7 @@ class Collector:
         self._regained = Regained(self._book, self._runner)
         self.observer = Observer(budget)
         self._commits = commits if engine.counts_reads else int
-        self._readings = Readings(self._book, sampler)
+        self._readings = Readings(self._book, sampler, slow.own)
         self._queues: dict[str, QueueProbes] = {}
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost: tuple[QueueSamples, ...] = ()
