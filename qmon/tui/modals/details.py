@@ -9,9 +9,10 @@ from qmon.tui.panels.operations import details
 
 
 class Details(Reading):
-    """The result is whether the operation is to be undone."""
+    """The result is whether the operation is to be undone; ``undoable``: that can be done now."""
 
     BINDINGS = keys.DETAILS
 
-    def __init__(self, operation: Operation) -> None:
-        super().__init__(lambda cells: details(operation, cells), "u undoes it · esc closes")
+    def __init__(self, operation: Operation, *, undoable: bool) -> None:
+        hint = "u undoes it · esc closes" if undoable else "esc closes"
+        super().__init__(lambda cells: details(operation, cells), hint)

@@ -150,7 +150,7 @@ class OperationsScreen(DashboardScreen):
                 self.action_act("undo")
 
         if each is not None:
-            self.app.push_screen(Details(each), then)
+            self.app.push_screen(Details(each, undoable="undo" not in self.offs()), then)
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
