@@ -14,8 +14,8 @@ demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--headles
 	@.ci/setup demo
 	@.venv/bin/qmon demo $(ARGS)
 
-test: setup ## all tests, two at a time; ARGS="-k poller" and the like go to pytest
-	@$(PYTHON) -m pytest -n 2 --dist worksteal $(ARGS)
+test: setup ## all tests, three at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
+	@$(PYTHON) -m pytest -n 3 --dist worksteal $(ARGS)
 
 check: setup ## format, lint, types, import contracts; all of them, even when one fails
 	@$(MAKE) --keep-going check-format check-lint check-types check-imports
