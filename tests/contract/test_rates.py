@@ -21,6 +21,7 @@ STEADY: Final = {"ring_classic"}
 """A number that a rollback or a crash has lost stops it for good: it gets neither."""
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("group", [0, 1, 2])
 def test_rates_are_of_committed_messages_however_many_are_rolled_back(database: str, group: int) -> None:
     designs = DESIGNS[group::3]
