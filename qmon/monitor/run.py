@@ -16,7 +16,7 @@ from qmon.monitor.jobs import PART, Job
 
 Results = dict[tuple[str, str], tuple[Any, ...]]
 """The records of each job that worked, by queue and probe."""
-_PROVING_S: Final = 0.7
+_PROVING_S: Final = 0.45
 """Probes that run by themselves take no longer together in one poll; a poll must end within its deadline."""
 _REST: Final = 15
 _REST_LONG: Final = 30
