@@ -98,7 +98,7 @@ def test_the_owner_is_killed_while_the_server_is_made(temporary: Path) -> None:
     parent.end(signal.SIGKILL)
     wait_until(lambda: not list(temporary.iterdir()), what="the folder gone")
     wait_until(lambda: not processes.marked(str(temporary)), what="its processes gone")
-    wait_until(lambda: orphaned() <= before, what="no shared memory left")
+    assert wait_until(lambda: orphaned() <= before, what="no shared memory left")
 
 
 def test_destroy_after_kill_removes_the_shared_memory(temporary: Path) -> None:
