@@ -6,7 +6,6 @@ so often that its looks would take half a per cent of one processor.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from qmon.model.deadlocks import circles_of
 from qmon.model.samples import ClockSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
+from qmon.monitor.apart import Apart
 from qmon.monitor.jobs import Book
 
 EVERY_S: Final = 0.25
@@ -36,21 +36,16 @@ _DEADLINE_S: Final = 5.0
 _CIRCLES: Final = {"limit": 50, "chars": 200}
 
 
-class Sampler:
+class Sampler(Apart):
     """Adds up what it sees; a poll takes the totals and never waits for them."""
+
+    NAME = "qmon-look"
 
     def __init__(
         self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._engine = engine
-        self._connect = connect
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._wake = threading.Event()
-        self._closed = False
+        super().__init__(engine, connect, clock)
         self._closely = False
-        self._connection: Connection | None = None
-        self._thread: threading.Thread | None = None
         self._since_at: float | None = None
         self._watched_s = 0.0
         self._looks = 0
@@ -59,11 +54,6 @@ class Sampler:
         self._failure: ProbeFailure | None = None
         self.spent_s = 0.0
         """Seconds of server time that looks have taken so far, as seen from here, without the way to the server."""
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread = threading.Thread(target=self._run, name="qmon-look", daemon=True)
-        self._thread.start()
 
     def look_closely(self, closely: bool) -> None:
         """Look more often, while somebody looks at the waits."""
@@ -84,16 +74,6 @@ class Sampler:
         with self._lock:
             return () if self._failure is None else (self._failure,)
 
-    def close(self) -> None:
-        """Stop."""
-        self._closed = True
-        self._wake.set()
-        connection = self._connection
-        if connection is not None:
-            connection.cancel()
-        if self._thread is not None:
-            self._thread.join(timeout=2.0)
-
     def _run(self) -> None:
         while not self._closed:
             try:
@@ -107,9 +87,7 @@ class Sampler:
                 self._fail(f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
             finally:
                 self._forget()
-                connection, self._connection = self._connection, None
-                if connection is not None:
-                    connection.close()
+                self._drop()
             self._wake.wait(_BACK_OFF_S)
             self._wake.clear()
 

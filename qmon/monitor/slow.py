@@ -6,7 +6,6 @@ one processor), nor before 10 seconds (head) or 60 seconds (count).
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, QmonError, QueryFailed
 from qmon.model.samples import AnchorSample, ClockSample, HeadSample
 from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.apart import Apart
 from qmon.monitor.jobs import Book
 from qmon.monitor.own_use import OwnUses
 from qmon.monitor.queue_probes import Memo, QueueProbes, Spec, names_of, state_values
@@ -45,36 +45,26 @@ class _Task:
     had not seen yet."""
 
 
-class Slow:
+class Slow(Apart):
     """Runs the slow readings in a thread of its own; the poll takes what is there and never waits for it."""
+
+    NAME = "qmon-slow"
 
     def __init__(
         self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._engine = engine
-        self._connect = connect
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._wake = threading.Event()
-        self._closed = False
+        super().__init__(engine, connect, clock)
         self._queues: dict[str, Spec] = {}
         self._tasks: dict[tuple[str, str], _Task] = {}
         self._anchors: dict[str, AnchorSample] = {}
         self._heads: dict[str, tuple[bool, str | None]] = {}
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
-        self._connection: Connection | None = None
-        self._thread: threading.Thread | None = None
         self.spent_s = 0.0
         """Seconds of server time that counts have taken so far, as seen from here."""
         self.own = OwnUses()
         """What these readings have read of the tables."""
         self.counts = 0
         """Exact counts made so far."""
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread = threading.Thread(target=self._run, name="qmon-slow", daemon=True)
-        self._thread.start()
 
     def use(self, specs: Sequence[Spec]) -> None:
         """Read these queues from now on."""
@@ -128,16 +118,6 @@ class Slow:
                 if dear and head_id is not None:
                     memo.found_below(head_id)
 
-    def close(self) -> None:
-        """Stop; a count under way is cancelled."""
-        self._closed = True
-        self._wake.set()
-        connection = self._connection
-        if connection is not None:
-            connection.cancel()
-        if self._thread is not None:
-            self._thread.join(timeout=2.0)
-
     def _run(self) -> None:
         while not self._closed:
             task = self._next()
@@ -166,11 +146,6 @@ class Slow:
         self._connection = self._connect(session)
         return self._connection
 
-    def _drop(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
-
     def _next(self) -> _Task | None:
         now = self._clock()
         with self._lock:
@@ -197,15 +172,14 @@ class Slow:
             self._failures.pop((task.queue, task.kind), None)
 
     def _look(self, connection: Connection, found: Spec, task: _Task) -> None:
-        probes = QueueProbes(Book(self._engine, connection.version), found.layout, found.facts)
-        probe = probes.head_probe
+        book = Book(self._engine, connection.version)
+        probe = QueueProbes(book, found.layout, found.facts).head_probe
         # A walk of the poll is cut short; here it goes to the end, with the statement that leads to ready rows.
         probe = "head_state" if probe == "head_walk" else probe
         if probe not in ("head", "head_state"):
             task.wanted = False
             return
         names, values = names_of(found.layout, found.facts), state_values(found.layout)
-        book = Book(self._engine, connection.version)
         job = book.job(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
         trip = self._timed(connection, book.job("clock", ClockSample).bound)
         tables = (found.facts.table_id, found.facts.data_table_id)

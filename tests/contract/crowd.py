@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.model.observer import Budget
 from qmon.model.view import View
-from qmon.monitor.watch import open_poller
-from tests.contract.watching import Watched, target_of
+from tests.contract.watching import Watched
 from tests.facts import connected, query, wait_until
 
 _MAKE = """
@@ -66,17 +64,6 @@ def _layout(name: str) -> Layout:
         name, "status", TableName("public", name), id="id", state=StateColumn("state", ready=0, in_progress=1),
         started_at="started_at", enqueued_at="at", payload="payload",
     )  # fmt: skip
-
-
-@contextlib.contextmanager
-def watched_with(url: str, layouts: Sequence[Layout], budget: Budget, interval_s: float) -> Iterator[Watched]:
-    """Poll within a budget until the end of the block."""
-    watched = Watched(open_poller(target_of(url), layouts, interval_s=interval_s, budget=budget))
-    watched.poller.start(watched)
-    try:
-        yield watched
-    finally:
-        watched.poller.close()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from qmon.tui.panels.header import header
 from qmon.tui.panels.queue import unknowns
 from qmon.tui.spans import Line
 from qmon.tui.status import Shown
-from tests.contract.crowd import crowded, last_polls, watched_with
+from tests.contract.crowd import crowded, last_polls
 from tests.contract.watching import ROOMY, installed, watching
 from tests.facts import connected, wait_until
 
@@ -25,13 +25,13 @@ def words(lines: list[Line]) -> str:
 def test_three_hundred_sessions_and_a_hundred_queues_stay_within_the_budget() -> None:
     """The budget is half of what the polls would cost, whatever this machine makes of that."""
     with crowded(300, QUEUES) as (url, layouts):
-        with watched_with(url, layouts, UNLIMITED, 0.5) as watched:
+        with watching(url, layouts, 0.5, UNLIMITED) as watched:
             whole = last_polls(watched, 3, after=3)
             assert whole.views[-1].server.sessions == 300
             assert whole.views[-1].server.observing is not None
             assert not whole.views[-1].server.observing.shed
         budget = Budget(poll_ms=whole.usual / 2)
-        with watched_with(url, layouts, budget, 0.5) as watched:
+        with watching(url, layouts, 0.5, budget) as watched:
 
             def within() -> bool:
                 return last_polls(watched, 5, after=3).usual <= budget.allowed_ms(0.5)

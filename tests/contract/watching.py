@@ -100,9 +100,11 @@ class Watched:
 
 
 @contextmanager
-def watching(url: str, layouts: Sequence[Layout] = (), interval_s: float = 0.5) -> Iterator[Watched]:
+def watching(
+    url: str, layouts: Sequence[Layout] = (), interval_s: float = 0.5, budget: Budget = ROOMY
+) -> Iterator[Watched]:
     """Poll the database until the end of the block."""
-    watched = Watched(open_poller(target_of(url), layouts, interval_s=interval_s, budget=ROOMY))
+    watched = Watched(open_poller(target_of(url), layouts, interval_s=interval_s, budget=budget))
     watched.poller.start(watched)
     try:
         yield watched

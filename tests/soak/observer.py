@@ -5,7 +5,8 @@ from __future__ import annotations
 from statistics import median, quantiles
 
 from qmon.model.observer import Budget
-from tests.contract.crowd import crowded, last_polls, touch, watched_with
+from tests.contract.crowd import crowded, last_polls, touch
+from tests.contract.watching import watching
 from tests.facts import wait_until
 
 ALLOWED_MS = 100.0
@@ -16,7 +17,7 @@ def within(sessions: int = 300, queues: int = 100, polls: int = 60, interval_s: 
     """Watch so many queues with so many sessions connected; one line with what the polls cost."""
     with (
         crowded(sessions, queues) as (url, layouts),
-        watched_with(url, layouts, Budget(poll_ms=ALLOWED_MS), interval_s) as watched,
+        watching(url, layouts, interval_s, Budget(poll_ms=ALLOWED_MS)) as watched,
     ):
         wait_until(lambda: len(watched.views) >= _SETTLING, 300, what="the first polls")
         found = last_polls(watched, polls, after=_SETTLING)

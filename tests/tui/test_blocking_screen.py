@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from textual.pilot import Pilot
 
 from qmon.model.blocking import Forest
 from qmon.model.operations import Kind
@@ -23,35 +22,23 @@ from tests.tui.scripted_acting import Script, ScriptedOffice
 from tests.tui.test_pictures import SIZES, Compare, Shot
 
 
-class BlockedShot(Shot):
-    """The same app on screen 4."""
-
-    def __init__(self, *keys: str, found: View | None = None, plain: bool = False) -> None:
-        super().__init__("4", *keys, plain=plain)
-        self.found = found or blocked_view()
-
-    async def ready(self, pilot: Pilot[None]) -> None:
-        """Figures have come, and keys were pressed."""
-        await pilot.pause()
-        self.source.give(self.found)
-        for key in ("", *self.keys):
-            await pilot.press(*([key] if key else []))
-            for _ in range(3):
-                await pilot.pause()
+def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:
+    """The app on screen 4."""
+    return Shot("4", *keys, found=found or blocked_view(), plain=plain)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_blocking(snap_compare: Compare, size: tuple[int, int]) -> None:
-    shot = BlockedShot("down")
+    shot = shot_of("down")
     assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
 
 
 @pytest.mark.parametrize("case", ["details", "deep", "plain"])
 def test_blocking_otherwise(snap_compare: Compare, case: str) -> None:
     shots = {
-        "details": BlockedShot("enter"),
-        "deep": BlockedShot("G", found=blocked_view(chain(60))),
-        "plain": BlockedShot("down", plain=True),
+        "details": shot_of("enter"),
+        "deep": shot_of("G", found=blocked_view(chain(60))),
+        "plain": shot_of("down", plain=True),
     }
     assert snap_compare(shots[case].app, terminal_size=(80, 24), run_before=shots[case].ready)
 

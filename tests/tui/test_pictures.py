@@ -9,6 +9,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
+from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui.app import QmonApp
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
@@ -28,8 +29,9 @@ class Compare(Protocol):
 class Shot:
     """An app at rest, and the way to what is to be seen."""
 
-    def __init__(self, *keys: str, dark: bool = True, plain: bool = False) -> None:
+    def __init__(self, *keys: str, found: View | None = None, dark: bool = True, plain: bool = False) -> None:
         self.source = Scripted()
+        self.found = found or view()
         self.clock = Clock()
         self.app = QmonApp(
             self.source, self.source.fold, clock=self.clock, prod=True, read_only=True, dark=dark, plain=plain
@@ -39,13 +41,13 @@ class Shot:
     async def ready(self, pilot: Pilot[None]) -> None:
         """Figures have come, and keys were pressed."""
         await pilot.pause()
-        self.source.give(view())
+        self.source.give(self.found)
         for _ in range(3):
             await pilot.pause()
         for key in self.keys:
             await pilot.press(key)
-            await pilot.pause()
-        await pilot.pause()
+            for _ in range(3):
+                await pilot.pause()
 
     async def at(self, pilot: Pilot[None], seconds: float) -> None:
         """So much time has passed since."""

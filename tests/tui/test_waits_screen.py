@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from textual.pilot import Pilot
 
 from qmon.model.operations import Kind
 from qmon.model.snapshot import ProbeFailure
@@ -19,32 +18,20 @@ from tests.tui.test_pictures import SIZES, Compare, Shot
 from tests.tui.waited import NEXT, PREPARED, SLEEPER, counted, waited_view
 
 
-class WaitsShot(Shot):
-    """The same app on screen 3."""
-
-    def __init__(self, *keys: str, found: View | None = None, plain: bool = False) -> None:
-        super().__init__("3", *keys, plain=plain)
-        self.found = found or waited_view()
-
-    async def ready(self, pilot: Pilot[None]) -> None:
-        """Figures have come, and keys were pressed."""
-        await pilot.pause()
-        self.source.give(self.found)
-        for key in ("", *self.keys):
-            await pilot.press(*([key] if key else []))
-            for _ in range(3):
-                await pilot.pause()
+def shot_of(*keys: str, found: View | None = None, plain: bool = False) -> Shot:
+    """The app on screen 3."""
+    return Shot("3", *keys, found=found or waited_view(), plain=plain)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_waits(snap_compare: Compare, size: tuple[int, int]) -> None:
-    shot = WaitsShot("down")
+    shot = shot_of("down")
     assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)
 
 
 @pytest.mark.parametrize("case", ["counted", "plain"])
 def test_waits_otherwise(snap_compare: Compare, case: str) -> None:
-    shots = {"counted": WaitsShot(found=waited_view(found=counted())), "plain": WaitsShot(plain=True)}
+    shots = {"counted": shot_of(found=waited_view(found=counted())), "plain": shot_of(plain=True)}
     assert snap_compare(shots[case].app, terminal_size=(120, 40), run_before=shots[case].ready)
 
 
