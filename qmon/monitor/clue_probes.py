@@ -74,7 +74,7 @@ class ClueProbes:
             jobs.append(self._facts_job())
         sequences = [each for probes in queues.values() for each in (*_sequences(probes), *_ids(probes))]
         if sequences and self._book.has("drawers"):
-            jobs.append(self._book.job("drawers", DrawerSample, {"sequences": _array(sequences)}))
+            jobs.append(self._book.job("drawers", DrawerSample, {"sequences": self._book.engine.ids(sequences)}))
         for probes in queues.values():
             jobs += [
                 job
@@ -171,11 +171,12 @@ class ClueProbes:
         if "head" not in facts.indexes:
             return None
         start = self._memos[layout.queue].start()
+        others = [each for each in _sequences(probes) if each != facts.push_sequence_id]
         values: dict[str, Value] = {
             "from_slot": start,
             "to_slot": min(start + SLOTS, ring.size) - 1,
             "push_sequence": str(facts.push_sequence_id),
-            "pop_sequences": _array([each for each in _sequences(probes) if each != facts.push_sequence_id]),
+            "pop_sequences": self._book.engine.ids(others),
             "min_age_s": _MIN_AGE_S,
         }
         return self._book.job("ring_sweep", SweepSample, values, names_of(layout, facts), layout.queue)
@@ -198,10 +199,6 @@ def _sequences(probes: QueueProbes) -> list[int]:
     if ring is None or ring.turn is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
         return []
     return [facts.push_sequence_id, *(facts.subscriber_sequence_ids or (facts.pop_sequence_id,))]
-
-
-def _array(ids: list[int]) -> str:
-    return "{" + ",".join(map(str, ids)) + "}"
 
 
 def _first(rows: tuple[Any, ...] | None) -> Any:
