@@ -25,6 +25,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> None:
+    """Each worker must collect the same names: bytes may hold a time (gzip) and tell a reader nothing, so name them."""
+    if isinstance(val, bytes):
+        message = f"a parameter {argname!r} of bytes needs ids= with a word for each"
+        raise pytest.UsageError(message)
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[EmbeddedServer]:
     """One server for the whole run, with pg_stat_statements preloaded and the times of commits kept.

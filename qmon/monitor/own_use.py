@@ -32,9 +32,9 @@ class OwnUses:
 
     def fetch(self, connection: Connection, book: Book, bound: Bound, tables: Iterable[int | None]) -> Rows:
         """Fetch a statement, and in the same transaction what it has read, where the server tells that."""
-        asked = "{" + ",".join(str(table) for table in tables if table is not None) + "}"
         if not book.has("own_uses"):
             return connection.fetch(bound)
+        asked = book.engine.ids([table for table in tables if table is not None])
         rows, own = connection.fetch_batch([bound, book.job("own_uses", OwnUse, {"tables": asked}).bound])
         with self._lock:
             for use in records(OwnUse, own):

@@ -77,8 +77,8 @@ class Readings:
         if now - self._asked_at >= _EVERY_S:
             self._asked_at = now
             if tables and self._latched:
-                asked = "{" + ",".join(map(str, tables)) + "}"
-                jobs += self._job("latches", LatchSample, {"tables": asked, "chars": _STATEMENT})
+                asked: dict[str, Value] = {"tables": self._book.engine.ids(tables), "chars": _STATEMENT}
+                jobs += self._job("latches", LatchSample, asked)
             jobs += self._book.of_tables("uses", UseSample, tables) if tables else []
             jobs += self._job("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
         return jobs

@@ -52,7 +52,15 @@ def test_a_file_that_was_cut_short_gives_what_is_in_it(segment: Path) -> None:
     assert {n for n in whole if n < members[-1].first} <= numbers(segment) < whole
 
 
-@pytest.mark.parametrize("content", [b"", b"no gzip at all", b"\x1f\x8b\x08", gzip.compress(b"a\nb\n")])
+NO_SEGMENTS = {
+    "empty": b"",
+    "text": b"no gzip at all",
+    "three bytes of gzip": b"\x1f\x8b\x08",
+    "gzip of something else": gzip.compress(b"a\nb\n", mtime=0),
+}
+
+
+@pytest.mark.parametrize("content", NO_SEGMENTS.values(), ids=NO_SEGMENTS)
 def test_what_is_no_segment_is_said(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.jsonl.gz"
     path.write_bytes(content)

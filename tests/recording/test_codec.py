@@ -83,7 +83,17 @@ def test_fields_of_the_future_are_passed_over_and_missing_ones_take_their_defaul
     assert read_line(b'{"v":2,"r":"x","n":1,"at":0,"k":"snapshot","snapshot":{}}') is None
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"{}", b'{"v":1,"r":"x","n":1,"at":0,"k":"end"}', b"\xff\xfe"])
+NO_LINES = {
+    "empty": b"",
+    "cut short": b"{",
+    "list": b"[]",
+    "no member": b"{}",
+    "no kind of that name": b'{"v":1,"r":"x","n":1,"at":0,"k":"end"}',
+    "no UTF-8": b"\xff\xfe",
+}
+
+
+@pytest.mark.parametrize("text", NO_LINES.values(), ids=NO_LINES)
 def test_what_is_no_line_is_said_to_be_none(text: bytes) -> None:
     with pytest.raises(Damaged, match="not a line of a recording"):
         read_line(text)
