@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import json_object, note, say
+from qmon.cli.output import clean, json_object, note, say
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -168,6 +168,15 @@ def baselines(
     weeks: Annotated[
         int, typer.Option("--weeks", metavar="N", min=4, max=520, help="Of so many weeks, the newest there are.")
     ] = 12,
+    zone: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--zone",
+            metavar="ZONE",
+            help="Hours are those of this time zone, such as Europe/Berlin; TARGET=ZONE for one target; may be given "
+            "often. Default: the zone of the machine that recorded the target.",
+        ),
+    ] = None,
     master: Master = None,
     conf: Conf = None,
 ) -> None:
@@ -176,14 +185,31 @@ def baselines(
     Minutes within incidents are left out. An hour of the week with fewer than four readings is left out, too: that is
     not enough history.
     """
+    stated = _zones(zone or ())
     with opened(lake, master, conf) as source:
         from qmon.pipeline.facts import normal
 
-        queues, hours = normal(source, recordings, weeks)
-    if not hours:
+        found = normal(source, recordings, weeks, stated)
+    for target, name in sorted(found.zones.items()):
+        how = "as stated" if {"", target} & set(stated) else "as its recorder says; --zone states another"
+        say(f"{clean(target)}: hours of the week in {name} ({how})")
+    if not found.hours:
         say("not enough history: no hour of the week was watched four times; the file says so")
         return
-    say(f"what is normal for {hours:,} hours of the week of {queues:,} queues is written")
+    say(f"what is normal for {found.hours:,} hours of the week of {found.queues:,} queues is written")
+
+
+def _zones(texts: Iterable[str]) -> dict[str, str]:
+    """Time zones by target, ``""`` for all others. Raises ``BadInput`` for a zone that there is not."""
+    from qmon.recording.zone import is_zone
+
+    zones = {}
+    for text in texts:
+        target, _, name = text.rpartition("=")
+        if not is_zone(name):
+            raise BadInput(f"--zone takes a time zone such as Europe/Berlin, or TARGET=ZONE; there is no zone {name!r}")
+        zones[target] = name
+    return zones
 
 
 def _progress(manifest: Manifest) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pyspark.sql import Column, DataFrame, Row
@@ -24,6 +24,18 @@ FIGURES: Final[dict[str, tuple[str, str]]] = {
 }
 """Each figure of a queue: what is added up, and the seconds that it is divided by."""
 VERSION: Final = 1
+
+
+def zones_of(minutes: DataFrame, stated: Mapping[str, str]) -> dict[str, str]:
+    """The time zone of each target: as stated for it, as stated for all (under ``""``), else the newest recorded."""
+    rows = minutes.groupBy("target").agg(F.max_by("zone", "at").alias("zone")).collect()
+    return {row.target: stated.get(row.target) or stated.get("") or row.zone or "UTC" for row in rows}
+
+
+def zoned(minutes: DataFrame, zones: Mapping[str, str]) -> DataFrame:
+    """Minutes with the zone that counts for their target, whichever the machine had that recorded them."""
+    known = minutes.sparkSession.createDataFrame(list(zones.items()), "target string, zone string")
+    return minutes.drop("zone").join(F.broadcast(known), "target")
 
 
 def readings(minutes: DataFrame, incidents: DataFrame) -> DataFrame:
@@ -56,19 +68,18 @@ def baselines(readings: DataFrame, weeks: int = WEEKS) -> DataFrame:
     )
 
 
-def as_file(rows: Iterable[Row]) -> str:
+def as_file(rows: Iterable[Row], zones: Mapping[str, str]) -> str:
     """The small file that the dashboard loads: target, queue, figure, hour of the week → median, mad, readings.
 
-    ``zone`` is that of most targets, ``zones`` has each; hour 0 is Monday 00:00.
+    ``zones``: of each target; ``zone`` in the file is that of most of them. Hour 0 is Monday 00:00.
     """
     queues: dict[str, Any] = {}
-    zones: dict[str, str] = {}
     for row in sorted(rows, key=lambda r: (r.target, r.queue, r.figure, r.hour)):
-        zones[row.target] = row.zone
         figure = queues.setdefault(row.target, {}).setdefault(row.queue, {}).setdefault(row.figure, {})
         figure[str(row.hour)] = [row.median, row.mad, row.readings]
-    common = Counter(zones.values()).most_common(1)
-    whole = {"version": VERSION, "zone": common[0][0] if common else "UTC", "zones": zones, "queues": queues}
+    common = Counter(sorted(zones.values())).most_common(1)
+    each = dict(sorted(zones.items()))
+    whole = {"version": VERSION, "zone": common[0][0] if common else "UTC", "zones": each, "queues": queues}
     return json.dumps(whole, separators=(",", ":")) + "\n"
 
 

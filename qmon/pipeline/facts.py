@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from qmon.errors import BadInput
-from qmon.pipeline.baselines import as_file, baselines, readings
+from qmon.pipeline.baselines import as_file, baselines, readings, zoned, zones_of
 from qmon.pipeline.capacity import Capacity, capacity
 from qmon.pipeline.incidents import incidents, with_operations
 from qmon.pipeline.lake import Lake, Manifest
@@ -127,10 +127,19 @@ def gather(lake: Lake, manifest: Manifest, period: Period, queue: str | None = N
     )  # fmt: skip
 
 
-def normal(lake: Lake, recordings: str, weeks: int) -> tuple[int, int]:
-    """Write the file of what is normal; returns how many queues and hours of the week are in it.
+@dataclass(frozen=True, slots=True)
+class Normal:
+    """What was written: how many queues and hours of the week, and the time zone of each target."""
 
-    Raises ``BadInput`` where there is no such folder, or nothing in the lake.
+    queues: int
+    hours: int
+    zones: Mapping[str, str]
+
+
+def normal(lake: Lake, recordings: str, weeks: int, stated: Mapping[str, str]) -> Normal:
+    """Write the file of what is normal. ``stated``: time zones by target, ``""`` for all others.
+
+    Raises ``BadInput`` where there is no such folder, nothing in the lake, or no target of that name.
     """
     place = Storage(lake.session, recordings)
     if not place.exists():
@@ -138,10 +147,15 @@ def normal(lake: Lake, recordings: str, weeks: int) -> tuple[int, int]:
     manifest = lake.manifest()
     newest = period_of(manifest, None, None).end
     days = Period(newest - weeks * WEEK_S, newest).days(manifest)
+    if unknown := sorted(set(stated) - {"", *manifest.days}):
+        raise BadInput(f"--zone: the lake has no target {unknown[0]!r}; it has: {', '.join(sorted(manifest.days))}")
     found = incidents(lake.read("runs", manifest, days))
-    rows = baselines(readings(lake.read("minutes", manifest, days), found)).collect()
-    place.replace(as_file(rows), BASELINES_FILE)
-    return len({(row.target, row.queue) for row in rows}), len({(r.target, r.queue, r.hour) for r in rows})
+    minutes = lake.read("minutes", manifest, days)
+    zones = zones_of(minutes, stated)
+    rows = baselines(readings(zoned(minutes, zones), found)).collect()
+    place.replace(as_file(rows, zones), BASELINES_FILE)
+    hours = {(row.target, row.queue, row.hour) for row in rows}
+    return Normal(len({(row.target, row.queue) for row in rows}), len(hours), zones)
 
 
 def rate(row: Row, what: str) -> float | None:

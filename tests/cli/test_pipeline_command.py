@@ -38,6 +38,8 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
         (("report", "--lake", "x", "-o", "/nowhere/at/all/y.html"), "there is no folder /nowhere/at/all"),
         (("report", "--lake", "x", "--terminal", "--from", "soon"), "is no day or time"),
         (("run", "--lake", "x", "--recordings", "y", "--conf", "memory"), "--conf takes NAME=VALUE"),
+        (("baselines", "--lake", "x", "--recordings", "y", "--zone", "Mars/Base"), "there is no zone 'Mars/Base'"),
+        (("baselines", "--lake", "x", "--recordings", "y", "--zone", "shop="), "there is no zone ''"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_at_once(arguments: tuple[str, ...], said: str) -> None:

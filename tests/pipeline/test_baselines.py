@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from qmon.pipeline.baselines import FIGURES, as_file, baselines, readings
+from qmon.pipeline.baselines import FIGURES, as_file, baselines, readings, zoned, zones_of
 from qmon.pipeline.capacity import capacity
 from qmon.pipeline.schema import ROLLUPS
 
@@ -65,7 +65,8 @@ def test_hours_of_the_week_equal_plain_python(spark: SparkSession) -> None:
     incident = spark.createDataFrame(
         [("shop", "orders", *troubled)], "target string, queue string, start_at double, end_at double"
     )
-    text = as_file(baselines(readings(frame, incident)).collect())
+    zones = zones_of(frame, {})
+    text = as_file(baselines(readings(zoned(frame, zones), incident)).collect(), zones)
     file = json.loads(text)
     assert (file["version"], file["zone"], file["zones"]) == (1, "Europe/Berlin", {"shop": "Europe/Berlin"})
     found = {
@@ -90,7 +91,23 @@ def test_hours_of_the_week_equal_plain_python(spark: SparkSession) -> None:
 
 def test_a_file_without_history_is_a_file() -> None:
     none: list[Row] = []
-    assert json.loads(as_file(none)) == {"version": 1, "zone": "UTC", "zones": {}, "queues": {}}
+    assert json.loads(as_file(none, {})) == {"version": 1, "zone": "UTC", "zones": {}, "queues": {}}
+
+
+def test_a_zone_that_is_stated_counts_before_the_newest_that_was_recorded(spark: SparkSession) -> None:
+    """The recorder has moved from Tokyo to Berlin; the readings of both are those of one clock."""
+    rows = [row | {"zone": "Asia/Tokyo" if place < 84 else row["zone"]} for place, row in enumerate(minutes())]
+    frame = spark.createDataFrame([tuple(row.get(name) for name in ROLLUPS.fieldNames()) for row in rows], ROLLUPS)
+    assert zones_of(frame, {}) == zones_of(frame, {"crm": "UTC"}) == {"shop": "Europe/Berlin"}
+    assert zones_of(frame, {"": "UTC", "crm": "Asia/Tokyo"}) == {"shop": "UTC"}
+    assert zones_of(frame, {"": "UTC", "shop": "America/New_York"}) == {"shop": "America/New_York"}
+    nobody = spark.createDataFrame([], "target string, queue string, start_at double, end_at double")
+    for zone in ("Europe/Berlin", "America/New_York"):
+        found = readings(zoned(frame, {"shop": zone}), nobody).where("figure = 'ready'").collect()
+        first = min(datetime.fromtimestamp(row["at"], ZoneInfo(zone)) for row in rows)
+        assert {row.zone for row in found} == {zone}
+        assert min(row.hour for row in found) == first.weekday() * 24 + first.hour
+        assert len(found) == 4 * 7 + 2 - (zone == "Europe/Berlin")
 
 
 @pytest.mark.parametrize(
