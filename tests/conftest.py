@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -23,6 +24,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         return (yield)
     with turn(item.config.cache.mkdir("turns"), alone=item.get_closest_marker("alone") is not None):
         return (yield)
+
+
+def pytest_configure() -> None:
+    """Started with ``nohup`` or in the background, tests would hand on that signals are ignored to what they signal."""
+    for number, handler in ((signal.SIGHUP, signal.SIG_DFL), (signal.SIGINT, signal.default_int_handler)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> None:
