@@ -1,0 +1,107 @@
+"""What is usual at an hour of the week, and what lies outside of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from qmon.model.usual import Baselines, Usual, recent, unusual
+from qmon.model.view import Point
+
+BERLIN = ZoneInfo("Europe/Berlin")
+TUESDAY = datetime(2026, 11, 17, 14, 30, tzinfo=BERLIN).timestamp()
+TUE_14 = 24 + 14
+
+
+def known(median: float, mad: float = 1.0, weeks: int = 9, *, figure: str = "ready", hour: int = TUE_14) -> Baselines:
+    """One hour of the week of one figure of mails of shop, on Berlin's clock."""
+    return Baselines({"shop": {"mails": {figure: {hour: Usual(median, mad, weeks)}}}}, "UTC", {"shop": "Europe/Berlin"})
+
+
+def history(ready: float, *, seconds: int = 600, last: float | None = None) -> list[Point]:
+    """A point every two seconds up to Tuesday 14:30."""
+    points = [Point(TUESDAY - back, ready, 4.0, 4.0, None, 0.0, None) for back in range(seconds, -1, -2)]
+    if last is not None:
+        points[-1] = Point(TUESDAY, last, 4.0, 4.0, None, 0.0, None)
+    return points
+
+
+def test_the_hour_is_that_of_the_targets_clock() -> None:
+    band = known(100.0, 10.0).band("shop", "mails", "ready", TUESDAY)
+    assert band is not None
+    assert (band.hour, band.median, band.weeks) == ("Tue 14:00", 100.0, 9)
+    assert band.high - 100.0 == pytest.approx(3 * 1.4826 * 10.0) == 100.0 - band.low
+    for at in (TUESDAY + 3600, TUESDAY - 86_400):
+        assert known(100.0).band("shop", "mails", "ready", at) is None
+
+
+def test_the_hour_follows_summer_time() -> None:
+    """14:30 on the wall is 12:30 UTC in summer and 13:30 UTC in winter: the same hour of the week."""
+    summer = datetime(2026, 7, 14, 14, 30, tzinfo=BERLIN).timestamp()
+    assert (summer - TUESDAY) % 86_400 != 0
+    assert known(100.0).band("shop", "mails", "ready", summer) is not None
+
+
+def test_few_weeks_say_nothing() -> None:
+    assert known(100.0, weeks=3).band("shop", "mails", "ready", TUESDAY) is None
+    assert known(100.0, weeks=4).band("shop", "mails", "ready", TUESDAY) is not None
+    assert unusual(known(100.0, weeks=3), "shop", "mails", history(9_000.0)) == ()
+
+
+def test_a_band_is_never_a_hair_nor_below_zero() -> None:
+    empty = known(0.0, 0.0).band("shop", "mails", "ready", TUESDAY)
+    assert empty is not None and (empty.low, empty.high) == (0.0, 10.0)
+    steady = known(1_000.0, 0.0).band("shop", "mails", "ready", TUESDAY)
+    assert steady is not None and (steady.low, steady.high) == (750.0, 1_250.0)
+
+
+@pytest.mark.parametrize(
+    ("median", "now", "words", "brief"),
+    [
+        (100.0, 310.0, "3.1× the usual Tue 14:00", "3.1×"),
+        (100.0, 20.0, "0.2× the usual Tue 14:00", "0.2×"),
+        (10.0, 9_990.0, "999× the usual Tue 14:00", "999×"),
+        (0.0, 500.0, "usual Tue 14:00: 0", "unusually much"),
+        (1_200.0, 0.0, "usual Tue 14:00: 1,200", "unusually little"),
+    ],
+)
+def test_the_words(median: float, now: float, words: str, brief: str) -> None:
+    (found,) = unusual(known(median), "shop", "mails", history(now))
+    assert (found.words, found.brief) == (words, brief)
+    assert found.above is (now > median)
+
+
+def test_what_is_usual_is_not_marked() -> None:
+    for ready in (100.0, 76.0, 124.0):
+        assert unusual(known(100.0), "shop", "mails", history(ready)) == ()
+    assert unusual(known(100.0), "shop", "other", history(900.0)) == ()
+    assert unusual(known(100.0), "elsewhere", "mails", history(900.0)) == ()
+    assert unusual(known(100.0), "shop", "mails", []) == ()
+
+
+def test_one_burst_is_not_marked_and_neither_is_one_quiet_poll() -> None:
+    assert unusual(known(100.0), "shop", "mails", history(100.0, last=2_000.0)) == ()
+    assert unusual(known(100.0), "shop", "mails", history(400.0, last=100.0)) == ()
+    assert unusual(known(100.0), "shop", "mails", history(400.0, last=2.0)) == ()
+
+
+def test_nothing_is_said_before_a_minute_was_watched() -> None:
+    assert unusual(known(100.0), "shop", "mails", history(400.0, seconds=58)) == ()
+    assert len(unusual(known(100.0), "shop", "mails", history(400.0, seconds=60))) == 1
+
+
+def test_means_are_weighted_by_time_and_reach_back_five_minutes() -> None:
+    points = [
+        Point(at, value, None, None, None, None, None) for at, value in ((0, 7.0), (100, 7.0), (390, 20.0), (400, 40.0))
+    ]
+    assert recent(points, "ready") == pytest.approx((290 * 20.0 + 10 * 40.0) / 300)
+    assert recent(points, "push_rate") is None
+
+
+def test_the_farthest_out_comes_first() -> None:
+    both = Baselines({"shop": {"mails": {
+        "ready": {TUE_14: Usual(100.0, 1.0, 5)}, "push_rate": {TUE_14: Usual(400.0, 1.0, 5)},
+    }}}, "Europe/Berlin")  # fmt: skip
+    assert [each.figure for each in unusual(both, "shop", "mails", history(9_000.0))] == ["ready", "push_rate"]
