@@ -49,7 +49,17 @@ class HorizonSample:
 
 @dataclass(frozen=True, slots=True)
 class VersionStoreSample:
-    """One row: what the version store holds (SQL Server). PostgreSQL keeps old rows in the tables: it has none."""
+    """One row: what the version store holds (SQL Server). PostgreSQL keeps old rows in the tables: it has none.
 
-    bytes: int
-    oldest_s: float | None
+    ``bytes``: row versions in tempdb, of all databases where ``whole_server``; ``None``: not shown.
+    ``persistent_bytes``: row versions that the database keeps itself (accelerated database recovery), ``None``: none.
+    """
+
+    bytes: int | None
+    persistent_bytes: int | None
+    whole_server: bool
+
+    @property
+    def total(self) -> int:
+        """Bytes in both places."""
+        return (self.bytes or 0) + (self.persistent_bytes or 0)

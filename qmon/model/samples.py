@@ -241,9 +241,13 @@ class MessageSample:
 
 @dataclass(frozen=True, slots=True)
 class CostSample:
-    """One row: what our own session has cost the server so far. ``None``: this server does not say."""
+    """One row: what our own session has cost the server so far. ``None``: this server does not say.
+
+    ``buffers``: pages touched; ``cpu_ms``: milliseconds on a processor.
+    """
 
     buffers: int | None
+    cpu_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import NO_CLUES, Clues
 from qmon.model.deadlock_samples import Circle
-from qmon.model.horizon_samples import HorizonSample
+from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.layout import Layout
 from qmon.model.observer import Observing
 from qmon.model.samples import (
@@ -27,6 +27,7 @@ from qmon.model.samples import (
     WaitSample,
     WriterSample,
 )
+from qmon.model.server_counters import ServerCounters
 from qmon.model.use_samples import StatisticsSample, UseSample
 from qmon.model.wait_samples import LatchSample, WaitTotals
 
@@ -90,7 +91,8 @@ class Snapshot:
     our own session touched since the poll before, ``None`` where the server does not say.
     ``blocking``: who waits for whom in full, ``blocked``: the same as pairs.
     ``pauses``: those in force; none where the database records none. ``observing``: what watching costs, and what is
-    read less often for that.
+    read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
+    that our own session was on a processor since the poll before; ``None`` where the server does not say.
     """
 
     target: str
@@ -120,3 +122,6 @@ class Snapshot:
     circles: tuple[Circle, ...] = ()
     clients: tuple[ClientSample, ...] | None = None
     observing: Observing | None = None
+    server_counters: ServerCounters | None = None
+    version_store: VersionStoreSample | None = None
+    cpu_ms: int | None = None

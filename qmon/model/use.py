@@ -37,7 +37,8 @@ class IndexUse:
     """One table or index now. ``role``: ``table``, ``primary``, ``unique`` or ``index``; rates are per second.
 
     ``growth``: bytes per second over the last minutes; ``latch_wait`` and ``lock_wait``: seconds waited per second;
-    ``id``: the index as the server knows it, 0 the table.
+    ``id``: the index as the server knows it, 0 the table. ``fragmented``: share of its pages that are out of order, 0
+    to 1, ``fragmented_s``: seconds since that was read, ``unread``: why it is not (SQL Server).
     """
 
     name: str
@@ -54,6 +55,9 @@ class IndexUse:
     lock_wait: float | None
     splits: float | None
     id: int = 0
+    fragmented: float | None = None
+    fragmented_s: float | None = None
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ class QueueUse:
         trend: rows per pop so far, the oldest first, a value every few seconds; ``None`` where nothing was popped.
         parts: the tables and their indexes.
         analyzed: how often the table's statistics were updated in the last 20 seconds.
+        reads_per_pop: pages touched by each call of a procedure that pops (SQL Server); ``None``: not this server.
     """
 
     rows_per_pop: Figure
@@ -80,6 +85,17 @@ class QueueUse:
     trend: Sequence[float | None]
     parts: tuple[IndexUse, ...]
     analyzed: int = 0
+    reads_per_pop: Figure | None = None
+
+    @property
+    def touched(self) -> Figure:
+        """What a pop touches: rows, or where the server counts none, pages read by the procedure that pops."""
+        return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
+
+    @property
+    def touches(self) -> str:
+        """What ``touched`` counts."""
+        return "rows touched" if self.reads_per_pop is None else "logical reads"
 
 
 def work_between(before: UseSample, now: UseSample, polls: int = 1) -> Work | None:

@@ -8,8 +8,9 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 from qmon.model.blocking import Forest
+from qmon.model.counter_rates import CounterRates
 from qmon.model.flow import Flow
-from qmon.model.horizon_samples import HorizonSample
+from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.layout import Layout
 from qmon.model.ledger import Ledger
 from qmon.model.observer import Observing, Shed
@@ -179,7 +180,8 @@ class TargetView:
 
     ``blocking``: who waits for whom; ``blocked``: the same as pairs. ``None``: could not be read.
     ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it. ``observing``: what is read less
-    often to stay within it. ``commits``: without qmon's own, and ``sessions``, too.
+    often to stay within it. ``commits``: without qmon's own, and ``sessions``, too. ``counters``, ``version_store``: as
+    SQL Server has them. ``cpu_ms``: what qmon's own session was on a processor since the poll before.
     """
 
     commits: Figure
@@ -197,6 +199,9 @@ class TargetView:
     horizon: tuple[HorizonSample, ...] | None = None
     waiting: Waiting | None = None
     observing: Observing | None = None
+    counters: CounterRates | None = None
+    version_store: VersionStoreSample | None = None
+    cpu_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class Collector:
         self._sessions = 0
         self._pauses = False
         self._paused: tuple[PauseSample, ...] = ()
-        self._buffers: int | None = None
+        self._cost: CostSample | None = None
         self._graphs = Graphs(self._book)
         self._now_at = 0.0
 
@@ -154,12 +154,13 @@ class Collector:
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
         seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
         self._slow.want({q.layout.queue: self._needs_anchor(q) for q in seen})
+        spent = self._spent(results)
         ended = self._clock()
         return Snapshot(
             target=self._target, engine=self._engine.name, server_version=".".join(map(str, self._connection.version)),
             sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=(ended - started) * 1000,
             server_ms=None if server_ms is None else server_ms + extra_ms,
-            buffers=self._spent(results),
+            buffers=spent.buffers, cpu_ms=spent.cpu_ms,
             interval_s=self.observer.interval_s, server=server, queues=(*queues, *self._lost),
             waits=results.get(("", "waits")),
             blocked=None if blocking is None else pairs_of(blocking), blocking=blocking,
@@ -168,7 +169,8 @@ class Collector:
             clients=results.get(("", "clients")),
             failures=(*failures, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
-            circles=(*more.circles, *graphs), latches=more.latches,
+            circles=(*more.circles, *graphs), latches=more.latches, version_store=more.version_store,
+            server_counters=self._one(results, "server_counters"),
             observing=self.observer.observing(commits),
         )  # fmt: skip
 
@@ -272,12 +274,16 @@ class Collector:
             return True
         return q.head.counted >= q.head_limit or (q.progress is not None and q.progress.in_progress >= q.head_limit > 1)
 
-    def _spent(self, results: Results) -> int | None:
+    def _spent(self, results: Results) -> CostSample:
+        """What our own session has cost since the poll before."""
         cost = self._one(results, "cost")
-        if cost is None or cost.buffers is None:
-            return None
-        before, self._buffers = self._buffers, cost.buffers
-        return cost.buffers - before if before is not None and cost.buffers >= before else None
+        before = self._cost
+        if cost is None:
+            return CostSample(None)
+        self._cost = cost
+        if before is None:
+            return CostSample(None)
+        return CostSample(_more(before.buffers, cost.buffers), _more(before.cpu_ms, cost.cpu_ms))
 
     def _unseen(self, server: ServerSample) -> tuple[ProbeFailure, ...]:
         """What our role is not shown, and the GRANT that helps: a probe that silently sees nothing would lie."""
@@ -290,6 +296,10 @@ class Collector:
     @staticmethod
     def _one(results: Mapping[tuple[str, str], tuple[Any, ...]], probe: str) -> Any:
         return _first(results.get(("", probe)))
+
+
+def _more(before: int | None, now: int | None) -> int | None:
+    return now - before if before is not None and now is not None and now >= before else None
 
 
 def _first(records: tuple[Any, ...] | None) -> Any:

@@ -9,7 +9,7 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.engines.secret import hide_passwords
 from qmon.model.deadlock_samples import Circle
-from qmon.model.horizon_samples import HorizonSample
+from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.samples import CounterSample, ServerSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.use_samples import StatisticsSample, UseSample
@@ -40,6 +40,7 @@ class Found:
     waits: WaitTotals | None = None
     failures: tuple[ProbeFailure, ...] = ()
     circles: tuple[Circle, ...] = ()
+    version_store: VersionStoreSample | None = None
 
 
 class Readings:
@@ -81,6 +82,7 @@ class Readings:
                 jobs += self._job("latches", LatchSample, asked)
             jobs += self._book.of_tables("uses", UseSample, tables) if tables else []
             jobs += self._job("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
+            jobs += self._job("version_store", VersionStoreSample, {})
         return jobs
 
     def _job(self, probe: str, record: type, values: dict[str, Value]) -> list[Job]:
@@ -105,6 +107,7 @@ class Readings:
             self._held(results.get(("", "horizon")), server.now_at),
             self._fought_over(results, server.now_at), waits,
             () if sampler is None else sampler.failures(), () if sampler is None else sampler.circles(),
+            next(iter(results.get(("", "version_store"), ())), None),
         )  # fmt: skip
 
     def _fought_over(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:

@@ -18,7 +18,7 @@ from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import OwnerSample, PrioritySample, TriedSample
 from qmon.model.deadlock_samples import GraphSample
 from qmon.model.facts import Column, TableFacts
-from qmon.model.horizon_samples import HorizonSample
+from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.server_counters import ServerCounters
@@ -52,6 +52,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "ring": samples.RingSample, "ring_classic": samples.RingSample, "ring_subscribers": samples.RingSample,
     "scheduled": samples.CountSample, "scheduled_state": samples.CountSample, "sequences": samples.SequenceSample,
     "server": samples.ServerSample, "server_counters": ServerCounters, "statistics": StatisticsSample,
+    "version_store": VersionStoreSample,
     "tried_attempts": TriedSample, "uses": UseSample, "wait_totals": WaitTotal, "waits": samples.WaitSample,
     "writers": samples.WriterSample,
 }  # fmt: skip
@@ -103,7 +104,7 @@ def test_a_type_that_does_not_fit_is_found() -> None:
     file = next(f for f in PROBES if f.name == "probe/cost")
     text = rendered(file).replace("CAST(s.logical_reads AS bigint)", "CONVERT(nvarchar(20), s.logical_reads)")
     columns = columns_of(text)
-    assert columns == (("buffers", Type("nvarchar", digits=True)),)
+    assert columns == (("buffers", Type("nvarchar", digits=True)), ("cpu_ms", Type("bigint")))
     with pytest.raises(QueryFailed, match="buffers is str '9007199254740993', not int"):
         records(samples.CostSample, rows_of(columns))
     unknown = columns_of(

@@ -87,6 +87,8 @@ def _cost(view: View) -> list[Part]:
         parts = [Part.of(f"probe {text.milliseconds(server.client_ms)} here", "muted", 4)]
     if server.buffers is not None:
         parts.append(Part.of(f"{text.count(server.buffers)} pages", "muted", 6))
+    if server.cpu_ms is not None:
+        parts.append(Part.of(f"CPU {server.cpu_ms:,} ms", "muted", 7))
     if server.budget_share is not None:
         tone = "accent" if server.budget_share > 1 else "muted"
         parts.append(Part.of(f"{text.percent(server.budget_share)} of budget", tone, 5))

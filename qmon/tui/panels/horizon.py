@@ -10,6 +10,7 @@ from qmon.model.use import QueueUse
 from qmon.model.view import QueueView, View
 from qmon.tui import text
 from qmon.tui.clean import clean, shorten
+from qmon.tui.panels import versions
 from qmon.tui.panels.plan import entry
 from qmon.tui.panels.use import per_pop, queue_parts, trend
 from qmon.tui.spans import Line, Span, cut, fit
@@ -24,17 +25,26 @@ def lines(view: View | None, cells: int, rows: int) -> list[Line]:
     holders = view.server.horizon
     if holders is None:
         return [((" who holds it is not read on this server", "muted"),)]
-    if not holders:
-        return [((" nobody holds it: every dead row may be removed", "muted"),)]
     holder = culprit(holders)
     if holder is None:
-        return [((f" nobody holds it for long: the oldest is {clean(short(holders[0]))}", "muted"),)]
+        return [_nobody(view, holders, cells)]
     said: list[Line] = [((" held by   ", "muted"), *_who(holder, cells - 11))]
-    for index, line in enumerate(costs(view)[: max(1, rows - 3)]):
+    paid = versions.costs(view) if versions.keeps(view) else costs(view)
+    for index, line in enumerate(paid[: max(1, rows - 3)]):
         said.append(cut(((" costs     " if index == 0 else " " * 11, "muted"), *line), cells))
     said += entry("let go", gain(view, holders), cells, "strong", most=max(1, min(2, rows - len(said))))
     said += entry("statement", holder.statement, cells, "muted", most=2)
     return said[:rows]
+
+
+def _nobody(view: View, holders: Sequence[HorizonSample], cells: int) -> Line:
+    kept = versions.keeps(view)
+    told = "old row versions may be removed" if kept else "every dead row may be removed"
+    if holders:
+        line: Line = ((f" nobody holds it for long: the oldest is {clean(short(holders[0]))}", "muted"),)
+    else:
+        line = ((f" nobody holds it: {told}", "muted"),)
+    return cut((*line, (" · ", "faint"), *versions.held(view.server.version_store)), cells) if kept else line
 
 
 def of_queue(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
@@ -45,12 +55,13 @@ def of_queue(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
 
 def _held(queue: QueueView, view: View, cells: int) -> list[Line]:
     holder, use = culprit(view.server.horizon), queue.use
-    if holder is None or use is None or not use.dead:
+    store = view.server.version_store
+    if holder is None or use is None or not (use.dead or (store is not None and store.total)):
         return []
     since = f" for {text.long_age(holder.held_s)}" if holder.held_s is not None else ""
+    kept = f"{use.dead:,} dead rows here" if use.dead else "row versions"
     spans: list[Span] = [
-        (" horizon ", "muted"), (f"{named(holder)}{since}", "strong"),
-        (f" keeps {use.dead:,} dead rows here", "text"), (" [3]", "muted"),
+        (" horizon ", "muted"), (f"{named(holder)}{since}", "strong"), (f" keeps {kept}", "text"), (" [3]", "muted"),
     ]  # fmt: skip
     return [cut(spans, cells)]
 
@@ -102,6 +113,9 @@ def _pays(use: QueueUse) -> tuple[float, int]:
 
 def gain(view: View, holders: Sequence[HorizonSample]) -> str:
     """What there is to gain if the oldest let go, and who would hold it then."""
+    if versions.keeps(view):
+        after = next_one(holders)
+        return versions.gain(view, holders, "" if after is None else short(after))
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_one(holders)
     then = "nobody holds it then" if after is None else f"{short(after)}, holds it then"

@@ -13,7 +13,7 @@ from qmon.monitor.source import Focus
 from qmon.tui import keys
 from qmon.tui.acting.able import why_all_off
 from qmon.tui.acting.ask import Ask
-from qmon.tui.panels import horizon, use, waits
+from qmon.tui.panels import counters, horizon, use, waits
 from qmon.tui.panels.header import heading
 from qmon.tui.screens.base import DashboardScreen
 from qmon.tui.status import Freshness, Shown
@@ -30,6 +30,7 @@ class WaitsScreen(DashboardScreen):
     def body(self) -> ComposeResult:
         """The waits, what the one under the cursor means, the horizon, tables and indexes."""
         yield Lines(id="waits-heading")
+        yield Lines(id="counters")
         yield Grid(waits.COLUMNS, opens=False, id="waits")
         yield Lines(id="meaning", most=4)
         yield Lines(id="horizon-heading")
@@ -41,6 +42,8 @@ class WaitsScreen(DashboardScreen):
         """Draw the three panels."""
         view, most = shown.view, self.size.height
         found = view.server.waiting if view is not None else None
+        self.set_class(view is not None and view.server.counters is not None, "-counted")
+        self.query_one("#counters", Lines).show(lambda cells, _: counters.lines(view, cells), stale=stale)
         self.grid.columns = waits.columns(found)
         self.grid.show(waits.rows(found, self.filter_text), stale=stale, empty=waits.nothing(view, self.filter_text))
         self._draw_meaning(stale=stale)
@@ -67,7 +70,7 @@ class WaitsScreen(DashboardScreen):
         if view is None or not view.queues:
             return None
         chosen = view.queue(self.board.selected) if self.board.selected is not None else None
-        costs = {q.name: q.use.rows_per_pop.value or 0.0 for q in view.queues if q.use is not None}
+        costs = {q.name: q.use.touched.value or 0.0 for q in view.queues if q.use is not None}
         return chosen or max(view.queues, key=lambda q: costs.get(q.name, -1.0))
 
     def draw_ages(self, shown: Shown, now: float) -> None:

@@ -1,6 +1,7 @@
--- What our own session has cost: pages it has read or found in the buffer pool since it began, as of its last statement.
--- Everybody may see their own session.
+-- What our own session has cost: pages it has read or found in the buffer pool since it began, and its time on a processor, as
+-- of its last batch. Everybody may see their own session.
 -- > buffers pages touched so far
-SELECT CAST(s.logical_reads AS bigint) AS buffers
+-- > cpu_ms  milliseconds on a processor so far
+SELECT CAST(s.logical_reads AS bigint) AS buffers, CAST(s.cpu_time AS bigint) AS cpu_ms
 FROM sys.dm_exec_sessions AS s
 WHERE s.session_id = @@SPID

@@ -7,7 +7,7 @@
 -- > session       its id
 -- > name          always empty
 -- > xid           sequence number of its transaction
--- > age           transactions with row versions begun since
+-- > age           transactions with row versions begun since, by the last number that the server has given
 -- > held_s        seconds since it got that number
 -- > started_at    when the session began, seconds since the epoch
 -- > state         active, or idle in transaction
@@ -21,9 +21,9 @@ SELECT TOP (:limit)
     CAST('session' AS varchar(20)) AS kind,
     CAST(h.session_id AS int) AS session,
     CAST('' AS varchar(1)) AS name,
-    CONVERT(nvarchar(20), COALESCE(h.first_snapshot_sequence_num, h.transaction_sequence_num)) AS xid,
-    CAST(h.newest - COALESCE(h.first_snapshot_sequence_num, h.transaction_sequence_num) AS bigint) AS age,
-    CAST(h.elapsed_time_seconds AS float) AS held_s,
+    CONVERT(nvarchar(20), h.number) AS xid,
+    CAST(h.newest - h.number AS bigint) AS age,
+    CAST(h.held_s AS float) AS held_s,
     CAST(DATEDIFF(DAY, '19700101', s.login_time) * 86400.0
         + DATEDIFF(MILLISECOND, CAST(CAST(s.login_time AS date) AS datetime), s.login_time) / 1000.0
         - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 AS float) AS started_at,
@@ -40,10 +40,12 @@ SELECT TOP (:limit)
 FROM (
     SELECT
         a.session_id,
-        a.transaction_sequence_num,
-        NULLIF(a.first_snapshot_sequence_num, 0) AS first_snapshot_sequence_num,
-        a.elapsed_time_seconds,
-        MAX(a.transaction_sequence_num) OVER () AS newest
+        COALESCE(NULLIF(a.first_snapshot_sequence_num, 0), a.transaction_sequence_num) AS number,
+        COALESCE(
+            (SELECT MAX(c.last_transaction_sequence_num) FROM sys.dm_tran_current_transaction AS c),
+            a.transaction_sequence_num
+        ) AS newest,
+        a.elapsed_time_seconds AS held_s
     FROM sys.dm_tran_active_snapshot_database_transactions AS a
     WHERE a.commit_sequence_num IS NULL
 ) AS h
@@ -61,4 +63,4 @@ OUTER APPLY (
 ) AS c
 OUTER APPLY sys.dm_exec_sql_text(COALESCE(r.sql_handle, c.most_recent_sql_handle)) AS t
 WHERE h.session_id <> @@SPID
-ORDER BY h.elapsed_time_seconds DESC, h.session_id
+ORDER BY h.held_s DESC, h.session_id
