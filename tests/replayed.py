@@ -31,6 +31,8 @@ CERTAIN: Final = {
     "probe/held_state": ("rows",),
     "probe/horizon": ("age",),
     "probe/uses": ("name",),
+    "probe/procedures": ("executions", "logical_reads", "plans"),
+    "probe/routines_of_tables": ("table_id",),
     "probe/blocking": ("holders", "line"),
     **dict.fromkeys(("probe/messages", "probe/messages_due", "probe/messages_newest", "probe/messages_ready"), ("id",)),
     **dict.fromkeys(("probe/priorities", "probe/priorities_state"), ("head_id", "priority")),

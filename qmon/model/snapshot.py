@@ -11,6 +11,7 @@ from qmon.model.deadlock_samples import Circle
 from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.layout import Layout
 from qmon.model.observer import Observing
+from qmon.model.procedure_samples import ProcedureReads
 from qmon.model.samples import (
     AnchorSample,
     BlockedSample,
@@ -93,6 +94,7 @@ class Snapshot:
     ``pauses``: those in force; none where the database records none. ``observing``: what watching costs, and what is
     read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
+    ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll.
     """
 
     target: str
@@ -125,3 +127,4 @@ class Snapshot:
     server_counters: ServerCounters | None = None
     version_store: VersionStoreSample | None = None
     cpu_ms: int | None = None
+    procedures: tuple[ProcedureReads, ...] | None = None

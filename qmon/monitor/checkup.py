@@ -11,8 +11,9 @@ from qmon.engines.base import Connection, Engine, Value
 from qmon.engines.rows import records
 from qmon.errors import PermissionMissing, QueryFailed
 from qmon.model.client_samples import ClientSample
-from qmon.model.horizon_samples import HorizonSample
+from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.layout import Layout
+from qmon.model.procedure_samples import NamingSample, ReadsSample
 from qmon.model.samples import (
     BlockingSample,
     ClockSample,
@@ -38,6 +39,8 @@ _TARGET = (
     ("cost", CostSample),
     ("clients", ClientSample),
     ("horizon", HorizonSample),
+    ("version_store", VersionStoreSample),
+    ("procedures", ReadsSample),
     ("server_counters", ServerCounters),
     ("wait_totals", WaitTotal),
     ("latches", LatchSample),
@@ -70,7 +73,7 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]
     Raises ``ConnectionLost``, and what reading the catalogue raises.
     """
     book = Book(engine, connection.version)
-    values: dict[str, Value] = {**_VALUES, "tables": engine.ids(())}
+    values: dict[str, Value] = {**_VALUES, "tables": engine.ids(()), "procedures": engine.ids((0,))}
     checks = [_run(connection, book.job(name, kind, values)) for name, kind in _TARGET if book.has(name)]
     began = time.perf_counter()
     resolved = resolve(connection, engine, configured)
@@ -81,6 +84,8 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]
         probes = QueueProbes(Book(engine, connection.version), layout, facts)
         tables = [i for i in (facts.table_id, facts.data_table_id) if i is not None]
         jobs = book.of_tables("counters", CounterSample, tables) + book.of_tables("uses", UseSample, tables)
+        if not layout.routines and book.has("routines_of_tables"):
+            jobs.append(book.job("routines_of_tables", NamingSample, {"tables": engine.ids(tables)}))
         checks += [_run(connection, replace(job, queue=layout.queue)) for job in jobs]
         checks += [_run(connection, job) for job in probes.jobs(time.monotonic(), 1, 10)]
         checks += _ruled_out(layout.queue, facts.slow)

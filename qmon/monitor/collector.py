@@ -40,6 +40,7 @@ from qmon.monitor.clue_probes import ClueProbes
 from qmon.monitor.graphs import Graphs
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.observer import Observer
+from qmon.monitor.procedures import Procedures
 from qmon.monitor.queue_probes import QueueProbes, Spec, names_of
 from qmon.monitor.readings import Readings
 from qmon.monitor.regained import Regained
@@ -101,6 +102,7 @@ class Collector:
         self._paused: tuple[PauseSample, ...] = ()
         self._cost: CostSample | None = None
         self._graphs = Graphs(self._book)
+        self._procedures = Procedures(self._book)
         self._now_at = 0.0
 
     def use(self, resolved: Resolved, configured: Sequence[Layout] = ()) -> tuple[Spec, ...]:
@@ -151,6 +153,7 @@ class Collector:
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
         more = self._readings.found(results, server, one_trip=one_trip)
         graphs = self._graphs.learn(results, server.deadlocks, started, server.now_at)
+        procedures, unread = self._procedures.learn(results, failures)
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
         seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
         self._slow.want({q.layout.queue: self._needs_anchor(q) for q in seen})
@@ -167,8 +170,11 @@ class Collector:
             writers=results.get(("", "writers")), cost=self._one(results, "cost"),
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
             clients=results.get(("", "clients")),
-            failures=(*failures, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures),
+            failures=(
+                *failures, *unread, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures,
+            ),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
+            procedures=procedures,
             circles=(*more.circles, *graphs), latches=more.latches, version_store=more.version_store,
             server_counters=self._one(results, "server_counters"),
             observing=self.observer.observing(commits),
@@ -215,6 +221,7 @@ class Collector:
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             jobs.append(self._book.job("writers", WriterSample))
         jobs += self._graphs.jobs(now)
+        jobs += self._procedures.jobs(now, self._queues)
         if self._book.has("server_counters"):
             jobs.append(self._book.job("server_counters", ServerCounters))
         jobs += self._clues.jobs(self._queues)

@@ -13,6 +13,7 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.use import IndexUse, Key, QueueUse, Work, works_between
 from qmon.model.use_samples import UseSample
 from qmon.model.view import Figure
+from qmon.monitor.reads_track import ReadsTrack
 
 WINDOW_S: Final = 10.0
 ANALYZED_S: Final = 20.0
@@ -43,6 +44,8 @@ class UseTrack:
         self._analyzes: deque[tuple[float, int]] = deque()
         self._popped = 0.0
         self._polls = 0
+        self._reads = ReadsTrack()
+        self._read: Figure | None = None
         self._shown: QueueUse | None = None
         self._ticks: deque[_Tick] = deque()
         self._sizes: dict[Key, deque[tuple[float, int]]] = {}
@@ -51,6 +54,7 @@ class UseTrack:
     def add(self, snapshot: Snapshot, q: QueueSamples, flow: Flow | None) -> QueueUse | None:
         """Take in one poll. ``flow``: messages moved since the poll before, ``None`` across a gap or a reset."""
         at = snapshot.sampled_at
+        self._read = self._reads.add(snapshot, q.layout.queue)
         if flow is None:
             self._prev_at, self._shown = None, None
             self._ticks.clear()
@@ -88,7 +92,7 @@ class UseTrack:
     def _figures(self, snapshot: Snapshot, now: dict[Key, UseSample], at: float) -> QueueUse:
         rows = self._per_pop(lambda work: work.rows)
         if not self._past or at - self._past[-1][0] >= _REMEMBER_EVERY_S:
-            self._past.append((at, rows.value))
+            self._past.append((at, rows.value if self._read is None else self._read.value))
         updated = sum(tick.updated for tick in self._ticks)
         hot = sum(tick.hot for tick in self._ticks)
         ghosts = [use.ghosts for use in now.values() if use.ghosts is not None]
@@ -97,7 +101,7 @@ class UseTrack:
             Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown("nothing was updated"),
             sum(ghosts) if ghosts else None, tuple(value for _, value in self._past),
             tuple(self._part(key, use, at) for key, use in sorted(now.items())),
-            max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0,
+            max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0, self._read,
         )  # fmt: skip
 
     def _per_pop(self, of: Callable[[Work], int | None]) -> Figure:
@@ -113,7 +117,7 @@ class UseTrack:
         return Figure(sum(known) / popped, estimated=not all(ours for _, ours in found))
 
     def _before(self, snapshot: Snapshot, at: float) -> float | None:
-        """Rows per pop before the horizon's oldest holder began."""
+        """What a pop touched before the horizon's oldest holder began."""
         held = next((one.held_s for one in snapshot.horizon or ()), None)
         began = at - (held or 0.0)
         values = [value for when, value in self._past if value is not None and began - _BEFORE_S <= when < began]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.holders import culprit, next_one, since, who
-from qmon.model.horizon_samples import HorizonSample
+from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.readings import QueueReadings, TargetReadings
 from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
@@ -182,3 +182,28 @@ def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
         "kind": "session", "session": 61, "name": None, "held_seconds": 40.0, "transactions": 120,
         "application": "app-7",
     }  # fmt: skip
+
+
+STORE = VersionStoreSample(300 * 2**20, None, whole_server=False)
+READS = replace(USE, rows_per_pop=Figure.unknown("not counted"), dead=None, before=12.0, reads_per_pop=Figure(412.0))
+
+
+@pytest.mark.parametrize(
+    ("store", "use", "held_s", "told"),
+    [
+        (STORE, READS, 40.0, "keeps 300 MB of row versions: 412 logical reads per pop, 12.0 before"),
+        (replace(STORE, whole_server=True), READS, 40.0, "keeps 300 MB of row versions of all databases: 412"),
+        (STORE, replace(READS, before=200.0), 70.0, None),
+        (STORE, replace(READS, reads_per_pop=Figure(40.0)), 70.0, None),
+        (replace(STORE, persistent_bytes=2**30), replace(READS, before=None), 70.0, "keeps 1,324 MB of row versions"),
+        (replace(STORE, persistent_bytes=2**30), replace(READS, before=None), 40.0, None),
+    ],
+    ids=["slow", "whole server", "as before", "few", "large", "large, but not for long"],
+)
+def test_row_versions_that_somebody_keeps(
+    store: VersionStoreSample, use: QueueUse, held_s: float, told: str | None
+) -> None:
+    snapshot = replace(poll(1, 1000.0), horizon=(replace(HOLDER, held_s=held_s),), version_store=store)
+    found = HORIZON.sign(replace(FINE, snapshot=snapshot, queue=QueueReadings(use=use)))
+    assert (told in found) if told is not None and found is not None else found is told
+    assert found is None or "vacuum" not in found

@@ -20,6 +20,7 @@ from qmon.model.deadlock_samples import GraphSample
 from qmon.model.facts import Column, TableFacts
 from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.procedure_samples import NamingSample, ReadsSample, RoutineSample
 from qmon.model.report import status_object
 from qmon.model.server_counters import ServerCounters
 from qmon.model.use_samples import StatisticsSample, UseSample
@@ -52,7 +53,8 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "ring": samples.RingSample, "ring_classic": samples.RingSample, "ring_subscribers": samples.RingSample,
     "scheduled": samples.CountSample, "scheduled_state": samples.CountSample, "sequences": samples.SequenceSample,
     "server": samples.ServerSample, "server_counters": ServerCounters, "statistics": StatisticsSample,
-    "version_store": VersionStoreSample,
+    "version_store": VersionStoreSample, "procedures": ReadsSample, "routines": RoutineSample,
+    "routines_of_tables": NamingSample,
     "tried_attempts": TriedSample, "uses": UseSample, "wait_totals": WaitTotal, "waits": samples.WaitSample,
     "writers": samples.WriterSample,
 }  # fmt: skip

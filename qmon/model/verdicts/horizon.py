@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.holders import culprit, who
+from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.use import QueueUse
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import Signs
@@ -18,6 +19,10 @@ MANY_ROWS: Final = 50.0
 """Where nobody watched before the holder began: so many rows touched per pop are no queue at work."""
 _DEAD: Final = 10_000
 _DEAD_S: Final = 60.0
+LEAST_READS: Final = 50.0
+"""Fewer pages read per pop are what a few indexes cost (SQL Server)."""
+LARGE: Final = 2**30
+"""So many bytes of row versions are a burden to everybody on the server (SQL Server)."""
 
 
 def _held(s: Signs) -> str | None:
@@ -25,6 +30,8 @@ def _held(s: Signs) -> str | None:
     use = s.queue.use
     if holder is None or use is None:
         return None
+    if use.dead is None and s.snapshot is not None and s.snapshot.version_store is not None:
+        return _versions(holder, s.snapshot.version_store, use)
     dead = f"{use.dead or 0:,} dead row{'' if use.dead == 1 else 's'}"
     if _slow(use):
         then = f", {use.before:,.1f} before" if use.before is not None else ""
@@ -33,6 +40,16 @@ def _held(s: Signs) -> str | None:
     if many and (holder.held_s is None or holder.held_s >= _DEAD_S):
         return f"{who(holder)} keeps {dead} from vacuum"
     return None
+
+
+def _versions(holder: HorizonSample, store: VersionStoreSample, use: QueueUse) -> str | None:
+    """Where old rows are in a version store, with ghosts in the tables that nobody counts: by what pops read."""
+    whose = " of all databases" if store.whole_server else ""
+    keeps = f"{who(holder)} keeps {store.total / 2**20:,.0f} MB of row versions{whose}"
+    reads = use.touched.value
+    if reads is not None and use.before is not None and reads >= max(LEAST_READS, TIMES * use.before):
+        return f"{keeps}: {reads:,.0f} logical reads per pop, {use.before:,.1f} before"
+    return keeps if store.total >= LARGE and (holder.held_s is None or holder.held_s >= _DEAD_S) else None
 
 
 def _slow(use: QueueUse) -> bool:

@@ -1,0 +1,149 @@
+"""Logical reads per pop: which procedures pop, what their calls read, and what is not known (SQL Server)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.facts import TableFacts
+from qmon.model.layout import Clients, Layout, TableName
+from qmon.model.procedure_samples import NamingSample, ProcedureReads, ReadsSample, RoutineSample
+from qmon.model.procedures import reads_between, verb_of
+from qmon.model.snapshot import ProbeFailure, Snapshot
+from qmon.monitor.jobs import Book
+from qmon.monitor.procedures import Procedures
+from qmon.monitor.queue_probes import QueueProbes
+from qmon.monitor.reads_track import ReadsTrack
+from tests.unit.test_history import poll
+
+BIG: Final = 2**53 + 1
+FOREIGN: Final = Layout("mails", "status", TableName("dbo", "Mails"))
+INSTALLED: Final = Layout(
+    'a]]b "; drop table x; --', "fifo", TableName("q", "a]b"),
+    routines=(("pop", TableName("q", "a]b_pop")), ("push", TableName("q", "a]b_push"))),
+)  # fmt: skip
+POP: Final = ProcedureReads("mails", "pop", 7, 1_000, BIG, -5)
+LATER: Final = replace(POP, executions=1_010, logical_reads=BIG + 380)
+
+
+@pytest.mark.parametrize(
+    ("name", "verb"),
+    [
+        ("usp_dequeueFifo", "pop"), ("DequeueFast", "pop"), ("orders_pop", "pop"), ("spReceiveMail", "pop"),
+        ("usp_enqueuePending", "push"), ("SENDMail", "push"), ("PopulateQueue", ""), ("pushAndPop", ""),
+        ("ArchiveMails", ""), ("popular", ""), ("", ""), ("\U0001f600", ""),
+    ],
+)  # fmt: skip
+def test_what_a_procedure_does_is_said_by_the_words_of_its_name(name: str, verb: str) -> None:
+    assert verb_of(FOREIGN, "dbo", name) == verb
+
+
+def test_the_layout_knows_better_than_the_name() -> None:
+    layout = replace(FOREIGN, poppers=Clients(procedure="dbo.Take*"), pushers=Clients(procedure="put[x]"))
+    assert verb_of(layout, "dbo", "takeMail") == "pop"
+    assert verb_of(layout, "dbo", "PUT[x]") == "push"
+    assert verb_of(layout, "dbo", "DequeueFast") == "", "patterns are there, and it fits none"
+    assert verb_of(layout, "other", "takeMail") == ""
+
+
+def test_pages_and_calls_between_two_readings() -> None:
+    push = replace(POP, verb="push", procedure_id=8)
+    assert reads_between([POP, push], [LATER, replace(push, executions=9_999)], "pop") == (380, 10)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        replace(LATER, plans=6),
+        replace(LATER, executions=3, logical_reads=10),
+        replace(LATER, procedure_id=9),
+        replace(LATER, verb=""),
+    ],
+    ids=["another plan", "counted anew", "another procedure", "nobody knows what it does"],
+)
+def test_totals_that_do_not_belong_together_are_not_compared(later: ProcedureReads) -> None:
+    assert reads_between([POP], [later], "pop") is None
+
+
+def polled(sequence: int, at: float, found: tuple[ProcedureReads, ...] | None) -> Snapshot:
+    return replace(poll(sequence, at), procedures=found)
+
+
+def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
+    track = ReadsTrack()
+    assert track.add(polled(1, 1000.0, None), "mails") is None, "an engine that has no such reading"
+    first = track.add(polled(2, 1002.0, (POP,)), "mails")
+    assert first is not None
+    assert (first.value, first.reason) == (None, "follows with the next reading")
+    found = track.add(polled(3, 1012.0, (LATER,)), "mails")
+    assert found is not None
+    assert (found.value, found.age_s) == (38.0, 0.0)
+    older = track.add(polled(4, 1016.0, None), "mails")
+    assert older is not None
+    assert (older.value, older.age_s) == (38.0, 4.0)
+    still = track.add(polled(5, 1101.0, (LATER,)), "mails")
+    assert still is not None
+    assert still.reason == "no pop has ended in the last minute"
+    other = track.add(polled(6, 1110.0, (replace(POP, queue="orders"),)), "mails")
+    assert other is not None
+    assert "poppers = { procedure" in other.reason
+    again = track.add(polled(7, 5000.0, (replace(LATER, executions=2_000),)), "mails")
+    assert again is not None
+    assert again.reason == "follows with the next reading", "nothing is said of a gap"
+
+
+def probes(layout: Layout, table_id: int) -> QueueProbes:
+    return QueueProbes(Book(SqlServer(), (16, 0)), layout, TableFacts(table_id))
+
+
+def asked(procedures: Procedures, now: float, *queues: QueueProbes) -> dict[tuple[str, str], Any]:
+    return {job.key: job for job in procedures.jobs(now, {each.layout.queue: each for each in queues})}
+
+
+def test_procedures_are_found_now_and_then_and_read_rarely() -> None:
+    procedures = Procedures(Book(SqlServer(), (11, 0)))
+    queues = (probes(FOREIGN, 11), probes(INSTALLED, 12))
+    jobs = asked(procedures, 100.0, *queues)
+    assert set(jobs) == {("", "routines_of_tables"), (INSTALLED.queue, "routines")}
+    assert jobs["", "routines_of_tables"].bound.values == {"tables": "11"}
+    assert "N'[q].[a]]b_pop]'" in jobs[INSTALLED.queue, "routines"].bound.statement.text
+    assert "CAST(NULL AS nvarchar(600))" in jobs[INSTALLED.queue, "routines"].bound.statement.text
+    found = {
+        ("", "routines_of_tables"): (
+            NamingSample(11, 7, "dbo", "DequeueMail"),
+            NamingSample(11, 8, "dbo", "ArchiveMail"),
+            NamingSample(99, 9, "dbo", "DequeueOther"),
+        ),
+        (INSTALLED.queue, "routines"): (RoutineSample("pop", 70), RoutineSample("push", 71)),
+    }
+    assert procedures.learn(found, ()) == (None, ())
+    jobs = asked(procedures, 102.0, *queues)
+    assert jobs["", "procedures"].bound.values == {"procedures": "7,8,70,71"}
+    read = (ReadsSample(7, 10, BIG, 1), ReadsSample(70, 3, 9, 2), ReadsSample(99, 1, 1, 1))
+    assert procedures.learn({("", "procedures"): read}, ()) == (
+        (ProcedureReads("mails", "pop", 7, 10, BIG, 1), ProcedureReads(INSTALLED.queue, "pop", 70, 3, 9, 2)),
+        (),
+    )
+    assert asked(procedures, 104.0, *queues) == {}
+    assert set(asked(procedures, 112.5, *queues)) == {("", "procedures")}
+    assert ("", "routines_of_tables") in asked(procedures, 900.0, *queues)
+    assert set(asked(procedures, 902.0, probes(INSTALLED, 12))) == {(INSTALLED.queue, "routines")}, "a queue is gone"
+
+
+def test_a_missing_right_stands_until_it_is_given() -> None:
+    procedures = Procedures(Book(SqlServer(), (16, 0)))
+    asked(procedures, 100.0, probes(FOREIGN, 11))
+    grant = "GRANT SELECT ON [sys].[sql_expression_dependencies] TO [monitor]"
+    denied = ProbeFailure("routines_of_tables", "SELECT permission was denied", grant=grant)
+    assert procedures.learn({}, (denied,)) == (None, ()), "this poll says it itself"
+    assert procedures.learn({}, ()) == (None, (denied,))
+    assert procedures.learn({("", "routines_of_tables"): ()}, ()) == (None, ())
+
+
+def test_another_engine_is_not_asked() -> None:
+    from qmon.engines.postgres import Postgres
+
+    assert asked(Procedures(Book(Postgres(), (18, 0))), 100.0, probes(FOREIGN, 11)) == {}
