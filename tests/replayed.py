@@ -14,7 +14,9 @@ from decimal import Decimal
 from functools import cache
 from typing import Final
 
-from qmon.engines import queries
+import pyodbc
+
+from qmon.engines import queries, sqlserver_errors
 from qmon.engines.faults import Fault
 from qmon.engines.odbc import OdbcConnection
 from qmon.errors import QmonError, QueryFailed
@@ -112,7 +114,10 @@ class Cursor:
 
 
 class Driver:
-    """What pyodbc's connection does, as far as qmon uses it. ``refused``: probes that the server will not run."""
+    """What pyodbc's connection does, as far as qmon uses it.
+
+    ``refused``: probes that the server will not run; ``broken``: what the driver says to others.
+    """
 
     timeout = 0
     autocommit = True
@@ -120,6 +125,7 @@ class Driver:
     def __init__(self, row: Row = full, refused: frozenset[str] = frozenset()) -> None:
         self.row = row
         self.refused = refused
+        self.broken: dict[str, pyodbc.Error] = {}
         self.poll = 0
         self.asked: list[str] = []
 
@@ -131,6 +137,8 @@ class Driver:
         assert found is not None
         name = found[1]
         self.asked.append(name)
+        if name in self.broken:
+            raise self.broken[name]
         if name in self.refused:
             raise QueryFailed(f"{name}: VIEW SERVER STATE permission was denied on object 'server'", query=name)
         if name in OWN or not name.startswith("probe/"):
@@ -142,11 +150,18 @@ class Driver:
         """Nothing is open."""
 
 
+def said(state: str, words: str) -> pyodbc.Error:
+    """What Microsoft's driver raises where the server says this."""
+    return pyodbc.Error(
+        state, f"[{state}] [Microsoft][ODBC Driver 18 for SQL Server][SQL Server]{words} (SQLExecDirectW)"
+    )
+
+
 def connection(driver: Driver, version: tuple[int, int]) -> OdbcConnection:
     """qmon's own connection over this driver."""
 
     def explain(fault: Fault, name: str) -> QmonError:
-        return QueryFailed(f"{name}: {fault.text}", query=name)
+        return sqlserver_errors.running(fault, name, "me")
 
     opened = OdbcConnection(driver, explain, nul_allowed=True)
     opened.introduce(version, 61)

@@ -30,7 +30,10 @@ _CLOSED_DATABASE: Final = (916, 4064)
 _NOT_READY: Final = (904, 921, 922, 927, 942, 976, 983, 6005, 17142, 40197, 40501, 40613, 49918, 49919, 49920)
 _FULL: Final = (10928, 10929, 17809, 17300)
 _PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
-_LOCK_TIMEOUT: Final = (1222, 33557097)
+_LOCK_TIMEOUT: Final = 1222
+_LOCKED: Final = re.compile(r"due to lock timeout", re.I)
+_ABSENT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
+"""In servers that speak like SQL Server and are not it, numbers say little: one stands for most errors."""
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 _TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
@@ -134,7 +137,7 @@ def running(fault: Fault, name: str, login: str) -> QmonError:
     if state in _LOST_STATES or "connection is broken" in fault.text or "connection has been closed" in fault.text:
         return ConnectionLost(f"the connection was lost: {fault.text}")
     line = f"{name}: {fault.text}"
-    if numbers.intersection(_LOCK_TIMEOUT):
+    if _LOCK_TIMEOUT in numbers or _LOCKED.search(fault.text):
         return DeadlineExceeded(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
     if state in _TIMEOUT_STATES or state == "HY008":
         return DeadlineExceeded(f"{name}: no result within its deadline, or cancelled", sqlstate=state, query=name)
@@ -144,6 +147,8 @@ def running(fault: Fault, name: str, login: str) -> QmonError:
         grant = _grant(fault.text, login)
         line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
+    if found := _ABSENT.search(fault.text):
+        line = f"{name}: this server has no {found[1]}"
     return QueryFailed(line, sqlstate=state, query=name, numbers=fault.numbers)
 
 

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine, Value
 from qmon.engines.rows import records
-from qmon.errors import QueryFailed
+from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.facts import Column
 from qmon.model.layout import TableName
 from qmon.monitor.predicate import Condition, condition
@@ -22,6 +22,8 @@ _CHUNK: Final = 500
 """Tables asked about in one statement."""
 _SINGLY: Final = 200
 """Tables asked about one by one."""
+_PLAIN: Final = "_plain"
+"""Ends the name of a statement that tells less and asks less of the server: for one that cannot run the full one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +189,29 @@ class Catalog:
         wanted = {name: parts for name, parts in names.items() if name in query.names}
         return " ".join(queries.render(query, wanted, self.engine).text.splitlines()[1:])
 
+    def ask_tables(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
+        """Run a statement about these tables; where the server cannot, its plain form, for each of so many at most."""
+        try:
+            return self.ask(kind, name, tables=_ids(tables))
+        except QueryFailed as problem:
+            if not self._has_plain(name, problem):
+                raise
+        plain = name + _PLAIN
+        return [row for table in tables[:_SINGLY] for row in self.ask(kind, plain, table_id=table.table_id)]
+
+    def _has_plain(self, name: str, problem: QueryFailed) -> bool:
+        if isinstance(problem, PermissionMissing | DeadlineExceeded):
+            return False
+        return queries.exists(self.engine.name, name + _PLAIN, self.connection.version)
+
     def tables(self) -> list[TableRow]:
-        """Every table of the users."""
-        return self.ask(TableRow, "catalog/tables")
+        """Every table of the users; without sizes where the server does not tell them."""
+        try:
+            return self.ask(TableRow, "catalog/tables")
+        except QueryFailed as problem:
+            if not self._has_plain("catalog/tables", problem):
+                raise
+        return self.ask(TableRow, "catalog/tables" + _PLAIN)
 
     def sequences(self) -> list[SequenceRow]:
         """Every sequence of the users that is an object of its own."""
@@ -199,7 +221,7 @@ class Catalog:
         """The columns of these tables, by table id."""
         out: dict[int, tuple[ColumnRow, ...]] = {}
         for some in _chunks(tables):
-            found = _by_table(self.ask(ColumnRow, "catalog/columns", tables=_ids(some)))
+            found = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))
             out.update({table_id: tuple(rows) for table_id, rows in found.items()})
         return out
 
@@ -212,12 +234,11 @@ class Catalog:
         into a lock, leaves its part empty; without the columns there is nothing."""
         out: dict[int, Details] = {}
         for some in _chunks(tables):
-            ids = _ids(some)
-            columns = _by_table(self.ask(ColumnRow, "catalog/columns", tables=ids))
-            indexes = _by_table(self._optional(IndexRow, "catalog/indexes", ids))
-            values = _by_table(self._optional(ValuesRow, "catalog/values", ids))
+            columns = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))
+            indexes = _by_table(self._optional(IndexRow, "catalog/indexes", some))
+            values = _by_table(self._optional(ValuesRow, "catalog/values", some))
             activity = {row.table_id: row for row in self._activity(some)}
-            keys = self._optional(ReferenceRow, "catalog/references", ids)
+            keys = self._optional(ReferenceRow, "catalog/references", some)
             for table in some:
                 here = table.table_id
                 out[here] = Details(
@@ -234,7 +255,7 @@ class Catalog:
     def _activity(self, tables: Sequence[TableRow]) -> list[Activity]:
         """For all at once, or table by table where the server tells it no other way: then for so many at most."""
         if "tables" in queries.load(self.engine.name, "catalog/activity", self.connection.version).parameters:
-            return self._optional(Activity, "catalog/activity", _ids(tables))
+            return self._optional(Activity, "catalog/activity", tables)
         found: list[Activity] = []
         try:
             for table in tables[:_SINGLY]:
@@ -243,9 +264,9 @@ class Catalog:
             return found
         return found
 
-    def _optional(self, kind: type[Record], name: str, ids: str) -> list[Record]:
+    def _optional(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
         try:
-            return self.ask(kind, name, tables=ids)
+            return self.ask_tables(kind, name, tables)
         except QueryFailed:
             return []
 

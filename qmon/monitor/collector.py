@@ -49,6 +49,7 @@ from qmon.monitor.run import Results, Runner
 from qmon.monitor.sampler import Sampler
 from qmon.monitor.slow import Slow
 from qmon.monitor.source import Focus
+from qmon.monitor.wary import Suspicion
 
 FIGURES: Final = (
     "ready",
@@ -81,6 +82,7 @@ class Collector:
         sampler: Sampler | None = None,
         budget: Budget | None = None,
         commits: Callable[[], int] = int,
+        suspicion: Suspicion | None = None,
     ) -> None:
         self._target = target
         self._engine = engine
@@ -89,7 +91,7 @@ class Collector:
         self._clock = clock
         self._book = Book(engine, connection.version)
         self._clues = ClueProbes(engine, self._book)
-        self._runner = Runner(connection)
+        self._runner = Runner(connection, suspicion)
         self._regained = Regained(self._book, self._runner)
         self.observer = Observer(budget)
         self._commits = commits if engine.counts_reads else int

@@ -21,6 +21,7 @@ from qmon.monitor.resolve import Resolved
 from qmon.monitor.sampler import Sampler
 from qmon.monitor.slow import Slow
 from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
+from qmon.monitor.wary import Suspicion, Wary
 
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
@@ -46,6 +47,7 @@ class _Turn:
         self.live = False
         self.late = False
         self.thread: threading.Thread | None = None
+        self.suspicion = Suspicion()
 
 
 class Poller:
@@ -81,6 +83,7 @@ class Poller:
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._turn = _Turn()
+        self._wary = Wary()
         self._abandoned: list[_Turn] = []
         self._tries = 0
         self._sequence = 0
@@ -188,11 +191,12 @@ class Poller:
     def _stay(self, turn: _Turn) -> None:
         """Connect and poll until the connection is lost, the poller closed, or this turn abandoned."""
         self._busy(turn, _LOGIN_S + 1.0)
+        turn.suspicion = Suspicion(self._wary)
         session = Session("poll", _LOGIN_S, self._deadline(), lock_timeout_s=0.1, read_only=True, repeats=True)
         connection = turn.connection = self._connect(session)
         collector = Collector(
             self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,
-            lambda: self._connect.commits,
+            lambda: self._connect.commits, turn.suspicion,
         )  # fmt: skip
         resolved_at = self._use(turn, collector, connection)
         while not self._closed.is_set() and not turn.abandoned.is_set():
@@ -248,6 +252,7 @@ class Poller:
         self._state(turn, Phase.LATE, "the server does not answer; connecting anew")
         with self._lock:
             turn.abandoned.set()
+        turn.suspicion.lost()
         self._abandoned.append(turn)
         self._begin(_Turn())
 

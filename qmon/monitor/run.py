@@ -10,9 +10,10 @@ from qmon.engines.base import Connection
 from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.observer import Key
-from qmon.model.samples import ClockSample
+from qmon.model.samples import ClockSample, ServerSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.jobs import PART, Job
+from qmon.monitor.wary import Suspicion
 
 Results = dict[tuple[str, str], tuple[Any, ...]]
 """The records of each job that worked, by queue and probe."""
@@ -21,6 +22,9 @@ _PROVING_S: Final = 0.45
 _REST: Final = 15
 _REST_LONG: Final = 30
 _REST_SHORT: Final = 4
+_NEEDED: Final = (ClockSample, ServerSample)
+"""Records without which there is no poll: what reads them is always tried."""
+_COSTLY: Final = "the connection was lost each time this ran; tried again later"
 _LOCKED: Final = frozenset({"55P03"})
 """SQLSTATEs of a statement that would not wait for a lock any longer (PostgreSQL: lock_not_available)."""
 
@@ -29,11 +33,14 @@ class Runner:
     """Runs jobs on one connection and remembers which of them fail, so that they do not spoil the batch each time.
 
     A job that failed is left out for some polls and then tried again; meanwhile its failure stands. What may pass by
-    itself (a lock, a deadline) rests for four polls, a missing permission for thirty.
+    itself (a lock, a deadline) rests for four polls, a missing permission for thirty. ``suspicion``: of probes that
+    have cost earlier connections, and of those under way.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, suspicion: Suspicion | None = None) -> None:
         self._connection = connection
+        self._suspicion = suspicion or Suspicion()
+        self._met: set[tuple[str, str]] = set()
         self._proven: set[tuple[str, str]] = set()
         self._failing: dict[tuple[str, str], tuple[int, ProbeFailure]] = {}
         """The poll in which it is tried again, and what it said."""
@@ -51,6 +58,7 @@ class Runner:
         self._polls += 1
         self.times, self.alone = {}, {}
         results: Results = {}
+        self._meet(jobs)
         batch = [job for job in jobs if job.key in self._proven]
         single = [job for job in jobs if job.key not in self._proven and not self._resting(job)]
         self.one_trip = not single
@@ -58,9 +66,12 @@ class Runner:
             single = batch + single
             self.one_trip = False
         began = time.perf_counter()
-        for job in single:
+        for at, job in enumerate(single):
             if not self._single(job, results) or time.perf_counter() - began > _PROVING_S:
-                break  # the server is too slow for more in this poll: the others have their turn in the next
+                # The server is too slow for more in this poll: the others have their turn in the next. Of a batch that
+                # failed, one of those not reached may be the one that fails it.
+                self._proven.difference_update(each.key for each in single[at + 1 :])
+                break
         asked = {job.key for job in jobs}
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
         return _put_together(results), list(dict.fromkeys(failures))
@@ -76,6 +87,15 @@ class Runner:
             if key[0] == queue:
                 self._failing[key] = (0, failure)
 
+    def _meet(self, jobs: Sequence[Job]) -> None:
+        """Leave out for a while what has cost earlier connections."""
+        for job in jobs:
+            if job.key in self._met or job.record in _NEEDED:
+                continue
+            self._met.add(job.key)
+            if rest := self._suspicion.wary.rest(job.key):
+                self._failing[job.key] = (self._polls + rest, ProbeFailure(job.probe, _COSTLY, job.queue))
+
     def _resting(self, job: Job) -> bool:
         failed = self._failing.get(job.key)
         return failed is not None and self._polls < failed[0]
@@ -83,17 +103,24 @@ class Runner:
     def _batch(self, jobs: Sequence[Job], results: Results, timed: Collection[Key]) -> bool:
         clock = next((job for job in jobs if job.record is ClockSample), None)
         sent = _with_stamps(jobs, clock, timed) if clock is not None else list(jobs)
+        self._suspicion.asks(None)
         try:
             sets = self._connection.fetch_batch([(job or clock or jobs[0]).bound for job in sent])
         except ConnectionLost:
+            self._suspicion.lost()
             raise
-        except QueryFailed:
+        except QueryFailed as problem:
+            self._heard(problem)
             return False
+        self._suspicion.answered()
         stamp_at, last = None, None
         for job, rows in zip(sent, sets, strict=True):
             if job is not None:
-                results[job.key] = tuple(records(job.record, rows))
                 last = job
+                try:
+                    results[job.key] = tuple(records(job.record, rows))
+                except QueryFailed as problem:  # a value that no row had before: the others are good
+                    self._failed(job, problem)
                 continue
             now_at = records(ClockSample, rows)[0].now_at
             if stamp_at is not None and last is not None:
@@ -104,22 +131,35 @@ class Runner:
     def _single(self, job: Job, results: Results) -> bool:
         """Run one job by itself; false where it ran into its deadline."""
         began = time.perf_counter()
+        self._suspicion.asks(job.key)
         try:
             results[job.key] = tuple(records(job.record, self._connection.fetch(job.bound)))
         except ConnectionLost:
+            self._suspicion.lost()
             raise
         except QueryFailed as problem:
-            self._proven.discard(job.key)
-            grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-            failure = ProbeFailure(job.probe, _reason(problem), job.queue, grant)
-            self._failing[job.key] = (self._polls + _rest(problem), failure)
+            self._heard(problem)
+            self._failed(job, problem)
             return problem.sqlstate in _LOCKED or not isinstance(problem, DeadlineExceeded)
+        self._suspicion.answered(job.key)
         took = time.perf_counter() - began
         self._trip_s = min(self._trip_s, took)
         self.alone[job.key] = (took - self._trip_s) * 1000
         self._proven.add(job.key)
         self._failing.pop(job.key, None)
         return True
+
+    def _failed(self, job: Job, problem: QueryFailed) -> None:
+        self._proven.discard(job.key)
+        grant = problem.grant if isinstance(problem, PermissionMissing) else ""
+        failure = ProbeFailure(job.probe, _reason(problem), job.queue, grant)
+        self._failing[job.key] = (self._polls + _rest(problem), failure)
+
+    def _heard(self, problem: QueryFailed) -> None:
+        if isinstance(problem, DeadlineExceeded):
+            self._suspicion.late()
+        else:
+            self._suspicion.answered()
 
 
 def _with_stamps(jobs: Sequence[Job], clock: Job | None, timed: Collection[Key]) -> list[Job | None]:

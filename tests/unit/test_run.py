@@ -1,0 +1,168 @@
+"""What becomes of a poll where probes fail one by one, run out of time, or cost the connection (SQL Server's side)."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.engines.sqlserver import SqlServer
+from qmon.errors import ConnectionLost
+from qmon.model.samples import ClockSample, CostSample, PausesKnown, ServerSample
+from qmon.monitor import run
+from qmon.monitor.catalog import Catalog, TableRow
+from qmon.monitor.jobs import Book, Job
+from qmon.monitor.run import Runner
+from qmon.monitor.wary import Suspicion, Wary
+from tests.replayed import Driver, connection, said
+
+VERSION = (16, 0)
+ODD = 33557097
+"""The number under which a server that speaks like SQL Server files most of its errors, lock timeouts too."""
+
+
+def jobs() -> list[Job]:
+    book = Book(SqlServer(), VERSION)
+    kinds = {"server": ServerSample, "cost": CostSample, "pauses_known": PausesKnown, "clock": ClockSample}
+    return [book.job(probe, kind) for probe, kind in kinds.items()]
+
+
+def answered(runner: Runner) -> set[str]:
+    results, _ = runner.run(jobs())
+    return {probe for _, probe in results}
+
+
+def test_a_view_that_the_server_has_not_is_one_line_and_leaves_the_others_alone() -> None:
+    driver = Driver()
+    driver.broken["probe/cost"] = said("42000", f'relation "sys.dm_exec_sessions" does not exist ({ODD})')
+    runner = Runner(connection(driver, VERSION))
+    for _ in range(40):
+        results, (failure,) = runner.run(jobs())
+        assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
+        assert (failure.probe, failure.reason) == ("cost", "probe/cost: this server has no sys.dm_exec_sessions")
+    assert driver.asked.count("probe/cost") == 3
+
+
+def test_one_that_fails_later_is_found_where_the_server_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Driver()
+    runner = Runner(connection(driver, VERSION))
+    assert len(answered(runner)) == 4
+    monkeypatch.setattr(run, "_PROVING_S", -1.0)  # so slow that a poll has time for one probe by itself
+    driver.broken["probe/pauses_known"] = said(
+        "42000", "The user does not have permission to perform this action. (297)"
+    )
+    seen = [answered(runner) for _ in range(6)]
+    assert seen[0] == {"server"}
+    assert seen[-1] == {"server", "cost", "clock"}
+
+
+def test_a_value_that_no_row_had_before_fails_its_own_probe_alone() -> None:
+    nulls = False
+
+    def row(name: str, columns: object, poll: int) -> list[tuple[object, ...]]:
+        from tests.replayed import full
+
+        (found,) = full(name, columns, poll)  # type: ignore[arg-type]
+        return [tuple(None for _ in found) if nulls and name == "probe/pauses_known" else found]
+
+    runner = Runner(connection(Driver(row), VERSION))
+    assert len(answered(runner)) == 4
+    nulls = True
+    results, (failure,) = runner.run(jobs())
+    assert {probe for _, probe in results} == {"server", "cost", "clock"}
+    assert failure.probe == "pauses_known"
+    assert runner.one_trip
+
+
+def lost_over(wary: Wary, state: str, probe: str = "probe/cost") -> Runner:
+    """A connection on which this probe ends so, polled until it is lost or nothing more is asked of the probe."""
+    driver = Driver()
+    driver.broken[probe] = said(
+        state, "TCP Provider: Error code 0x68 (104)" if state == "08S01" else "Query timeout (0)"
+    )
+    runner = Runner(connection(driver, VERSION), Suspicion(wary))
+    runner.run(jobs())
+    return runner
+
+
+def test_a_probe_that_costs_each_connection_is_left_out() -> None:
+    wary = Wary()
+    for _ in range(2):
+        with pytest.raises(ConnectionLost):
+            lost_over(wary, "08S01")
+    results, (failure,) = lost_over(wary, "08S01").run(jobs())
+    assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
+    assert failure.reason == "the connection was lost each time this ran; tried again later"
+
+
+def test_it_is_left_out_for_longer_each_time_and_forgiven_when_it_works() -> None:
+    wary, key = Wary(), ("", "cost")
+    rests = []
+    for _ in range(7):
+        wary.lost_over(key)
+        rests.append(wary.rest(key))
+    assert rests == [0, 4, 16, 64, 256, 256, 256]
+    runner = Runner(connection(Driver(), VERSION), Suspicion(wary))
+    for poll in range(258):
+        assert ("cost" in answered(runner)) == (poll >= 256)
+    assert wary.rest(key) == 0
+
+
+def test_where_a_deadline_breaks_the_connection_the_probe_that_was_late_is_meant() -> None:
+    wary = Wary()
+    for _ in range(2):
+        driver = Driver()
+        runner = Runner(connection(driver, VERSION), Suspicion(wary))
+        driver.broken["probe/cost"] = said("HYT00", "Query timeout expired (0)")
+        runner.run(jobs())
+        driver.broken = {"probe/server": said("08S01", "the connection is broken (0)")}
+        with pytest.raises(ConnectionLost):
+            runner.run(jobs())
+    assert wary.rest(("", "cost")) == 4
+    assert wary.rest(("", "server")) == 0
+
+
+def test_a_server_that_goes_away_once_costs_no_probe() -> None:
+    wary = Wary()
+    with pytest.raises(ConnectionLost):
+        lost_over(wary, "08S01")
+    assert wary.rest(("", "cost")) == 0
+
+
+def test_without_the_server_itself_there_is_no_poll_so_it_is_always_asked() -> None:
+    wary = Wary()
+    for _ in range(5):
+        with pytest.raises(ConnectionLost):
+            lost_over(wary, "08S01", "probe/server")
+
+
+class Tables(Driver):
+    """A server with one table of two columns, which takes no list of tables and does not tell sizes."""
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+        columns, _ = super().answer(text)
+        rows: dict[str, list[tuple[object, ...]]] = {
+            "catalog/tables_plain": [(7, "dbo", "Orders", True, True, None, 0)],
+            "catalog/columns_plain": [(7, "Id", "bigint", True, None, None, None, True)],
+            "catalog/indexes_plain": [(7, "PK", True, True, False, 1, "Id", None)],
+        }
+        return columns, rows.get(self.asked[-1], [])
+
+
+def test_a_server_that_cannot_run_the_full_catalogue_is_asked_in_plain_words() -> None:
+    driver = Tables()
+    for name in ("tables", "columns", "indexes", "values", "references", "activity"):
+        driver.broken[f"catalog/{name}"] = said("42000", f'schema "l_list" does not exist ({ODD})')
+    catalog = Catalog(connection(driver, VERSION), SqlServer())
+    (table,) = catalog.tables()
+    details = catalog.details([table])[table.table_id]
+    assert [column.column_name for column in details.columns] == ["Id"]
+    assert details.primary is not None
+    assert details.primary.keys == ("Id",)
+
+
+def test_what_may_pass_by_itself_is_no_reason_to_ask_less() -> None:
+    driver = Tables()
+    driver.broken["catalog/columns"] = said("HYT00", "Query timeout expired (0)")
+    catalog = Catalog(connection(driver, VERSION), SqlServer())
+    with pytest.raises(Exception, match="no result within its deadline"):
+        catalog.columns([TableRow(7, "dbo", "Orders", True, True, None, 0)])
+    assert "catalog/columns_plain" not in driver.asked
