@@ -40,6 +40,8 @@ CERTAIN: Final = {
     **dict.fromkeys(("probe/priorities", "probe/priorities_state"), ("head_id", "priority")),
     **dict.fromkeys(("probe/messages_ring", "probe/messages_ring_split"), ("id",)),
     **dict.fromkeys(("probe/messages_state", "probe/messages_split", "probe/tried_attempts"), ("id",)),
+    **dict.fromkeys(("probe/tried", "probe/tried_state"), ("id",)),
+    "probe/ring_sweep": ("pop_last",),
 }
 """Columns that a WHERE clause, a key or a join keeps from being NULL, which types alone do not say."""
 _HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")

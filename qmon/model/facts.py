@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from qmon.model.layout import TableName
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -30,6 +32,8 @@ class TableFacts:
         push_sequence_id: a ring's push position.
         pop_sequence_id: a ring's pop position.
         subscriber_sequence_ids: the pop positions of a ring's subscribers where it has several, in their order.
+        spare_id: the table of a ring's spare numbers (SQL Server): drawn, and waiting for whoever comes next.
+        spare: the name of that table.
         estimated_rows: rows of the table as the catalogue last counted them; ``None`` where it never did.
         order_by: the column that the head is sought along where the layout has no due time: the id, or a time where
             there is no id (or only a random one, such as a uuid, and an index on the time).
@@ -56,6 +60,8 @@ class TableFacts:
     push_sequence_id: int | None = None
     pop_sequence_id: int | None = None
     subscriber_sequence_ids: tuple[int, ...] = ()
+    spare_id: int | None = None
+    spare: TableName | None = None
     estimated_rows: int | None = None
     order_by: str | None = None
     order_by_number: bool = False
@@ -76,7 +82,7 @@ class TableFacts:
         """The tables and sequences of the queue, for granting rights on them."""
         ids = (
             self.table_id, self.data_table_id, self.sequence_id, self.push_sequence_id, self.pop_sequence_id,
-            *self.subscriber_sequence_ids,
+            *self.subscriber_sequence_ids, self.spare_id,
         )  # fmt: skip
         return tuple(dict.fromkeys(each for each in ids if each is not None))
 

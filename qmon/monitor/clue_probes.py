@@ -170,6 +170,9 @@ class ClueProbes:
             return None
         if "head" not in facts.indexes:
             return None
+        query = queries.load(self._engine.name, "probe/ring_sweep", self._book.version)
+        if facts.spare is None and "spare" in query.names:
+            return None  # what waits among the spare numbers could not be told from what is lost
         start = self._memos[layout.queue].start()
         others = [each for each in _sequences(probes) if each != facts.push_sequence_id]
         values: dict[str, Value] = {
@@ -179,7 +182,8 @@ class ClueProbes:
             "pop_sequences": self._book.engine.ids(others),
             "min_age_s": _MIN_AGE_S,
         }
-        return self._book.job("ring_sweep", SweepSample, values, names_of(layout, facts), layout.queue)
+        names = names_of(layout, facts) | {"spare": None if facts.spare is None else facts.spare.parts}
+        return self._book.job("ring_sweep", SweepSample, values, names, layout.queue)
 
 
 def _by_session(probes: QueueProbes) -> bool:

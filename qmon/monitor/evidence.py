@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.mishaps import Repeated
 from qmon.model.operations import Side
 from qmon.model.owning import owners_of
 from qmon.model.readings import NO_QUEUE_READINGS, QueueReadings
@@ -49,7 +50,7 @@ class Evidence:
             pushers=self._pushers.add(snapshot, layout) if snapshot.clients is not None else before.pushers,
             poppers=self._poppers.add(snapshot, layout) if snapshot.clients is not None else before.poppers,
             owners=owners_of(clues, layout.timeout_s) if rows_read else before.owners,
-            repeated=self._tries.add(clues, at) if rows_read else before.repeated,
+            repeated=self._repeated(q, at) if rows_read else before.repeated,
             twice=self._hands.add(snapshot, layout, clues) if rows_read else before.twice,
             starved=self._priorities.add(clues, at) if clues.priorities is not None else before.starved,
             archiving=self._archive.add(q.counters, done, at),
@@ -58,3 +59,7 @@ class Evidence:
         if snapshot.clients is not None:
             self._seen_at = at
         return self._last if at - self._seen_at <= _KEPT_S else replace(self._last, pushers=None, poppers=None)
+
+    def _repeated(self, q: QueueSamples, at: float) -> Repeated | None:
+        head = None if q.held_counted else q.head
+        return self._tries.add(q.clues, at, head=head, none_held=q.held == ())

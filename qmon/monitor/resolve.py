@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.errors import BadInput
@@ -18,6 +19,9 @@ from qmon.monitor.discovery import Finding, discover, likely
 from qmon.monitor.registry import registered
 from qmon.monitor.seeks import table_facts
 from qmon.monitor.values import Known, known_values
+
+SPARE: Final = "_spare"
+"""What installing adds to a ring's name for the table of its spare numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +154,23 @@ class _Resolver:
             if data.column(layout.data_id) is None:
                 raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
         self.layouts.append(layout)
-        self.facts[layout.queue] = table_facts(layout, details, data, self.sequences)
+        facts = table_facts(layout, details, data, self.sequences)
+        self.facts[layout.queue] = self._with_spare(layout, details.table, facts)
         self.reasons[layout.queue] = reasons
+
+    def _with_spare(self, layout: Layout, table: TableRow, facts: TableFacts) -> TableFacts:
+        """With the table of numbers that were drawn from a ring's sequences and not used, where the engine has one."""
+        if self.catalog.engine.name != "sqlserver" or layout.ring is None or layout.ring.turn is None:
+            return facts
+        name = TableName(table.table_schema, table.table_name + SPARE)
+        spare = next((t for t in self.tables if t.name == name), None)
+        if spare is None:
+            return facts
+        if not spare.readable:
+            reason = f"holes and orphans are not looked for: our role may not read {spare.name}"
+            self.problems.append(ProbeFailure("ring_sweep", reason, layout.queue, self.catalog.grant(spare.name)))
+            return facts
+        return replace(facts, spare_id=spare.table_id, spare=spare.name)
 
     def _details(self, table: TableRow) -> Details:
         if not table.readable:

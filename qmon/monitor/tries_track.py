@@ -9,10 +9,13 @@ from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import Clues
 from qmon.model.layout import Layout
 from qmon.model.mishaps import Repeated, Twice
+from qmon.model.samples import HeadSample
 from qmon.model.snapshot import Snapshot
 
 _MISSED: Final = 2
 """A message that was not seen in so many polls is forgotten."""
+_AWAY_S: Final = 30.0
+"""Where a message is not seen while it is being popped, it is remembered for so long: it may come back."""
 _JITTER_S: Final = 0.05
 """Times of one poll are all of the server's clock, but read in several statements."""
 
@@ -24,6 +27,8 @@ class _Case:
     mark: str
     failures: int = 0
     missed: int = 0
+    away: bool = False
+    seen_at: float = 0.0
 
 
 class TriesTrack:
@@ -32,8 +37,15 @@ class TriesTrack:
     def __init__(self) -> None:
         self._cases: dict[str, _Case] = {}
 
-    def add(self, clues: Clues, at: float) -> Repeated | None:
-        """Take in one poll at ``at`` (server clock, seconds); the message that has failed most often meanwhile."""
+    def add(
+        self, clues: Clues, at: float, *, head: HeadSample | None = None, none_held: bool = True
+    ) -> Repeated | None:
+        """Take in one poll at ``at`` (server clock, seconds); the message that has failed most often meanwhile.
+
+        ``head``: as read by a server that shows no row that is being popped: a message that lies before it, and later
+        is there again, was popped and given back. ``none_held``: no transaction holds such rows, so what is not there
+        has gone for good.
+        """
         for case in self._cases.values():
             case.missed += 1
         if clues.tried is not None:
@@ -41,7 +53,14 @@ class TriesTrack:
         for owner in clues.owners or ():
             if owner.attempts is not None and (owner.attempts > 1 or owner.id in self._cases):
                 self._see(owner.id, owner.attempts, "", at)
-        self._cases = {id: case for id, case in self._cases.items() if case.missed < _MISSED}
+        for id, case in self._cases.items():
+            gone = head is not None and case.attempts is None and _before(id, head.head_id)
+            case.away = case.missed > 0 and (case.away or gone)
+        self._cases = {
+            id: case
+            for id, case in self._cases.items()
+            if case.missed < _MISSED or (case.away and not none_held and at - case.seen_at <= _AWAY_S)
+        }
         worst = max(self._cases, key=lambda id: self._cases[id].failures, default=None)
         if worst is None or not self._cases[worst].failures:
             return None
@@ -51,16 +70,24 @@ class TriesTrack:
     def _see(self, id: str, attempts: int | None, mark: str, at: float) -> None:
         case = self._cases.get(id)
         if case is None:
-            self._cases[id] = _Case(at, attempts, mark)
+            self._cases[id] = _Case(at, attempts, mark, seen_at=at)
             return
-        case.missed = 0
+        case.missed, case.seen_at = 0, at
         if attempts is not None:
             case.failures += max(0, attempts - (case.attempts or 0))
             case.attempts = attempts
+        elif case.away:
+            case.failures += 1
+            case.mark = mark
         elif mark != case.mark:
             # The first mark may have been left by one that only looked; each later one was left after it.
             case.failures += case.mark != "0"
             case.mark = mark
+
+
+def _before(id: str, head_id: str | None) -> bool:
+    """Whether a message would be the head, were it there; known of ids that are whole numbers only."""
+    return head_id is None or (id.isdecimal() and head_id.isdecimal() and int(id) < int(head_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from qmon.engines.sqlserver import AZURE, SqlServer
 from qmon.errors import QueryFailed
 from qmon.model import samples
 from qmon.model.client_samples import ClientSample
-from qmon.model.clue_samples import OwnerSample, PrioritySample, TriedSample
+from qmon.model.clue_samples import OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.deadlock_samples import GraphSample
 from qmon.model.facts import Column, TableFacts
 from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
@@ -55,6 +55,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "server": samples.ServerSample, "server_counters": ServerCounters, "statistics": StatisticsSample,
     "version_store": VersionStoreSample, "procedures": ReadsSample, "routines": RoutineSample,
     "routines_of_tables": NamingSample,
+    "ring_sweep": SweepSample, "tried": TriedSample, "tried_state": TriedSample,
     "tried_attempts": TriedSample, "uses": UseSample, "wait_totals": WaitTotal, "waits": samples.WaitSample,
     "writers": samples.WriterSample,
 }  # fmt: skip
@@ -75,7 +76,8 @@ FACTS: Final = {
                          stuck_seek=True, dead_seek=True, columns=(Column("Body", "varbinary", True),), indexes=SEEKS),
     "fifo": TableFacts(12, sequence_id=21, order_by="Id", head_seek=True, ready_seek=True, indexes=SEEKS),
     "pending": TableFacts(13, order_by="Id", head_seek=True, due_seek=True, indexes=SEEKS),
-    "ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS),
+    "ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15,
+                       spare=TableName("dbo", "Orders_spare")),
 }  # fmt: skip
 
 

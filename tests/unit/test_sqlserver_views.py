@@ -30,12 +30,12 @@ CORE: Final = frozenset(
         head_state_due head_walk held held_any held_due held_newest held_state horizon in_state messages
         messages_due messages_newest messages_ready messages_ring messages_ring_split messages_split
         messages_state owners pauses pauses_known progress progress_ids progress_oldest ring ring_classic
-        ring_subscribers scheduled scheduled_state sequences server statistics tried_attempts uses waits
-        writers
+        ring_subscribers ring_sweep scheduled scheduled_state sequences server statistics tried tried_attempts
+        tried_state uses waits writers
         """,
     )
 )
-"""What both engines must have. PostgreSQL alone knows who touched a row last, and who has drawn from a sequence."""
+"""What both engines must have. PostgreSQL alone knows who has drawn from a sequence; SQL Server reports deadlocks."""
 
 
 def rendered(file: SqlFile) -> str:

@@ -1,0 +1,162 @@
+"""Typed rows of SQL Server lead to the verdicts about single messages: given back again and again, lost by a ring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.facts import TableFacts
+from qmon.model.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.view import View
+from qmon.monitor.collector import Collector
+from qmon.monitor.history import History
+from qmon.monitor.resolve import SPARE, Resolved
+from qmon.monitor.source import Focus
+from qmon.operate import naming
+from tests.replayed import BIG, Driver, connection, full
+from tests.tsql_types import Type
+from tests.unit.test_sqlserver_replay import SEEKS, Idle
+
+T = TableName("dbo", "Orders")
+POISON = "poison message at the head"
+FIFO = Layout("fifo", "fifo", T, id="Id", enqueued_at="Pushed")
+FLAG = Layout("flag", "flag", T, id="Id", state=StateColumn("Done", 0, None, 1))
+TABLE = TableFacts(12, sequence_id=21, order_by="Id", head_seek=True, ready_seek=True, indexes=SEEKS)
+RING = Layout(
+    "ring", "ring", T, enqueued_at="At",
+    ring=Ring(1000, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn"),
+)  # fmt: skip
+SLOTS = TableFacts(
+    14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15, spare=TableName("dbo", "Orders_spare")
+)
+Rows = Callable[[int], tuple[Mapping[str, object], ...]]
+
+
+def answering(rows: Mapping[str, Rows]) -> Callable[..., list[tuple[object, ...]]]:
+    """Typed rows, in which some probes have values of their own, by column."""
+
+    def row(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> list[tuple[object, ...]]:
+        (typed,) = full(name, columns, poll)
+        own = rows.get(name)
+        if own is None:
+            return [typed]
+        return [tuple(each.get(c, value) for (c, _), value in zip(columns, typed, strict=True)) for each in own(poll)]
+
+    return row
+
+
+def watched(layout: Layout, facts: TableFacts, rows: Mapping[str, Rows], polls: int) -> list[View]:
+    """So many polls, a second apart on the server's clock."""
+    driver = Driver(answering(rows))
+    collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
+    collector.use(Resolved((layout,), {layout.queue: facts}))
+    history, views = History(), []
+    for poll in range(1, polls + 1):
+        driver.poll = poll
+        views.append(history.add(collector.collect(poll, 1.0, Focus())))
+        assert [f for f in views[-1].failures] == []
+    return views
+
+
+def proofs(view: View) -> dict[str, str]:
+    return {verdict.code: verdict.proof for verdict in view.queues[0].verdicts}
+
+
+def heads(ids: Callable[[int], str | None], mark: Callable[[int], str], held: Callable[[int], bool]) -> dict[str, Rows]:
+    """What a queue shows whose head has this id, locked by this transaction, while rows are held that are not seen."""
+
+    def head(poll: int) -> tuple[Mapping[str, object], ...]:
+        return ({"head_id": ids(poll), "counted": 0 if ids(poll) is None else 3},)
+
+    def tried(poll: int) -> tuple[Mapping[str, object], ...]:
+        return () if ids(poll) is None else ({"id": ids(poll), "attempts": None, "mark": mark(poll)},)
+
+    def rows(poll: int) -> tuple[Mapping[str, object], ...]:
+        return ({"xid": "700", "rows": 1, "running": True},) if held(poll) else ()
+
+    return {
+        **dict.fromkeys(("probe/head", "probe/head_state"), head),
+        **dict.fromkeys(("probe/tried", "probe/tried_state"), tried),
+        **dict.fromkeys(("probe/held", "probe/held_state"), rows),
+        "probe/depth": lambda poll: (),
+    }
+
+
+@pytest.mark.parametrize("layout", [FIFO, FLAG], ids=["deletes", "marks"])
+def test_a_message_that_is_away_and_there_again_is_poison(layout: Layout) -> None:
+    def ids(poll: int) -> str:
+        return str(BIG) if poll % 3 else str(BIG + 1)
+
+    told = proofs(watched(layout, TABLE, heads(ids, lambda _: "0", lambda poll: not poll % 3), 14)[-1])
+    assert told[POISON] == f"message {BIG} was popped and given back 4 times in 13 s"
+
+
+def test_a_message_that_one_transaction_after_the_other_locks_is_poison() -> None:
+    marks = ["0", "0", str(BIG), "0", str(BIG + 1), str(BIG + 2), "0", "0", "0", "0", "0"]
+    told = proofs(watched(FIFO, TABLE, heads(lambda _: "7", marks.__getitem__, lambda _: False), 10)[-1])
+    assert told[POISON] == "message 7 was popped and given back 3 times in 9 s"
+
+
+def test_the_only_message_of_a_queue_is_seen_to_come_back() -> None:
+    def ids(poll: int) -> str | None:
+        return "7" if poll % 2 else None
+
+    told = proofs(watched(FIFO, TABLE, heads(ids, lambda _: "0", lambda poll: poll % 2 == 0), 11)[-1])
+    assert told[POISON] == "message 7 was popped and given back 5 times in 10 s"
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pytest.param(lambda poll: str(100 + poll), id="every poll another head"),
+        pytest.param(lambda poll: "7" if poll % 2 else "5", id="an older one was given back before it"),
+        pytest.param(lambda poll: "7", id="the same head all the time"),
+        pytest.param(lambda poll: "x7" if poll % 2 else "x8", id="ids without an order that is known"),
+    ],
+)
+def test_what_may_be_a_healthy_queue_is_no_poison(ids: Callable[[int], str]) -> None:
+    told = proofs(watched(FIFO, TABLE, heads(ids, lambda _: "0", lambda _: True), 12)[-1])
+    # Of 5 and 7 it is 5 that comes back.
+    assert "message 7" not in told.get(POISON, "")
+    assert POISON not in told or ids(2) == "5"
+
+
+def test_a_message_that_has_gone_for_good_is_not_said_any_longer() -> None:
+    def ids(poll: int) -> str:
+        return "9" if poll > 8 else "7" if poll % 2 else "8"
+
+    rows = heads(ids, lambda _: "0", lambda poll: poll < 8)
+    views = watched(FIFO, TABLE, rows, 12)
+    assert POISON in proofs(views[7])
+    assert POISON not in proofs(views[-1])
+
+
+def sweeps(hole: int | None, orphan: int | None) -> dict[str, Rows]:
+    row: Mapping[str, object] = {
+        "from_slot": 0, "push_last": BIG + 9, "pop_last": BIG + 5, "holes": int(hole is not None), "hole": hole,
+        "orphans": int(orphan is not None), "orphan": orphan, "orphan_s": None if orphan is None else 40.5,
+    }  # fmt: skip
+    return {"probe/ring_sweep": lambda poll: (row,)}
+
+
+def test_what_a_ring_has_lost_is_said() -> None:
+    told = proofs(watched(RING, SLOTS, sweeps(BIG + 1, BIG + 2), 8)[-1])
+    assert told["ring hole"].startswith(f"number {BIG + 1:,} has no message, poppers have drawn it at least 7 s ago")
+    assert told["ring orphans"] == f"1 message was drawn by poppers and not popped: number {BIG + 2:,}, pushed 40 s ago"
+    assert not {"ring hole", "ring orphans"} & proofs(watched(RING, SLOTS, sweeps(None, None), 8)[-1]).keys()
+    assert "ring hole" not in proofs(watched(RING, SLOTS, sweeps(BIG + 6, None), 8)[-1]), "no popper has drawn it yet"
+
+
+def test_without_the_spare_numbers_nothing_is_called_lost() -> None:
+    driver = Driver(answering(sweeps(BIG + 1, None)))
+    collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
+    collector.use(Resolved((RING,), {"ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS)}))
+    assert collector.collect(1, 1.0, Focus()).queues[0].clues.sweep is None
+    assert "probe/ring_sweep" not in driver.asked
+
+
+def test_the_spare_numbers_are_where_installing_puts_them() -> None:
+    assert naming.object_name("orders", "spare") == "orders" + SPARE
+    assert SLOTS.object_ids == (14, 22, 23, 15)
