@@ -43,6 +43,7 @@ class Figures:
     proof: tuple[str | None, ...] = ()
     wait: tuple[str, ...] = ()
     sessions: tuple[int, ...] = ()
+    gap: tuple[float | None, ...] = ()
 
 
 def figures_of(view: View) -> Figures:
@@ -76,6 +77,7 @@ def figures_of(view: View) -> Figures:
         proof=tuple(q.verdict.proof if _trouble(q) else None for q in queues) if any(map(_trouble, queues)) else (),
         wait=tuple(f"{w.kind}:{w.event}" for w in waits),
         sessions=tuple(w.sessions for w in waits),
+        gap=column(lambda q: q.gap.value),
     )
 
 

@@ -55,6 +55,11 @@ class Tape:
         return one.members[0].first_at if one.members else one.tail[0].at if one.tail else 0.0
 
     @property
+    def paths(self) -> tuple[Path, ...]:
+        """The segments, in the order of time."""
+        return tuple(self._paths)
+
+    @property
     def session(self) -> Session:
         """What the newest segment says of itself."""
         return self._newest

@@ -1,0 +1,158 @@
+"""A made day of two queues, as a recorder would have written it: an incident, an operation, an hour of silence."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+from unittest import mock
+
+from qmon.model.operations import Kind, Operation, State
+from qmon.model.samples import ServerSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.view import Severity, Verdict
+from qmon.recording.baselines import FILE
+from qmon.recording.figures import Figures
+from qmon.recording.lines import PLAIN, End, Said, Session
+from qmon.recording.roll import Roll
+from tests.recording.made import made
+from tests.tui.scripted import queue
+
+ZONE: Final = "Europe/Berlin"
+BEGIN: Final = datetime(2026, 11, 17, 6, 0, tzinfo=UTC).timestamp()
+"""Tuesday 07:00 in Berlin."""
+EVERY_S: Final = 60.0
+QUEUES: Final = ("mails", "orders")
+HEALTHY: Final = Verdict("healthy", "as it should be")
+STUCK: Final = Verdict("stuck in progress", "7 in progress for more than 5 m", Severity.CRITICAL)
+SLOW: Final = Verdict("pushers outrun poppers", "push 91.0/s, pop 60.0/s", Severity.WARNING)
+TROUBLES: Final = (("mails", 7.0, 7.5, STUCK), ("orders", 9.0, 9.2, SLOW), ("mails", 11.0, 11.05, SLOW))
+"""Queue, from and to in hours since the beginning, and what was said."""
+SILENT: Final = (4.0, 5.0)
+DONE_AT: Final = 7.4
+
+
+def depth(hours: float) -> float:
+    """Of mails: a wave over the day, three times as much within the incident."""
+    usual = 400 + 250 * math.sin((hours - 3) / 24 * 2 * math.pi) + 20 * math.sin(hours * 9)
+    return round(usual * (3 if 7.0 <= hours < 7.6 else 1))
+
+
+def said(name: str, hours: float) -> Verdict:
+    """What is wrong with a queue."""
+    return next((v for q, since, until, v in TROUBLES if q == name and since <= hours < until), HEALTHY)
+
+
+def figures(sequence: int, at: float, span_s: float | None) -> Figures:
+    """One poll."""
+    hours = (at - BEGIN) / 3600
+    verdicts = [said(name, hours) for name in QUEUES]
+    push = 60 + 30 * math.sin((hours - 3) / 24 * 2 * math.pi)
+    trouble = [v.severity >= Severity.WARNING for v in verdicts]
+    return Figures(
+        sequence, at, queue=QUEUES, design=("status", "fifo"), ready=(depth(hours), 12.0), in_progress=(8.0, 0.0),
+        stuck=(7.0 if trouble[0] else 0.0, 0.0), oldest_s=(depth(hours) / 60, 0.2), span_s=(span_s, span_s),
+        pushed=(push * span_s, 1.0) if span_s else (), popped=(push * span_s, 1.0) if span_s else (),
+        verdict=tuple(v.code for v in verdicts), severity=tuple(int(v.severity) for v in verdicts),
+        since_at=tuple(at - 60 if bad else None for bad in trouble),
+        proof=tuple(v.proof if bad else None for v, bad in zip(verdicts, trouble, strict=True)),
+        gap=(depth(hours) + 8, None),
+    )  # fmt: skip
+
+
+def written(
+    root: Path,
+    hours: float = 24.0,
+    *,
+    target: str = "orders-prod",
+    every_s: float = EVERY_S,
+    change: Callable[[Figures], Figures] = lambda figures: figures,
+    seal: bool = True,
+    begin_at: float = BEGIN,
+    snapshots: bool = False,
+) -> None:
+    """Write it below a folder; no call waits for the disk.
+
+    ``change``: what becomes of the figures of a poll before they are written; ``snapshots``: as replay needs them.
+    """
+    with mock.patch("qmon.recording.segment.os.fdatasync"), mock.patch("qmon.recording.segment.os.fsync"):
+        _written(root, hours, target, every_s, change, seal, begin_at, snapshots)
+
+
+def _written(
+    root: Path, hours: float, target: str, every_s: float, change: Callable[[Figures], Figures], seal: bool,
+    begin_at: float, snapshots: bool,
+) -> None:  # fmt: skip
+    roll = Roll(root, "4f2a9c01be77", Session(target, "postgres", "18.6", "0.1.0", ZONE, every_s, begin_at))
+    roll.open(begin_at, ())
+    before: float | None = None
+    holds = dict.fromkeys(QUEUES, HEALTHY)
+    operated = False
+    for number in range(int(hours * 3600 / every_s)):
+        at = begin_at + number * every_s
+        since = (at - BEGIN) / 3600
+        if SILENT[0] <= since < SILENT[1]:
+            before = None
+            continue
+        roll.turn(at, [Said(name, (verdict,), standing=True) for name, verdict in holds.items()])
+        if snapshots:
+            roll.snapshot(poll(number + 1, at, target, every_s), at)
+        span = at - before if before is not None else None
+        roll.add("figures", PLAIN.encode(change(figures(number + 1, at, span))), at)
+        before = at
+        for name in QUEUES:
+            if (now := said(name, since)) != holds[name]:
+                holds[name] = now
+                roll.add("verdict", PLAIN.encode(Said(name, (now,))), at)
+        if since >= DONE_AT and not operated:
+            operated = True
+            roll.add("operation", PLAIN.encode(requeued(at)), at)
+        roll.flush(at)
+    if seal:
+        roll.seal(begin_at + hours * 3600, End("closed"))
+    else:
+        roll.abandon()
+
+
+def poll(sequence: int, at: float, target: str, every_s: float) -> Snapshot:
+    """A snapshot of a quiet server."""
+    designs = zip(QUEUES, ("status", "fifo"), strict=True)
+    samples = tuple(QueueSamples(queue(name, design).layout) for name, design in designs)
+    server = ServerSample(at, BEGIN - 9e4, None, False, 7, 100 * sequence, 0, 0)
+    return Snapshot(
+        target, "postgres", "18.6", sequence, at, 100.0 + EVERY_S * sequence, 5.0, 1.0, 3, every_s, server, samples
+    )
+
+
+def requeued(at: float) -> Operation:
+    """An operation on mails."""
+    operation: Operation = made(Operation, random.Random(1))
+    return replace(
+        operation, id="261117-142400-k7qd", kind=Kind.REQUEUE, queue="mails", state=State.DONE, by="anna@ops-1",
+        reason="worker died", planned=40, done=40, skipped=0, changed=0, started_at=at, ended_at=at + 1,
+    )  # fmt: skip
+
+
+def usual(root: Path, target: str = "orders-prod", *, weeks: int = 9) -> Path:
+    """The file of what is usual: every hour of the week as on this day without its incident."""
+
+    def hours(of: Callable[[float], float], mad: float) -> dict[str, list[float]]:
+        begin = 24 + 7
+        return {str((begin + hour) % 168): [of(hour % 24 + 0.5), mad, weeks] for hour in range(168)}
+
+    def quiet(hour: float) -> float:
+        return round(400 + 250 * math.sin((hour - 3) / 24 * 2 * math.pi))
+
+    def pushed(hour: float) -> float:
+        return 60 + 30 * math.sin((hour - 3) / 24 * 2 * math.pi)
+
+    figures = {"ready": hours(quiet, 15.0), "push_rate": hours(pushed, 2.0)}
+    whole = {"version": 1, "zone": ZONE, "zones": {target: ZONE}, "queues": {target: {"mails": figures}}}
+    path = root / FILE
+    path.write_text(json.dumps(whole))
+    return path
