@@ -13,6 +13,7 @@ from qmon.monitor.discovery import SlotsRow
 from qmon.monitor.registry import RegistryRow, RegistryState
 from qmon.monitor.values import ValueRow
 from qmon.operate import setup
+from qmon.pipeline import archived
 
 NEWEST = {"postgres": (99, 0), "sqlserver": (99, 0)}
 RECORDS = {
@@ -28,6 +29,10 @@ RECORDS = {
     "catalog/peek_index": ValueRow,
     "catalog/peek_few": ValueRow,
     "catalog/ring_slots": SlotsRow,
+    "catalog/archive_columns": archived.ColumnRow,
+    "catalog/archive_ends": archived.EndsRow,
+    "catalog/archive_writers": archived.WriterRow,
+    "catalog/archive_messages": archived.Message,
     "catalog/setup": setup._Present,
     "catalog/setup_objects": setup._Object,
     "catalog/setup_right": setup._Right,

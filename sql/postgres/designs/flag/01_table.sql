@@ -45,8 +45,9 @@ CREATE TABLE {table} (
     toast.vacuum_truncate = off
 );
 
--- No key and no index: nothing but inserts, in the order of archiving.
+-- Nothing but inserts, in the order of archiving. archive_id numbers them: who copies the archive goes on from there.
 CREATE TABLE {archive_log} (
+    archive_id   bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id           bigint      NOT NULL,
     command      text        NULL,
     enqueued_at  timestamptz NOT NULL,

@@ -48,8 +48,9 @@ CREATE TABLE {table} (
 );
 ALTER TABLE {table} SET (LOCK_ESCALATION = DISABLE);
 
--- No key and no index: nothing but inserts, in the order of archiving.
+-- Nothing but inserts, in the order of archiving. archive_id numbers them: who copies the archive goes on from there.
 CREATE TABLE {archive_log} (
+    archive_id      bigint        IDENTITY(1, 1) NOT NULL PRIMARY KEY,
     queue_id        bigint        NOT NULL,
     queue_date_time datetime2(3)  NOT NULL,
     title           nvarchar(255) NOT NULL,

@@ -34,8 +34,9 @@ CREATE TABLE {table} (
 );
 ALTER TABLE {table} SET (LOCK_ESCALATION = DISABLE);
 
--- No key and no index: nothing but inserts, in the order of archiving.
+-- Nothing but inserts, in the order of archiving. archive_id numbers them: who copies the archive goes on from there.
 CREATE TABLE {archive_log} (
+    archive_id   bigint        IDENTITY(1, 1) NOT NULL PRIMARY KEY,
     id           bigint        NOT NULL,
     command      nvarchar(max) NULL,
     enqueued_at  datetime2(3)  NOT NULL,

@@ -1,0 +1,119 @@
+"""How far an archive was read, and which keys below may still come, so that what commits late is not lost. Pure.
+
+A number that is missing while a greater one is there was given to a transaction that runs still, or to one that was
+rolled back, or its row was deleted. So it is asked who writes, after it was asked how far the rows go: a number below
+can only come from those. Once none of them runs any more, its row is there, or never will be; and what is read after
+that was asked has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from qmon.pipeline.archived import Survey
+
+Range = tuple[int, int]
+"""From one key to another, both included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Keys that are missing, and the transactions that one of them may still bring."""
+
+    first: int
+    last: int
+    writers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far the archive of one queue was read: every key up to ``upto``, but for the gaps.
+
+    ``table_id``: of the archive's table, ``None`` before the first look. ``made``: how often it was made anew, from 1.
+    ``messages``: taken in so far.
+    """
+
+    upto: int = 0
+    gaps: tuple[Gap, ...] = ()
+    table_id: int | None = None
+    made: int = 1
+    messages: int = 0
+
+    @property
+    def awaited(self) -> int:
+        """How many keys are missing and may still come."""
+        return sum(gap.last - gap.first + 1 for gap in self.gaps)
+
+
+def wanted(mark: Mark, seen: Survey) -> list[Range]:
+    """The ranges to read now, in order: the gaps, and what lies beyond."""
+    ranges = [(gap.first, gap.last) for gap in mark.gaps]
+    if seen.newest is not None and seen.newest > mark.upto:
+        ranges.append((mark.upto + 1, seen.newest))
+    return ranges
+
+
+def shared_out(ranges: Sequence[Range], oldest: int | None, parts: int) -> list[list[Range]]:
+    """The ranges cut into at most so many disjoint parts of about as many keys; those before ``oldest`` left out."""
+    if oldest is None:
+        return []
+    clipped = [(max(first, oldest), last) for first, last in ranges if last >= oldest]
+    size = max(1, -(-sum(last - first + 1 for first, last in clipped) // parts))
+    out: list[list[Range]] = []
+    room = 0
+    for first, last in clipped:
+        while first <= last:
+            if room == 0:
+                out.append([])
+                room = size
+            end = min(last, first + room - 1)
+            out[-1].append((first, end))
+            room -= end - first + 1
+            first = end + 1
+    return out
+
+
+def after(mark: Mark, seen: Survey, found: Iterable[Range], messages: int) -> Mark:
+    """The mark when what is ``wanted`` was read after the survey; ``found``: the stretches of keys that were there."""
+    stretches = sorted(found)
+    gaps = []
+    for gap in mark.gaps:
+        if still := gap.writers & seen.writers:
+            gaps += [Gap(*missing, still) for missing in without((gap.first, gap.last), stretches)]
+    upto = max(mark.upto, seen.newest or 0)
+    if seen.writers and upto > mark.upto:
+        gaps += [Gap(*missing, seen.writers) for missing in without((mark.upto + 1, upto), stretches)]
+    return replace(mark, upto=upto, gaps=tuple(gaps), messages=mark.messages + messages)
+
+
+def without(whole: Range, stretches: Sequence[Range]) -> list[Range]:
+    """What is left of a range when these stretches, in order and disjoint, are taken out."""
+    first, last = whole
+    left = []
+    for begin, end in stretches:
+        if end < first:
+            continue
+        if begin > last:
+            break
+        if begin > first:
+            left.append((first, begin - 1))
+        first = end + 1
+    if first <= last:
+        left.append((first, last))
+    return left
+
+
+def as_json(mark: Mark) -> dict[str, Any]:
+    """For the lake's log."""
+    gaps = [[gap.first, gap.last, sorted(gap.writers)] for gap in mark.gaps]
+    return {
+        "upto": mark.upto, "gaps": gaps, "table_id": mark.table_id, "made": mark.made, "messages": mark.messages
+    }  # fmt: skip
+
+
+def from_json(raw: Mapping[str, Any]) -> Mark:
+    """What ``as_json`` wrote."""
+    gaps = tuple(Gap(first, last, frozenset(writers)) for first, last, writers in raw["gaps"])
+    return Mark(raw["upto"], gaps, raw["table_id"], raw["made"], raw["messages"])

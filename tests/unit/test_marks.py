@@ -1,0 +1,130 @@
+"""How far an archive was read: whatever commits, rolls back or is deleted when, each row that stays is taken once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qmon.pipeline.archived import Survey
+from qmon.pipeline.marks import Gap, Mark, Range, after, as_json, from_json, shared_out, wanted, without
+
+Step = tuple[str, int]
+
+
+@dataclass
+class Server:
+    """An archive: numbers are drawn in order, rows are seen when their transaction commits."""
+
+    issued: int = 0
+    begun: int = 0
+    running: dict[str, list[int]] = field(default_factory=dict)
+    rows: set[int] = field(default_factory=set)
+    deleted: set[int] = field(default_factory=set)
+
+    def step(self, what: str, which: int) -> None:
+        """One thing that happens; ``which`` says to whom."""
+        names = sorted(self.running)
+        name = names[which % len(names)] if names else ""
+        if what in ("begin", "draw"):
+            self.begun += what == "begin" or not name
+            self.issued += 1
+            self.running.setdefault(name if name and what == "draw" else f"t{self.begun}", []).append(self.issued)
+        elif what == "delete" and self.rows:
+            self.deleted.add(gone := sorted(self.rows)[which % len(self.rows)])
+            self.rows.discard(gone)
+        elif name:
+            keys = self.running.pop(name)
+            self.rows |= set(keys) if what == "commit" else set()
+
+
+@dataclass
+class Reader:
+    """A lake that takes from it. ``taken``: every key, as often as it was taken."""
+
+    mark: Mark = field(default_factory=Mark)
+    taken: list[int] = field(default_factory=list)
+
+    def take(self, server: Server, between: Sequence[Sequence[Step]] = ((), ())) -> None:
+        """Ask for the ends, then for the writers, then read; other things happen in between."""
+        oldest, newest, issued = min(server.rows, default=None), max(server.rows, default=None), server.issued
+        for what, which in between[0]:
+            server.step(what, which)
+        seen = Survey(oldest, newest, issued, frozenset(server.running))
+        for what, which in between[1]:
+            server.step(what, which)
+        parts = shared_out(wanted(self.mark, seen), seen.oldest, 3)
+        keys = [key for part in parts for first, last in part for key in range(first, last + 1) if key in server.rows]
+        assert len(parts) <= 3
+        self.taken += keys
+        self.mark = from_json(json.loads(json.dumps(as_json(after(self.mark, seen, stretches(keys), len(keys))))))
+
+
+def stretches(keys: list[int]) -> list[Range]:
+    """Keys as ranges without a hole."""
+    out: list[Range] = []
+    for key in sorted(keys):
+        if out and out[-1][1] == key - 1:
+            out[-1] = (out[-1][0], key)
+        else:
+            out.append((key, key))
+    return out
+
+
+WHAT = ("begin", "draw", "draw", "commit", "commit", "roll back", "delete")
+STEPS = st.lists(st.tuples(st.sampled_from(WHAT), st.integers(0, 5)), max_size=12)
+
+
+@settings(max_examples=300)
+@given(st.lists(st.tuples(STEPS, STEPS, STEPS), max_size=6))
+def test_every_row_that_stays_is_taken_once(takes: list[tuple[list[Step], list[Step], list[Step]]]) -> None:
+    server, reader = Server(), Reader()
+    for before, first, second in takes:
+        for what, which in before:
+            server.step(what, which)
+        reader.take(server, (first, second))
+    server.running.clear()
+    reader.take(server)
+    assert len(reader.taken) == len(set(reader.taken)) == reader.mark.messages
+    assert server.rows <= set(reader.taken) <= server.rows | server.deleted
+    assert reader.mark.gaps == ()
+
+
+def test_a_gap_is_awaited_as_long_as_one_of_its_writers_runs() -> None:
+    seen = Survey(4, 9, 9, frozenset({"a", "b"}))
+    mark = after(Mark(), seen, [(4, 6), (9, 9)], 4)
+    assert (mark.upto, mark.awaited, mark.messages) == (9, 5, 4)
+    assert [(gap.first, gap.last) for gap in mark.gaps] == [(1, 3), (7, 8)]
+    assert wanted(mark, seen) == [(1, 3), (7, 8)]
+    later = Survey(2, 9, 9, frozenset({"b", "c"}))
+    mark = after(mark, later, [(2, 2)], 1)
+    assert mark.gaps == tuple(Gap(*each, frozenset({"b"})) for each in ((1, 1), (3, 3), (7, 8)))
+    assert after(mark, Survey(2, 9, 9, frozenset({"c"})), [], 0).gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("ranges", "oldest", "parts", "wanted"),
+    [
+        ([], 1, 4, []),
+        ([(1, 10)], None, 4, []),
+        ([(1, 10)], 1, 1, [[(1, 10)]]),
+        ([(1, 10)], 8, 2, [[(8, 9)], [(10, 10)]]),
+        ([(1, 2), (5, 5), (7, 12)], 1, 3, [[(1, 2), (5, 5)], [(7, 9)], [(10, 12)]]),
+        ([(1, 2)], 1, 9, [[(1, 1)], [(2, 2)]]),
+    ],
+)
+def test_parts_are_disjoint_and_about_as_large(
+    ranges: list[Range], oldest: int | None, parts: int, wanted: list[list[Range]]
+) -> None:
+    assert shared_out(ranges, oldest, parts) == wanted
+
+
+def test_what_is_left_of_a_range() -> None:
+    assert without((3, 9), []) == [(3, 9)]
+    assert without((3, 9), [(1, 2), (4, 5), (9, 12)]) == [(3, 3), (6, 8)]
+    assert without((3, 9), [(1, 20)]) == []
+    assert without((3, 9), [(12, 20)]) == [(3, 9)]
