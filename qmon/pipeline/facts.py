@@ -16,8 +16,7 @@ from qmon.pipeline.baselines import as_file, baselines, readings, zoned, zones_o
 from qmon.pipeline.capacity import Capacity, capacity
 from qmon.pipeline.incidents import incidents, with_operations
 from qmon.pipeline.lake import Lake, Manifest
-from qmon.pipeline.rates import rates
-from qmon.pipeline.rollups import rollup
+from qmon.pipeline.rollups import rollups
 from qmon.pipeline.storage import Storage
 
 DAY_S: Final = 86400.0
@@ -177,8 +176,8 @@ def _within(frame: DataFrame, period: Period, column: str, queue: str | None = N
 
 def _whole(lake: Lake, manifest: Manifest, period: Period, queue: str | None) -> dict[tuple[str, str], Row]:
     samples = _within(lake.read("samples", manifest, period.days(manifest)), period, "sampled_at", queue)
-    one = rates(samples).withColumn("date", F.lit(""))
-    return {(row.target, row.queue): row.asDict() for row in rollup(one, 10**12).collect()}
+    one = rollups(samples.withColumn("date", F.lit("")), {"whole": 10**12})
+    return {(row.target, row.queue): row.asDict() for row in one.collect()}
 
 
 def _by_queue(

@@ -14,9 +14,8 @@ from pyspark.storagelevel import StorageLevel
 from qmon.pipeline import samples as stage
 from qmon.pipeline.incidents import runs
 from qmon.pipeline.lake import Lake, Manifest
-from qmon.pipeline.rates import rates, unique
-from qmon.pipeline.rollups import GRAINS, rollup
-from qmon.pipeline.schema import LINES, STAGED
+from qmon.pipeline.rollups import GRAINS, rollups
+from qmon.pipeline.schema import STAGED
 from qmon.pipeline.storage import Storage
 
 DONE_FILE: Final = ".pipeline.json"
@@ -37,7 +36,8 @@ def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = 
     rows = _staged(lake, segments, stamp, named)
     days = _touched(rows)
     old = lake.read("samples", before, days)
-    lake.write("samples", unique(old.unionByName(stage.samples(rows))), stamp)
+    fresh = stage.samples(rows).join(stage.doubled(rows, old), ["source", "place"], "left_anti")
+    lake.write("samples", old.unionByName(fresh.drop("source", "place")), stamp)
     waits = lake.read("waits", before, days).unionByName(stage.waits(rows))
     lake.write("waits", waits.dropDuplicates(["target", "recorder", "sequence", "event"]), stamp)
     done = lake.read("operations", before, days).unionByName(stage.operations(rows))
@@ -66,25 +66,26 @@ def tell_done(recordings: Storage, named: Iterable[str]) -> None:
 
 
 def _staged(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str]) -> DataFrame:
-    """The lines of the segments, read once and kept for this batch; those of files that are gone are bad."""
-    lines = stage.lines_of(segments)
+    """The rows of the segments, read once and kept for this batch; files that are gone are bad."""
+    rows = stage.staged(segments)
     if passed := _passed_over(lake, named):
-        lines = lines.unionByName(lake.session.createDataFrame(passed, LINES))
+        gone = lake.session.createDataFrame(passed, "kind string, file string, place long, reason string")
+        rows = rows.unionByName(gone, allowMissingColumns=True)
     place = lake.storage.at("staged", f"batch={stamp}")
-    stage.staged(lines).write.mode("overwrite").parquet(place)
+    rows.write.mode("overwrite").partitionBy("kind").parquet(place)
     return lake.session.read.schema(STAGED).parquet(place)
 
 
-def _passed_over(lake: Lake, named: Iterable[str]) -> list[tuple[str, int, str, str, str, None, str]]:
+def _passed_over(lake: Lake, named: Iterable[str]) -> list[tuple[str, str, int, str]]:
     """A bad line for each segment that Spark passes over: it has vanished since it was listed, or is empty."""
     reasons = {None: "the file was there and vanished before it was read", 0: "the file is empty"}
     lengths = {path: lake.storage.length(path) for path in named}
-    return [(path, 0, "", "", "", None, reasons[size]) for path, size in lengths.items() if size in reasons]
+    return [("bad", path, 0, reasons[size]) for path, size in lengths.items() if size in reasons]
 
 
 def _touched(rows: DataFrame) -> list[tuple[str, str]]:
-    days = stage.samples(rows).select("target", "date").union(stage.operations(rows).select("target", "date"))
-    return sorted((row.target, row.date) for row in days.distinct().collect())
+    days = rows.where(stage.touched()).select("target", "date").distinct()
+    return sorted((row.target, row.date) for row in days.collect())
 
 
 def _derive(lake: Lake, days: list[tuple[str, str]], stamp: str) -> None:
@@ -92,22 +93,25 @@ def _derive(lake: Lake, days: list[tuple[str, str]], stamp: str) -> None:
     paths = [lake.folder("samples", stamp, *day) for day in days]
     samples = lake.read_folders("samples", [path for path in paths if lake.storage.exists(path)])
     lake.write("runs", runs(samples), stamp)
-    # Once by queue: then no grain needs to move a row again.
-    measured = rates(samples.repartition("target", "queue")).persist(StorageLevel.MEMORY_AND_DISK)
+    rolled = rollups(samples).persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        for table, seconds in GRAINS.items():
-            lake.write(table, rollup(measured, seconds), stamp)
+        for table in GRAINS:
+            lake.write(table, rolled.where(F.col("grain") == table), stamp)
     finally:
-        measured.unpersist()
+        rolled.unpersist()
 
 
 def _counts(lake: Lake, rows: DataFrame, old: DataFrame, days: list[tuple[str, str]], stamp: str) -> dict[str, int]:
-    told = rows.agg(
-        F.countDistinct("file").alias("segments"),
-        F.count(F.lit(1)).alias("lines"),
-        F.count("reason").alias("bad"),
-        F.coalesce(F.sum(F.size(F.coalesce("figures.queue", F.array()))), F.lit(0)).alias("samples"),
-    ).first()
+    told = (
+        rows.where("kind <> 'sample'")
+        .agg(
+            F.countDistinct("file").alias("segments"),
+            F.count(F.lit(1)).alias("lines"),
+            F.count("reason").alias("bad"),
+            F.coalesce(F.sum("queues"), F.lit(0)).alias("samples"),
+        )
+        .first()
+    )
     counts = {name: int(value) for name, value in told.asDict().items()} if told is not None else {}
     had = old.count()
     paths = [lake.folder("samples", stamp, *day) for day in days]

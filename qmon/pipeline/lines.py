@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 from urllib.parse import unquote
 
 from qmon.recording.codec import Damaged
 from qmon.recording.reading import inflated
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _MEMBER: Final = b"\x1f\x8b\x08"
 _WANTED: Final = re.compile(rb'"k":"(figures|operation|session|index)"')
 _KNOWN: Final = re.compile(rb'"k":"([a-z_]+)"')
-_ROWS: Final = 2000
-"""Lines handed on at a time, so that memory does not follow the size of a segment."""
 
 
 @dataclass(slots=True)
@@ -33,7 +28,7 @@ class Read:
     target: str
     zone: str
     kind: str
-    text: str | None
+    text: bytes | None
     reason: str | None = None
 
 
@@ -49,28 +44,15 @@ def read_segment(path: str, content: bytes) -> Iterator[Read]:
             place += 1
             if (wanted := _WANTED.search(line, 0, 400)) is None:
                 if _KNOWN.search(line, 0, 400) is None:
-                    yield Read(place, target, zone, "", _shown(line), "no line of a recording")
+                    yield Read(place, target, zone, "", line, "no line of a recording")
                 continue
             kind = wanted[1].decode()
             if kind == "session":
                 target, zone = _session(line, target, zone)
             elif kind != "index":
-                yield Read(place, target, zone, kind, line.decode("utf-8", "replace"))
+                yield Read(place, target, zone, kind, line)
         if reason:
             yield Read(place + 1, target, zone, "", None, reason)
-
-
-def batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """For ``mapInArrow``: segments (``path``, ``content``) in, lines as in ``schema.LINES`` out."""
-    for batch in segments:
-        for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
-            name, rows = str(path.as_py()), []
-            for read in read_segment(name, content.as_py()):
-                rows.append(read)
-                if len(rows) == _ROWS:
-                    yield _table(name, rows)
-                    rows = []
-            yield _table(name, rows)
 
 
 def _members(content: bytes) -> Iterator[tuple[bytes, str]]:
@@ -105,23 +87,3 @@ def _session(line: bytes, target: str, zone: str) -> tuple[str, str]:
 def _from_path(path: str) -> str:
     folders = [part.removeprefix("target=") for part in path.split("/") if part.startswith("target=")]
     return unquote(folders[-1]) if folders else ""
-
-
-def _shown(line: bytes) -> str:
-    return line[:200].decode("utf-8", "replace")
-
-
-def _table(path: str, rows: list[Read]) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    columns: dict[str, list[Any]] = {
-        "file": [path] * len(rows),
-        "place": [row.place for row in rows],
-        "target": [row.target for row in rows],
-        "zone": [row.zone for row in rows],
-        "kind": [row.kind for row in rows],
-        "text": [row.text for row in rows],
-        "reason": [row.reason for row in rows],
-    }
-    kinds = {"place": pa.int64()}
-    return pa.record_batch({name: pa.array(values, kinds.get(name, pa.string())) for name, values in columns.items()})

@@ -1,53 +1,97 @@
-"""From rates to minutes, hours and days: sums of what moved and of time, and percentiles weighted by time."""
+"""From samples to minutes, hours and days: sums of what moved and of time, and percentiles weighted by time."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StringType, StructField, StructType
 
-from qmon.pipeline.rates import start_of
+from qmon.pipeline import rates
+from qmon.pipeline.rates import Measured, ranks
 from qmon.pipeline.schema import ROLLUPS
+from qmon.pipeline.sums import Places, Stretches
 
 GRAINS: Final = {"minutes": 60, "hours": 3600, "days": 86400}
 """Seconds of each."""
-SHARES: Final = (0.5, 0.95, 0.99)
+ROLLED: Final = StructType([StructField("grain", StringType()), *ROLLUPS.fields])
+AT_ONCE: Final = 200_000
+"""About so many samples are rolled up together; a queue's day is never split."""
+_KEY: Final = ("target", "date", "queue")
+_USED: Final = (*_KEY, "recorder", "zone", "sampled_at", "span_s", *rates.FIGURES)
 
 
-def rollup(measured: DataFrame, seconds: int) -> DataFrame:
-    """Sums over stretches of ``seconds``, from rates; a sample's interval belongs to the stretch that it ends in.
+def rollups(samples: DataFrame, grains: Mapping[str, int] = GRAINS) -> DataFrame:
+    """Sums over the stretches of each grain (name → seconds), from unique samples; ``grain`` says which it is.
 
-    Percentiles come from the samples themselves, each as often as it lasted milliseconds, with a straight line between
-    neighbours (Spark's exact ``percentile``): never from other percentiles.
+    A sample's interval belongs to the stretch that it ends in. Percentiles come from the samples themselves, each as
+    often as it lasted milliseconds, with a straight line between neighbours: never from other percentiles.
     """
-    stretch = measured.withColumn("at", start_of(F.col("sampled_at"), seconds))
-    weight = F.round(F.col("span_s") * 1000).cast("long")
-    shares = F.array(*(F.lit(share) for share in SHARES))
-    summed = stretch.withColumn("ms", weight).groupBy("target", "date", "queue", "at").agg(
-        F.max("zone").alias("zone"),
-            F.count(F.lit(1)).alias("samples"),
-        F.sum("span_s").alias("seconds"),
-        F.sum("flow_s").alias("flow_s"),
-        *(F.sum(name).alias(name) for name in ("pushed", "popped", "completed")),
-        *_over_time("ready", "ready"),
-        F.max_by("ready", F.when(F.col("ready").isNotNull(), F.col("sampled_at"))).alias("ready_last"),
-        *_over_time("oldest", "oldest_s"),
-        *_over_time("in_progress", "in_progress"),
-        F.max_by("dead", F.when(F.col("dead").isNotNull(), F.col("sampled_at"))).alias("dead_last"),
-        F.percentile("ready", shares, F.col("ms")).alias("ready_shares"),
-        F.percentile("oldest_s", shares, F.col("ms")).alias("oldest_shares"),
-    )  # fmt: skip
-    for name in ("ready", "oldest"):
-        for place, share in enumerate(SHARES):
-            summed = summed.withColumn(f"{name}_p{share * 100:.0f}", F.col(f"{name}_shares")[place])
-    return summed.select(*(F.col(field.name).cast(field.dataType) for field in ROLLUPS.fields))
+    groups = 1 + samples.count() // AT_ONCE
+    group = F.pmod(F.xxhash64(*_KEY), F.lit(groups)).cast("int").alias("group")
+    return samples.select(group, *_USED).groupBy("group").applyInArrow(_rolling(dict(grains)), ROLLED)
 
 
-def _over_time(name: str, figure: str) -> tuple[Column, Column, Column]:
-    value, span = F.col(figure), F.col("span_s")
-    return (
-        F.sum(value * span).alias(f"{name}_s"),
-        F.sum(F.when(value.isNotNull(), span)).alias(f"{name}_known_s"),
-        F.max(F.when(span > 0, value)).alias(f"{name}_max"),
-    )
+def _rolling(grains: dict[str, int]) -> Callable[[pa.Table], pa.Table]:
+    def roll(samples: pa.Table) -> pa.Table:
+        return rolled(samples, grains)
+
+    return roll
+
+
+def rolled(samples: pa.Table, grains: Mapping[str, int]) -> pa.Table:
+    """The same for rows that are in memory: all samples of some queues' days."""
+    names = {name: samples.column(name).combine_chunks().dictionary_encode() for name in (*_KEY, "zone")}
+    queues = np.zeros(samples.num_rows, np.int64)
+    for name in _KEY:
+        queues = queues * len(names[name].dictionary) + names[name].indices.to_numpy(zero_copy_only=False)
+    measured = Measured(samples, queues)
+    zones = ranks(names["zone"])[measured.order]
+    in_order = pa.array(sorted(names["zone"].dictionary.to_pylist()))
+    parts = []
+    for grain, seconds in grains.items():
+        at = np.floor(measured.at / seconds) * seconds
+        new = np.ones(len(at), bool)
+        new[1:] = (at[1:] != at[:-1]) | (measured.queues[1:] != measured.queues[:-1])
+        starts = np.flatnonzero(new)
+        columns = _summed(measured, Stretches(starts, len(at)))
+        columns |= {"at": at[starts], "zone": in_order.take(pa.array(np.maximum.reduceat(zones, starts)))}
+        first = pa.array(measured.order[starts])
+        columns |= {name: names[name].take(first).dictionary_decode() for name in _KEY}
+        columns["grain"] = pa.repeat(pa.scalar(grain), len(starts))
+        parts.append(_table(columns))
+    return pa.concat_tables(parts)
+
+
+def _summed(measured: Measured, stretches: Stretches) -> dict[str, Any]:
+    span, figures = measured.span_s, measured.figures
+    ms: Places = np.floor(span * 1000 + 0.5).astype(np.int64)
+    found: dict[str, Any] = {
+        "samples": stretches.lengths,
+        "seconds": stretches.sum(span),
+        "flow_s": stretches.sum(np.where(measured.flowing, span, 0.0)),
+        "ready_last": stretches.last(figures["ready"]),
+        "dead_last": stretches.last(figures["dead"]),
+    }
+    for name in ("pushed", "popped", "completed"):
+        found[name] = stretches.sum_known(figures[name])
+    for name, figure in (("ready", "ready"), ("oldest", "oldest_s"), ("in_progress", "in_progress")):
+        known = figures[figure]
+        found[f"{name}_s"] = stretches.sum_known(known, span)
+        found[f"{name}_known_s"] = stretches.sum_known(type(known)(span, known.known))
+        found[f"{name}_max"] = stretches.highest(known.only(span > 0))
+        if name != "in_progress":
+            for share, values in stretches.percentiles(known, ms).items():
+                found[f"{name}_p{share * 100:.0f}"] = values
+    return found
+
+
+def _table(columns: dict[str, Any]) -> pa.Table:
+    schema = to_arrow_schema(ROLLED)
+    arrays = {name: each if isinstance(each, pa.Array) else pa.array(each) for name, each in columns.items()}
+    return pa.table([arrays[field.name].cast(field.type) for field in schema], schema=schema)

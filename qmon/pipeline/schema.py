@@ -32,9 +32,6 @@ def _struct(**columns: DataType) -> StructType:
 SEGMENTS: Final = "path string, modificationTime timestamp, length long, content binary"
 """What Spark's reader of whole files gives."""
 
-LINES: Final = _struct(file=_S, place=_L, target=_S, zone=_S, kind=_S, text=_S, reason=_S)
-"""One row a line of a segment, or a stretch that cannot be read: then ``reason`` says why. ``place``: lines from 1."""
-
 FIGURES: Final[dict[str, DataType]] = {
     **dict.fromkeys(("queue", "design"), _S),
     **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "dead", "fill"), _D),
@@ -53,12 +50,17 @@ _FIGURES_LINE: Final = _struct(
 _OPERATION: Final = _struct(
     id=_S, kind=_S, queue=_S, state=_S, by=_S, reason=_S, planned=_L, done=_L, started_at=_D, ended_at=_D
 )
-LINE: Final = _struct(v=_I, r=_S, n=_L, k=_S, figures=_FIGURES_LINE, operation=_OPERATION, broken=_S)
-"""What is read of a line; ``broken`` is the line itself where it is no JSON of this shape."""
+LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=_OPERATION)
+"""What is read of a line."""
 
-STAGED: Final = StructType(
-    [*_struct(file=_S, place=_L, target=_S, zone=_S, text=_S, reason=_S).fields, *LINE.fields[1:6]]
-)
+STAGED: Final = _struct(
+    kind=_S, file=_S, source=_L, place=_L, text=_S, reason=_S, target=_S, zone=_S, date=_S, recorder=_S, sequence=_L,
+    poll=_L, sampled_at=_D, queues=_I, **FIGURES, wait=ArrayType(_S), sessions=ArrayType(_D), operation=_OPERATION,
+)  # fmt: skip
+"""A batch's rows while it is under way, of four kinds: ``poll`` (a line of figures, with the number of its queues, its
+waits and the longest ``span_s``), ``sample`` (one queue of it), ``operation``, and ``bad`` (a line or stretch that
+cannot be used: ``reason`` says why). ``place``: lines of a file from 1; ``source`` stands for the file.
+"""
 
 SAMPLES: Final = _struct(
     recorder=_S, sequence=_L, poll=_L, sampled_at=_D, **FIGURES, zone=_S, target=_S, date=_S

@@ -22,7 +22,9 @@ _DEFAULTS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "true",
     # Whole segments go to Python, a few at a time.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "4",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
+    # A task writes few days, and those of one come together: sorting all rows by day first would cost more.
+    "spark.sql.maxConcurrentOutputFileWriters": "32",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     # A segment that its recorder's retention took away in between is reported, not a reason to stand still for ever.
     "spark.sql.files.ignoreMissingFiles": "true",

@@ -10,6 +10,7 @@ import itertools
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -20,6 +21,7 @@ from qmon.model.view import View
 from qmon.monitor.history import History
 from qmon.monitor.source import Event, SourceState
 from qmon.monitor.watch import open_poller
+from qmon.recording.codec import Plain
 from qmon.recording.delta import change
 from qmon.recording.figures import figures_of
 from qmon.recording.lines import PLAIN, End, Session, Shared
@@ -56,9 +58,9 @@ def run(*, quick: bool = False) -> Part:
     minutes, hours = (0.5, 1) if quick else (1.0, 24)
     part = Part("recording", {"interval_s": _INTERVAL_S, "minutes": minutes, "hours": hours})
     with tempfile.TemporaryDirectory() as folder:
-        live = _live(Path(folder) / "live", minutes * 60)
+        live = live_run(Path(folder) / "live", minutes * 60)
         queues = len(live.polls[0][0].queues)
-        day = _day(Path(folder) / "day", live, hours)
+        day = made_day(Path(folder) / "day", live, hours)
         read_ms, seek_ms = _times(day)
     per_poll = live.status.bytes / len(live.polls)
     a_day = day.bytes / day.polls * 86_400 / _INTERVAL_S / 1e6 * QUEUES / queues
@@ -96,7 +98,11 @@ class Day:
     last_at: float
 
 
-def _live(root: Path, seconds: float) -> Live:
+def _as_it_is(figures: Plain, at: float) -> Plain:
+    return figures
+
+
+def live_run(root: Path, seconds: float) -> Live:
     """Queues under load, polled and recorded as ``qmon connect --record`` does it."""
     polls: list[tuple[Snapshot, View]] = []
     history = History()
@@ -124,8 +130,8 @@ def _live(root: Path, seconds: float) -> Live:
     return Live(polls, status, time.monotonic() - began)
 
 
-def _day(root: Path, live: Live, hours: int) -> Day:
-    """The run's last minute again and again, with its times moved on."""
+def made_day(root: Path, live: Live, hours: int, vary: Callable[[Plain, float], Plain] = _as_it_is) -> Day:
+    """The run's last minute again and again, with its times moved on; ``vary``: what becomes of the figures."""
     polls = live.polls[-int(60 / _INTERVAL_S) :]
     shared = Shared()
     values = [shared.write(snapshot) for snapshot, _ in polls]
@@ -148,7 +154,7 @@ def _day(root: Path, live: Live, hours: int) -> Day:
             new = by["+"] | {"sampled_at": now_at, "taken_at": at}
             within = by["~"] | {"server": by["~"]["server"] | {"+": {"now_at": now_at}}}
             roll.add("delta", by | {"+": new, "~": within}, at)
-        roll.add("figures", figures[place] | {"sequence": count + 1, "sampled_at": now_at}, at)
+        roll.add("figures", vary(figures[place], at) | {"sequence": count + 1, "sampled_at": now_at}, at)
         roll.flush(at)
     roll.seal(at, End("closed"))
     return Day(root, sum(path.stat().st_size for path in segments(root)), count + 1, _BEGIN, at)

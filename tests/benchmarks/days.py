@@ -1,0 +1,74 @@
+"""Recordings of the full schema for the pipeline, made fast: a real run's minute many times over, for many targets."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from pathlib import Path
+
+from qmon.recording.codec import Plain
+from qmon.recording.places import segments
+from qmon.recording.reading import inflated
+from tests.benchmarks.recording import Day, Live, made_day
+
+TROUBLE_S = 300.0
+"""At the start of each hour one queue is in trouble for so long."""
+
+
+def varied_day(root: Path, live: Live, hours: int) -> Day:
+    """So many hours of the run's last minute, of which no two have the same figures; one target."""
+    rng = random.Random(hours)
+
+    def vary(figures: Plain, at: float) -> Plain:
+        return figures | _jittered(rng, figures) | _troubled(figures, at)
+
+    return made_day(root, live, hours, vary)
+
+
+def copies(day: Path, root: Path, targets: int) -> int:
+    """The same day of so many targets; returns the bytes.
+
+    All but the first minute of a segment is copied as it is, so the index at its end is of no use, which readers of
+    whole segments do not need.
+    """
+    size = 0
+    for path in segments(day):
+        content = path.read_bytes()
+        text, used = inflated(content)
+        for number in range(targets):
+            folder = root / f"target=t{number}" / path.parent.name
+            folder.mkdir(parents=True, exist_ok=True)
+            packer = zlib.compressobj(6, zlib.DEFLATED, 31)
+            first = packer.compress(text.replace(b'"target":"bench"', b'"target":"t%d"' % number)) + packer.flush()
+            size += (folder / path.name).write_bytes(first + content[used:])
+    return size
+
+
+def _jittered(rng: random.Random, figures: Plain) -> Plain:
+    """Counts go up by some messages, ages by some milliseconds; what is not known stays so."""
+    count = len(figures["queue"])
+    steps = {"ready": 200, "in_progress": 8, "pushed": 50, "popped": 50, "completed": 50}
+    found: Plain = {}
+    for name, most in steps.items():
+        values = figures.get(name) or [None] * count
+        found[name] = [None if each is None else each + rng.randrange(most) for each in values]
+    ages = figures.get("oldest_s") or [None] * count
+    found["oldest_s"] = [None if each is None else round(each + rng.expovariate(0.5), 3) for each in ages]
+    return {name: values for name, values in found.items() if any(each is not None for each in values)}
+
+
+def _troubled(figures: Plain, at: float) -> Plain:
+    """One queue that is behind for the first minutes of each hour, another each time."""
+    if at % 3600 >= TROUBLE_S:
+        return {}
+    count, place = len(figures["queue"]), int(at // 3600) % len(figures["queue"])
+    said = {
+        "verdict": "pushers outrun poppers",
+        "severity": 2,
+        "since_at": at // 3600 * 3600,
+        "proof": f"+{at % 7:.1f} messages/s",
+    }
+    return {
+        name: [value if n == place else old for n, old in enumerate(figures.get(name) or [None] * count)]
+        for name, value in said.items()
+    }
