@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import NO_CLUES, Clues
 from qmon.model.deadlock_samples import Circle
+from qmon.model.fragment_samples import Fragmentation
 from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.layout import Layout
 from qmon.model.observer import Observing
@@ -94,7 +95,8 @@ class Snapshot:
     ``pauses``: those in force; none where the database records none. ``observing``: what watching costs, and what is
     read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
-    ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll.
+    ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
+    far their indexes are fragmented, as last read.
     """
 
     target: str
@@ -128,3 +130,4 @@ class Snapshot:
     version_store: VersionStoreSample | None = None
     cpu_ms: int | None = None
     procedures: tuple[ProcedureReads, ...] | None = None
+    fragments: tuple[Fragmentation, ...] = ()

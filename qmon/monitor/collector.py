@@ -176,7 +176,7 @@ class Collector:
                 *failures, *unread, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures,
             ),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
-            procedures=procedures,
+            procedures=procedures, fragments=self._slow.fragments(),
             circles=(*more.circles, *graphs), latches=more.latches, version_store=more.version_store,
             server_counters=self._one(results, "server_counters"),
             observing=self.observer.observing(commits),

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.base import Bound, Connection, Engine, Session
 from qmon.engines.rows import records
-from qmon.errors import ConnectionLost, QmonError, QueryFailed
+from qmon.errors import ConnectionLost, PermissionMissing, QmonError, QueryFailed
+from qmon.model.fragment_samples import Fragmentation
 from qmon.model.samples import AnchorSample, ClockSample, HeadSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.apart import Apart
+from qmon.monitor.fragments import EVERY_S, FIRST_S, Fragments
 from qmon.monitor.jobs import Book
 from qmon.monitor.own_use import OwnUses
 from qmon.monitor.queue_probes import Memo, QueueProbes, Spec, names_of, state_values
@@ -61,6 +63,7 @@ class Slow(Apart):
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
         self.spent_s = 0.0
         """Seconds of server time that counts have taken so far, as seen from here."""
+        self._fragments = Fragments(engine)
         self.own = OwnUses()
         """What these readings have read of the tables."""
         self.counts = 0
@@ -76,8 +79,18 @@ class Slow(Apart):
                 (name, kind): self._tasks.get((name, kind), _Task(name, kind, wanted=kind == "head"))
                 for name in self._queues
                 for kind in ("head", "count")
-            }
+            } | self._of_fragments()
         self._wake.set()
+
+    def _of_fragments(self) -> dict[tuple[str, str], _Task]:
+        self._fragments.keep(frozenset(self._queues))
+        first = self._clock() + FIRST_S
+        kept = [(name, "fragments") for name in self._queues if self._fragments.able]
+        return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in kept}
+
+    def fragments(self) -> tuple[Fragmentation, ...]:
+        """How far the indexes of the queues are fragmented, where the server tells."""
+        return self._fragments.known()
 
     def want(self, needs: Mapping[str, bool]) -> None:
         """Say which queues need an exact count."""
@@ -161,11 +174,15 @@ class Slow(Apart):
         try:
             if task.kind == "head":
                 self._look(connection, found, task)
+            elif task.kind == "fragments":
+                self._fragments.read(connection, Book(self._engine, connection.version), found)
             else:
                 self._count(connection, found)
         finally:
             took = self._clock() - started
-            every = _HEAD_EVERY_S if task.kind == "head" else _SETTLED_S if task.again else _COUNT_EVERY_S
+            every = {"head": _HEAD_EVERY_S, "fragments": EVERY_S}.get(
+                task.kind, _SETTLED_S if task.again else _COUNT_EVERY_S
+            )
             task.again = False
             task.due_at = self._clock() + max(every, took * _COST_FACTOR)
         with self._lock:
@@ -217,4 +234,8 @@ class Slow(Apart):
     def _fail(self, task: _Task, problem: QmonError) -> None:
         task.due_at = self._clock() + _COUNT_EVERY_S
         with self._lock:
-            self._failures[task.queue, task.kind] = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
+            failure = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
+            if task.kind == "fragments":
+                grant = problem.grant if isinstance(problem, PermissionMissing) else ""
+                failure = replace(failure, probe="fragmentation", grant=grant)
+            self._failures[task.queue, task.kind] = failure

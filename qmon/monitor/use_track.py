@@ -9,6 +9,7 @@ from statistics import median
 from typing import Final
 
 from qmon.model.flow import Flow
+from qmon.model.fragment_samples import Fragmentation
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.use import IndexUse, Key, QueueUse, Work, works_between
 from qmon.model.use_samples import UseSample
@@ -96,11 +97,12 @@ class UseTrack:
         updated = sum(tick.updated for tick in self._ticks)
         hot = sum(tick.hot for tick in self._ticks)
         ghosts = [use.ghosts for use in now.values() if use.ghosts is not None]
+        fragments = {(each.table_id, each.index_id): each for each in snapshot.fragments}
         return QueueUse(
             rows, self._per_pop(lambda work: work.pages), self._before(snapshot, at),
             Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown("nothing was updated"),
             sum(ghosts) if ghosts else None, tuple(value for _, value in self._past),
-            tuple(self._part(key, use, at) for key, use in sorted(now.items())),
+            tuple(self._part(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
             max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0, self._read,
         )  # fmt: skip
 
@@ -123,7 +125,7 @@ class UseTrack:
         values = [value for when, value in self._past if value is not None and began - _BEFORE_S <= when < began]
         return median(values) if values else None
 
-    def _part(self, key: Key, use: UseSample, at: float) -> IndexUse:
+    def _part(self, key: Key, use: UseSample, at: float, torn: Fragmentation | None) -> IndexUse:
         seconds = sum(tick.seconds for tick in self._ticks)
         works = [tick.work[key] for tick in self._ticks if key in tick.work]
 
@@ -136,7 +138,9 @@ class UseTrack:
             rate(w.scans for w in works), rate(w.rows for w in works), rate(w.pages for w in works),
             rate(w.latch_waits for w in works), rate(w.latch_wait_s for w in works),
             rate(w.lock_waits for w in works), rate(w.lock_wait_s for w in works), rate(w.splits for w in works),
-            use.index_id,
+            use.index_id, torn.fragmented if torn is not None else None,
+            None if torn is None or torn.read_at is None else max(0.0, at - torn.read_at),
+            torn.unread if torn is not None else "",
         )  # fmt: skip
 
     def _growth(self, key: Key, use: UseSample, at: float) -> float | None:

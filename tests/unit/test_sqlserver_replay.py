@@ -18,6 +18,7 @@ from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.deadlock_samples import GraphSample
 from qmon.model.facts import Column, TableFacts
+from qmon.model.fragment_samples import FragmentSample, TreeSample
 from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.procedure_samples import NamingSample, ReadsSample, RoutineSample
@@ -53,6 +54,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "ring": samples.RingSample, "ring_classic": samples.RingSample, "ring_subscribers": samples.RingSample,
     "scheduled": samples.CountSample, "scheduled_state": samples.CountSample, "sequences": samples.SequenceSample,
     "server": samples.ServerSample, "server_counters": ServerCounters, "statistics": StatisticsSample,
+    "trees": TreeSample, "fragmentation": FragmentSample,
     "version_store": VersionStoreSample, "procedures": ReadsSample, "routines": RoutineSample,
     "routines_of_tables": NamingSample,
     "ring_sweep": SweepSample, "tried": TriedSample, "tried_state": TriedSample,

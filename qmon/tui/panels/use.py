@@ -24,6 +24,7 @@ _COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
     ("LATCH/s", lambda part: part.latch_waits, text.aligned_rate),
     ("LOCK/s", lambda part: part.lock_waits, text.aligned_rate),
     ("SPLIT/s", lambda part: part.splits, text.aligned_rate),
+    ("FRAG", lambda part: part.fragmented, text.percent),
     ("DEAD", lambda part: part.ghosts, text.count),
 )
 
@@ -104,7 +105,19 @@ def lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
         (f" {pad('TABLE OR INDEX', name)} {pad('ROLE', 8)}", "title"),
         *((f" {pad(each, _WIDTH, right=True)}", "title") for each in heads),
     )
-    return [cut(head, cells), *(cut(_line(part, name, kept), cells) for part in use.parts)][:rows]
+    said = [cut(head, cells), *(cut(_line(part, name, kept), cells) for part in use.parts)]
+    return [*said, *(cut(line, cells) for line in _unread(use))][:rows]
+
+
+def _unread(use: QueueUse) -> list[Line]:
+    """How old the fragmentation is, and of which indexes it is not read."""
+    ages = [part.fragmented_s for part in use.parts if part.fragmented_s is not None]
+    out: list[Line] = [((f" FRAG as of {text.age(max(ages))} ago", "muted"),)] if ages else []
+    return out + [
+        ((f" {shorten(clean(part.name), _NAME)}: fragmentation is {part.unread}", "muted"),)
+        for part in use.parts
+        if part.unread
+    ]
 
 
 def _line(part: IndexUse, name: int, kept: list[tuple[str, _Of, Callable[[float], str]]]) -> Line:

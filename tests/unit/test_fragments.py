@@ -1,0 +1,194 @@
+"""Fragmentation: one index at a time, none that is large, never a heap, and never all at once (SQL Server)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import Connection, Session
+from qmon.engines.postgres import Postgres
+from qmon.engines.sqlserver import SqlServer
+from qmon.errors import QueryFailed
+from qmon.model.facts import TableFacts
+from qmon.model.flow import Flow
+from qmon.model.fragment_samples import Fragmentation
+from qmon.model.layout import Layout, TableName
+from qmon.model.use_samples import UseSample
+from qmon.monitor.fragments import EVERY_S, FIRST_S, Fragments
+from qmon.monitor.jobs import Book
+from qmon.monitor.queue_probes import Spec
+from qmon.monitor.slow import Slow
+from qmon.monitor.use_track import UseTrack
+from qmon.tui.panels import use as panel
+from tests.replayed import BIG, Driver, connection
+from tests.tsql_types import Type
+from tests.tui.scripted import view
+from tests.unit.test_history import COUNTERS, fifo, poll
+
+LAYOUT: Final = Layout("mails", "fifo", TableName("dbo", "Mails"))
+SPEC: Final = Spec(LAYOUT, TableFacts(11))
+SIZES: Final[dict[int, int]] = {1: 500, 3: 160_000, 5: 200}
+
+
+class Tables:
+    """Rows of the two probes: the indexes above, each fragmented by a share of its own."""
+
+    def __init__(self) -> None:
+        self.sizes = dict(SIZES)
+        self.reads = 0
+
+    def __call__(self, name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
+        assert name in ("probe/trees", "probe/fragmentation")
+        if name == "probe/trees":
+            return list(self.sizes.items())
+        self.reads += 1
+        return [(1000.0 + self.reads, BIG, 0.25 * self.reads)]
+
+
+def at_driver(tables: Tables, refused: frozenset[str] = frozenset()) -> tuple[Driver, Connection, Book]:
+    driver = Driver(tables, refused)
+    at = connection(driver, (16, 0))
+    return driver, at, Book(SqlServer(), at.version)
+
+
+def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
+    driver, at, book = at_driver(Tables())
+    fragments = Fragments(SqlServer())
+    assert fragments.able
+    fragments.read(at, book, SPEC)
+    assert driver.asked == ["probe/trees", "probe/fragmentation"]
+    known = {each.index_id: each for each in fragments.known()}
+    assert known[0] == Fragmentation(11, 0, 1001.0, 0.25)
+    assert known[3].unread == "not read of an index of more than 781 MB; this one has 1,250 MB"
+    assert known[5] == Fragmentation(11, 5)
+    fragments.read(at, book, SPEC)
+    assert driver.asked[2:] == ["probe/fragmentation"]
+    known = {each.index_id: each for each in fragments.known()}
+    assert known[5] == Fragmentation(11, 5, 1002.0, 0.5)
+    fragments.read(at, book, SPEC)
+    assert driver.asked[3:] == ["probe/trees", "probe/fragmentation"], "the next round begins with which there are"
+    known = {each.index_id: each for each in fragments.known()}
+    assert (known[0].fragmented, known[5].fragmented) == (0.75, 0.5)
+
+
+def test_a_heap_is_never_read_and_a_queue_that_is_gone_is_forgotten() -> None:
+    tables = Tables()
+    tables.sizes = {0: 10}
+    driver, at, book = at_driver(tables)
+    fragments = Fragments(SqlServer())
+    fragments.read(at, book, SPEC)
+    fragments.read(at, book, SPEC)
+    assert "probe/fragmentation" not in driver.asked
+    assert [each.unread for each in fragments.known()] == ["not read of a heap: that would read the whole table"]
+    fragments.keep(frozenset())
+    assert fragments.known() == ()
+
+
+def test_a_readable_secondary_has_nothing_to_read() -> None:
+    tables = Tables()
+    tables.sizes = {}
+    driver, at, book = at_driver(tables)
+    fragments = Fragments(SqlServer())
+    fragments.read(at, book, SPEC)
+    assert driver.asked == ["probe/trees"]
+    assert fragments.known() == ()
+
+
+def test_the_statement_names_one_table_and_one_index_and_reads_no_leaf() -> None:
+    text = queries.load("sqlserver", "probe/fragmentation", (11, 0)).text
+    found = re.search(r"sys\.dm_db_index_physical_stats\((.*?)\) AS f", " ".join(text.split()))
+    assert found is not None
+    assert found[1].strip() == (
+        "DB_ID(), COALESCE(CAST(:table_id AS int), -1), COALESCE(NULLIF(CAST(:index_id AS int), 0), 2147483647),"
+        " NULL, N'LIMITED'"
+    )
+    named = [file for file in queries.all_files() if "dm_db_index_physical_stats" in file.file.read_text("utf-8")]
+    assert [file.name for file in named] == ["probe/fragmentation"]
+
+
+class Watched(Slow):
+    """The slow readings, one step at a time and on a clock that is set; no thread is started."""
+
+    def __init__(self, tables: Tables, refused: frozenset[str] = frozenset()) -> None:
+        self.now = 0.0
+        self.driver, self.at, _ = at_driver(tables, refused)
+        super().__init__(SqlServer(), self.given, lambda: self.now)
+        self.use([SPEC])
+
+    def given(self, session: Session) -> Connection:
+        return self.at
+
+    def due(self) -> set[str]:
+        """The kinds of readings that are due."""
+        return {kind for (_, kind), task in self._tasks.items() if task.wanted and task.due_at <= self.now}
+
+    def step(self) -> None:
+        """Do the one about fragmentation."""
+        task = self._tasks["mails", "fragments"]
+        try:
+            self._do(self.at, task)
+        except QueryFailed as problem:
+            self._fail(task, problem)
+
+
+def test_the_slow_readings_take_it_up_after_a_minute_and_then_once_a_minute() -> None:
+    slow = Watched(Tables())
+    assert slow.due() == {"head"}
+    slow.now = FIRST_S
+    assert slow.due() == {"head", "fragments"}
+    slow.step()
+    assert [each.fragmented for each in slow.fragments() if each.index_id == 0] == [0.25]
+    assert slow.due() == {"head"}
+    slow.now += EVERY_S
+    assert "fragments" in slow.due()
+    slow.use([])
+    assert slow.fragments() == ()
+
+
+def test_a_missing_right_is_said_with_the_probe() -> None:
+    slow = Watched(Tables(), frozenset({"probe/fragmentation"}))
+    slow.step()
+    (failure,) = slow.failures()
+    assert (failure.probe, failure.queue) == ("fragmentation", "mails")
+    assert "permission was denied" in failure.reason
+
+
+def test_another_engine_is_not_asked() -> None:
+    def never(session: Session) -> Connection:
+        raise AssertionError(session)
+
+    slow = Slow(Postgres(), never)
+    slow.use([SPEC])
+    assert {kind for _, kind in slow._tasks} == {"head", "count"}
+    assert slow.fragments() == ()
+
+
+TABLE: Final = UseSample(COUNTERS.table_id, 0, "Mails", "table", 1, None, None, None, None, 8192)
+INDEX: Final = replace(TABLE, index_id=5, name="IX_] \U0001f600", role="index")
+HEAVY: Final = replace(TABLE, index_id=7, name="IX_heavy", role="index")
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["read", "not read yet"])
+def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
+    found = (
+        Fragmentation(COUNTERS.table_id, 0, 995.0, 0.031),
+        Fragmentation(COUNTERS.table_id, 5, 940.0, None),
+        Fragmentation(COUNTERS.table_id, 7, unread="not read of an index of more than 781 MB; this one has 1,250 MB"),
+        Fragmentation(99, 5, 990.0, 0.9),
+    )
+    snapshot = replace(poll(1, 1000.0), uses=(TABLE, INDEX, HEAVY), fragments=found if known else ())
+    shown = UseTrack().add(snapshot, fifo(COUNTERS), Flow(0, 0, 0, 0))
+    assert shown is not None
+    assert [part.fragmented for part in shown.parts] == ([0.031, None, None] if known else [None] * 3)
+    queue = replace(view().queues[0], use=shown)
+    told = "\n".join("".join(text for text, _ in line) for line in panel.lines(queue, 120, 12))
+    assert ("FRAG" in told) is known
+    assert ("3 %" in told) is known
+    assert ("FRAG as of 60 s ago" in told) is known
+    assert ("IX_heavy: fragmentation is not read of an index of more than 781 MB" in told) is known
+    assert "90 %" not in told, "of another table"
