@@ -51,6 +51,8 @@ Conf = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
+    from qmon.cli import pipeline_messages
+
     group = typer.Typer(
         help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs qmon[pipeline].",
         no_args_is_help=True,
@@ -58,6 +60,7 @@ def add_to(app: typer.Typer) -> None:
     group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
         baselines
     )
+    group.command("messages", epilog=pipeline_messages.EXAMPLE)(pipeline_messages.messages)
     group.command("report", epilog="Example: qmon pipeline report --lake /var/lake --from 2026-11-01 -o report.html")(
         report
     )
@@ -65,11 +68,16 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(group, name="pipeline")
 
 
+def needed() -> None:
+    """Raise ``BadInput`` with the command that installs it where the extra is missing."""
+    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+        raise BadInput("the pipeline needs Spark, an extra of qmon: pip install 'qmon[pipeline]', and Java 17 or later")
+
+
 @contextmanager
 def opened(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
     """The lake, with a Spark for one command. Raises ``BadInput`` without the extra, or for a setting that is none."""
-    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
-        raise BadInput("the pipeline needs Spark, an extra of qmon: pip install 'qmon[pipeline]', and Java 17 or later")
+    needed()
     settings = {}
     for text in conf or ():
         name, sign, value = text.partition("=")

@@ -22,6 +22,7 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
         ("run", "--recordings", str(tmp_path), "--lake", str(tmp_path / "lake")),
         ("report", "--lake", str(tmp_path / "lake"), "--terminal"),
         ("baselines", "--lake", str(tmp_path / "lake"), "--recordings", str(tmp_path)),
+        ("messages", "shop", "orders", "--lake", str(tmp_path / "lake")),
     ):
         done = call("pipeline", *arguments)
         assert done.exit_code == 2

@@ -1,0 +1,240 @@
+"""Archived messages of a real server into a lake: each once, whatever commits late, rolls back, is deleted or cut."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyodbc
+import pytest
+from pyspark.sql import SparkSession
+
+from qmon.cli import pipeline_messages
+from qmon.engines.base import Target
+from qmon.engines.secret import Secret
+from qmon.model.layout import Layout
+from qmon.pipeline.archived import Archive, archive_of
+from qmon.pipeline.lake import Lake
+from qmon.pipeline.messages import Messages, Taken
+from qmon.pipeline.messages_source import Reading
+from tests.cli.calling import call
+from tests.facts import connected, query, wait_until
+from tests.queues import ENGINE, made, opened, routine, target_of
+
+pytestmark = pytest.mark.timeout(1200)
+HOSTILE = "ord\"ers]].'x"
+
+
+class Cut(Exception):
+    """Here it ends."""
+
+
+def finished(url: str, layout: Layout, messages: int) -> None:
+    """So many more messages that are done."""
+    push, pop = routine(layout, "push"), routine(layout, "pop_batch")
+    query(url, f"SELECT count({push}('message ' || n)) FROM generate_series(1, {messages}) AS n")
+    if layout.traits.completes:
+        query(url, f"SELECT count({routine(layout, 'complete')}(r.id)) FROM {pop}({messages}) AS r")
+    else:
+        query(url, f"SELECT count(*) FROM {pop}({messages})")
+
+
+def archive(connection: pyodbc.Connection, layout: Layout, messages: int) -> int:
+    """Move so many to the archive, in the transaction of this connection; how many were moved."""
+    return int(connection.execute(f"SELECT {routine(layout, 'archive')}({messages})").fetchval())
+
+
+def found(url: str, layout: Layout) -> Archive:
+    with opened(url) as connection:
+        return archive_of(connection, ENGINE, layout)
+
+
+def kept(url: str, archive: Archive) -> dict[int, str]:
+    """The archive as it is: number → message."""
+    payload = ENGINE.quote((archive.columns["payload"] or "",))
+    return {
+        int(str(key)): str(text)
+        for key, text in query(url, f"SELECT archive_id, {payload} FROM {ENGINE.quote(archive.parts)}")
+    }
+
+
+class Taking:
+    """Takes of one archive into one lake."""
+
+    def __init__(self, spark: SparkSession, place: Path, url: str, archive: Archive) -> None:
+        self.store = Messages(Lake(spark, str(place)))
+        self.url, self.archive = url, archive
+
+    def __call__(self, *redact: str) -> Taken:
+        target = target_of(self.url)
+        return self.store.take(target, self.archive, payloads=True, redact=redact, connections=2, anew=False)
+
+    def lake(self) -> dict[int, str]:
+        """Number → message in the lake, each once."""
+        rows = self.store.frame().select("archive_id", "payload").collect()
+        assert len(rows) == len({row.archive_id for row in rows})
+        return {row.archive_id: row.payload for row in rows}
+
+
+def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
+    spark: SparkSession, tmp_path: Path, database: str
+) -> None:
+    layout = made(database, "batch_fast")
+    finished(database, layout, 70)
+    take = Taking(spark, tmp_path / "lake", database, found(database, layout))
+    with connected(database, autocommit=False) as late, connected(database, autocommit=False) as never:
+        assert (archive(late, layout, 5), archive(never, layout, 5)) == (5, 5)
+        with connected(database) as other:
+            assert archive(other, layout, 20) == 20
+            first = take()
+            assert (first.messages, first.mark.upto, first.mark.awaited) == (20, 30, 10)
+            archive(other, layout, 10)
+            query(database, "DELETE FROM orders_archive_log WHERE archive_id IN (12, 35)")
+            second = take()
+            assert (second.messages, second.mark.upto, second.mark.awaited) == (9, 40, 11)
+            late.commit()
+            never.rollback()
+            archive(other, layout, 10)
+    third = take()
+    assert (third.messages, third.mark.upto, third.mark.awaited, third.mark.messages) == (15, 50, 0, 44)
+    here = take.lake()
+    assert here.keys() == {*range(1, 6), *range(11, 51)} - {35}
+    now = kept(database, take.archive)
+    assert now.keys() == here.keys() - {12}
+    assert {key: here[key] for key in now} == now
+    entries = take.store.entry().number
+    assert (take().messages, take.store.entry().number) == (0, entries)
+    row = take.store.frame().where("archive_id = 1").collect()[0].asDict()
+    assert (row["queue"], row["target"], row["made"], row["message_id"]) == ("orders", "test", 1, "1")
+    assert row["enqueued_at"] <= row["started_at"] <= row["completed_at"] <= row["archived_at"]
+    assert (row["attempts"], row["payload_bytes"]) == (1, len("message 1"))
+
+
+def test_archivers_and_takes_at_the_same_time_and_one_that_is_cut(
+    spark: SparkSession, tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three archivers hold their transactions over takes, every third is rolled back; one take ends before its mark."""
+    layout = made(database, "flag", HOSTILE)
+    finished(database, layout, 600)
+    take = Taking(spark, tmp_path / "lake", database, found(database, layout))
+    with archivers(database, layout, 3):
+        wait_until(lambda: len(kept(database, take.archive)) > 50, what="some are archived")
+        take()
+        with monkeypatch.context() as patch, pytest.raises(Cut):
+            patch.setattr(Messages, "commit", cut)
+            take()
+        written = folders(tmp_path)
+        assert len(written) == len(take.store.entry().batches) + 1
+        take()
+    take()
+    query(database, f"SELECT count(*) FROM {routine(layout, 'archive')}(1000)")
+    last = take("message (3)")
+    assert last.mark.awaited == 0
+    here, now = take.lake(), kept(database, take.archive)
+    assert here.keys() == now.keys()
+    assert len(now) == 600 == last.mark.messages
+    assert {text.replace("•••", "3") for text in here.values()} == set(now.values())
+    assert folders(tmp_path) == {f"batch={stamp}" for stamp in take.store.entry().batches}
+
+
+def folders(place: Path) -> set[str]:
+    """The batches that are written, whether they count or not."""
+    return {path.name for path in (place / "lake" / "messages").iterdir()}
+
+
+def cut(store: Messages, entry: object) -> None:
+    """Where a kill would leave the messages written, and no mark."""
+    raise Cut
+
+
+@contextlib.contextmanager
+def archivers(url: str, layout: Layout, count: int) -> Iterator[None]:
+    """So many archive a few at a time until the block ends; each holds what it has for a moment, some give it back."""
+    stop = threading.Event()
+
+    def work(number: int) -> None:
+        chance = random.Random(number)
+        with connected(url, autocommit=False) as connection:
+            while not stop.is_set():
+                archive(connection, layout, chance.randrange(1, 9))
+                stop.wait(chance.uniform(0.0, 0.1))
+                if chance.randrange(3):
+                    connection.commit()
+                else:
+                    connection.rollback()
+
+    threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(30)
+
+
+@pytest.fixture
+def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command uses the Spark of these tests, which it would end otherwise."""
+
+    @contextlib.contextmanager
+    def opened_here(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
+        yield Lake(spark, lake)
+
+    monkeypatch.setattr(pipeline_messages, "opened", opened_here)
+
+
+def refusal(*arguments: str) -> str:
+    """The one line that the command says when it refuses."""
+    done = call("pipeline", "messages", *arguments)
+    assert done.exit_code == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+@pytest.mark.usefixtures("here")
+def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
+    spark: SparkSession, tmp_path: Path, database: str
+) -> None:
+    made(database, "fifo", "mails")
+    layout = made(database, "flag")
+    finished(database, layout, 3)
+    query(database, "SELECT orders_archive(10)")
+    place = ("--lake", str(tmp_path / "lake"))
+    assert "queue 'mails' has no archive: its design is fifo" in refusal(database, "orders", "mails", *place)
+    assert "has not installed a queue 'nobody' here; it has: mails, orders" in refusal(database, "nobody", *place)
+    assert "'orders' is named twice" in refusal(database, "orders", "orders", *place)
+    query(database, "ALTER TABLE orders_archive_log DROP COLUMN archive_id")
+    helps = refusal(database, "orders", *place).partition("this helps: ")[2]
+    assert not (tmp_path / "lake").exists()
+    query(database, helps)
+    done = call("pipeline", "messages", database, "orders", *place, "--json")
+    assert done.exit_code == 0, done.stderr
+    (told,) = json.loads(done.stdout)["queues"]
+    assert told == {"queue": "orders", "messages": 3, "upto": 3, "awaited": 0, "all_messages": 3}
+
+    query(database, "TRUNCATE orders_archive_log RESTART IDENTITY")
+    finished(database, layout, 2)
+    query(database, "SELECT orders_archive(10)")
+    assert "numbers its rows from the beginning again: 2" in refusal(database, "orders", *place)
+    done = call("pipeline", "messages", database, "orders", *place, "--anew")
+    assert done.stdout == "orders: 2 messages taken in, up to number 2\n"
+    store = Messages(Lake(spark, place[1]))
+    rows = store.frame().select("made", "archive_id", "payload", "payload_bytes").collect()
+    assert sorted(tuple(row) for row in rows) == [(n, k, None, 9) for n, k in ((1, 1), (1, 2), (1, 3), (2, 1), (2, 2))]
+
+
+def test_a_reading_holds_no_password() -> None:
+    target = Target("shop", "postgres", {"Server": "db", "UID": "anna"}, password=Secret("s3cr3t-pass"))
+    archive = Archive("orders", ("public", "orders_archive_log"), 7, {"message_id": "id", "payload": None})
+    reading = Reading(target, archive, [[(1, 2), (5, 9)], [(10, 10)]], payloads=True, redact=("a(b)",))
+    told = reading.options()
+    assert "s3cr3t" not in repr(told) + repr(reading)
+    again = Reading.of(told)
+    assert (again.target, again.archive, again.parts, again.redact) == (target, archive, reading.parts, ("a(b)",))
+    assert again.target.password is None
