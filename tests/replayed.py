@@ -42,6 +42,7 @@ CERTAIN: Final = {
     **dict.fromkeys(("probe/messages_state", "probe/messages_split", "probe/tried_attempts"), ("id",)),
     **dict.fromkeys(("probe/tried", "probe/tried_state"), ("id",)),
     "probe/ring_sweep": ("pop_last",),
+    "probe/broker_monitors": ("queue_id",),
 }
 """Columns that a WHERE clause, a key or a join keeps from being NULL, which types alone do not say."""
 _HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from qmon.model.broker import BrokerView, state
 from qmon.model.holders import culprit
 from qmon.model.use import QueueUse
-from qmon.model.view import Figure, TargetView
+from qmon.model.view import Figure, TargetView, Verdict
 
 _WAITS: Final = 10
 _NOT_READ: Final = Figure.unknown("the use of its tables was not read")
@@ -34,7 +35,30 @@ def target_object(server: TargetView) -> dict[str, Any]:
             "transactions": holder.age,
             "application": holder.application,
         }
-    return {"waits": waits, "horizon": horizon}
+    told = {"waits": waits, "horizon": horizon}
+    return told if server.broker is None else {**told, "service_broker": _broker(server.broker)}
+
+
+def _broker(found: BrokerView) -> dict[str, Any]:
+    """The queues of Service Broker, the worst first, and messages ``not_delivered``; only where there are queues."""
+    return {
+        "read_seconds_ago": round(found.age_s, 3),
+        "not_delivered": {"messages": found.sending.value, **_verdict(found.verdict)},
+        "queues": [
+            {
+                "name": queue.name,
+                "depth": queue.depth.value,
+                "state": state(queue, monitored=found.monitored),
+                "tasks": None if queue.monitor is None else queue.monitor.tasks,
+                **_verdict(queue.verdict),
+            }
+            for queue in found.queues
+        ],
+    }
+
+
+def _verdict(verdict: Verdict | None) -> dict[str, Any]:
+    return {"verdict": None if verdict is None else {"code": verdict.code, "proof": verdict.proof}}
 
 
 def use_figures(use: QueueUse | None) -> dict[str, Figure]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from qmon.model.broker_samples import Broker
 from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import NO_CLUES, Clues
 from qmon.model.deadlock_samples import Circle
@@ -131,3 +132,4 @@ class Snapshot:
     cpu_ms: int | None = None
     procedures: tuple[ProcedureReads, ...] | None = None
     fragments: tuple[Fragmentation, ...] = ()
+    broker: Broker | None = None

@@ -19,6 +19,7 @@ from qmon.model.samples import BlockedSample, MessageSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
 
 if TYPE_CHECKING:
+    from qmon.model.broker import BrokerView
     from qmon.model.use import QueueUse
     from qmon.model.waiting import Waiting
 
@@ -182,6 +183,7 @@ class TargetView:
     ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it. ``observing``: what is read less
     often to stay within it. ``commits``: without qmon's own, and ``sessions``, too. ``counters``, ``version_store``: as
     SQL Server has them. ``cpu_ms``: what qmon's own session was on a processor since the poll before.
+    ``broker``: the queues of Service Broker, ``None`` where there are none.
     """
 
     commits: Figure
@@ -202,6 +204,7 @@ class TargetView:
     counters: CounterRates | None = None
     version_store: VersionStoreSample | None = None
     cpu_ms: int | None = None
+    broker: BrokerView | None = None
 
 
 @dataclass(frozen=True, slots=True)

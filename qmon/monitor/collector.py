@@ -35,6 +35,7 @@ from qmon.model.samples import (
 )
 from qmon.model.server_counters import ServerCounters, with_counters
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.monitor.broker_probes import BrokerProbes
 from qmon.monitor.clients_track import CLIENTS
 from qmon.monitor.clue_probes import ClueProbes
 from qmon.monitor.graphs import Graphs
@@ -105,6 +106,7 @@ class Collector:
         self._cost: CostSample | None = None
         self._graphs = Graphs(self._book)
         self._procedures = Procedures(self._book)
+        self._broker = BrokerProbes(self._book)
         self._now_at = 0.0
 
     def use(self, resolved: Resolved, configured: Sequence[Layout] = ()) -> tuple[Spec, ...]:
@@ -178,7 +180,7 @@ class Collector:
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
             procedures=procedures, fragments=self._slow.fragments(),
             circles=(*more.circles, *graphs), latches=more.latches, version_store=more.version_store,
-            server_counters=self._one(results, "server_counters"),
+            server_counters=self._one(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
             observing=self.observer.observing(commits),
         )  # fmt: skip
 
@@ -224,6 +226,7 @@ class Collector:
             jobs.append(self._book.job("writers", WriterSample))
         jobs += self._graphs.jobs(now)
         jobs += self._procedures.jobs(now, self._queues)
+        jobs += self._broker.jobs(now)
         if self._book.has("server_counters"):
             jobs.append(self._book.job("server_counters", ServerCounters))
         jobs += self._clues.jobs(self._queues)

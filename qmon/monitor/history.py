@@ -10,6 +10,7 @@ from qmon.model.readings import TargetReadings
 from qmon.model.samples import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Figure, TargetView, View
+from qmon.monitor.broker_track import BrokerTrack
 from qmon.monitor.counter_track import CounterTrack
 from qmon.monitor.deadlock_track import DeadlockTrack
 from qmon.monitor.holding import held_by_session
@@ -38,6 +39,7 @@ class History:
         self._waits = WaitTrack()
         self._deadlocks = DeadlockTrack()
         self._counters = CounterTrack()
+        self._broker = BrokerTrack()
 
     def add(self, snapshot: Snapshot) -> View:
         """Take in one poll; returns all figures as they are now."""
@@ -108,7 +110,7 @@ class History:
             now.client_ms, now.server_ms, now.buffers, share, now.server.in_recovery,
             None if now.blocking is None else forest(now.blocking, held_by_session(now)), now.horizon,
             self._waits.over(SHOWN_S), now.observing, self._counters.add(now, unbroken=unbroken), now.version_store,
-            now.cpu_ms,
+            now.cpu_ms, self._broker.add(now),
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from qmon.engines.rows import records
 from qmon.engines.sqlserver import AZURE, SqlServer
 from qmon.errors import QueryFailed
 from qmon.model import samples
+from qmon.model.broker_samples import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
 from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.deadlock_samples import GraphSample
@@ -57,6 +58,8 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "trees": TreeSample, "fragmentation": FragmentSample,
     "version_store": VersionStoreSample, "procedures": ReadsSample, "routines": RoutineSample,
     "routines_of_tables": NamingSample,
+    "broker_monitors": BrokerMonitorSample, "broker_queues": BrokerQueueSample,
+    "broker_transmission": TransmissionSample,
     "ring_sweep": SweepSample, "tried": TriedSample, "tried_state": TriedSample,
     "tried_attempts": TriedSample, "uses": UseSample, "wait_totals": WaitTotal, "waits": samples.WaitSample,
     "writers": samples.WriterSample,

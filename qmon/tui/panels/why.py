@@ -29,7 +29,8 @@ def why(
         keep = 1 if selected is not None and selected.name != first.name else 0
         lines += proof("why", first, view, cells, max(1, rows - keep))
     elif first is not None:
-        lines.append(((" all queues are fine", "muted"),))
+        but = ", but for those of Service Broker" if _broker_ails(view) else ""
+        lines.append(((f" all queues are fine{but}", "muted"),))
     if selected is not None and (first is None or selected.name != first.name or not lines):
         lines += proof("here", selected, view, cells, 1)
     for failure in view.failures:
@@ -37,6 +38,11 @@ def why(
         help_ = f"  {clean(failure.grant)}" if failure.grant else ""
         lines.append(((" not seen: ", "muted"), (shorten(told + help_, cells - 12), "text")))
     return lines[:rows]
+
+
+def _broker_ails(view: View) -> bool:
+    broker = view.server.broker
+    return broker is not None and any(v is not None for v in (broker.verdict, *(q.verdict for q in broker.queues)))
 
 
 def _lost(target: str, verdict: Verdict, cells: int) -> Line:

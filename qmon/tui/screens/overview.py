@@ -10,7 +10,7 @@ from qmon.model.view import QueueView, Verdict, View
 from qmon.monitor.source import Phase
 from qmon.tui import keys
 from qmon.tui.clean import clean, shorten
-from qmon.tui.panels import overview
+from qmon.tui.panels import broker, overview
 from qmon.tui.panels.filtering import keep
 from qmon.tui.panels.header import heading
 from qmon.tui.panels.target import target_line
@@ -40,6 +40,8 @@ class OverviewScreen(DashboardScreen):
         yield Lines(id="target")
         yield Lines(id="queues-heading")
         yield Grid(overview.COLUMNS, id="queues")
+        yield Lines(id="broker-heading")
+        yield Lines(id="broker", most=8)
         yield Lines(id="trends-heading")
         yield Lines(id="trends")
         yield Lines(id="why", most=3)
@@ -56,7 +58,17 @@ class OverviewScreen(DashboardScreen):
         kept = overview.ordered(keep(view.queues, self.filter_text, overview.words), *self.sorted_by)
         empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
         self.grid.show(overview.rows(kept, self.size.width), sorted_by=self.sorted_by, stale=stale, empty=empty)
+        self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost(shown))
+
+    def _draw_broker(self, view: View, *, stale: bool) -> None:
+        """The queues of Service Broker, where there are some."""
+        self.set_class(view.server.broker is not None, "-broker")
+        if view.server.broker is not None:
+            most = 8 if self.size.height >= 32 else 4
+            self.query_one("#broker", Lines).show(
+                lambda cells, rows: broker.lines(view, cells, min(rows, most)), stale=stale
+            )
 
     def _selected(self, view: View) -> QueueView | None:
         return view.queue(self.grid.cursor) if self.grid.cursor is not None else None
@@ -83,6 +95,10 @@ class OverviewScreen(DashboardScreen):
         self.query_one("#queues-heading", Lines).show(
             lambda cells, _: [heading("queues", cells, extra=of, shown=shown, now=now)]
         )
+        if (found := view.server.broker) is not None:
+            self.query_one("#broker-heading", Lines).show(
+                lambda cells, _: [heading("Service Broker", cells, extra=broker.summary(found), shown=shown, now=now)]
+            )
         queue = self._selected(view)
         name = shorten(clean(queue.name), 30) if queue is not None else "trends"
         extra = span_words(queue) if queue is not None else ""

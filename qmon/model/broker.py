@@ -1,0 +1,134 @@
+"""What the queues of Service Broker are at, and what is wrong with them. Pure.
+
+A queue that is off, one whose procedure nobody starts, and messages that are sent and not delivered: the three ways in
+which Service Broker stands still (documentation of ``sys.service_queues``, ``sys.dm_broker_queue_monitors`` and
+``sys.transmission_queue``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.broker_samples import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
+from qmon.model.verdicts.words import lasting
+from qmon.model.view import Figure, Severity, Verdict
+
+DISABLED: Final = "queue disabled"
+NOT_ACTIVATED: Final = "not activated"
+NOT_SENT: Final = "not sent"
+DROPPED: Final = "DROPPED"
+NOTIFIED: Final = "NOTIFIED"
+_STARTING_S: Final = 10.0
+"""A procedure that was started may take so long before it receives."""
+_SETTLING_S: Final = 15.0
+"""A monitor comes and goes a moment after the queue was changed: two readings must agree."""
+_ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What may be wrong; said once it has lasted ``hold_s`` seconds."""
+
+    code: str
+    severity: Severity
+    hold_s: float
+    proof: str
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerQueue:
+    """One queue of Service Broker. ``depth``: messages in it; ``monitor``: ``None`` where it has, or we see, none."""
+
+    sample: BrokerQueueSample
+    monitor: BrokerMonitorSample | None
+    depth: Figure
+    verdict: Verdict | None = None
+
+    @property
+    def name(self) -> str:
+        """Schema and name."""
+        return f"{self.sample.queue_schema}.{self.sample.queue}"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerView:
+    """The queues of Service Broker, the worst first; ``age_s``: seconds since they were read.
+
+    ``sending``: messages sent and not delivered, ``growth`` of them a second; ``verdict``: what is wrong with that.
+    ``monitored``: monitors could be read.
+    """
+
+    queues: tuple[BrokerQueue, ...]
+    sending: Figure
+    growth: float | None
+    transmission: TransmissionSample | None
+    verdict: Verdict | None
+    monitored: bool
+    age_s: float
+
+
+def state(queue: BrokerQueue, *, monitored: bool) -> str:
+    """One word for what a queue is at."""
+    sample, monitor = queue.sample, queue.monitor
+    if not (sample.receives and sample.enqueues):
+        return "off" if not (sample.receives or sample.enqueues) else "half off"
+    if monitor is not None and monitor.state != DROPPED:
+        return {NOTIFIED: "notified", "RECEIVES_OCCURRING": "receiving", "INACTIVE": "idle"}.get(
+            monitor.state, monitor.state.lower()
+        )
+    if not sample.activates:
+        return "no activation"
+    return "no monitor" if monitored else "not seen"
+
+
+def queue_sign(
+    sample: BrokerQueueSample, monitor: BrokerMonitorSample | None, *, monitored: bool, enabled: bool
+) -> Sign | None:
+    """What is wrong with one queue, if anything. ``enabled``: Service Broker is on in the database."""
+    depth = f"; {sample.depth:,} messages in it" if sample.depth else ""
+    if not (sample.receives and sample.enqueues):
+        off = [word for word, on in (("receive", sample.receives), ("enqueue", sample.enqueues)) if not on]
+        why = ", as poison message handling leaves it after five rollbacks in a row"
+        cause = why if sample.poison_handling and not sample.receives else ""
+        cure = f"ALTER QUEUE {_quoted(sample.queue_schema)}.{_quoted(sample.queue)} WITH STATUS = ON turns it on"
+        are = "are" if len(off) > 1 else "is"
+        return Sign(DISABLED, Severity.CRITICAL, 0.0, f"{' and '.join(off)} {are} off{cause}{depth}; {cure}")
+    if not sample.activates:
+        return None
+    if not enabled:
+        told = f"activation is on and Service Broker is off in this database{depth}; {_ENABLE}"
+        return Sign(NOT_ACTIVATED, Severity.WARNING, 0.0, told)
+    if not monitored:
+        return None
+    if monitor is None or monitor.state == DROPPED:
+        told = f"activation is on and the server has no monitor for it: nobody starts {sample.procedure}{depth}"
+        return Sign(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
+    if monitor.state != NOTIFIED or not sample.depth or monitor.tasks or (monitor.activated_s or 0.0) < _STARTING_S:
+        return None
+    since = lasting(monitor.activated_s or 0.0)
+    told = f"{sample.procedure} was started {since} ago and does not receive{depth}; the server's error log says why"
+    return Sign(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
+
+
+def sending_sign(found: TransmissionSample, growth: float | None) -> Sign | None:
+    """What is wrong with messages sent and not delivered. ``growth``: messages more a second, lately."""
+    waiting = found.looked if found.messages is None else found.messages
+    if not waiting:
+        return None
+    count = f"{'at least ' if found.messages is None else ''}{waiting:,} message{'' if waiting == 1 else 's'}"
+    grows = f"; {growth:,.1f} more a second" if growth is not None and growth >= 0.05 else ""
+    old = f"; one for {lasting(found.oldest_s)}" if found.oldest_s is not None else ""
+    told, more = f"{count} sent and not delivered", f"{grows}{old}"
+    if not found.enabled:
+        cause = f"Service Broker is off in this database, {_ENABLE}"
+        return Sign(NOT_SENT, Severity.CRITICAL, 0.0, f"{told}: {cause}{more}")
+    if found.status:
+        whom = f" ({found.service})" if found.service else ""
+        return Sign(NOT_SENT, Severity.WARNING, 0.0, f"{told}: {found.status}{whom}{more}")
+    return Sign(NOT_SENT, Severity.NOTICE, _SETTLING_S, f"{told}{more}") if grows else None
+
+
+def _quoted(name: str) -> str:
+    """As T-SQL quotes an identifier."""
+    return f"[{name.replace(']', ']]')}]"

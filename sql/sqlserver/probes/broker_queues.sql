@@ -1,0 +1,37 @@
+-- The queues of Service Broker in this database, those with most messages first. A queue's messages lie in an internal table,
+-- whose rows the server counts itself: no message is read.
+-- > queue_id        its object id
+-- > queue_schema    its schema
+-- > queue           its name
+-- > depth           messages in it, those that retention keeps among them; NULL where our role may not see its table
+-- > receives        RECEIVE is allowed
+-- > enqueues        messages may come
+-- > activates       the server starts the procedure when messages come
+-- > procedure       that procedure, empty where there is none
+-- > max_readers     so many of it at once at most
+-- > poison_handling five rollbacks in a row turn the queue off
+-- > retains         messages stay until their conversation ends
+SELECT TOP (200)
+    CAST(q.object_id AS bigint) AS queue_id,
+    CAST(s.name AS nvarchar(128)) AS queue_schema,
+    CAST(q.name AS nvarchar(128)) AS queue,
+    n.depth,
+    q.is_receive_enabled AS receives,
+    q.is_enqueue_enabled AS enqueues,
+    q.is_activation_enabled AS activates,
+    CAST(COALESCE(q.activation_procedure, N'') AS nvarchar(776)) AS [procedure],
+    CAST(q.max_readers AS int) AS max_readers,
+    q.is_poison_message_handling_enabled AS poison_handling,
+    q.is_retention_enabled AS retains
+FROM sys.service_queues AS q
+JOIN sys.schemas AS s ON s.schema_id = q.schema_id
+OUTER APPLY (
+    SELECT CAST(SUM(p.rows) AS bigint) AS depth
+    FROM sys.internal_tables AS t
+    JOIN sys.partitions AS p ON p.object_id = t.object_id AND p.index_id IN (0, 1)
+    WHERE t.parent_id = q.object_id
+        AND t.internal_type = 201
+) AS n
+WHERE q.is_ms_shipped = 0
+ORDER BY n.depth DESC, q.object_id
+OPTION (MAXDOP 1)

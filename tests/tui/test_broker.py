@@ -1,0 +1,105 @@
+"""The queues of Service Broker on the overview, from typed rows of SQL Server to what is painted, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.facts import TableFacts
+from qmon.model.layout import Layout, TableName
+from qmon.model.view import View
+from qmon.monitor.collector import Collector
+from qmon.monitor.history import History
+from qmon.monitor.resolve import Resolved
+from qmon.monitor.source import Focus
+from tests.replayed import BIG, Driver, connection
+from tests.tui.driving import dashboard
+from tests.tui.scripted import NASTY
+from tests.unit.test_sqlserver_clues import Rows, answering
+from tests.unit.test_sqlserver_replay import Idle
+
+LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
+FACTS = TableFacts(12)
+QUEUES: tuple[Mapping[str, object], ...] = (
+    {"queue_id": 501, "queue_schema": "dbo", "queue": "OrderQueue", "depth": BIG, "receives": False, "enqueues": False,
+     "activates": True, "procedure": "[dbo].[handle]", "max_readers": 5, "poison_handling": True, "retains": False},
+    {"queue_id": 502, "queue_schema": NASTY, "queue": "請求書 🎉", "depth": None, "receives": True, "enqueues": True,
+     "activates": False, "procedure": "", "max_readers": 0, "poison_handling": True, "retains": True},
+    {"queue_id": 503, "queue_schema": "dbo", "queue": "Mails", "depth": 12, "receives": True, "enqueues": True,
+     "activates": True, "procedure": "[dbo].[mail]", "max_readers": 3, "poison_handling": False, "retains": False},
+)  # fmt: skip
+ROWS: Mapping[str, Rows] = {
+    "probe/broker_queues": lambda poll: QUEUES,
+    "probe/broker_monitors": lambda poll: (
+        {"queue_id": 503, "state": "RECEIVES_OCCURRING", "empty_s": 4.25, "activated_s": 60.5, "waiting": 2,
+         "tasks": 1},
+    ),
+    "probe/broker_transmission": lambda poll: (
+        {"enabled": True, "messages": 40, "looked": 40, "oldest_s": 250.5, "service": "//shop/billing",
+         "status": "The target queue is disabled."},
+    ),
+}  # fmt: skip
+
+
+def folded(rows: Mapping[str, Rows], refused: frozenset[str] = frozenset()) -> View:
+    """What the second poll of a database with such queues shows."""
+    driver = Driver(answering(rows), refused)
+    collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
+    collector.use(Resolved((LAYOUT,), {LAYOUT.queue: FACTS}))
+    history, views = History(), []
+    for poll in (1, 2):
+        driver.poll = poll
+        views.append(history.add(collector.collect(poll, 1.0, Focus())))
+    return views[-1]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 40)], ids=["80x24", "160x40"])
+async def test_typed_rows_are_painted(size: tuple[int, int]) -> None:
+    async with dashboard(size) as d:
+        await d.give(folded(ROWS))
+        assert "Service Broker" in d.lines("broker-heading")
+        assert "3 queues" in d.lines("broker-heading")
+        first, *_ = said = d.lines("broker").splitlines()
+        assert "QUEUE" in first
+        assert "DEPTH" in first
+        assert "dbo.OrderQueue" in said[1]
+        assert "■ queue disabled" in said[1]
+        assert "transmission  ▲ 40 messages sent and not delivered: The target queue is disab" in said[-1]
+        assert "queue disabled" in d.text(), "it is painted, not only written"
+        assert "\x1b" not in d.text()
+        assert d.lines("why") == " all queues are fine, but for those of Service Broker"
+        if size[0] == 80:
+            assert "because" in said[2]
+            assert "receive and enqueue are off, as poison message handling leaves" in said[2]
+        else:
+            assert "dbo.Mails" in said[2]
+            assert "receive and enqueue are off, as poison" in said[1]
+            assert "receiving" in said[2]
+            assert "1 of 3" in said[2]
+            assert "4.2 s" in said[2]
+            assert "no activation" in said[3]
+            assert "請求書" in said[3]
+
+
+async def test_without_the_right_to_see_monitors_the_queues_are_shown_and_the_right_is_named() -> None:
+    view = folded(ROWS, frozenset({"probe/broker_monitors"}))
+    assert [f.probe for f in view.failures] == ["broker_monitors"]
+    assert "VIEW SERVER" in view.failures[0].reason + view.failures[0].grant
+    async with dashboard((160, 40)) as d:
+        await d.give(view)
+        mails = next(line for line in d.lines("broker").splitlines() if "dbo.Mails" in line)
+        assert "not seen" in mails
+        assert "not activated" not in d.lines("broker")
+
+
+async def test_where_there_are_no_such_queues_nothing_is_said_of_them() -> None:
+    none: Mapping[str, Rows] = {"probe/broker_queues": lambda poll: ()}
+    async with dashboard() as d:
+        await d.give(folded(none))
+        assert "Service Broker" not in d.text()
+        await d.give(folded(ROWS))
+        assert "Service Broker" in d.text()
+        await d.give(folded(none))
+        assert "Service Broker" not in d.text()

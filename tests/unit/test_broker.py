@@ -1,0 +1,235 @@
+"""Service Broker: which signs there are, since when, when it is read, and that a recording and the report hold it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from qmon.engines.postgres import Postgres
+from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign, state
+from qmon.model.broker_samples import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
+from qmon.model.report import status_object
+from qmon.model.samples import ServerSample
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import Figure, Severity
+from qmon.monitor.broker_probes import BrokerProbes
+from qmon.monitor.broker_track import BrokerTrack
+from qmon.monitor.history import History
+from qmon.monitor.jobs import Book
+from qmon.recording.codec import Codec
+
+QUEUE = BrokerQueueSample(501, "dbo", "Orders]Q", 12, True, True, True, "[dbo].[handle]", 5, True, False)
+PLAIN = replace(QUEUE, activates=False, procedure="")
+IDLE = BrokerMonitorSample(501, "INACTIVE", 4.0, 600.0, 0, 0)
+SENT = TransmissionSample(True, 40, 40, 250.0, "//shop/billing", "")
+POLL = Snapshot(
+    "t", "sqlserver", "16.0", 1, 1000.0, 0.0, 1.0, 1.0, 0, 2.0, ServerSample(1000.0, 1.0, None, False, 5, 0, 0, 0)
+)
+
+
+def said(sample: BrokerQueueSample, monitor: BrokerMonitorSample | None = IDLE, *, enabled: bool = True) -> Sign | None:
+    return queue_sign(sample, monitor, monitored=True, enabled=enabled)
+
+
+@pytest.mark.parametrize(
+    ("sample", "proof"),
+    [
+        pytest.param(
+            replace(QUEUE, receives=False, enqueues=False),
+            "receive and enqueue are off, as poison message handling leaves it after five rollbacks in a row; "
+            "12 messages in it; ALTER QUEUE [dbo].[Orders]]Q] WITH STATUS = ON turns it on",
+            id="both",
+        ),
+        pytest.param(
+            replace(QUEUE, receives=False, poison_handling=False, depth=None),
+            "receive is off; ALTER QUEUE [dbo].[Orders]]Q] WITH STATUS = ON turns it on",
+            id="receive, by somebody",
+        ),
+        pytest.param(
+            replace(PLAIN, enqueues=False, depth=0),
+            "enqueue is off; ALTER QUEUE [dbo].[Orders]]Q] WITH STATUS = ON turns it on",
+            id="enqueue",
+        ),
+    ],
+)
+def test_a_queue_that_is_off_is_said_at_once_with_what_turns_it_on(sample: BrokerQueueSample, proof: str) -> None:
+    assert said(sample) == Sign("queue disabled", Severity.CRITICAL, 0.0, proof)
+
+
+def test_activation_that_nobody_does_is_said_after_two_readings() -> None:
+    for monitor in (None, replace(IDLE, state="DROPPED")):
+        found = said(QUEUE, monitor)
+        assert found is not None
+        assert (found.code, found.severity, found.hold_s) == ("not activated", Severity.WARNING, 15.0)
+        assert "no monitor for it: nobody starts [dbo].[handle]; 12 messages in it" in found.proof
+    assert queue_sign(QUEUE, None, monitored=False, enabled=True) is None, "monitors that we may not see may be there"
+    assert said(PLAIN, None) is None
+
+
+def test_a_procedure_that_was_started_and_does_not_receive_is_said() -> None:
+    started = BrokerMonitorSample(501, "NOTIFIED", None, 130.0, 0, 0)
+    found = said(QUEUE, started)
+    assert found is not None
+    assert found.proof.startswith("[dbo].[handle] was started 2 m ago and does not receive; 12 messages in it; the")
+    fine = (replace(started, activated_s=9.9), replace(started, tasks=1), replace(started, state="RECEIVES_OCCURRING"))
+    assert [said(QUEUE, monitor) for monitor in (*fine, replace(started, activated_s=None))] == [None] * 4
+    assert said(replace(QUEUE, depth=0), started) is None
+
+
+def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> None:
+    found = said(QUEUE, None, enabled=False)
+    assert found is not None
+    assert found.proof.startswith(
+        "activation is on and Service Broker is off in this database; 12 messages in it; ALTER"
+    )
+    assert found.hold_s == 0.0
+
+
+@pytest.mark.parametrize(
+    ("sample", "growth", "severity", "proof"),
+    [
+        pytest.param(
+            replace(SENT, status="The target queue is disabled."), 3.25, Severity.WARNING,
+            "40 messages sent and not delivered: The target queue is disabled. (//shop/billing); 3.2 more a second; "
+            "one for 4 m",
+            id="why",
+        ),
+        pytest.param(SENT, 0.05, Severity.NOTICE, "40 messages sent and not delivered; 0.1 more a second; one for 4 m",
+                     id="grows"),
+        pytest.param(
+            replace(SENT, enabled=False, messages=1, oldest_s=None), None, Severity.CRITICAL,
+            "1 message sent and not delivered: Service Broker is off in this database, "
+            "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on",
+            id="broker off",
+        ),
+        pytest.param(
+            replace(SENT, messages=None, looked=100, status="No route.", service=""), None, Severity.WARNING,
+            "at least 100 messages sent and not delivered: No route.; one for 4 m",
+            id="not counted for us",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_not_delivered_is_said_with_the_reason(
+    sample: TransmissionSample, growth: float | None, severity: Severity, proof: str
+) -> None:
+    found = sending_sign(sample, growth)
+    assert found is not None
+    assert (found.code, found.severity, found.proof) == ("not sent", severity, proof)
+
+
+def test_messages_on_their_way_are_no_sign() -> None:
+    assert sending_sign(SENT, 0.04) is None
+    assert sending_sign(SENT, -5.0) is None
+    assert sending_sign(replace(SENT, messages=0, status="old"), 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("sample", "monitor", "monitored", "word"),
+    [
+        pytest.param(replace(QUEUE, receives=False, enqueues=False), IDLE, True, "off", id="off"),
+        pytest.param(replace(QUEUE, receives=False), IDLE, True, "half off", id="half"),
+        pytest.param(QUEUE, IDLE, True, "idle", id="idle"),
+        pytest.param(PLAIN, replace(IDLE, state="RECEIVES_OCCURRING"), True, "receiving", id="receiving"),
+        pytest.param(QUEUE, replace(IDLE, state="NOTIFIED"), True, "notified", id="notified"),
+        pytest.param(QUEUE, replace(IDLE, state="NEW WORD"), True, "new word", id="unheard of"),
+        pytest.param(QUEUE, None, True, "no monitor", id="no monitor"),
+        pytest.param(QUEUE, None, False, "not seen", id="not seen"),
+        pytest.param(PLAIN, None, True, "no activation", id="no activation"),
+    ],
+)
+def test_the_state_of_a_queue_in_a_word(
+    sample: BrokerQueueSample, monitor: BrokerMonitorSample | None, monitored: bool, word: str
+) -> None:
+    assert state(BrokerQueue(sample, monitor, Figure(0.0)), monitored=monitored) == word
+
+
+def fold(track: BrokerTrack, at: float, broker: Broker | None) -> BrokerView | None:
+    return track.add(replace(POLL, sampled_at=at, broker=broker))
+
+
+def test_a_sign_is_said_once_it_has_lasted_and_anew_when_it_was_gone() -> None:
+    track, lone = BrokerTrack(), Broker(1000.0, (QUEUE,), ())
+    codes = []
+    for at, broker in ((1000.0, lone), (1014.9, lone), (1015.0, lone), (1016.0, replace(lone, monitors=(IDLE,))),
+                       (1020.0, lone), (1034.0, lone), (1035.0, lone)):  # fmt: skip
+        found = fold(track, at, broker)
+        assert found is not None
+        codes.append(found.queues[0].verdict and (found.queues[0].verdict.code, found.queues[0].verdict.since_at))
+    assert codes == [None, None, ("not activated", 1000.0), None, None, None, ("not activated", 1020.0)]
+    assert fold(track, 1036.0, None) is None
+    again = fold(track, 1037.0, lone)
+    assert again is not None
+    assert again.queues[0].verdict is None
+
+
+def test_what_is_not_delivered_grows_by_so_many_a_second_of_the_last_minute() -> None:
+    track, found = BrokerTrack(), list[BrokerView]()
+    for step, messages in enumerate((100, 130, 160, 160, 160, 160, 160, 160, 100)):
+        at = 1000.0 + 10 * step
+        for poll in (at, at + 5.0):  # between two readings the last one stands
+            now = fold(track, poll, Broker(at, (QUEUE,), (), replace(SENT, messages=messages)))
+            assert now is not None
+            assert now.age_s == poll - at
+            found.append(now)
+    growths = [each.growth for each in found[1::2]]
+    assert growths[:3] == [None, 3.0, 3.0]
+    assert growths[-2:] == [pytest.approx(0.5), -1.0]
+    assert found[-1].sending == Figure(100.0, estimated=True)
+
+
+def test_the_worst_queue_is_first_then_the_deepest_and_unknown_depths_are_no_zero() -> None:
+    queues = (
+        replace(PLAIN, queue_id=1, queue="a", depth=5),
+        replace(PLAIN, queue_id=2, queue="b", depth=None),
+        replace(PLAIN, queue_id=3, queue="c", depth=9),
+        replace(PLAIN, queue_id=4, queue="d", depth=0, enqueues=False),
+    )
+    found = fold(BrokerTrack(), 1000.0, Broker(1000.0, queues))
+    assert found is not None
+    assert [queue.name for queue in found.queues] == ["dbo.d", "dbo.c", "dbo.a", "dbo.b"]
+    assert found.queues[-1].depth.value is None
+    assert found.queues[1].depth == Figure(9.0, estimated=True)
+    assert found.sending.value is None
+    assert not found.monitored
+
+
+def asked(probes: BrokerProbes, now: float) -> list[str]:
+    return [job.probe for job in probes.jobs(now)]
+
+
+def test_it_is_read_every_ten_seconds_and_the_rest_only_where_there_are_queues() -> None:
+    probes = BrokerProbes(Book(SqlServer(), (16, 0)))
+    rest = {("", "broker_monitors"): (IDLE,), ("", "broker_transmission"): (SENT,)}
+    assert asked(probes, 0.0) == ["broker_queues"]
+    assert probes.learn({("", "broker_queues"): ()}, 1000.0) is None
+    assert asked(probes, 9.9) == []
+    assert asked(probes, 10.0) == ["broker_queues"]
+    assert probes.learn({("", "broker_queues"): (QUEUE,)}, 1010.0) == Broker(1010.0, (QUEUE,))
+    assert asked(probes, 11.0) == ["broker_queues", "broker_monitors", "broker_transmission"]
+    whole = probes.learn({("", "broker_queues"): (QUEUE,), **rest}, 1011.0)
+    assert whole == Broker(1011.0, (QUEUE,), (IDLE,), SENT)
+    assert asked(probes, 12.0) == []
+    assert probes.learn({}, 1071.0) == whole
+    assert probes.learn({}, 1071.1) is None
+
+
+def test_other_engines_are_not_asked() -> None:
+    assert asked(BrokerProbes(Book(Postgres(), (18, 0))), 0.0) == []
+    (job,) = BrokerProbes(Book(SqlServer(), (AZURE, 0))).jobs(0.0)
+    assert "sys." not in job.bound.statement.text, "Azure SQL Database has no Service Broker"
+
+
+def test_a_recording_and_the_report_hold_it() -> None:
+    poll = replace(POLL, broker=Broker(999.0, (QUEUE, replace(PLAIN, queue_id=2)), (IDLE,), SENT))
+    codec = Codec()
+    read = codec.decode(Snapshot, codec.encode(poll))
+    assert read.broker == poll.broker
+    told = status_object(History().add(read))["service_broker"]
+    assert told["read_seconds_ago"] == 1.0
+    assert told["not_delivered"] == {"messages": 40.0, "verdict": None}
+    assert [(q["name"], q["depth"], q["state"], q["tasks"]) for q in told["queues"]] == [
+        ("dbo.Orders]Q", 12.0, "idle", 0), ("dbo.Orders]Q", 12.0, "no activation", None)
+    ]  # fmt: skip
+    assert "service_broker" not in status_object(History().add(POLL))
