@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -39,8 +39,9 @@ class Session:
     """How a connection behaves. Times in seconds; ``None``: the server's own setting.
 
     ``read_only``: the server itself refuses writes (PostgreSQL), or reads wait for nobody (SQL Server).
-    ``purpose`` ends up in the application name (``qmon poll``). ``idle_transaction_timeout_s``: the server ends a
-    session of ours that sits in an open transaction for longer (PostgreSQL), so that a hung qmon holds no locks.
+    ``purpose`` ends up in the application name (``qmon poll``), unless ``application`` says another one.
+    ``idle_transaction_timeout_s``: the server ends a session of ours that sits in an open transaction for longer
+    (PostgreSQL), so that a hung qmon holds no locks.
     ``repeats``: the same batches come again and again, so that it is worth having the server read them once.
     """
 
@@ -51,6 +52,7 @@ class Session:
     read_only: bool = False
     idle_transaction_timeout_s: float | None = 60.0
     repeats: bool = False
+    application: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,14 @@ class Engine(Protocol):
 
     def ids(self, ids: Sequence[int]) -> str:
         """Several object ids as one value, in the form that the statements of this engine take."""
+        ...
+
+    def texts(self, texts: Iterable[str]) -> str:
+        """Several texts as one value, in their order and in the form that the statements of this engine take."""
+        ...
+
+    def binary(self, text: str) -> Value:
+        """A text as the value for a column of bytes."""
         ...
 
     @property

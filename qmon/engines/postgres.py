@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -90,6 +90,15 @@ class Postgres:
         """An array: ``{1,2}``."""
         return "{" + ",".join(map(str, ids)) + "}"
 
+    def texts(self, texts: Iterable[str]) -> str:
+        """An array; the elements' type is that of the parameter it is bound to."""
+        quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+        return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
+
+    def binary(self, text: str) -> Value:
+        """The text itself: its type is that of the parameter it is bound to."""
+        return text
+
     @property
     def counts_reads(self) -> bool:
         """Every statement is a transaction, and every transaction is counted."""
@@ -157,7 +166,7 @@ class Postgres:
 
 def application(session: Session) -> str:
     """What the server shows as our application name."""
-    return f"qmon {session.purpose}".strip()
+    return session.application or f"qmon {session.purpose}".strip()
 
 
 def find_driver() -> str:

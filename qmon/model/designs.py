@@ -16,6 +16,7 @@ class Traits:
         deletes_on_pop: a popped row is deleted in the popper's transaction: in progress means an open transaction.
         order: the order in which pops take messages.
         completes: a popped message stays until it is completed.
+        binary: messages are bytes; else text.
     """
 
     article: str
@@ -23,6 +24,7 @@ class Traits:
     deletes_on_pop: bool
     order: Literal["fifo", "lifo", "due", "any"]
     completes: bool
+    binary: bool = False
 
 
 TRAITS: Final[dict[str, Traits]] = {
@@ -33,13 +35,13 @@ TRAITS: Final[dict[str, Traits]] = {
     ),
     "ring_classic": Traits("Kejser", "the ring as published, without turns: to compare only", False, "fifo", False),
     "ring_pointer": Traits("Kejser", "a ring of pointers, payloads in tables by message id", False, "fifo", False),
-    "heap": Traits("Rusanu", "any order, skips what is locked", True, "any", False),
-    "fifo": Traits("Rusanu", "ordered by identity, skips what is locked (lax order)", True, "fifo", False),
-    "strict_fifo": Traits("Rusanu", "one pop at a time, in commit order", True, "fifo", False),
-    "lifo": Traits("Rusanu", "a stack: newest first", True, "lifo", False),
-    "pending": Traits("Rusanu", "a due time; pops only what is due", True, "due", False),
+    "heap": Traits("Rusanu", "any order, skips what is locked", True, "any", False, binary=True),
+    "fifo": Traits("Rusanu", "ordered by identity, skips what is locked (lax order)", True, "fifo", False, binary=True),
+    "strict_fifo": Traits("Rusanu", "one pop at a time, in commit order", True, "fifo", False, binary=True),
+    "lifo": Traits("Rusanu", "a stack: newest first", True, "lifo", False, binary=True),
+    "pending": Traits("Rusanu", "a due time; pops only what is due", True, "due", False, binary=True),
     "status": Traits(
-        "Buschmann", "a state column: ready, in progress; completed rows are deleted", False, "fifo", True
+        "Buschmann", "a state column: ready, in progress; completed rows are deleted", False, "fifo", True, binary=True
     ),
     "flag": Traits("Rusanu", "a processed flag leading the key; a pop sets it", False, "fifo", False),
     "batch_single": Traits(

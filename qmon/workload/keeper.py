@@ -29,9 +29,7 @@ class Keeper(Worker):
                 if int(str(moved)) < _BATCH:
                     break
         if statements.has("repair") and member.requeue_after_s is not None:
-            row = connection.fetch(statements.bound("repair", {"age": member.requeue_after_s})).rows[0]
-            for repaired in row:
-                self._count(Field.REPAIRED, repaired)
+            self._count(Field.REPAIRED, statements.repair(connection, member.requeue_after_s))
         self.stop.wait(member.every_s)
 
     def _count(self, field: Field, amount: object) -> None:

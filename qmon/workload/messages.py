@@ -1,9 +1,8 @@
-"""The messages of the workload: small JSON, told apart by a number, some of them poisoned; and arrays of them."""
+"""The messages of the workload: small JSON, told apart by a number, some of them poisoned."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import Final
 
 _POISON: Final = '"poison": true'
@@ -19,8 +18,3 @@ def is_poison(payload: object) -> bool:
     """Whether a popped message fails whenever it is worked on."""
     text = payload.decode(errors="replace") if isinstance(payload, bytes) else str(payload)
     return _POISON in text
-
-
-def array(items: Iterable[str]) -> str:
-    """An array literal of PostgreSQL; the elements' type is that of the parameter it is bound to."""
-    return "{" + ",".join('"' + item.replace("\\", "\\\\").replace('"', '\\"') + '"' for item in items) + "}"

@@ -7,7 +7,7 @@ from typing import Final
 from qmon.engines.base import Connection
 from qmon.model.layout import DEFAULT_MAX_ATTEMPTS, Layout
 from qmon.workload.member import Worker
-from qmon.workload.messages import array, is_poison
+from qmon.workload.messages import is_poison
 from qmon.workload.slots import Field
 from qmon.workload.statements import Statements
 
@@ -89,7 +89,7 @@ class Popper(Worker):
         self.crash_now()
         self._do_work()
         good = []
-        for identity, payload, attempt in rows:
+        for identity, payload, attempt, *_ in rows:
             if is_poison(payload) or self.happens(self.member.fail_share):
                 self._fail(connection, statements, str(identity), int(str(attempt)))
             else:
@@ -99,8 +99,8 @@ class Popper(Worker):
             done = statements.value(connection, "complete", {"id": identity, "attempt": attempt})
             self.slot.add(Field.COMPLETED, int(str(done)))
         elif good:
-            done = statements.value(connection, "complete_batch", {"ids": array(identity for identity, _ in good)})
-            self.slot.add(Field.COMPLETED, int(str(done)))
+            done = statements.complete_batch(connection, [identity for identity, _ in good])
+            self.slot.add(Field.COMPLETED, done)
         return len(rows)
 
     def _fail(self, connection: Connection, statements: Statements, identity: str, attempt: int) -> None:

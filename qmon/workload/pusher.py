@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qmon.engines.base import Connection
 from qmon.workload.member import Worker
-from qmon.workload.messages import array, message
+from qmon.workload.messages import message
 from qmon.workload.slots import Field
 from qmon.workload.statements import Statements
 
@@ -36,8 +36,8 @@ class Pusher(Worker):
 
     def _push(self, connection: Connection, statements: Statements, payloads: list[str]) -> int:
         if len(payloads) > 1:
-            return int(str(statements.value(connection, "push_batch", {"payloads": array(payloads)})))
-        return 0 if statements.value(connection, "push", {"payload": payloads[0]}) is None else 1
+            return statements.push_batch(connection, payloads)
+        return 0 if statements.push(connection, payloads[0]) is None else 1
 
     def _count(self, pushed: int) -> None:
         self.slot.add(Field.PUSHED if pushed else Field.FULL_PUSHES, pushed or 1)

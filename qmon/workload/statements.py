@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine, Statement, Value
@@ -26,6 +27,11 @@ _VERBS = {
     "repair": "repair",
 }
 """Which routine of a design each statement calls."""
+_FOLDER: Final = "action/workload/"
+_NUMBERS: Final = frozenset({"pushed", "holes", "orphans"})
+"""Columns that say how many there are."""
+_TYPES: Final = {"messages": "push_batch", "ids": "complete_batch"}
+"""Table types of SQL Server, and the routine that takes each; they are called alike but for that word."""
 _HOLDS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
 """What locks the next messages where they are not the oldest."""
 
@@ -64,6 +70,38 @@ class Statements:
         """Run a statement that returns one row of one column, and return that."""
         return connection.fetch(self.bound(name, values)).rows[0][0]
 
+    def push(self, connection: Connection, payload: str) -> object:
+        """Push a message; returns its id, ``None`` where a ring is full."""
+        return self.value(connection, "push", {"payload": self._payload(payload)})
+
+    def push_batch(self, connection: Connection, payloads: Sequence[str]) -> int:
+        """Push messages; returns how many."""
+        return self._counted(connection, self._batch(), {"payloads": self._engine.texts(payloads)})
+
+    def complete_batch(self, connection: Connection, ids: Sequence[str]) -> int:
+        """Complete messages; returns how many were still in progress."""
+        return int(str(self.value(connection, "complete_batch", {"ids": self._engine.texts(ids)})))
+
+    def repair(self, connection: Connection, age_s: float) -> int:
+        """Repair what has not moved in a ring for ``age_s`` seconds; returns how many holes and orphans."""
+        return self._counted(connection, "repair", {"age": age_s})
+
+    def _counted(self, connection: Connection, name: str, values: Mapping[str, Value]) -> int:
+        """How many a routine has done: numbers in one row, or a row each."""
+        found = connection.fetch(self.bound(name, values))
+        if _NUMBERS.issuperset(found.columns):
+            return sum(int(str(number)) for number in found.rows[0])
+        return len(found.rows)
+
+    def _payload(self, payload: str) -> Value:
+        return self._engine.binary(payload) if self.layout.traits.binary else payload
+
+    def _batch(self) -> str:
+        """The statement that pushes many: an engine may have one of its own where messages are bytes."""
+        own = "push_batch_bytes"
+        binary = self.layout.traits.binary and queries.exists(self._engine.name, f"{_FOLDER}{own}", self._version)
+        return own if binary else "push_batch"
+
     def depth(self, connection: Connection) -> int:
         """Messages that are ready (in a ring: held), counted one by one."""
         return max(self.depths(connection))
@@ -93,13 +131,15 @@ class Statements:
         return "" if self.layout.state is None else str(self.layout.state.ready)
 
     def _render(self, name: str) -> Statement:
-        query = queries.load(self._engine.name, f"action/workload/{name}", self._version)
+        query = queries.load(self._engine.name, f"{_FOLDER}{name}", self._version)
         return queries.render(query, {slot: self._name(slot) for slot in query.names}, self._engine)
 
     def _name(self, slot: str) -> Name:
         layout, ring = self.layout, self.layout.ring
         if (routine := layout.routine(slot)) is not None:
             return routine.parts
+        if (taker := layout.routine(_TYPES.get(slot, ""))) is not None:
+            return (taker.schema, taker.name.removesuffix(_TYPES[slot]) + slot)
         if slot == "table":
             return layout.table.parts
         if slot == "state":

@@ -265,6 +265,7 @@ def test_faults_come_and_go(database: str) -> None:
         wait_until(lambda: pushed(load) > popped(load) + 50, what="poppers pause")
         load.inject(Fault("hold", "orders", for_s=600, amount=20))
         wait_until(lambda: number(database, fault) == 2, what="locks on the head")
+        load.change("orders", "pusher", rate=5.0)  # so that one popper is faster on any machine
         wait_until(
             lambda: popped(load) + 20 == pushed(load) or ready(database, "status") <= 20,
             timeout=120,

@@ -15,7 +15,7 @@ from qmon.errors import BadInput
 from qmon.model.layout import Layout, Source, TableName
 from qmon.workload.counts import Counts, Totals
 from qmon.workload.load import Load
-from qmon.workload.messages import array, is_poison, message
+from qmon.workload.messages import is_poison, message
 from qmon.workload.pacer import MAX_DEBT_S, Pacer
 from qmon.workload.plan import Fault, QueueLoad, processes, slots_needed
 from qmon.workload.slots import Field, Slots
@@ -117,7 +117,6 @@ def test_messages_have_their_size_and_say_whether_they_are_poisoned() -> None:
     assert good.isascii()
     assert [is_poison(good), is_poison(bad), is_poison(bad.encode())] == [False, True, True]
     assert len(message(7, "w", 1, poison=False)) < 80
-    assert array(['a"b', "c\\d", "{e}"]) == '{"a\\"b","c\\\\d","{e}"}'
 
 
 def test_each_member_has_a_slot_and_the_poppers_of_a_queue_have_processes_of_their_own() -> None:

@@ -93,10 +93,10 @@ class Site:
 
     def connect(self, role: str) -> Connection:
         """A session of the load: plans as an application has them, no deadline of ours."""
-        session = Session(f"{self.schema} {role}", idle_transaction_timeout_s=86_400.0)
+        session = Session(idle_transaction_timeout_s=86_400.0, application=f"{self.prefix}{role}")
         connection = self.engine.connect(self.target, session)
         query = queries.load(self.engine.name, "action/workload/session", connection.version)
-        connection.fetch(Bound(queries.render(query, {}, self.engine), {"application": f"{self.prefix}{role}"}))
+        connection.fetch(Bound(queries.render(query, {}, self.engine)))
         return connection
 
 

@@ -1,0 +1,6 @@
+-- Complete a message of the workload.
+-- {complete} procedure of the design
+-- :id        its id
+-- :attempt   the attempt that pop gave
+-- > done     1, or 0 where it is not ours any more
+EXEC {complete} @id = :id, @attempt = :attempt

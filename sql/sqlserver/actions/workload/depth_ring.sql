@@ -1,0 +1,8 @@
+-- How many messages a ring holds, counted one by one: asked once, when a load begins. Without locks.
+-- {table}      the ring
+-- {message_id} column: the message in the slot, NULL where there is none
+-- > depth      messages
+SELECT COUNT_BIG(*) AS depth
+FROM {table} WITH (NOLOCK)
+WHERE {message_id} IS NOT NULL
+OPTION (MAXDOP 1)

@@ -1,0 +1,24 @@
+-- How many messages of a ring each subscriber still has to read, counted one by one: asked once, when a load begins.
+-- Without locks.
+-- {table}      the ring
+-- {unread}     column: who still has to read, subscriber k as bit k - 1
+-- {message_id} column: the message in the slot, NULL where there is none
+-- :subscribers how many subscribers there are
+-- > depth      messages, in the order of subscribers
+WITH subscribers AS (
+    SELECT 1 AS number
+    UNION ALL
+    SELECT s.number + 1
+    FROM subscribers AS s
+    WHERE s.number < CAST(:subscribers AS int)
+)
+SELECT COUNT_BIG(t.qmon_unread) AS depth
+FROM subscribers AS s
+LEFT JOIN (
+    SELECT CAST({unread} AS bigint) AS qmon_unread
+    FROM {table} WITH (NOLOCK)
+    WHERE {message_id} IS NOT NULL
+) AS t ON t.qmon_unread & POWER(CAST(2 AS bigint), s.number - 1) <> 0
+GROUP BY s.number
+ORDER BY s.number
+OPTION (MAXDOP 1)

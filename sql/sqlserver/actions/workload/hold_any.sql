@@ -1,0 +1,7 @@
+-- Fault: lock some messages of a heap, as they lie in the table, until the transaction ends.
+-- {table} the queue's table
+-- :rows   so many
+-- > held  rows locked
+SELECT CAST(COUNT(*) AS int) AS held
+FROM (SELECT TOP (CAST(:rows AS int)) 1 AS one FROM {table} WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)) AS h
+OPTION (MAXDOP 1)

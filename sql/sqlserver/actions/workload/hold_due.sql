@@ -1,0 +1,13 @@
+-- Fault: lock the messages that have been due longest, until the transaction ends. In the order of the index that the
+-- table is clustered on, so that no more rows are locked than counted.
+-- {table}  the queue's table
+-- {due_at} column: when a message is due
+-- :rows    so many
+-- > held   rows locked
+SELECT CAST(COUNT(*) AS int) AS held
+FROM (
+    SELECT TOP (CAST(:rows AS int)) {due_at} AS due
+    FROM {table} WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+    ORDER BY {due_at}
+) AS h
+OPTION (MAXDOP 1)

@@ -1,0 +1,24 @@
+-- Fault: lock the slots of the next messages of a ring, until the transaction ends.
+-- {table}    the ring
+-- {slot}     column: the slot
+-- {pop_seq}  the sequence of pop numbers
+-- {size!int} slots
+-- :rows      so many
+-- > held     slots locked
+SET NOCOUNT ON;
+DECLARE @last bigint, @rows int;
+SET @rows = :rows;
+SET @last = (
+    SELECT CAST(s.current_value AS bigint)
+    FROM sys.sequences AS s
+    WHERE s.object_id = OBJECT_ID({pop_seq!literal})
+);
+DECLARE @next TABLE (qmon_slot int NOT NULL PRIMARY KEY);
+INSERT INTO @next (qmon_slot)
+SELECT {slot}
+FROM {table} WITH (NOLOCK)
+WHERE ({slot} + {size!int} - 1 - @last % {size!int}) % {size!int} < @rows;
+SELECT CAST(COUNT(*) AS int) AS held
+FROM @next AS n
+INNER LOOP JOIN {table} AS q WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK) ON q.{slot} = n.qmon_slot
+OPTION (MAXDOP 1);

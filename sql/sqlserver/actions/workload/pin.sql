@@ -1,0 +1,12 @@
+-- Fault: a transaction that stays open. Where the database allows snapshots it is one, and no version of a row that is
+-- older can be removed until it ends; elsewhere it is open and no more.
+-- > opened levels of transactions that are open in this session
+SET NOCOUNT ON;
+DECLARE @allowed tinyint, @queues int;
+SET @allowed = (SELECT d.snapshot_isolation_state FROM sys.databases AS d WHERE d.name = DB_NAME());
+-- That has opened a transaction where they begin by themselves, and one that is open cannot become a snapshot.
+IF @@TRANCOUNT > 0 COMMIT TRANSACTION;
+IF @allowed = 1 SET TRANSACTION ISOLATION LEVEL SNAPSHOT;
+BEGIN TRANSACTION;
+SET @queues = (SELECT COUNT(*) FROM qmon.queues);
+SELECT @@TRANCOUNT AS opened;

@@ -1,0 +1,262 @@
+"""The load on SQL Server, as far as it can be known without one: what it sends, and what it makes of the answers."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import subprocess
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import Session, Target
+from qmon.model.designs import TRAITS
+from qmon.model.layout import Layout
+from qmon.operate.naming import table_name
+from qmon.workload.keeper import Keeper
+from qmon.workload.member import Worker
+from qmon.workload.popper import Popper
+from qmon.workload.pusher import Pusher
+from qmon.workload.slots import Field, Slots
+from qmon.workload.spec import Member, Role
+from qmon.workload.statements import Statements
+from tests.workload.answering import BIG, ENGINE, Driver, connection, layout_of, parameters, procedure
+
+PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
+DESIGNS: Final = tuple(queries.designs("sqlserver"))
+MAJORS: Final = (10, 11, 13, 17)
+HOSTILE: Final = ("[a]]b].[c d]", '"; drop table x; --', "\U0001f418 it's $(x) {odd} ? :name", "-- /* x", "GO")
+FILES: Final = tuple(sorted({file.name for file in queries.all_files() if file.name.startswith("action/workload/")}))
+TARGET: Final = Target("shop", "sqlserver", {})
+
+
+def wanted(layout: Layout, major: int) -> dict[str, str]:
+    """Every statement that a load of this queue may send, by name."""
+    statements = Statements(ENGINE, layout, (major, 0))
+    holds = statements.hold(5).statement
+    depth = statements.bound(statements._depth()[0]).statement
+    out = {holds.name: holds.text, depth.name: depth.text}
+    for name in (name.rpartition("/")[2] for name in FILES):
+        if name in ("session", "pin"):
+            continue
+        verb = {"push_batch_bytes": "push_batch"}.get(name, name)
+        taking = name.startswith("take") == layout.traits.completes or not name.startswith(("take", "pop"))
+        if name.startswith(("hold", "depth")) or not statements.has(verb) or not taking:
+            continue
+        if name.startswith("push_batch") and name != statements._batch():
+            continue
+        if name == "pop_subscriber" and (layout.ring is None or not layout.ring.subscribers):
+            continue
+        out[f"action/workload/{name}"] = statements.bound(name).statement.text
+    return out
+
+
+def test_both_engines_have_the_same_statements() -> None:
+    found = {
+        engine: {file.name for file in queries.all_files() if file.engine == engine} & set(FILES)
+        for engine in queries.ENGINES
+    }
+    assert found["sqlserver"] - found["postgres"] == {"action/workload/push_batch_bytes"}
+    assert found["postgres"] <= found["sqlserver"]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_what_is_called_takes_what_is_given(design: str) -> None:
+    layout = layout_of(design)
+    seen = 0
+    for name, text in wanted(layout, 16).items():
+        called = re.search(r"^EXEC (\S+)(.*?);?$", text, re.MULTILINE)
+        if called is None:
+            assert "/hold" in name or "/depth" in name
+            continue
+        seen += 1
+        verb = next(verb for verb, routine in layout.routines if ENGINE.quote(routine.parts) == called[1])
+        taken = parameters(procedure(design, verb))
+        given = re.findall(r"@(\w+) =", called[2])
+        assert set(given) <= set(taken), name
+        if name.endswith("/push"):
+            assert called[2] == " ?"
+            assert (next(iter(taken.values())) == "varbinary(max)") == TRAITS[design].binary
+        returned = procedure(design, verb).columns
+        declared = queries.load("sqlserver", name, (16, 0)).columns
+        assert returned[: len(declared)] == declared
+        if "/take" in name:
+            assert returned[:3] == ("id", "payload", "attempt")
+    assert seen >= 2
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_types_of_the_tables_handed_over_are_those_that_install_creates(design: str) -> None:
+    layout = layout_of(design, queue=HOSTILE[0])
+    for verb, slot, column in (("push_batch", "messages", "payload"), ("complete_batch", "ids", "id")):
+        if layout.routine(verb) is None:
+            continue
+        made = {
+            query
+            for query in queries.design_files("sqlserver", design, (16, 0))
+            if f"CREATE TYPE {{{slot}}} AS TABLE" in query.text
+        }
+        (made_type,) = made
+        name = "push_batch_bytes" if slot == "messages" and TRAITS[design].binary else verb
+        text = wanted(layout, 16)[f"action/workload/{name}"]
+        assert ENGINE.quote(table_name("dbo", HOSTILE[0], slot).parts) in text
+        assert re.search(rf"^\s+{column}\s+", made_type.text, re.MULTILINE)
+        assert ("varbinary" in made_type.text) == (name == "push_batch_bytes")
+
+
+@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
+def test_the_parser_takes_every_statement(tmp_path: Path) -> None:
+    texts = {}
+    for number, design in enumerate(DESIGNS):
+        for major in MAJORS:
+            texts.update(dict.fromkeys(wanted(layout_of(design, major, HOSTILE[number % 5]), major).values()))
+    for name in ("session", "pin"):
+        query = queries.load("sqlserver", f"action/workload/{name}", (16, 0))
+        texts[queries.render(query, {}, ENGINE).text] = None
+    assert len(texts) > 80
+    place = tmp_path / "load.sql"
+    place.write_text("\nGO\n".join(texts), encoding="utf-8")
+    done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# ------------------------------------------------------------------------------------------------------ at the driver
+
+
+def rows_of(value: object) -> list[tuple[str, str]]:
+    """Number and text of each row of the XML."""
+    found = re.findall(r'<r n="(\d+)" k="([^"]*)" />', str(value))
+    return [(number, html.unescape(text)) for number, text in found]
+
+
+def worked(
+    kind: type[Worker], driver: Driver, *, stop_first: bool = False, crash: bool = False, **settings: object
+) -> dict[Field, int]:
+    """One round of a worker over this driver; what it counted."""
+    role: Role = "pusher" if kind is Pusher else "popper" if kind is Popper else "keeper"
+    member = replace(Member("orders", role, "load", 0, idle_s=0.0, every_s=0.0), **settings)  # type: ignore[arg-type]
+    slots, stop = Slots(1), threading.Event()
+    try:
+        slot = slots.slot(0)
+        worker = kind(TARGET, driver.layout, member, slot, stop)
+        opened = connection(driver)
+        worker.round(opened, Statements(ENGINE, driver.layout, opened.version))
+        slot.release()
+        return {field: slots.read(0)[field] for field in Field if slots.read(0)[field] and field < Field.COMMITTED_AT}
+    finally:
+        slots.close()
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_message_is_pushed_as_the_type_that_the_procedure_takes(design: str) -> None:
+    driver = Driver(layout_of(design))
+    assert worked(Pusher, driver) == {Field.PUSHED: 1}
+    ((name, (payload,)),) = driver.sent
+    assert name == "push"
+    assert isinstance(payload, bytes if TRAITS[design].binary else str)
+    text = payload.decode() if isinstance(payload, bytes) else str(payload)
+    assert text.startswith('{"number": 1,')
+    assert len(text) == 300
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_many_messages_are_pushed_in_one_call_where_the_design_has_it(design: str) -> None:
+    driver = Driver(layout_of(design))
+    counted = worked(Pusher, driver, batch=3, message_bytes=120)
+    ((name, (value,)),) = driver.sent
+    if driver.layout.routine("push_batch") is None:
+        assert name == "push"
+        return
+    assert name == ("push_batch_bytes" if TRAITS[design].binary else "push_batch")
+    assert counted == {Field.PUSHED: 3}
+    rows = rows_of(value)
+    assert [number for number, _ in rows] == ["1", "2", "3"]
+    assert [text[:13] for _, text in rows] == [f'{{"number": {n},' for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_what_is_popped_is_counted_and_completed(design: str) -> None:
+    layout = layout_of(design)
+    driver = Driver(layout)
+    several = layout.ring is not None and bool(layout.ring.subscribers)
+    counted = worked(Popper, driver, subscriber=int(several))
+    if layout.traits.completes:
+        assert counted == {Field.POPPED: 1, Field.COMPLETED: 3}
+        assert driver.sent == [("take", ()), ("complete", (str(BIG), 2))]
+    else:
+        assert counted == {Field.POPPED: 1}
+        assert driver.sent == [("pop_subscriber", (1,)) if several else ("pop", ())]
+    empty = Driver(layout, empty=True)
+    assert worked(Popper, empty, subscriber=int(several)) == {Field.EMPTY_POPS: 1}
+
+
+@pytest.mark.parametrize("design", [design for design in DESIGNS if TRAITS[design].completes])
+def test_batches_are_completed_and_failures_given_back(design: str) -> None:
+    driver = Driver(layout_of(design))
+    assert worked(Popper, driver, batch=3) == {Field.POPPED: 3, Field.COMPLETED: 3}
+    (_, taken), (name, (ids,)) = driver.sent
+    assert taken == (3,)
+    assert name == "complete_batch"
+    assert [text for _, text in rows_of(ids)] == [str(BIG + n) for n in range(3)]
+    failing = Driver(layout_of(design))
+    assert worked(Popper, failing, fail_share=1.0) == {Field.POPPED: 1, Field.RETURNED: 1}
+    assert failing.sent[-1] == ("fail", (str(BIG), 2, failing.layout.max_attempts or 5))
+
+
+@pytest.mark.parametrize("design", ["fifo", "flag"])
+def test_a_popper_that_works_inside_its_transaction_commits_or_gives_back(design: str) -> None:
+    driver = Driver(layout_of(design))
+    assert worked(Popper, driver, work_s=0.001) == {Field.POPPED: 1}
+    assert (driver.committed, driver.rolled_back, driver.autocommit) == (1, 0, True)
+    assert worked(Popper, driver, fail_share=1.0) == {Field.POP_ROLLED_BACK: 1}
+    assert (driver.committed, driver.rolled_back, driver.autocommit) == (1, 1, True)
+    assert worked(Pusher, driver, rollback_share=1.0) == {Field.PUSH_ROLLED_BACK: 1}
+    assert (driver.committed, driver.rolled_back) == (1, 2)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_keeper_counts_what_the_procedures_say(design: str) -> None:
+    layout = layout_of(design)
+    driver = Driver(layout)
+    expected = {
+        Field.REQUEUED: 7 * (layout.routine("requeue") is not None),
+        Field.ARCHIVED: 7 * (layout.routine("archive") is not None),
+        Field.REPAIRED: 1 * (layout.routine("repair") is not None),
+    }
+    assert worked(Keeper, driver, requeue_after_s=2.5) == {
+        field: number for field, number in expected.items() if number
+    }
+    sent = dict(driver.sent)
+    assert sent.get("repair", (2.5,)) == (2.5,)
+    assert sent.get("requeue", (2.5, 500, 1_000_000)) == (2.5, 500, 1_000_000)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_depth_and_locks_are_asked_for_with_typed_values(design: str) -> None:
+    driver = Driver(layout_of(design))
+    opened = connection(driver)
+    statements = Statements(ENGINE, driver.layout, opened.version)
+    assert statements.depth(opened) == BIG
+    opened.fetch(statements.hold(20))
+    (_, counted), (_, held) = driver.sent
+    ring, state = driver.layout.ring, driver.layout.state
+    ready = "" if state is None else str(state.ready)
+    if ring is None:
+        assert counted == (ready, ready)[: len(counted)]
+        assert len(counted) == 1
+    else:
+        assert counted == ((2,) if ring.subscribers else ())
+    assert held == ((20, ready) if ring is None and driver.layout.traits.order == "fifo" else (20,))
+
+
+def test_a_worker_goes_by_the_name_of_its_application() -> None:
+    for given in ({"Driver": "x"}, {"Driver": "x", "app": "shop"}):
+        for session, name in ((Session(application="load-pusher"), "load-pusher"), (Session("poll"), "qmon poll")):
+            found = ENGINE.keywords(Target("t", "sqlserver", given), session)
+            shown = [value for word, value in found.items() if word.lower() == "app"]
+            assert shown == ["shop" if "app" in given and not session.application else name]
