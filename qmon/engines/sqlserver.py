@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import platform
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from xml.etree import ElementTree
 
 from qmon.engines import sqlserver_errors as errors
-from qmon.engines.base import Bound, EngineName, Session, Target, Value
+from qmon.engines.base import Bound, EngineName, Session, Target
 from qmon.engines.faults import Fault
-from qmon.engines.keywords import lookup, without
+from qmon.engines.freetds import DEFAULTS, is_freetds, translated
+from qmon.engines.keywords import lookup
+from qmon.engines.patience import OutOfPatienceError, Patience
 from qmon.engines.queries import load, render
 from qmon.engines.rows import records
 from qmon.errors import BadInput, MissingDriver, QmonError
@@ -29,7 +29,11 @@ WHEEL: Final = "mssql_python_odbc"
 AZURE: Final = 100
 """What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014."""
 _MAX_NAME: Final = 128
-_FREETDS: Final = {"Encryption": "require", "TDS_Version": "7.4"}
+_GRACE_S: Final = 2.0
+_GRACE_ENTRA_S: Final = 60.0
+"""Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits for ever there, FreeTDS may run in
+circles. Where a token comes from elsewhere, a person may have to type."""
+_LOGINS: Final = Patience()
 _FIRST: Final = (11, 0)
 """Only to find the file that sets up a session, before the version is known; it is the same for all."""
 
@@ -68,15 +72,6 @@ class SqlServer:
         """A list: ``1,2``."""
         return ",".join(map(str, ids))
 
-    def texts(self, texts: Iterable[str]) -> str:
-        """XML: ``<r n="1" k="a text" />``; servers before 2016 read no JSON."""
-        rows = (ElementTree.Element("r", n=str(number), k=text) for number, text in enumerate(texts, 1))
-        return "".join(ElementTree.tostring(row, encoding="unicode") for row in rows)
-
-    def binary(self, text: str) -> Value:
-        """The bytes of the text in UTF-8: the server makes no bytes of text by itself."""
-        return text.encode()
-
     @property
     def counts_reads(self) -> bool:
         """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
@@ -100,7 +95,14 @@ class SqlServer:
         def explain(fault: Fault) -> QmonError:
             return errors.connecting(fault, target)
 
-        raw = odbc.connect(self.keywords(target, session), target.password, session.login_timeout_s, explain)
+        words, password, limit_s = self.keywords(target, session), target.password, session.login_timeout_s
+        grace_s = _GRACE_S if lookup(words, "Authentication") is None else _GRACE_ENTRA_S
+        try:
+            raw = _LOGINS.within(
+                limit_s + grace_s, lambda: odbc.connect(words, password, limit_s, explain), lambda late: late.close()
+            )
+        except OutOfPatienceError:
+            raise errors.hanging(target) from None
         login = lookup(target.parameters, "UID") or ""
         connection = odbc.OdbcConnection(raw, lambda fault, name: errors.running(fault, name, login), nul_allowed=True)
         try:
@@ -124,13 +126,14 @@ class SqlServer:
         says so. Raises ``MissingDriver``.
         """
         given = dict(target.parameters)
-        if session.application:
-            given = without(given, ("APP",)) | {"APP": session.application}
         out = {"APP": f"qmon {session.purpose}".strip()}
         if lookup(given, "DSN", "FILEDSN") is None:  # else the DSN decides
             driver = lookup(given, "Driver") or find_driver()
             out["DRIVER"] = driver
-            out |= _FREETDS if re.search("freetds|tdsodbc", driver, re.I) else {"Encrypt": "yes"}
+            if is_freetds(driver):
+                given, out = translated(given), out | DEFAULTS
+            else:
+                out["Encrypt"] = "yes"
         taken = {name.lower() for name in given}
         return {name: value for name, value in out.items() if name.lower() not in taken} | given
 

@@ -49,6 +49,15 @@ def connecting(fault: Fault, target: Target) -> QmonError:
     return _with_name(_connecting(fault, target, frozenset(fault.numbers)), target)
 
 
+def hanging(target: Target) -> QmonError:
+    """The error for a login that neither came to an end nor failed."""
+    server = lookup(target.parameters, "Server", "Address") or "the server"
+    problem = Unreachable(
+        f"logging in to {server} does not come to an end; is it a SQL Server, and does it know this encryption?"
+    )
+    return _with_name(problem, target)
+
+
 def _connecting(fault: Fault, target: Target, numbers: frozenset[int]) -> QmonError:
     server = lookup(target.parameters, "Server", "Address") or "the server"
     text = fault.text

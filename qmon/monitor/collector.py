@@ -274,7 +274,7 @@ class Collector:
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
             scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get(probes.ring_probe)),
-            anchor=_first(found.get("depth")) or self._slow.anchor(layout.queue),
+            anchor=probes.believed(_first(found.get("depth")), head) or self._slow.anchor(layout.queue),
             clues=self._clues.clues(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
         )  # fmt: skip

@@ -55,6 +55,9 @@ _SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "p
 WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
+_DENIED: Final = 3
+"""So many polls in a row in which the server denies what is there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -69,7 +72,8 @@ class Memo:
     """What is remembered of one queue between polls, to ask cheaply.
 
     ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
-    ``still``: the head was the same for so many polls.
+    ``still``: the head was the same for so many polls. ``denied``: in so many polls the server counted no row where
+    there were rows to be seen.
     """
 
     polls: int = 0
@@ -82,6 +86,7 @@ class Memo:
     dead: int | None = None
     head_id: str | None = None
     still: int = 0
+    denied: int = 0
 
     def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
         """Take in the head of this poll, for the next ones; ``walks``: it is sought from a place, not from an id."""
@@ -234,8 +239,19 @@ class QueueProbes:
         """The rows that the server itself counts in an index of ready rows, where it does so."""
         if self.layout.ring is not None or self.layout.due_at is not None or not self._book.has("depth"):
             return []
+        if self.memo.denied >= _DENIED:
+            return []
         values: dict[str, Value] = {"table_id": self.facts.table_id, "all_rows": self.layout.state is None}
         return [self._job("depth", AnchorSample, values)]
+
+    def believed(self, depth: AnchorSample | None, head: HeadSample | None) -> AnchorSample | None:
+        """The server's own count of the rows, unless it says 0 in poll after poll while there are rows to be seen.
+
+        A server that only speaks like SQL Server may have this count from its last ANALYZE, or never.
+        """
+        if depth is not None and head is not None:
+            self.memo.denied = self.memo.denied + 1 if depth.ready == 0 < head.counted else 0
+        return depth if self.memo.denied < _DENIED else None
 
     def _in_progress(self) -> list[Job]:
         state = self.layout.state

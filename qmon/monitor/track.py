@@ -144,7 +144,7 @@ class QueueTrack:
         rates = self._window.rates()
         missing = Figure.unknown(_FIRST if self._prev is None else _BROKEN)
         if q.ring is None and q.counters is None and not q.left_out:
-            missing = Figure.unknown(q.unknown.get("rates", "counters were not read in this poll"))
+            missing = Figure.unknown(q.unknown.get("rates") or _uncounted(snapshot))
         gap, gap_kind = figures.gap(q)
         ready, in_progress, stuck, oldest, gap, fill = (
             self._kept.see(name, figure, q, at)
@@ -208,6 +208,12 @@ def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
     """Why the queue's depth could not be read in this poll, empty where nothing failed."""
     failed = (f for f in snapshot.failures if f.queue == q.layout.queue and f.probe.startswith(("head", "ring")))
     return next((f.reason for f in failed), "")
+
+
+def _uncounted(snapshot: Snapshot) -> str:
+    """Why there are no counters in this poll."""
+    failed = (f.reason for f in snapshot.failures if f.probe == "counters" and not f.queue)
+    return next(failed, "counters were not read in this poll")
 
 
 def _completes(q: QueueSamples, rates: Rates | None, missing: Figure) -> Figure:

@@ -7,12 +7,19 @@ import pytest
 from qmon.engines.sqlserver import SqlServer
 from qmon.errors import ConnectionLost
 from qmon.model.samples import ClockSample, CostSample, PausesKnown, ServerSample
+from qmon.model.view import View
 from qmon.monitor import run
 from qmon.monitor.catalog import Catalog, TableRow
+from qmon.monitor.collector import Collector
+from qmon.monitor.history import History
 from qmon.monitor.jobs import Book, Job
+from qmon.monitor.resolve import Resolved
 from qmon.monitor.run import Runner
+from qmon.monitor.source import Focus
 from qmon.monitor.wary import Suspicion, Wary
-from tests.replayed import Driver, connection, said
+from tests.replayed import Driver, connection, full, said
+from tests.tsql_types import Type
+from tests.unit.test_sqlserver_replay import FACTS, LAYOUTS, Idle
 
 VERSION = (16, 0)
 ODD = 33557097
@@ -57,10 +64,8 @@ def test_one_that_fails_later_is_found_where_the_server_is_slow(monkeypatch: pyt
 def test_a_value_that_no_row_had_before_fails_its_own_probe_alone() -> None:
     nulls = False
 
-    def row(name: str, columns: object, poll: int) -> list[tuple[object, ...]]:
-        from tests.replayed import full
-
-        (found,) = full(name, columns, poll)  # type: ignore[arg-type]
+    def row(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> list[tuple[object, ...]]:
+        (found,) = full(name, columns, poll)
         return [tuple(None for _ in found) if nulls and name == "probe/pauses_known" else found]
 
     runner = Runner(connection(Driver(row), VERSION))
@@ -166,3 +171,42 @@ def test_what_may_pass_by_itself_is_no_reason_to_ask_less() -> None:
     with pytest.raises(Exception, match="no result within its deadline"):
         catalog.columns([TableRow(7, "dbo", "Orders", True, True, None, 0)])
     assert "catalog/columns_plain" not in driver.asked
+
+
+def polled(driver: Driver, polls: int) -> list[View]:
+    """The queue ``fifo``, polled and folded as the dashboard does."""
+    collector = Collector("shop", SqlServer(), connection(driver, VERSION), Idle())
+    collector.use(Resolved(tuple(one for one in LAYOUTS if one.queue == "fifo"), FACTS))
+    history, views = History(), []
+    for poll in range(1, polls + 1):
+        driver.poll = poll
+        views.append(history.add(collector.collect(poll, 1.0, Focus())))
+    return views
+
+
+def test_where_nothing_is_counted_the_reason_stands_in_place_of_the_rates() -> None:
+    driver = Driver()
+    driver.broken["probe/counters"] = said(
+        "42000", f"function sys.dm_db_index_operational_stats(int) does not exist ({ODD})"
+    )
+    driver.broken["probe/held"] = said("42000", f"syntax error near '%' at line 10 ({ODD})")
+    queue = polled(driver, 3)[-1].queue("fifo")
+    assert queue is not None
+    assert queue.push_rate.reason == "probe/counters: this server has no sys.dm_db_index_operational_stats"
+    assert "no sys.dm_db_index_operational_stats" in queue.verdict.proof
+    assert queue.ready.value is not None
+
+
+def test_a_server_that_counts_no_row_where_there_are_some_is_not_believed() -> None:
+    def row(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> list[tuple[object, ...]]:
+        (found,) = full(name, columns, poll)
+        return [
+            tuple(0 if name == "probe/depth" and c == "ready" else v for (c, _), v in zip(columns, found, strict=True))
+        ]
+
+    driver = Driver(row)
+    views = polled(driver, 6)
+    assert driver.asked.count("probe/depth") == 3
+    queue = views[-1].queue("fifo")
+    assert queue is not None
+    assert queue.ready.value

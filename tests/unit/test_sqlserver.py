@@ -134,6 +134,35 @@ def test_freetds_has_its_own_word_for_encryption() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "given"), [("yes", "require"), ("mandatory", "require"), ("no", "off"), ("False", "off")]
+)
+def test_what_is_said_about_encryption_is_said_to_freetds_in_its_words(said: str, given: str) -> None:
+    found = keywords(f"mssql://me@db1/shop?driver=FreeTDS&encrypt={said}&ApplicationIntent=ReadOnly")
+    assert found["Encryption"] == given
+    assert found["ApplicationIntent"] == "ReadOnly"
+    assert "Encrypt" not in found
+
+
+def test_freetds_is_not_given_what_it_would_pass_over_in_silence() -> None:
+    with pytest.raises(BadInput, match="FreeTDS has no encryption 'strict'"):
+        keywords("mssql://me@db1/shop?driver=/usr/lib/libtdsodbc.so&encrypt=strict")
+
+
+@pytest.mark.parametrize(
+    ("server", "given"),
+    [
+        ("db1,1444", {"Server": "db1", "Port": "1444"}),
+        ("tcp:db1, 1444", {"Server": "db1", "Port": "1444"}),
+        (r"db1\inst", {"Server": r"db1\inst"}),
+        ("db1", {"Server": "db1"}),
+    ],
+)
+def test_freetds_gets_the_port_apart(server: str, given: dict[str, str]) -> None:
+    found = keywords(f"DRIVER=FreeTDS;SERVER={server};UID=me")
+    assert {name.title(): value for name, value in found.items() if name.lower() in ("server", "port")} == given
+
+
+@pytest.mark.parametrize(
     ("installed", "wheel", "expected"),
     [
         (("FreeTDS", "ODBC Driver 17 for SQL Server", "ODBC Driver 18 for SQL Server"), "w", "18"),
@@ -394,3 +423,14 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}")
         with pytest.raises(Unreachable, match=f"port {port} takes connections, but no SQL Server answers"):
             ENGINE.connect(found, Session("test", login_timeout_s=1))
+
+
+@pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
+def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlserver, "_GRACE_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}&encrypt=strict")
+        with pytest.raises(Unreachable, match=f"logging in to 127.0.0.1,{port} does not come to an end") as told:
+            ENGINE.connect(found, Session("test", login_timeout_s=0.2))
+        assert told.value.retryable

@@ -90,5 +90,6 @@ def _fine(s: Signs) -> Verdict:
 
 def _flowing(s: Signs) -> str:
     if s.push_rate.value is None or s.pop_rate.value is None:
-        return f"{s.ready.value or 0:,.0f} ready; rates follow with the second poll"
+        why = next((rate.reason for rate in (s.push_rate, s.pop_rate) if rate.value is None), "")
+        return f"{s.ready.value or 0:,.0f} ready; {why or 'its rates are not known'}"
     return f"push {s.push_rate.value:,.1f}/s, pop {s.pop_rate.value:,.1f}/s"

@@ -1,0 +1,64 @@
+"""Calls into a driver that may never come back: they are waited for so long and no longer."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+MOST: Final = 3
+"""So many calls that did not come back are left behind at a time."""
+
+
+class OutOfPatienceError(Exception):
+    """The call has not come back, or too many before it have not."""
+
+
+class Patience:
+    """Runs calls of one kind, each in a thread of its own while it takes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._left: list[threading.Thread] = []
+
+    def within(self, seconds: float, call: Callable[[], T], discard: Callable[[T], None]) -> T:
+        """What ``call`` returns or raises, if it does so in time; what comes later is given to ``discard``.
+
+        Raises ``OutOfPatienceError``: after ``seconds``, or at once where ``MOST`` earlier calls are still under way.
+        """
+        with self._lock:
+            self._left = [thread for thread in self._left if thread.is_alive()]
+            if len(self._left) >= MOST:
+                raise OutOfPatienceError
+        found: list[T] = []
+        problems: list[BaseException] = []
+        late = False
+
+        def work() -> None:
+            try:
+                result = call()
+            except BaseException as problem:
+                problems.append(problem)
+                return
+            with self._lock:
+                found.append(result)
+                wanted = not late
+            if not wanted:
+                with contextlib.suppress(Exception):
+                    discard(result)
+
+        thread = threading.Thread(target=work, name="qmon-login", daemon=True)
+        thread.start()
+        thread.join(seconds)
+        with self._lock:
+            if found:
+                return found[0]
+            late = not problems
+            if late:
+                self._left.append(thread)
+        if late:
+            raise OutOfPatienceError
+        raise problems[0]
