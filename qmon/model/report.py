@@ -33,6 +33,7 @@ def status_object(view: View) -> dict[str, Any]:
             "client_ms": round(probe.client_ms, 3),
             "server_ms": None if probe.server_ms is None else round(probe.server_ms, 3),
             "buffers": probe.buffers,
+            "cpu_ms": probe.cpu_ms,
         },
         **target_object(probe),
         "queues": [queue_object(queue) for queue in view.queues],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, Final
 
 from qmon.model.broker import BrokerView, state
@@ -14,7 +15,10 @@ _NOT_READ: Final = Figure.unknown("the use of its tables was not read")
 
 
 def target_object(server: TargetView) -> dict[str, Any]:
-    """``waits`` (the longest first: sessions in it on average, share 0 to 1) and ``horizon``; null: not known."""
+    """``waits`` (the longest first: sessions in it on average, share 0 to 1) and ``horizon``; null: not known.
+
+    Where the server has them: ``version_store_bytes``, ``counters`` (per second), ``service_broker``.
+    """
     waiting, holder = server.waiting, culprit(server.horizon)
     waits = None
     if waiting is not None:
@@ -35,7 +39,11 @@ def target_object(server: TargetView) -> dict[str, Any]:
             "transactions": holder.age,
             "application": holder.application,
         }
-    told = {"waits": waits, "horizon": horizon}
+    told: dict[str, Any] = {"waits": waits, "horizon": horizon}
+    if server.version_store is not None:
+        told["version_store_bytes"] = server.version_store.total
+    if server.counters is not None:
+        told["counters"] = {k: None if v is None else round(v, 3) for k, v in asdict(server.counters).items()}
     return told if server.broker is None else {**told, "service_broker": _broker(server.broker)}
 
 
@@ -62,13 +70,17 @@ def _verdict(verdict: Verdict | None) -> dict[str, Any]:
 
 
 def use_figures(use: QueueUse | None) -> dict[str, Figure]:
-    """Figures of a queue's tables: rows and pages touched per pop, dead rows, share of HOT updates 0 to 1."""
+    """Figures of a queue's tables: rows and pages touched per pop, dead rows, share of HOT updates 0 to 1.
+
+    SQL Server: ``reads_per_pop``, pages read by each call of a procedure that pops.
+    """
     if use is None:
         return dict.fromkeys(("rows_per_pop", "pages_per_pop", "dead_rows", "hot_share"), _NOT_READ)
     dead = Figure(float(use.dead)) if use.dead is not None else Figure.unknown("this server does not say")
-    return {
+    figures = {
         "rows_per_pop": use.rows_per_pop,
         "pages_per_pop": use.pages_per_pop,
         "dead_rows": dead,
         "hot_share": use.hot_share,
     }
+    return figures if use.reads_per_pop is None else {**figures, "reads_per_pop": use.reads_per_pop}

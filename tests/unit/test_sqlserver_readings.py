@@ -1,0 +1,169 @@
+"""Typed rows of version store, counters, procedures, fragmentation and our own cost, from the driver to the words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.model.facts import TableFacts
+from qmon.model.layout import Clients, Layout, TableName
+from qmon.model.report import status_object
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.monitor.collector import Collector
+from qmon.monitor.history import History
+from qmon.monitor.jobs import Book
+from qmon.monitor.queue_probes import Spec
+from qmon.monitor.resolve import Resolved
+from qmon.monitor.slow import Slow
+from qmon.monitor.source import Focus
+from qmon.recording.codec import Codec
+from qmon.tui.panels import counters, horizon, use
+from qmon.tui.spans import Line
+from tests.replayed import Driver, connection, emptied, full
+from tests.tsql_types import Type
+
+MAILS: Final = Layout("mails", "fifo", TableName("dbo", "Mails"), poppers=Clients(procedure="*"))
+INSTALLED: Final = Layout("jobs", "heap", TableName("q", "jobs"), routines=(("pop", TableName("q", "jobs_pop")),))
+FACTS: Final = {"mails": TableFacts(11), "jobs": TableFacts(12)}
+VERSIONS: Final = ((11, 0), (13, 0), (14, 0), (15, 0), (16, 0), (17, 0), (AZURE, 0))
+OURS: Final = frozenset(
+    f"probe/{name}"
+    for name in ("horizon", "version_store", "server_counters", "procedures", "routines_of_tables", "fragmentation")
+)
+
+
+SAME: Final[dict[str, object]] = {
+    "plans": -7, "table_id": 11, "procedure_id": 2_147_483_647, "index_id": 5, "started_at": 1.7e9,
+    "stats_reset_at": None,
+}  # fmt: skip
+
+
+def steady(
+    name: str, columns: tuple[tuple[str, Type], ...], poll: int, row: Any = full
+) -> Sequence[tuple[object, ...]]:
+    """As ``full``, by a server that does not start anew, with ids by which what belongs together is found."""
+    if name == "probe/trees":
+        return [(1, 8), (5, 9)]
+    return [
+        tuple(SAME.get(column, value) for (column, _), value in zip(columns, found, strict=True))
+        for found in row(name, columns, poll)
+    ]
+
+
+def bare(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
+    """The same, with NULL wherever the documentation allows it."""
+    return steady(name, columns, poll, emptied)
+
+
+class Watch:
+    """Polls eleven seconds apart on our clock, so that nothing rare is left out; the slow readings step by step."""
+
+    def __init__(self, row: Any, version: tuple[int, int], refused: frozenset[str] = frozenset()) -> None:
+        self.driver, self.now = Driver(row, refused), 0.0
+        self.at = connection(self.driver, version)
+        self.slow = Slow(SqlServer(), lambda session: self.at, self.clock)
+        self.specs = [Spec(layout, FACTS[layout.queue]) for layout in (MAILS, INSTALLED)]
+        self.slow.use(self.specs)
+        self.collector = Collector("shop", SqlServer(), self.at, self.slow, self.clock)
+        self.collector.use(Resolved((MAILS, INSTALLED), FACTS))
+        self.history = History()
+        self.snapshots: list[Snapshot] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    def polls(self, count: int) -> View:
+        views = []
+        for _ in range(count):
+            self.now += 11.0
+            self.driver.poll += 1
+            self.snapshots.append(self.collector.collect(self.driver.poll, 1.0, Focus(closely=True)))
+            views.append(self.history.add(self.snapshots[-1]))
+        return views[-1]
+
+    def fragments(self) -> None:
+        self.slow._fragments.read(self.at, Book(SqlServer(), self.at.version), self.specs[0])
+
+
+def words(lines: Sequence[Line]) -> str:
+    return "\n".join("".join(text for text, _ in line) for line in lines)
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda version: str(version[0]))
+def test_typed_rows_reach_the_words(version: tuple[int, int]) -> None:
+    watch = Watch(steady, version)
+    watch.fragments()
+    view = watch.polls(4)
+    assert [f for s in watch.snapshots for f in s.failures] == []
+    assert {"probe/version_store", "probe/procedures", "probe/routines", "probe/fragmentation"} <= set(
+        watch.driver.asked
+    )
+    told = words(counters.lines(view, 160))
+    assert "batches 1.0   transactions 1.0   page splits 1.0   lock timeouts 1.0" in told
+    assert "commits waiting for the log 1.0" in told
+    kept = "in the database itself" if version[0] >= 15 else "in tempdb of all" if version[0] < 14 else "in tempdb"
+    told = words(horizon.lines(view, 160, 7))
+    assert kept in told
+    assert "row versions 8,192 TB" in told
+    mails = view.queue("mails")
+    assert mails is not None
+    assert mails.use is not None
+    assert mails.use.touched.value == 1.0
+    assert "1.0 logical reads per pop" in use.summary(mails)
+    assert view.server.cpu_ms == 1
+    assert view.server.buffers == 1
+    said = status_object(view)
+    assert said["probe"]["cpu_ms"] == 1
+    assert said["counters"]["page_splits"] == 1.0
+    assert said["version_store_bytes"] >= 2**53 + 5
+    assert said["queues"][0]["reads_per_pop"] == 1.0
+    store = watch.snapshots[-1].version_store
+    assert store is not None
+    assert store.bytes == 2**53 + 5
+    torn = watch.snapshots[-1].fragments
+    assert [(each.table_id, each.index_id, each.fragmented is not None) for each in torn] == [
+        (11, 0, True), (11, 5, False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda version: str(version[0]))
+def test_nothing_where_the_documentation_allows_it(version: tuple[int, int]) -> None:
+    watch = Watch(bare, version)
+    watch.fragments()
+    view = watch.polls(4)
+    assert [f for s in watch.snapshots for f in s.failures] == []
+    assert "batches –" in words(counters.lines(view, 160))
+    assert "row versions none" in words(horizon.lines(view, 160, 7))
+    assert status_object(view)["engine"] == "sqlserver"
+
+
+def test_without_rights_each_missing_reading_is_one_line_and_the_rest_is_shown() -> None:
+    watch = Watch(steady, (15, 0), OURS)
+    view = watch.polls(3)
+    said = [f.probe for f in watch.snapshots[-1].failures]
+    assert sorted(said) == sorted({"horizon", "version_store", "server_counters", "routines_of_tables", "procedures"})
+    assert all("permission was denied" in f.reason for f in watch.snapshots[-1].failures)
+    assert "not read on this server" in words(horizon.lines(view, 160, 7))
+    assert counters.lines(view, 160) == []
+    mails = view.queue("mails")
+    assert mails is not None
+    assert mails.use is not None
+    assert mails.use.reads_per_pop is None
+    assert mails.push_rate.value is not None
+
+
+def test_all_of_it_is_in_a_recording() -> None:
+    watch = Watch(steady, (15, 0))
+    watch.fragments()
+    watch.polls(2)
+    codec = Codec()
+    for snapshot in watch.snapshots:
+        assert codec.decode(Snapshot, codec.encode(snapshot)) == snapshot
+    assert watch.snapshots[-1].procedures
+    assert watch.snapshots[-1].server_counters is not None
+    assert replace(watch.snapshots[-1], fragments=()) != watch.snapshots[-1]
