@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from qmon.engines.sqlserver import SqlServer
 from qmon.model.facts import TableFacts
 from qmon.model.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
+from qmon.monitor.catalog import Catalog, TableRow
 from qmon.monitor.collector import Collector
 from qmon.monitor.history import History
-from qmon.monitor.resolve import SPARE, Resolved
+from qmon.monitor.resolve import SPARE, Resolved, _Resolver
 from qmon.monitor.source import Focus
 from qmon.operate import naming
 from tests.replayed import BIG, Driver, connection, full
@@ -160,3 +163,31 @@ def test_without_the_spare_numbers_nothing_is_called_lost() -> None:
 def test_the_spare_numbers_are_where_installing_puts_them() -> None:
     assert naming.object_name("orders", "spare") == "orders" + SPARE
     assert SLOTS.object_ids == (14, 22, 23, 15)
+
+
+class Catalogued(Driver):
+    """Says who we are."""
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
+        return (("role", "database"), [("watcher", "shop")]) if "catalog/role" in text else super().answer(text)
+
+
+def test_the_table_of_spare_numbers_is_found_where_it_is_and_its_right_is_named_where_that_is_missing() -> None:
+    at = Catalog(connection(Catalogued(), (16, 0)), SqlServer())
+    ring = TableRow(14, "dbo", "Orders", True, True, 1000, 30)
+    spare = replace(ring, table_id=15, table_name="Orders_spare")
+    plain = replace(SLOTS, spare_id=None, spare=None)
+
+    def facts(layout: Layout, *tables: TableRow) -> tuple[TableFacts, list[ProbeFailure]]:
+        work = _Resolver(at, [ring, *tables], (), ())
+        return work._with_spare(layout, ring, plain), work.problems
+
+    assert facts(RING, spare) == (SLOTS, [])
+    assert facts(RING, replace(spare, table_schema="other")) == (plain, [])
+    assert facts(FIFO, spare) == (plain, [])
+    found, (problem,) = facts(RING, replace(spare, readable=False))
+    assert found == plain
+    assert (problem.queue, problem.reason) == (
+        "ring", "holes and orphans are not looked for: our role may not read dbo.Orders_spare"
+    )  # fmt: skip
+    assert problem.grant == "GRANT SELECT ON OBJECT::[dbo].[Orders_spare] TO [watcher]"

@@ -1,0 +1,37 @@
+-- The last deadlocks of this database in Azure SQL Database: from the memory of an event session of the database's own that
+-- collects database_xml_deadlock_report, if somebody runs one; the server runs none itself. Asked only after the count of
+-- deadlocks has risen. A row a pair of the waiting and the one it waited for.
+-- :chars        so many characters of a statement at most
+-- > at          when the server resolved it, seconds since the epoch
+-- > session     session that waited
+-- > blocker     session that it waited for
+-- > table_id    table of the lock, where the report names it
+-- > application its application name
+-- > statement   what it ran, shortened
+SELECT TOP (100)
+    CAST(DATEDIFF(DAY, '19700101', r.at) * 86400.0 + DATEDIFF(SECOND, CAST(r.at AS date), r.at) AS float)
+        + DATEPART(MILLISECOND, r.at) / 1000.0 AS at,
+    COALESCE(p.item.value('@spid', 'int'), 0) AS session,
+    COALESCE(b.item.value('@spid', 'int'), 0) AS blocker,
+    CAST(OBJECT_ID(k.item.value('@objectname', 'nvarchar(400)')) AS bigint) AS table_id,
+    CAST(COALESCE(p.item.value('@clientapp', 'nvarchar(128)'), N'') AS nvarchar(128)) AS application,
+    CAST(COALESCE(LEFT(LTRIM(p.item.value('(inputbuf/text())[1]', 'nvarchar(4000)')), :chars), N'') AS nvarchar(4000)) AS statement
+FROM (
+    SELECT TOP (5) e.item.value('@timestamp', 'datetime2(3)') AS at, e.item.query('data/value/deadlock') AS graph
+    FROM (
+        SELECT CAST(t.target_data AS xml) AS target
+        FROM sys.dm_xe_database_session_targets AS t
+        WHERE t.target_name = N'ring_buffer'
+            AND CHARINDEX(N'database_xml_deadlock_report', t.target_data) > 0
+    ) AS x
+    CROSS APPLY x.target.nodes('/RingBufferTarget/event[@name="database_xml_deadlock_report"]') AS e(item)
+    ORDER BY e.item.value('@timestamp', 'datetime2(3)') DESC
+) AS r
+CROSS APPLY r.graph.nodes('/deadlock/resource-list/*') AS k(item)
+CROSS APPLY k.item.nodes('waiter-list/waiter') AS w(item)
+CROSS APPLY k.item.nodes('owner-list/owner') AS o(item)
+CROSS APPLY r.graph.nodes('/deadlock/process-list/process') AS p(item)
+CROSS APPLY r.graph.nodes('/deadlock/process-list/process') AS b(item)
+WHERE p.item.value('@id', 'nvarchar(60)') = w.item.value('@id', 'nvarchar(60)')
+    AND b.item.value('@id', 'nvarchar(60)') = o.item.value('@id', 'nvarchar(60)')
+ORDER BY r.at DESC
