@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from qmon.recording.segment import LOCATOR_BYTES, OPEN, located
 
 _GZIP: Final = 31
 _CHUNK: Final = 64 * 1024
+_VERDICT: Final = b'"k":"verdict"'
 
 
 @dataclass
@@ -46,15 +48,38 @@ class Segment:
 
     def lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
         """Its lines from the minute on that holds ``since_at``. Raises ``Damaged`` and ``OSError``."""
-        first = max(0, bisect_right(self.members, since_at, key=lambda m: m.first_at) - 1)
+        for text in self._texts(max(0, bisect_right(self.members, since_at, key=lambda m: m.first_at) - 1)):
+            yield from _lines(text)
+        yield from self.tail
+
+    def said(self, until_at: float) -> dict[str, Said]:
+        """By queue, what was said of it last up to a moment. Other lines are passed over unread.
+
+        Raises ``Damaged`` and ``OSError``.
+        """
+        found: dict[str, Said] = {}
+        for line in itertools.chain(self._verdict_lines(), (line for line in self.tail if line.kind == "verdict")):
+            if line.at > until_at:
+                break
+            said: Said = PLAIN.decode(Said, line.value)
+            found[said.queue] = said
+        return found
+
+    def _verdict_lines(self) -> Iterator[Line]:
+        for text in self._texts(0):
+            for each in text.splitlines():
+                if _VERDICT in each and (line := read_line(each)) is not None:
+                    yield line
+
+    def _texts(self, first: int) -> Iterator[bytes]:
+        """The minutes from that one on."""
         with self.path.open("rb") as file:
             for number in range(first, len(self.members)):
                 start = self.members[number].offset
                 file.seek(start)
                 known = self.members[number + 1].offset - start if number + 1 < len(self.members) else -1
                 text, _ = inflated(file.read(known))
-                yield from _lines(text)
-        yield from self.tail
+                yield text
 
     def snapshot(self, line: Line) -> Snapshot:
         """The snapshot of a line. Raises ``Damaged``."""

@@ -18,6 +18,7 @@ from qmon.model.view import View
 from qmon.monitor.history import History
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
 from qmon.recording.lines import Mark
+from qmon.recording.standing import Standing
 from qmon.recording.tape import Moment, Tape
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -28,7 +29,7 @@ _POLLS: Final = 3
 """So many polls at least."""
 _LONGEST_WAIT_S: Final = 3.0
 """Where nothing was recorded for long, replay goes on after so many seconds."""
-_LOOK_EVERY: Final = 16
+_LOOK_EVERY: Final = 4
 
 
 class Replay:
@@ -54,6 +55,7 @@ class Replay:
         self._commands: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._sink: Sink = lambda event: None
         self._history = History()
+        self._standing = Standing()
         self._moments: Iterator[Moment] = iter(())
         self._next: Moment | None = None
         self._newest: Snapshot | None = None
@@ -99,7 +101,7 @@ class Replay:
 
     def fold(self, snapshot: Snapshot) -> View:
         """The view of a snapshot that was given; for the thread of the source."""
-        return self._history.add(snapshot)
+        return self._standing.corrected(self._history.add(snapshot))
 
     # ------------------------------------------------------------------------------------ what a source has to do
 
@@ -271,6 +273,7 @@ class Replay:
         """
         since, until = self._at - past_s, self._at
         history, moments = History(), self.tape.moments(since)
+        standing = Standing.of(self.tape.said(since) if patient else ())
         last: Moment | None = None
         following: Moment | None = None
         state: SourceState | None = None
@@ -281,6 +284,7 @@ class Replay:
                 following = moment
                 break
             if isinstance(moment.what, Snapshot):
+                standing.begins_at = standing.begins_at or moment.what.sampled_at
                 if last is not None and isinstance(last.what, Snapshot):
                     history.add(last.what)
                 last, state = moment, None
@@ -288,7 +292,7 @@ class Replay:
                 state = moment.what
         if last is None or not isinstance(last.what, Snapshot):
             return False
-        self._history, self._moments, self._next = history, moments, following
+        self._history, self._standing, self._moments, self._next = history, standing, moments, following
         self._over = following is None
         self._newest = last.what
         self._say(SourceState(self.target, Phase.LIVE), -0.001)
@@ -301,11 +305,12 @@ class Replay:
 
 def view_at(tape: Tape, at: float) -> tuple[float, Snapshot, View] | None:
     """The last snapshot at or before a moment, when it was, and its view; ``None``: nothing was recorded before."""
-    history = History()
+    history, standing = History(), Standing.of(tape.said(at - LONG_S))
     found: tuple[float, Snapshot, View] | None = None
     for moment in tape.moments(at - LONG_S):
         if moment.at > at:
             break
         if isinstance(moment.what, Snapshot):
-            found = (moment.at, moment.what, history.add(moment.what))
+            standing.begins_at = standing.begins_at or moment.what.sampled_at
+            found = (moment.at, moment.what, standing.corrected(history.add(moment.what)))
     return found

@@ -78,6 +78,15 @@ class Tape:
         """The moments worth jumping to, in order."""
         return sorted((mark for path in self._paths for mark in self._segment(path).marks), key=lambda mark: mark.at)
 
+    def said(self, at: float) -> list[Said]:
+        """What was said of each queue last, up to a moment; each segment begins with all that stands."""
+        if not self._starts or at < self._starts[0]:
+            return []
+        try:
+            return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).said(at).values())
+        except Damaged:
+            return []
+
     def moments(self, since_at: float) -> Iterator[Moment]:
         """Everything from a moment on, as what it was."""
         for one, line in self.lines(since_at):

@@ -1,0 +1,92 @@
+"""Since when a verdict holds is told as it was live, also where it began long before the past that is read again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.model.samples import PauseSample
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.monitor.history import History
+from qmon.monitor.source import Event
+from qmon.recording.lines import PLAIN, Said, Session
+from qmon.recording.places import segments
+from qmon.recording.recorder import verdicts_of
+from qmon.recording.replay import Replay, view_at
+from qmon.recording.roll import Roll
+from qmon.recording.tape import open_tape
+from tests.facts import wait_until
+from tests.recording.days import BEGIN, EVERY_S, poll
+from tests.tui.scripted import queue
+
+PAUSED: Final = PauseSample(
+    "mails", str(queue("mails", "status").layout.table), "pushers", BEGIN, BEGIN + 9e4, "anna", "deploy", "switch"
+)
+FIRST: Final = 5
+LAST: Final = 90
+
+
+def taken(number: int) -> Snapshot:
+    """One poll a minute; the pushers of mails are paused from the sixth on, but for one poll half an hour later."""
+    found = poll(number + 1, BEGIN + number * EVERY_S, "shop", EVERY_S)
+    return replace(found, pauses=(PAUSED,) if number >= FIRST and number != 35 else ())
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> list[View]:
+    """What was live, and recorded below ``tmp_path`` in two segments."""
+    roll = Roll(tmp_path, "4f2a9c01be77", Session("shop", "postgres", "18.6", "0.1.0", "UTC", EVERY_S, BEGIN))
+    roll.open(BEGIN, ())
+    history = History()
+    views: list[View] = []
+    said: dict[str, Said] = {}
+    for number in range(LAST):
+        at = BEGIN + number * EVERY_S
+        roll.turn(at, [replace(each, standing=True) for each in said.values()])
+        roll.snapshot(taken(number), at)
+        views.append(history.add(taken(number)))
+        for each in views[-1].queues:
+            before, now = said.get(each.name), Said(each.name, verdicts_of(each))
+            if before is None or [v.code for v in now.holds] != [v.code for v in before.holds]:
+                roll.add("verdict", PLAIN.encode(now), at)
+                said[each.name] = now
+        roll.flush(at)
+    roll.abandon()
+    assert len(segments(tmp_path)) == 2
+    return views
+
+
+def since(view: View) -> float | None:
+    """Since when the queue is paused."""
+    mails = view.queue("mails")
+    assert mails is not None and mails.verdict.code == "paused"
+    return mails.verdict.since_at
+
+
+@pytest.mark.parametrize("number", [5, 20, 34, 36, 37, 50, 51, 59, 60, 61, 75, 89])
+def test_a_verdict_holds_since_it_held_live(live: list[View], tmp_path: Path, number: int) -> None:
+    assert since(live[number]) == BEGIN + EVERY_S * (FIRST if number < 35 else 36)
+    found = view_at(open_tape(tmp_path), BEGIN + number * EVERY_S)
+    assert found is not None
+    assert since(found[2]) == since(live[number])
+
+
+def test_it_is_known_while_it_plays_on(live: list[View], tmp_path: Path) -> None:
+    replay, views = Replay(open_tape(tmp_path), BEGIN + 80 * EVERY_S, playing=False), list[View]()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Snapshot):
+            views.append(replay.fold(event))
+
+    replay.start(sink)
+    try:
+        wait_until(lambda: bool(views) and since(views[-1]) == since(live[80]), what="all of the past")
+        replay.step()
+        wait_until(lambda: views[-1].sequence == live[81].sequence, what="the next poll")
+        assert since(views[-1]) == since(live[81])
+    finally:
+        replay.close()
