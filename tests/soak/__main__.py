@@ -19,6 +19,7 @@ from tests.facts import wait_until
 from tests.queues import DESIGNS
 from tests.soak.blocking import stood
 from tests.soak.laboratory import long_form
+from tests.soak.messages import messages_killed
 from tests.soak.observer import within
 from tests.soak.pipeline import killed
 from tests.soak.recording import recorder_killed
@@ -73,6 +74,7 @@ def main() -> None:
     runs = chosen.pipeline if chosen.pipeline is not None else 20 if chosen.designs == list(DESIGNS) else 0
     if runs:
         print(killed(runs), flush=True)
+        print(messages_killed(runs), flush=True)
     acts = chosen.acts if chosen.acts is not None else 50 if chosen.designs == list(DESIGNS) else 0
     if acts:
         _acts_killed(acts, chosen.rows)
