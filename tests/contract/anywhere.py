@@ -40,9 +40,14 @@ class Place:
         return engine_for(self.target)
 
     @contextlib.contextmanager
-    def opened(self, purpose: str = "test", *, watch: bool = False) -> Iterator[Connection]:
-        """A connection as qmon opens it; ``watch``: one that only reads."""
+    def opened(self, purpose: str = "test", *, watch: bool = False, application: str = "") -> Iterator[Connection]:
+        """A connection as qmon opens it; ``watch``: one that only reads.
+
+        ``application``: it goes by this name instead, and waits for a lock as long as it takes.
+        """
         session = Session(purpose, statement_timeout_s=60, lock_timeout_s=10, read_only=watch)
+        if application:
+            session = Session(idle_transaction_timeout_s=None, application=application)
         connection = self.engine.connect(self.target, session)
         try:
             yield connection

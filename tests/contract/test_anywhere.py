@@ -109,8 +109,12 @@ def test_stuck_messages_are_counted_requeued_purged_and_put_back(place: Place, t
         place.pop(connection, layout)
         queue = watched.queue("status", lambda q: (q.stuck.value or 0) == 2)
         assert queue.in_progress.value == 2
-        again = applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)))
-        assert (again.state, again.done) == (State.DONE, 2)
+        for _ in range(2):
+            again = applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)))
+            assert (again.state, again.done) == (State.DONE, 2)
+            taken = applied(operator.undo(again.operation))
+            assert (taken.state, taken.done) == (State.DONE, 2)
+        applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)))
         watched.queue("status", lambda q: q.ready.value == 4 and q.stuck.value == 0)
         gone = applied(operator.purge(layout, Choice(state="ready")))
         assert (gone.state, gone.done) == (State.DONE, 4)
@@ -132,3 +136,9 @@ def test_paused_pushers_are_told_and_refused_until_they_may_go_on(place: Place, 
         watched.queue("naive", lambda q: any(verdict.code == "paused" for verdict in q.verdicts))
         applied(operator.resume(layout, Side.PUSHERS))
         place.push(connection, layout, 1)
+        applied(operator.pause(layout, Side.POPPERS, for_s=600))
+        with pytest.raises(QueryFailed, match="paused"):
+            place.pop(connection, layout)
+        applied(operator.resume(layout, Side.POPPERS))
+        assert place.pop(connection, layout) is not None
+        assert operator.pauses() == ()

@@ -1,0 +1,128 @@
+"""What is wrong with queues under load, and what ends it, on every engine there is."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.engines.base import Connection
+from qmon.errors import ConnectionLost, QueryFailed
+from qmon.model.layout import Clients, Layout
+from qmon.model.operations import Choice, State
+from qmon.model.view import QueueView, View
+from qmon.operate.operator import Operator
+from qmon.workload.load import Load
+from qmon.workload.plan import Fault, QueueLoad
+from qmon.workload.statements import Statements
+from tests.contract.anywhere import Place, held_by_popper
+from tests.contract.operating import applied
+from tests.contract.test_anywhere import made, place
+from tests.contract.watching import Watched, said_at_once, watching
+from tests.facts import wait_until
+
+__all__ = ["place"]
+
+WANTED: Final = {
+    "fifo": "healthy",
+    "naive": "pushers outrun poppers",
+    "heap": "no poppers",
+    "status": "stuck in progress",
+    "strict_fifo": "everything locked",
+}
+
+
+def codes(view: View) -> dict[str, set[str]]:
+    """The verdicts on each queue."""
+    return {queue.name: {verdict.code for verdict in queue.verdicts} for queue in view.queues}
+
+
+def seen(watched: Watched, *names: str) -> dict[str, QueueView]:
+    """These queues, in the first view in which each of them has its verdict."""
+    view = watched.view(lambda v: all(WANTED[name] in codes(v)[name] for name in names), timeout=90)
+    return {queue.name: queue for queue in view.queues}
+
+
+def proof(queue: QueueView) -> str:
+    """What proves the verdict that is expected of a queue."""
+    return next(verdict.proof for verdict in queue.verdicts if verdict.code == WANTED[queue.name])
+
+
+@contextlib.contextmanager
+def held(place: Place, layout: Layout) -> Iterator[Connection]:
+    """A session that sits in a transaction with a lock on the head of a queue."""
+    with (
+        place.opened(application="sleeper") as connection,
+        contextlib.suppress(ConnectionLost, QueryFailed),
+        connection.transaction(),
+    ):
+        locked = connection.fetch(Statements(place.engine, layout, connection.version).hold(1))
+        assert locked.rows == ((1,),)
+        yield connection
+
+
+@contextlib.contextmanager
+def waiting(place: Place, layout: Layout) -> Iterator[list[Sequence[object] | None]]:
+    """A popper that waits for that lock; what it has popped once it is there."""
+    popped: list[Sequence[object] | None] = []
+    with place.opened(application="mailer") as connection:
+        thread = threading.Thread(target=lambda: popped.append(place.pop(connection, layout)))
+        thread.start()
+        try:
+            yield popped
+        finally:
+            connection.cancel()
+            thread.join(30)
+
+
+def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_that_help(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said_at_once(monkeypatch)
+    layouts = {name: made(place, name, timeout_s=1.5) for name in WANTED}
+    layouts["status"] = held_by_popper(layouts["status"])
+    layouts["heap"] = replace(layouts["heap"], poppers=Clients(application="nobody-*"))
+    operator = Operator(place.desk(tmp_path))
+    load = Load(
+        place.target,
+        [
+            QueueLoad(layouts["fifo"], rate=20, apart=False),
+            QueueLoad(layouts["naive"], rate=200, pop_rate=10, apart=False),
+            QueueLoad(layouts["heap"], poppers=0, rate=20),
+            QueueLoad(layouts["status"], rate=20, work_s=0.01),
+        ],
+    )
+    with place.opened() as connection:
+        place.push(connection, layouts["strict_fifo"], 3)
+        with load, watching(place.url, list(layouts.values())) as watched:
+            first = seen(watched, "fifo", "naive", "heap")
+            assert "growing" in proof(first["naive"])
+            assert "nobody-*" in proof(first["heap"])
+            wait_until(lambda: load.counts.totals("status").popped > 3, what="status is popped from")
+            load.inject(Fault("crash", "status", for_s=600))
+            with held(place, layouts["strict_fifo"]) as sleeper, waiting(place, layouts["strict_fifo"]) as popped:
+                then = seen(watched, "status", "strict_fifo")
+                assert "owners of 1 dead" in proof(then["status"])
+                assert f"session {sleeper.session_id} " in proof(then["strict_fifo"])
+                ended = applied(operator.end_blocker(sleeper.session_id, None))
+                assert (ended.state, ended.done) == (State.DONE, 1)
+                wait_until(lambda: popped, what="the popper goes on")
+            watched.queue("status", lambda q: q.stuck.value == 1)
+            again = applied(operator.requeue(layouts["status"], Choice()))
+            assert (again.state, again.done) == (State.DONE, 1)
+            load.stop()
+            watched.view(lambda v: all(WANTED[name] not in codes(v)[name] for name in ("status", "strict_fifo")))
+            assert watched.view().failures == ()
+        assert popped[0] is not None
+        assert {operation.kind.value for operation in operator.operations()} == {"end-blocker", "requeue"}
+        counts = load.counts
+        for name in ("fifo", "naive", "heap"):
+            statements = Statements(place.engine, layouts[name], connection.version)
+            assert statements.depth(connection) == counts.depth_at(name, counts.last_at()), name
+            assert counts.totals(name).errors == 0
+        assert min(counts.totals(name).pushed for name in ("fifo", "naive", "heap", "status")) > 0
