@@ -23,6 +23,7 @@ _STARTING_S: Final = 10.0
 """A procedure that was started may take so long before it receives."""
 _SETTLING_S: Final = 15.0
 """A monitor comes and goes a moment after the queue was changed: two readings must agree."""
+_TURN_ON: Final = "ALTER QUEUE with STATUS = ON turns it on"
 _ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"
 
 
@@ -91,9 +92,8 @@ def queue_sign(
         off = [word for word, on in (("receive", sample.receives), ("enqueue", sample.enqueues)) if not on]
         why = ", as poison message handling leaves it after five rollbacks in a row"
         cause = why if sample.poison_handling and not sample.receives else ""
-        cure = f"ALTER QUEUE {_quoted(sample.queue_schema)}.{_quoted(sample.queue)} WITH STATUS = ON turns it on"
         are = "are" if len(off) > 1 else "is"
-        return Sign(DISABLED, Severity.CRITICAL, 0.0, f"{' and '.join(off)} {are} off{cause}{depth}; {cure}")
+        return Sign(DISABLED, Severity.CRITICAL, 0.0, f"{' and '.join(off)} {are} off{cause}{depth}; {_TURN_ON}")
     if not sample.activates:
         return None
     if not enabled:
@@ -127,8 +127,3 @@ def sending_sign(found: TransmissionSample, growth: float | None) -> Sign | None
         whom = f" ({found.service})" if found.service else ""
         return Sign(NOT_SENT, Severity.WARNING, 0.0, f"{told}: {found.status}{whom}{more}")
     return Sign(NOT_SENT, Severity.NOTICE, _SETTLING_S, f"{told}{more}") if grows else None
-
-
-def _quoted(name: str) -> str:
-    """As T-SQL quotes an identifier."""
-    return f"[{name.replace(']', ']]')}]"

@@ -39,17 +39,17 @@ def said(sample: BrokerQueueSample, monitor: BrokerMonitorSample | None = IDLE, 
         pytest.param(
             replace(QUEUE, receives=False, enqueues=False),
             "receive and enqueue are off, as poison message handling leaves it after five rollbacks in a row; "
-            "12 messages in it; ALTER QUEUE [dbo].[Orders]]Q] WITH STATUS = ON turns it on",
+            "12 messages in it; ALTER QUEUE with STATUS = ON turns it on",
             id="both",
         ),
         pytest.param(
             replace(QUEUE, receives=False, poison_handling=False, depth=None),
-            "receive is off; ALTER QUEUE [dbo].[Orders]]Q] WITH STATUS = ON turns it on",
+            "receive is off; ALTER QUEUE with STATUS = ON turns it on",
             id="receive, by somebody",
         ),
         pytest.param(
             replace(PLAIN, enqueues=False, depth=0),
-            "enqueue is off; ALTER QUEUE [dbo].[Orders]]Q] WITH STATUS = ON turns it on",
+            "enqueue is off; ALTER QUEUE with STATUS = ON turns it on",
             id="enqueue",
         ),
     ],
