@@ -6,8 +6,8 @@
 -- > issued       greatest number that was ever given; NULL where we may not see it
 -- > standby      who writes cannot be seen here
 SELECT
-    (SELECT MIN(o.archive_id) FROM {archive_log} AS o WITH (READUNCOMMITTED)) AS oldest,
-    (SELECT MAX(n.archive_id) FROM {archive_log} AS n WITH (READUNCOMMITTED)) AS newest,
+    CAST((SELECT MIN(o.archive_id) FROM {archive_log} AS o WITH (READUNCOMMITTED)) AS bigint) AS oldest,
+    CAST((SELECT MAX(n.archive_id) FROM {archive_log} AS n WITH (READUNCOMMITTED)) AS bigint) AS newest,
     CAST(IDENT_CURRENT({archive_log!literal}) AS bigint) AS issued,
     CAST(CASE WHEN CAST(DATABASEPROPERTYEX(DB_NAME(), 'Updateability') AS nvarchar(20)) = N'READ_ONLY' THEN 1 ELSE 0 END AS bit)
         AS standby

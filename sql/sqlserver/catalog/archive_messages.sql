@@ -25,7 +25,7 @@
 -- > payload_bytes  bytes of the message
 -- > payload        the message; NULL where it is not wanted
 SELECT TOP (:limit)
-    m.qmon_key AS archive_id,
+    CAST(m.qmon_key AS bigint) AS archive_id,
     m.qmon_id AS message_id,
     CAST(DATEDIFF(DAY, '19700101', m.qmon_enqueued) * 86400.0
         + DATEDIFF(MILLISECOND, CAST(m.qmon_enqueued AS date), m.qmon_enqueued) / 1000.0 AS float) AS enqueued_at,
