@@ -86,6 +86,7 @@ class Poller:
         self._wary = Wary()
         self._abandoned: list[_Turn] = []
         self._tries = 0
+        self._reason = ""
         self._sequence = 0
         self._slow = Slow(engine, self._connect, clock)
         self._sampler = Sampler(engine, self._connect, clock)
@@ -165,7 +166,7 @@ class Poller:
     def _run(self, turn: _Turn) -> None:
         while not self._closed.is_set() and not turn.abandoned.is_set():
             try:
-                self._state(turn, Phase.CONNECTING)
+                self._state(turn, Phase.CONNECTING, self._reason)
                 self._stay(turn)
             except QmonError as problem:
                 # Trying a refused password again and again would lock the account.
@@ -183,6 +184,7 @@ class Poller:
             return
         pause = BACK_OFF_S[-1] if hopeless else BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
         self._tries += 1
+        self._reason = reason
         turn.busy_since = None
         self._wake.clear()
         self._state(turn, Phase.LOST, reason, self._clock() + pause)
@@ -208,7 +210,7 @@ class Poller:
             turn.busy_since = None
             if turn.abandoned.is_set():
                 return
-            self._sequence, self._tries = snapshot.sequence, 0
+            self._sequence, self._tries, self._reason = snapshot.sequence, 0, ""
             if not turn.live or turn.late:
                 turn.live, turn.late = True, False
                 self._state(turn, Phase.LIVE)

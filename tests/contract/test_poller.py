@@ -80,6 +80,9 @@ def test_a_server_that_is_not_there_is_a_state_with_a_countdown_not_an_exit(own_
         wait_until(lambda: watched.phases.count(Phase.LOST) >= 2, what="two tries")
         assert watched.views == []
         assert all(state.reason for state in watched.states if state.phase is Phase.LOST)
+        first, lost, again = watched.states[:3]
+        assert (first.phase, first.reason) == (Phase.CONNECTING, "")
+        assert (again.phase, again.reason) == (Phase.CONNECTING, lost.reason)
         own_server.start()
         watched.poller.poll_now()
         assert watched.view().engine == "postgres"
