@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli.output import json_object, note, table
+from qmon.cli.past import BaselinesPath
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -42,12 +43,14 @@ def replay(
     compare: Annotated[
         tuple[str, str] | None, typer.Option("--compare", metavar="A B", help="Print what was different at two times.")
     ] = None,
+    baselines: BaselinesPath = None,
 ) -> None:
     """Show a recording on the dashboard's screens.
 
     z plays or stands still, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to
-    a time, c compares two moments.
+    a time, c compares two moments; 5 shows any range of it as a plot.
     """
+    from qmon.cli.past import of_replay
     from qmon.recording.replay import Replay
     from qmon.recording.tape import open_tape
 
@@ -61,7 +64,8 @@ def replay(
         from qmon.tui import run
 
         played = Replay(tape, begin_at, speed=speed)
-        raise typer.Exit(run(played, played.fold, environment=tape.session.environment))
+        past = of_replay(played, recording, baselines)
+        raise typer.Exit(run(played, played.fold, environment=tape.session.environment, known=past))
 
 
 def export(

@@ -11,6 +11,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.output import json_object, note, say
+from qmon.cli.past import BaselinesPath
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -47,10 +48,12 @@ def connect(
     record: Annotated[
         Path | None, typer.Option("--record", metavar="DIR", help="Record what is shown; `qmon replay` shows it again.")
     ] = None,
+    baselines: BaselinesPath = None,
 ) -> None:
     """Open the dashboard on a target."""
     from qmon.cli.alerting import alerting_for
     from qmon.cli.desk import desk_for
+    from qmon.cli.past import of_target
     from qmon.cli.taping import run_recorded
     from qmon.cli.targets import checked
     from qmon.monitor.history import History
@@ -58,6 +61,7 @@ def connect(
     from qmon.tui import Office, redacted, run
 
     known, configured, settings = checked(target, config, "connect")
+    past = of_target(known, config, baselines, record)
     poller = open_poller(known, configured, interval_s=interval or settings.interval_s)
     desk = desk_for(known, settings, read_only=read_only)
     show = partial(
@@ -67,6 +71,7 @@ def connect(
         dark=(theme or settings.theme) != "light",
         office=Office(desk),
         alerting=alerting_for(known, config),
+        known=past,
     )
     fold = redacted(History(settings.budget_percent / 100).add, desk.redact)
     code = run_recorded(poller, fold, desk, record, lambda source, fold, taped: show(source, fold, recorder=taped))

@@ -44,7 +44,8 @@ class Settings:
 class TargetConfig:
     """One ``[target.NAME]``. ``connect`` is a DSN name, a connection string or a URL, without a password.
 
-    ``budget``: what watching it may cost, where it is not what the settings say.
+    ``budget``: what watching it may cost, where it is not what the settings say. ``baselines``: the file of what is
+    usual at each hour of the week.
     """
 
     name: str
@@ -55,6 +56,7 @@ class TargetConfig:
     read_only: bool = False
     queues: tuple[Layout, ...] = ()
     budget: Budget | None = None
+    baselines: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +118,11 @@ def parse_config(text: str, path: Path) -> Config:
     alerts = rules_from_list(keys.tables("alert"), keys.path("alert"))
     telling = _telling(keys.inner("alerts"))
     keys.finish()
-    found = {} if targets is None else {name: _target(targets, name) for name in targets.raw}
+    found = {} if targets is None else {name: _target(targets, name, path.parent) for name in targets.raw}
     return Config(path, found, settings, alerts, telling)
 
 
-def _target(targets: Keys, name: str) -> TargetConfig:
+def _target(targets: Keys, name: str, folder: Path) -> TargetConfig:
     if not name.strip():
         raise BadInput(f"{targets.where}: a target needs a name")
     keys = targets.inner(name)
@@ -135,9 +137,16 @@ def _target(targets: Keys, name: str) -> TargetConfig:
         read_only=keys.flag("read_only"),
         queues=_queues(keys),
         budget=_budget(keys),
+        baselines=_file(keys, "baselines", folder),
     )
     keys.finish()
     return target
+
+
+def _file(keys: Keys, name: str, folder: Path) -> Path | None:
+    """A file; a relative path is taken from the folder of the configuration."""
+    text = keys.text(name)
+    return folder / Path(text).expanduser() if text is not None else None
 
 
 def _budget(keys: Keys) -> Budget | None:

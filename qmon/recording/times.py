@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -45,6 +46,7 @@ def told(at: float, zone: str) -> str:
     return datetime.fromtimestamp(at, zone_of(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
+@lru_cache(maxsize=64)
 def zone_of(name: str) -> ZoneInfo:
     """The time zone; UTC where this machine does not know it."""
     return ZoneInfo(name if is_zone(name) else "UTC")

@@ -21,6 +21,7 @@ from qmon.tui.alarm import Alarm
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.intervals import faster, slower
 from qmon.tui.menus import Menus
+from qmon.tui.past import Known
 from qmon.tui.screens.base import DashboardScreen
 from qmon.tui.screens.catalogue import ENTRIES
 from qmon.tui.status import Shown
@@ -42,6 +43,7 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
         dark: which theme to begin with.
         plain: no colours; by default as ``NO_COLOR`` says.
         for_s: end by itself after so many seconds.
+        known: recordings of the target, and what is usual.
         clock: our monotonic clock, in seconds.
     """
 
@@ -70,6 +72,7 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
         clock: Callable[[], float] = time.monotonic,
         office: Office | None = None,
         alerting: Alerting | None = None,
+        known: Known | None = None,
     ) -> None:
         no_colour = no_color() if plain is None else plain
         super().__init__(ansi_color=True if no_colour else None)
@@ -82,6 +85,7 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
         self.source = source
         self.office = office
         self.alerting = alerting
+        self.known = known or Known()
         self._for_s = for_s
         self._feed = Feed(self, fold)
         self._ticker: Timer | None = None

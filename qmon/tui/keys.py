@@ -1,7 +1,4 @@
-"""Every key, in one place. The palette, the help and the line at the bottom read these; no key has two meanings.
-
-Digit 5 is kept for a screen to come.
-"""
+"""Every key, in one place. The palette, the help and the line at the bottom read these; no key has two meanings."""
 
 from __future__ import annotations
 
@@ -154,6 +151,23 @@ WAITS: Final[list[BindingType]] = [
     *plain(BLOCKING),
     *(binding for binding in plain(QUEUE_SCREEN) if binding.id in ("previous", "next")),
 ]
+
+HISTORY: Final[list[BindingType]] = [
+    _key("left", "travel(-1)", "earlier", "Half a range earlier", READINGS, id="earlier", shown="←"),
+    _key("right", "travel(1)", "later", "Half a range later", READINGS, id="later", shown="→"),
+    _key("w", "zoom(1)", "wider", "A longer range", READINGS, id="wider"),
+    _key("v", "zoom(-1)", "narrower", "A shorter range", READINGS, id="narrower"),
+    _key("f", "figure(1)", "figure", "The next figure", READINGS, id="figure"),
+    _key("F", "figure(-1)", "figure before", "The figure before", READINGS, id="figure-before", shown="F", bar=False),
+    _key("greater_than_sign", "jump(1)", "next", "The next incident or operation", READINGS, id="next-mark", shown=">"),
+    _key("less_than_sign", "jump(-1)", "before", "The incident or operation before", READINGS, id="last-mark",
+         shown="<"),
+    _key("enter", "open", "go there", "Let the replay go to the chosen mark", READINGS, id="go-there", bar=False),
+    _key("home,g", "end(-1)", "begin", "The beginning of the recording", READINGS, id="begin", shown="g", bar=False),
+    _key("end,G", "end(1)", "end", "The end of the recording", READINGS, id="end", shown="G", bar=False),
+    *(binding for binding in plain(QUEUE_SCREEN) if binding.id in ("previous", "next")),
+    *(binding for binding in plain(TABLES) if binding.id == "back"),
+]  # fmt: skip
 
 GRID: Final[list[BindingType]] = [
     _key("enter", "open", "open", "Go deeper", SCREENS, id="open", shown="enter"),

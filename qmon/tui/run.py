@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from qmon.tui.acting.office import Office
     from qmon.tui.app import QmonApp
     from qmon.tui.feed import Fold
+    from qmon.tui.past import Known
 
 _PATIENCE_S: Final = 0.5
 _STOPPING_S: Final = 5.0
@@ -36,6 +37,7 @@ def run(
     office: Office | None = None,
     alerting: Alerting | None = None,
     recorder: Recorder | None = None,
+    known: Known | None = None,
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
@@ -44,7 +46,7 @@ def run(
     An operation of the ``office`` that is under way is stopped after its batch, and given five seconds for that.
     The hook of ``alerting`` is given two seconds to hear what was raised.
     A ``source`` that is a ``Replay`` is shown with its own fold and with the keys of a replay. How ``recorder`` stands
-    is shown; it is left open. Raises ``BadInput`` without a terminal.
+    is shown; it is left open. ``known``: recordings and what is usual. Raises ``BadInput`` without a terminal.
     """
     _need_terminal()
     for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
@@ -54,7 +56,7 @@ def run(
     make = _maker(source, fold, recorder)
     app = make(
         prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, office=office,
-        alerting=alerting,
+        alerting=alerting, known=known,
     )  # fmt: skip
     try:
         with Hangup(app) as hangup:

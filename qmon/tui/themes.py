@@ -107,6 +107,8 @@ def _coloured(c: Mapping[str, str]) -> Tones:
         "depth fill": Style(color=c["depth_fill"]),
         "push on area": Style(color=c["push"], bgcolor=c["area"]),
         "pop on area": Style(color=c["pop"], bgcolor=c["area"]),
+        "push fill on area": Style(color=c["push_fill"], bgcolor=c["area"]),
+        "area edge": Style(color=c["background"], bgcolor=c["area"]),
         "cursor": Style(bgcolor=c["cursor"]),
     }
 
@@ -133,6 +135,8 @@ def _plain() -> Tones:
         "depth fill": dim,
         "push on area": bold,
         "pop on area": normal,
+        "push fill on area": dim,
+        "area edge": dim,
         "cursor": Style(reverse=True),
     }
 

@@ -74,11 +74,12 @@ def written(
     change: Callable[[Figures], Figures] = lambda figures: figures,
     seal: bool = True,
     begin_at: float = BEGIN,
-    snapshots: bool = False,
+    snapshots: float = 0.0,
 ) -> None:
     """Write it below a folder; no call waits for the disk.
 
-    ``change``: what becomes of the figures of a poll before they are written; ``snapshots``: as replay needs them.
+    ``change``: what becomes of the figures of a poll before they are written; ``snapshots``: of so many hours, for a
+    replay.
     """
     with mock.patch("qmon.recording.segment.os.fdatasync"), mock.patch("qmon.recording.segment.os.fsync"):
         _written(root, hours, target, every_s, change, seal, begin_at, snapshots)
@@ -86,7 +87,7 @@ def written(
 
 def _written(
     root: Path, hours: float, target: str, every_s: float, change: Callable[[Figures], Figures], seal: bool,
-    begin_at: float, snapshots: bool,
+    begin_at: float, snapshots: float,
 ) -> None:  # fmt: skip
     roll = Roll(root, "4f2a9c01be77", Session(target, "postgres", "18.6", "0.1.0", ZONE, every_s, begin_at))
     roll.open(begin_at, ())
@@ -100,7 +101,7 @@ def _written(
             before = None
             continue
         roll.turn(at, [Said(name, (verdict,), standing=True) for name, verdict in holds.items()])
-        if snapshots:
+        if since < snapshots:
             roll.snapshot(poll(number + 1, at, target, every_s), at)
         span = at - before if before is not None else None
         roll.add("figures", PLAIN.encode(change(figures(number + 1, at, span))), at)

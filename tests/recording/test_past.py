@@ -167,7 +167,7 @@ def test_an_older_recording_has_no_gap_and_may_have_no_figures(tmp_path: Path) -
 
 
 def test_an_exported_file_is_an_archive(tmp_path: Path) -> None:
-    written(tmp_path / "day", 2.0, begin_at=BEGIN + 6.4 * HOUR, snapshots=True)
+    written(tmp_path / "day", 2.0, begin_at=BEGIN + 6.4 * HOUR, snapshots=24.0)
     export(open_tape(tmp_path / "day"), BEGIN + 6.5 * HOUR, BEGIN + 8 * HOUR, tmp_path / "incident.qmon")
     archive = taped_archive(open_tape(tmp_path / "incident.qmon"))
     assert archive.ends_at == BEGIN + 8 * HOUR and not archive.live

@@ -14,6 +14,7 @@ from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Phase
 from qmon.tui.acting.office import Office
 from qmon.tui.app import QmonApp
+from qmon.tui.past import Known
 from qmon.tui.themes import tones
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -106,12 +107,13 @@ async def dashboard(
     plain: bool | None = False,
     office: Office | None = None,
     alerting: Callable[[Clock], Alerting] | None = None,
+    known: Known | None = None,
 ) -> AsyncIterator[Driver]:
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
     app = QmonApp(
         source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain, office=office,
-        alerting=None if alerting is None else alerting(clock),
+        alerting=None if alerting is None else alerting(clock), known=known,
     )  # fmt: skip
     async with app.run_test(size=size) as pilot:
         await pilot.pause()

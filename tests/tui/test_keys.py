@@ -12,12 +12,12 @@ from qmon.tui.themes import DARK, LIGHT, PLAIN
 from tests.tui.driving import dashboard
 from tests.tui.scripted import Scripted
 
-RESERVED = {"5"}
 SCREENS = {
     "overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID],
     "queue": [*keys.APP, *keys.QUEUE_SCREEN, *keys.GRID],
     "waits": [*keys.APP, *keys.WAITS, *keys.GRID],
     "blocking": [*keys.APP, *keys.BLOCKING, *keys.GRID],
+    "history": [*keys.APP, *keys.HISTORY],
     "operations": [*keys.APP, *keys.OPERATIONS, *keys.GRID],
 }
 
@@ -34,10 +34,6 @@ def test_a_key_means_the_same_on_every_screen() -> None:
         for binding in keys.plain(bindings):
             for key in binding.key.split(","):
                 assert meaning.setdefault(key, binding.action) == binding.action
-
-
-def test_digits_of_screens_to_come_are_not_taken() -> None:
-    assert not RESERVED & {key for b in all_bindings() for key in b.key.split(",")}
 
 
 def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui.app import QmonApp
+from qmon.tui.past import Known
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -29,13 +30,21 @@ class Compare(Protocol):
 class Shot:
     """An app at rest, and the way to what is to be seen."""
 
-    def __init__(self, *keys: str, found: View | None = None, dark: bool = True, plain: bool = False) -> None:
+    def __init__(
+        self,
+        *keys: str,
+        found: View | None = None,
+        dark: bool = True,
+        plain: bool = False,
+        known: Known | None = None,
+    ) -> None:
         self.source = Scripted()
         self.found = found or view()
         self.clock = Clock()
         self.app = QmonApp(
-            self.source, self.source.fold, clock=self.clock, prod=True, read_only=True, dark=dark, plain=plain
-        )
+            self.source, self.source.fold, clock=self.clock, prod=True, read_only=True, dark=dark, plain=plain,
+            known=known,
+        )  # fmt: skip
         self.keys = keys
 
     async def ready(self, pilot: Pilot[None]) -> None:

@@ -353,3 +353,14 @@ def test_a_target_has_a_budget_of_its_own_or_that_of_the_settings() -> None:
     assert choose("a", config, {}).target.budget == Budget(poll_ms=100.0)
     assert choose("b", config, {}).target.budget == Budget(0.03)
     assert choose("postgresql://h/c", config, {}).target.budget == Budget(0.03)
+
+
+def test_the_file_of_what_is_usual_lies_beside_the_configuration_or_where_it_says() -> None:
+    text = '[target.a]\nconnect = "postgresql://h/a"\nbaselines = "usual.json"\n'
+    assert parse_config(text, Path("/etc/qmon.toml")).targets["a"].baselines == Path("/etc/usual.json")
+    absolute = text.replace("usual.json", "/var/lib/usual.json")
+    assert parse_config(absolute, Path("/etc/qmon.toml")).targets["a"].baselines == Path("/var/lib/usual.json")
+    home = text.replace("usual.json", "~/usual.json")
+    assert parse_config(home, Path("/etc/qmon.toml")).targets["a"].baselines == Path("~/usual.json").expanduser()
+    with pytest.raises(BadInput, match=r"target\.a\.baselines: must be a text"):
+        parse_config(text.replace('"usual.json"', "5"), Path("/etc/qmon.toml"))

@@ -25,6 +25,7 @@ _SIGNS: Final = (
     ("◌ late", "a poll has overrun its deadline: figures are grey and age"),
     ("✕ lost", "no connection; qmon tries again by itself"),
     ("◇ frozen", "the display stands still, sampling goes on"),
+    ("△ ▽", "more or less than usual at this hour of the week, over the last minutes"),
 )
 _WORDS: Final = (
     ("ready", "messages that can be popped now; their number is the depth"),
@@ -40,7 +41,7 @@ _WORDS: Final = (
 def all_bindings() -> Iterable[Binding]:
     """Every key of every screen once, in the order of the groups."""
     found: dict[str, Binding] = {}
-    for binding in keys.plain((*keys.APP, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID)):
+    for binding in keys.plain((*keys.APP, *keys.OVERVIEW, *keys.QUEUE_SCREEN, *keys.GRID, *keys.HISTORY)):
         found.setdefault(binding.id or binding.key, binding)
     return sorted(found.values(), key=lambda b: keys.GROUPS.index(b.group) if b.group in keys.GROUPS else 0)
 

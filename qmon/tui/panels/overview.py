@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from qmon.model.usual import Unusual
 from qmon.model.view import QueueView
 from qmon.tui import text
 from qmon.tui.clean import clean
-from qmon.tui.panels import figures
+from qmon.tui.panels import figures, usual
 from qmon.tui.plots.blocks import sparkline
 from qmon.tui.plots.series import FEW, highest, sample
 from qmon.tui.widgets.columns import Column, Row
@@ -43,10 +44,29 @@ SORTS: Final = ("verdict", "queue", "ready", "stuck", "oldest", "push_rate", "po
 DEFAULT_SORT: Final = ("verdict", True)
 
 
-def rows(queues: Sequence[QueueView], cells: int) -> tuple[Row, ...]:
-    """One row a queue, in the order given. The trend is only drawn where its column may be there."""
+_USUAL_AT: Final = next(place for place, column in enumerate(COLUMNS) if column.key == "verdict")
+WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], usual.COLUMN, *COLUMNS[_USUAL_AT:])
+"""Where it is known what is usual."""
+
+
+def rows(queues: Sequence[QueueView], cells: int, unusual: usual.Found | None = None) -> tuple[Row, ...]:
+    """One row a queue, in the order given. The trend is only drawn where its column may be there.
+
+    ``unusual``: what is outside its band, for rows of ``WITH_USUAL``.
+    """
     with_trend = cells >= next(c.from_width for c in COLUMNS if c.key == "trend")
-    return tuple(_row(queue, with_trend, cells >= FULL_WORDS_FROM) for queue in queues)
+    plain = (_row(queue, with_trend, cells >= FULL_WORDS_FROM) for queue in queues)
+    if unusual is None:
+        return tuple(plain)
+    full = cells >= usual.FULL_WORDS_FROM
+    return tuple(_with_usual(row, unusual.get(row.key, ()), full) for row in plain)
+
+
+def _with_usual(row: Row, found: Sequence[Unusual], full: bool) -> Row:
+    marked = [
+        usual.marked(cell, column.key, found) for column, cell in zip(COLUMNS, row.cells, strict=True)
+    ]  # fmt: skip
+    return Row(row.key, (*marked[:_USUAL_AT], usual.cell(found, full=full), *marked[_USUAL_AT:]), row.notes)
 
 
 def _row(queue: QueueView, with_trend: bool, full_words: bool) -> Row:

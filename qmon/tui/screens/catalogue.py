@@ -34,6 +34,8 @@ ENTRIES: Final = (
           "qmon.tui.screens.waits:WaitsScreen"),
     Entry("blocking", "4", "blocking", "Who waits for whom, head blockers on top",
           "qmon.tui.screens.blocking:BlockingScreen"),
+    Entry("history", "5", "history", "Any range of the recording, with what is usual",
+          "qmon.tui.screens.history:HistoryScreen"),
     Entry("operations", "6", "operations", "What was done, by whom, and whether it can be undone",
           "qmon.tui.screens.operations:OperationsScreen"),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from qmon.model.view import QueueView, Verdict, View
 from qmon.monitor.source import Phase
 from qmon.tui import keys
 from qmon.tui.clean import clean, shorten
-from qmon.tui.panels import broker, overview
+from qmon.tui.panels import broker, overview, usual
 from qmon.tui.panels.filtering import keep
 from qmon.tui.panels.header import heading
 from qmon.tui.panels.target import target_line
@@ -34,6 +34,7 @@ class OverviewScreen(DashboardScreen):
     def __init__(self) -> None:
         super().__init__()
         self.sorted_by = overview.DEFAULT_SORT
+        self.unusual: usual.Found | None = None
 
     def body(self) -> ComposeResult:
         """The target line, the table, the trends, and why."""
@@ -57,7 +58,11 @@ class OverviewScreen(DashboardScreen):
         self.query_one("#target", Lines).show(lambda cells, _: target_line(view, cells), stale=stale)
         kept = overview.ordered(keep(view.queues, self.filter_text, overview.words), *self.sorted_by)
         empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
-        self.grid.show(overview.rows(kept, self.size.width), sorted_by=self.sorted_by, stale=stale, empty=empty)
+        known = self.board.known.baselines
+        self.unusual = usual.find(known, view.target, view.queues) if view.target in known.hours else None
+        self.grid.columns = overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
+        rows = overview.rows(kept, self.size.width, self.unusual)
+        self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost(shown))
 
@@ -102,6 +107,8 @@ class OverviewScreen(DashboardScreen):
         queue = self._selected(view)
         name = shorten(clean(queue.name), 30) if queue is not None else "trends"
         extra = span_words(queue) if queue is not None else ""
+        if queue is not None and self.unusual and (told := usual.words(self.unusual.get(queue.name, ()))):
+            extra += f" · {told}"
         self.query_one("#trends-heading", Lines).show(
             lambda cells, _: [heading(name, cells, extra=extra, shown=shown, now=now)]
         )

@@ -1,0 +1,64 @@
+"""What the dashboard is given of the past: the recordings of its target, and what is usual at each hour of the week."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmon.cli.output import clean, note
+
+if TYPE_CHECKING:
+    from qmon.engines.base import Target
+    from qmon.recording.baselines import Found
+    from qmon.recording.replay import Replay
+    from qmon.tui.past import Known
+
+BaselinesPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--baselines",
+        metavar="FILE",
+        help="What is usual, as `qmon pipeline baselines` wrote it. Default: .baselines.json beside the recordings.",
+        dir_okay=False,
+    ),
+]
+
+
+def of_target(target: Target, config: Path | None, baselines: Path | None, recordings: Path | None) -> Known:
+    """For a target that is watched, and recorded below ``recordings`` where that is given.
+
+    The file of what is usual is the one that was named, else that of the configuration, else the one beside the
+    recordings. Raises ``BadInput`` where a file was named that cannot be read.
+    """
+    from qmon.config.file import read_config
+    from qmon.recording.archive import live_archive
+    from qmon.recording.zone import local_zone
+    from qmon.tui.past import Known
+
+    configured = read_config(config).targets.get(target.name)
+    named = baselines or (configured.baselines if configured is not None else None)
+    found = _found(named, recordings)
+    archive = live_archive(recordings, target.name, local_zone()) if recordings is not None else None
+    return Known(archive, found.baselines, found.problem)
+
+
+def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> Known:
+    """For a replay. Raises ``BadInput`` where a file was named that cannot be read."""
+    from qmon.recording.archive import taped_archive
+    from qmon.tui.past import Known
+
+    found = _found(baselines, recordings if recordings.is_dir() else None)
+    return Known(taped_archive(replay.tape), found.baselines, found.problem, lambda: replay.at, replay.seek)
+
+
+def _found(named: Path | None, recordings: Path | None) -> Found:
+    from qmon.recording.baselines import Found, find_baselines, read_baselines
+
+    if named is not None:
+        return Found(read_baselines(named))
+    found = find_baselines(recordings)
+    if found.problem:
+        note(f"qmon: {clean(found.problem)}")
+    return found

@@ -1,0 +1,356 @@
+"""Screen 5: any range of the recording, with the usual band behind the line, and incidents and operations below it."""
+
+from __future__ import annotations
+
+import math
+import time
+from datetime import tzinfo
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+
+from qmon.model.usual import Band
+from qmon.model.view import QueueView
+from qmon.recording.archive import Archive
+from qmon.recording.past import MINUTE_S, Past
+from qmon.recording.times import zone_of
+from qmon.tui import keys
+from qmon.tui.clean import clean
+from qmon.tui.panels import history
+from qmon.tui.panels.history import Event
+from qmon.tui.past import MarkFound, PastRead, PastReader, Wanted
+from qmon.tui.plots.past import PER_CELL, plot, steps_for
+from qmon.tui.screens.base import DashboardScreen
+from qmon.tui.spans import Line, wrap
+from qmon.tui.status import Shown
+from qmon.tui.themes import is_plain
+from qmon.tui.widgets.lines import Lines
+
+_FIRST_SPAN: Final = 1
+_BY_MINUTE_FROM_S: Final = 180.0
+"""Steps that are at least so long are whole minutes, of which more is kept when another range is read."""
+_ANEW_S: Final = 10.0
+"""The end of what is being recorded is read again after so long."""
+_BELOW: Final = 3
+_LEAST_STEPS: Final = 20
+
+
+class HistoryScreen(DashboardScreen):
+    """One figure of one queue over time."""
+
+    NAME = "history"
+    BINDINGS = keys.HISTORY
+    AUTO_FOCUS = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figure = history.NAMES[0]
+        self.span = _FIRST_SPAN
+        self.until_at: float | None = None
+        """The end of the range; ``None``: the end of what is recorded, whatever that is by then."""
+        self.past: Past | None = None
+        self.found: tuple[Event, ...] = ()
+        self.mark: Event | None = None
+        self._reader: PastReader | None = None
+        self._reading = 0
+        self._asked: Wanted | None = None
+        self._asked_at = 0.0
+        self._to_choose: float | None = None
+        self._recorded = (0.0, 0.0)
+        self._stopped = False
+        self._plotted: tuple[object, list[Line]] = (None, [])
+
+    def body(self) -> ComposeResult:
+        """What is chosen, the plot with its marks, the chosen mark, and what is usual."""
+        yield Lines(id="choice")
+        yield Lines(id="figures")
+        yield Lines(id="past")
+        yield Lines(id="event")
+        yield Lines(id="usual")
+
+    # ------------------------------------------------------------------------------------------------- what is read
+
+    @property
+    def archive(self) -> Archive | None:
+        """What is recorded of the target."""
+        return self.board.known.archive
+
+    @property
+    def zone(self) -> tzinfo:
+        """The clock of the recording."""
+        return zone_of(self.archive.zone if self.archive is not None else "UTC")
+
+    @property
+    def queue(self) -> str:
+        """The queue that was chosen, else the first one there is; empty where none is known yet."""
+        view, seen = self.board.shown.view, self.past.queues if self.past is not None else ()
+        names = self._names() or seen
+        chosen = self.board.selected
+        if chosen is not None and (chosen in names or view is None):
+            return chosen
+        return names[0] if names else ""
+
+    def _names(self) -> tuple[str, ...]:
+        """The queues of now and of the range."""
+        view = self.board.shown.view
+        now = {queue.name for queue in view.queues} if view is not None else set()
+        return tuple(sorted(now | set(self.past.queues if self.past is not None else ()), key=str.casefold))
+
+    @property
+    def reading(self) -> bool:
+        """Whether something is being read."""
+        return self._reading > 0
+
+    @property
+    def _follows(self) -> bool:
+        """Whether the range ends where what is being recorded ends."""
+        return self.until_at is None and self.archive is not None and self.archive.live
+
+    def _want(self) -> Wanted | None:
+        count = steps_for(self.size.width)
+        if self.archive is None or count < _LEAST_STEPS:
+            return None
+        step_s = history.SPANS_S[self.span] / count
+        until = self.archive.ends_at if self.until_at is None else self.until_at
+        if step_s >= _BY_MINUTE_FROM_S:
+            step_s = math.ceil(step_s / MINUTE_S) * MINUTE_S
+            until = math.ceil(until / MINUTE_S) * MINUTE_S
+        return Wanted(self.queue, until - count * step_s, step_s, count)
+
+    def _read(self, *, anew: bool = False) -> None:
+        """Read the range that is chosen; ``anew``: the same one, so what is shown stays until all was read."""
+        wanted = self._want()
+        if wanted is None or self.archive is None:
+            return
+        if self._reader is None:
+            self._reader = PastReader(self.archive, self)
+        self._asked, self._asked_at, self._stopped = wanted, time.monotonic(), False
+        self._reading = self._reader.read(wanted, whole=anew)
+
+    def _catch_up(self) -> None:
+        """Read where what is chosen has changed, and the end of what is being recorded from time to time."""
+        wanted, asked = self._want(), self._asked
+        if wanted is None or self._stopped or not self.is_current:
+            return
+        same = asked is not None and (asked.queue, asked.step_s, asked.count) == (
+            wanted.queue, wanted.step_s, wanted.count
+        )  # fmt: skip
+        if not same:
+            self._read()
+        elif self._follows and not self._reading and time.monotonic() - self._asked_at >= _ANEW_S:
+            self._read(anew=True)
+
+    def on_past_read(self, message: PastRead) -> None:
+        """A range, or a part of it."""
+        if self._reader is None or message.turn != self._reader.turn:
+            return
+        self.past, self._recorded = message.past, (message.begins_at, message.ends_at)
+        if message.past.read >= 1.0:
+            self._reading = 0
+        before, self.found = self.mark, history.events(message.past)
+        same = (e for e in self.found if before is not None and (e.at, e.sign) == (before.at, before.sign))
+        self.mark = next(same, None)
+        if self._to_choose is not None and not self._reading:
+            at, self._to_choose = self._to_choose, None
+            near = [e for e in self.found if e.at - 1 <= at <= e.until_at + 1]
+            self.mark = max(near, key=lambda e: (e.is_operation and abs(e.at - at) < 1, e.at), default=self.mark)
+        self.redraw()
+
+    def on_mark_found(self, message: MarkFound) -> None:
+        """Go to the incident or operation that was looked for."""
+        if self._reader is None or message.turn != self._reader.turn:
+            return
+        self._reading = 0
+        if message.mark is None:
+            self.board.say("no other incident and no other operation of this queue there")
+            self.redraw()
+            return
+        self._to_choose = message.mark.at
+        self._go(message.mark.at + self._length() / 2)
+
+    def on_resize(self) -> None:
+        """More or fewer steps fit."""
+        self.redraw()
+
+    def on_screen_suspend(self) -> None:
+        """Another screen is shown: nothing more is read for this one."""
+        if self._reader is not None:
+            self._reader.stop()
+        if self._reading:
+            self._reading, self._asked = 0, None
+
+    # --------------------------------------------------------------------------------------------- what is shown
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw what was read; where nothing is recorded, say how to record."""
+        self._catch_up()
+        past, archive, width = self.past, self.archive, self.size.width
+        queue = self.queue or "–"
+        state = self._state()
+        self.query_one("#choice", Lines).show(
+            lambda cells, _: [history.choice_line(queue, self.span, past, self.zone, state, cells)]
+        )
+        self.query_one("#figures", Lines).show(lambda cells, _: [history.figure_line(self.figure, cells)])
+        if archive is None or past is None:
+            told = "reading" if archive is not None else _no_archive(shown.target)
+            self._say(told if width >= 40 else "")
+            return
+        columns = len(past.steps[self.figure]) // PER_CELL
+        why = history.nothing(past, self.figure, *self._recorded, self.zone)
+        if why:
+            self._say(why)
+            return
+        bands = self._bands(past, columns)
+        self.query_one("#past", Lines).show(lambda cells, rows: self._plot(past, bands, columns, rows))
+        self.query_one("#event", Lines).show(
+            lambda cells, _: [history.event_line(self.found, self.mark, self.zone, cells)]
+        )
+        known, at = self.board.known, self.mark.at if self.mark is not None else None
+        self.query_one("#usual", Lines).show(
+            lambda cells, _: [history.value_line(past, self.figure, bands, known, shown.target, at, cells)]
+        )
+
+    def _plot(self, past: Past, bands: list[Band | None], columns: int, rows: int) -> list[Line]:
+        """The plot, its axis and the marks; as it was, where nothing has changed with new figures of other queues."""
+        here = self.board.known.here() if self.board.known.here is not None else None
+        key = (past, self.figure, self.mark, here, rows, self.app.theme)
+        if self._plotted[0] != key:
+            write = history.FIGURES[self.figure][1]
+            drawn = plot(past.steps[self.figure], bands, max(2, rows - _BELOW), write, plain=is_plain(self.app.theme))
+            axis = history.axis(past, self.zone, here, columns)
+            self._plotted = (key, [*drawn, axis, *history.mark_lines(past, self.found, self.mark, columns)])
+        return self._plotted[1]
+
+    def _bands(self, past: Past, columns: int) -> list[Band | None]:
+        known, target, cell_s = self.board.known.baselines, self.board.shown.target, past.step_s * PER_CELL
+        middle = past.since_at + cell_s / 2
+        return [known.band(target, past.queue, self.figure, middle + each * cell_s) for each in range(columns)]
+
+    def _state(self) -> str:
+        if self._reading:
+            share = self.past.read if self.past is not None and self.past.read < 1 else 0.0
+            return f"reading {share * 100:.0f} % · esc stops"
+        if self._stopped:
+            return "stopped: not all was read"
+        return clean(f"damaged: {self.past.problem}") if self.past is not None and self.past.problem else ""
+
+    def _say(self, told: str) -> None:
+        """In place of the plot."""
+        self.query_one("#past", Lines).show(
+            lambda cells, _: [(), *(((f"  {each}", "text"),) for each in wrap(clean(told), cells - 3, cells - 3, 3))]
+        )
+        for id in ("#event", "#usual"):
+            self.query_one(id, Lines).show(lambda cells, _: [((" ", "text"),)])
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """Nothing here has an age; what is being recorded is read again."""
+        self._catch_up()
+
+    def _bar(self) -> list[Binding]:
+        here = keys.plain(self.BINDINGS)
+        taken = {binding.id for binding in here}
+        return [*here, *(binding for binding in keys.plain(self.board.BINDINGS) if binding.id not in taken)]
+
+    def offs(self) -> dict[str, str]:
+        """Only a replay can go to a moment."""
+        return {} if self.board.known.go is not None else {"go-there": "only a replay can go to a moment"}
+
+    def acting_on(self) -> QueueView | None:
+        """Nothing is acted on here."""
+        return None
+
+    # ----------------------------------------------------------------------------------------------- what keys do
+
+    def _length(self) -> float:
+        wanted = self._want()
+        return wanted.count * wanted.step_s if wanted is not None else 0.0
+
+    def _go(self, until_at: float) -> None:
+        """Let the range end there, or where what is recorded begins or ends."""
+        if self.archive is None:
+            return
+        ends_at, begins_at = self.archive.ends_at, self._recorded[0]
+        until_at = max(until_at, begins_at + self._length() / 10) if begins_at else until_at
+        self.until_at = None if until_at >= ends_at else until_at
+        self._read()
+        self.redraw()
+
+    def _until(self) -> float:
+        ends_at = self.archive.ends_at if self.archive is not None else 0.0
+        return self.until_at if self.until_at is not None else ends_at
+
+    def action_figure(self, by: int) -> None:
+        """The next figure, or the one before."""
+        self.figure = history.NAMES[(history.NAMES.index(self.figure) + by) % len(history.NAMES)]
+        self.redraw()
+
+    def action_neighbour(self, by: int) -> None:
+        """The queue before or after this one."""
+        names = self._names()
+        if names:
+            at = names.index(self.queue) if self.queue in names else 0
+            self.board.selected, self.mark = names[(at + by) % len(names)], None
+            self.redraw()
+
+    def action_zoom(self, by: int) -> None:
+        """A longer or a shorter range, around its middle, or around the chosen mark; at the end it stays at the end."""
+        span = min(max(self.span + by, 0), len(history.SPANS_S) - 1)
+        if span == self.span:
+            return
+        middle = self._until() - self._length() / 2
+        if self.mark is not None:
+            middle = (self.mark.at + self.mark.until_at) / 2 if by > 0 else self.mark.at
+        self.span = span
+        if self.until_at is None and self.mark is None:
+            self._read()
+            self.redraw()
+        else:
+            self._go(middle + self._length() / 2)
+
+    def action_travel(self, by: int) -> None:
+        """Half a range earlier or later."""
+        self._go(self._until() + by * self._length() / 2)
+
+    def action_end(self, by: int) -> None:
+        """The beginning of what is recorded, or its end."""
+        self._go(math.inf if by > 0 else self._recorded[0] + self._length())
+
+    def action_jump(self, direction: int) -> None:
+        """The next incident or operation, or the one before; in another range, if need be."""
+        past, forward = self.past, direction > 0
+        if past is None or self._reader is None or self._reading:
+            return
+        place = self.found.index(self.mark) if self.mark in self.found else -1 if forward else len(self.found)
+        place += 1 if forward else -1
+        if 0 <= place < len(self.found):
+            self.mark = self.found[place]
+            self.redraw()
+            return
+        edge = past.until_at if forward else past.since_at
+        if self.mark is not None:
+            edge = max(edge, self.mark.until_at) if forward else min(edge, self.mark.at)
+        self._reading = self._reader.jump(past.queue, edge, forward=forward)
+        self.redraw()
+
+    def action_open(self) -> None:
+        """Let the replay go to the chosen mark, or else to the middle of the range."""
+        go, past = self.board.known.go, self.past
+        if go is None or past is None:
+            self.board.say(self.offs().get("go-there", "nothing was read yet"))
+            return
+        go(self.mark.at if self.mark is not None else (past.since_at + past.until_at) / 2)
+        self.board.say("the replay goes there; 1 shows all queues at that moment")
+
+    def action_back(self) -> None:
+        """Stop reading, else go back to the overview."""
+        if self._reading and self._reader is not None:
+            self._reader.stop()
+            self._reading, self._stopped = 0, True
+            self.redraw()
+        else:
+            super().action_back()
+
+
+def _no_archive(target: str) -> str:
+    return f"nothing is recorded here: `qmon connect {target} --record DIR` records what you see, and shows it here"

@@ -1,0 +1,65 @@
+"""The history screen over a made day, standing still in a replay or beside a live source."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from qmon.recording.archive import taped_archive
+from qmon.recording.baselines import find_baselines
+from qmon.recording.replay import Replay
+from qmon.recording.tape import open_tape
+from qmon.tui.past import Known
+from qmon.tui.replay import ReplayApp
+from qmon.tui.screens.history import HistoryScreen
+from tests.recording.days import BEGIN
+from tests.tui.driving import Driver
+from tests.tui.scripted import Clock, Scripted
+
+HOUR = 3600.0
+
+
+def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True) -> tuple[ReplayApp, Replay]:
+    """A replay of a day at so many hours after its beginning, with what is usual from beside it."""
+    tape = open_tape(root)
+    replay = Replay(tape, BEGIN + hours * HOUR, playing=False)
+    found = find_baselines(root if root.is_dir() else None)
+    known = Known(taped_archive(tape), found.baselines, found.problem, lambda: replay.at, replay.seek)
+    return ReplayApp(replay, known=known, plain=plain, dark=dark), replay
+
+
+def history(driver: Driver) -> HistoryScreen:
+    """The screen in front."""
+    assert isinstance(driver.app.screen, HistoryScreen)
+    return driver.app.screen
+
+
+async def read(driver: Driver) -> HistoryScreen:
+    """Let it read all that is wanted."""
+    await driver.settle()
+    screen = history(driver)
+    await driver.until(lambda: not screen.reading and (screen.past is None or screen.past.read == 1.0), "all is read")
+    return screen
+
+
+@asynccontextmanager
+async def shown(root: Path, *keys: str, hours: float = 8.0, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Driver]:
+    """The history screen of a replay, after keys."""
+    app, replay = replayed(root, hours)
+    try:
+        async with app.run_test(size=size) as pilot:
+            driver = Driver(app, Scripted(), Clock(), pilot)
+            await driver.until(lambda: app.shown.view is not None, "the first figures")
+            await press(driver, "5", *keys)
+            yield driver
+    finally:
+        replay.close()
+
+
+async def press(driver: Driver, *keys: str) -> HistoryScreen:
+    """Press keys, and let it read after each."""
+    for key in keys:
+        await driver.press(key)
+        await read(driver)
+    return history(driver)

@@ -1,0 +1,207 @@
+"""Screen 5: choosing, zooming, moving, jumping, in a replay and beside a live target."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.recording.archive import Archive, live_archive
+from qmon.recording.baselines import FILE
+from qmon.recording.places import segments
+from qmon.tui.past import Known
+from tests.recording.days import BEGIN, ZONE, usual, written
+from tests.tui.driving import Driver, dashboard
+from tests.tui.histories import HOUR, history, press, read, shown
+from tests.tui.scripted import queue, view
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A day's recording with what is usual beside it."""
+    root = tmp_path_factory.mktemp("day")
+    written(root, 14.0, snapshots=24.0)
+    usual(root)
+    return root
+
+
+def hours(driver: Driver) -> tuple[float, float]:
+    """The range that is shown, in hours after the recording's beginning."""
+    past = history(driver).past
+    assert past is not None
+    return ((past.since_at - BEGIN) / HOUR, (past.until_at - BEGIN) / HOUR)
+
+
+async def test_the_last_hour_is_shown_first_and_figures_and_queues_are_chosen(day: Path) -> None:
+    async with shown(day) as d:
+        assert hours(d) == pytest.approx((13.0, 14.0), abs=0.02)
+        assert "mails   1 h   Tue 2026-11-17 20:00 – Tue 2026-11-17 21:00 CET" in d.lines("choice")
+        assert "‹depth›" in d.lines("figures") and "not known" not in d.text()
+        await press(d, "f", "f")
+        assert "‹push›" in d.lines("figures") and "push" in d.lines("usual")
+        await press(d, "f", "f")
+        assert "complete is not known of mails in this range" in d.lines("past")
+        await press(d, "F", "F", "F", "F", "F")
+        assert "‹dead›" in d.lines("figures")
+        await press(d, "f", "right_square_bracket")
+        assert d.lines("choice").startswith(" orders") and " 12 " in d.lines("usual")
+        await press(d, "left_square_bracket")
+        assert d.lines("choice").startswith(" mails")
+
+
+async def test_ranges_are_longer_and_shorter_earlier_and_later(day: Path) -> None:
+    async with shown(day) as d:
+        await press(d, "w")
+        assert "6 h" in d.lines("choice") and hours(d) == pytest.approx((8.0, 14.0), abs=0.1)
+        await press(d, "left")
+        assert hours(d) == pytest.approx((5.0, 11.0), abs=0.1)
+        await press(d, "right", "right", "right")
+        assert hours(d) == pytest.approx((8.0, 14.0), abs=0.1)
+        await press(d, "g")
+        assert hours(d) == pytest.approx((0.0, 6.0), abs=0.1)
+        await press(d, "G", "v", "v", "v")
+        assert "15 min" in d.lines("choice") and hours(d) == pytest.approx((13.75, 14.0), abs=0.02)
+        await press(d, "w", "w", "w", "w", "w", "w")
+        assert "30 d" in d.lines("choice") and "Nov" not in d.lines("choice")
+        assert sum(step is not None for step in history(d).past.steps["ready"]) >= 1  # type: ignore[union-attr]
+
+
+async def test_jumps_choose_what_is_there_and_go_on_beyond_the_range(day: Path) -> None:
+    async with shown(day) as d:
+        await press(d, "greater_than_sign")
+        assert "no other incident and no other operation of this queue there" in d.said()
+        await press(d, "less_than_sign")
+        assert "▲ Tue 17:59:00–18:02:00 (3 m 00 s)  pushers outrun poppers" in d.lines("event")
+        await press(d, "less_than_sign")
+        assert "◆ Tue 14:24:00  requeue done: 40 by anna@ops-1, worker died" in d.lines("event")
+        assert "△ 2.9×  ▒ usual Tue 14:00: " in d.lines("usual")
+        await press(d, "less_than_sign")
+        assert "■ Tue 13:59:00–14:29:00 (30 m 00 s)  stuck in progress: 7 in progress" in d.lines("event")
+        assert "of 9 weeks" in d.lines("usual")
+        await press(d, "w", "w")
+        assert "1 of 3" in d.lines("event") and "■━" in d.lines("past") and "◆" in d.lines("past")
+        await press(d, "greater_than_sign")
+        assert "2 of 3  ◆" in d.lines("event")
+
+
+async def test_the_replay_goes_to_the_chosen_mark(day: Path) -> None:
+    async with shown(day, "less_than_sign", "less_than_sign", "less_than_sign") as d:
+        await press(d, "enter")
+        await d.until(lambda: "13:59:00 CET" in d.lines("header"), "the replay is there")
+        assert "▼" in d.lines("past")
+
+
+async def test_narrowing_stays_at_the_chosen_mark(day: Path) -> None:
+    async with shown(day, "w", "w", "less_than_sign", "less_than_sign", "v", "v", "v") as d:
+        since, until = hours(d)
+        assert "15 min" in d.lines("choice") and since < 7.4 < until
+        assert "◆" in d.lines("event")
+
+
+async def test_an_empty_range_says_where_the_recording_is(day: Path) -> None:
+    async with shown(day, "g", *["right"] * 8, "v") as d:
+        since, until = hours(d)
+        assert 4.0 < since < until < 5.0
+        assert "nothing was recorded in this range; the recording is from Tue 2026-11-17 07:00" in d.lines("past")
+        assert not d.lines("event").strip()
+
+
+async def test_what_is_damaged_is_said_and_the_rest_is_drawn(day: Path, tmp_path: Path) -> None:
+    shutil.copytree(day, tmp_path / "copy")
+    broken = segments(tmp_path / "copy")[5]
+    data = bytearray(broken.read_bytes())
+    data[200:600] = b"\x00" * 400
+    broken.write_bytes(bytes(data))
+    async with shown(tmp_path / "copy", "w", "w") as d:
+        assert "damaged: " in d.lines("choice") and broken.name[:12] in d.lines("choice")
+        assert "1,000" in d.lines("past")
+
+
+async def test_an_older_recording_has_no_gap(tmp_path: Path) -> None:
+    written(tmp_path, 1.0, snapshots=24.0, change=lambda figures: replace(figures, gap=()))
+    async with shown(tmp_path, "f", hours=0.5) as d:
+        assert "gap is not known of mails in this range; an older qmon did not record it" in d.lines("past")
+        await press(d, "F")
+        assert "there is no file of what is usual" in d.lines("usual")
+
+
+async def test_few_weeks_and_damaged_files_give_no_band(day: Path, tmp_path: Path) -> None:
+    written(tmp_path / "few", 1.0, snapshots=24.0)
+    usual(tmp_path / "few", weeks=3)
+    async with shown(tmp_path / "few", hours=0.5) as d:
+        assert "no band: fewer than 4 weeks of these hours" in d.lines("usual") and "▒" not in d.lines("usual")
+    (tmp_path / "few" / FILE).write_text("{")
+    async with shown(tmp_path / "few", hours=0.5) as d:
+        assert "no band: " in d.lines("usual") and f"{FILE}: is" in d.lines("usual")
+
+
+async def test_without_a_recording_it_says_how_to_get_one() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("5")
+        assert "nothing is recorded here: `qmon connect orders-prod --record DIR`" in d.lines("past")
+        await d.press("w", "f", "greater_than_sign", "left", "enter")
+        assert "only a replay can go to a moment" in d.said()
+        await d.press("escape")
+        assert d.app.current_mode == "overview"
+
+
+def now(root: Path, at: float) -> Archive:
+    """What is recorded below a folder, at a moment."""
+    return live_archive(root, "orders-prod", ZONE, clock=lambda: at)
+
+
+async def test_beside_a_live_target_the_end_is_now(tmp_path: Path) -> None:
+    written(tmp_path, 7.3, seal=False)
+    async with dashboard(known=Known(now(tmp_path, BEGIN + 7.3 * HOUR))) as d:
+        await d.give(view([queue("mails"), queue("unheard")]))
+        await d.press("5")
+        await read(d)
+        assert hours(d) == pytest.approx((6.3, 7.3), abs=0.02) and "■" in d.lines("past")
+        await press(d, "right_square_bracket")
+        assert "orders" in d.lines("choice"), "it was recorded, though it is not among the queues now"
+        await press(d, "right_square_bracket")
+        assert "unheard was not recorded in this range; [ and ] go to: mails, orders" in d.lines("past")
+
+
+async def test_a_target_that_gives_no_figures_still_has_its_past(tmp_path: Path) -> None:
+    written(tmp_path, 1.0)
+    async with dashboard(known=Known(now(tmp_path, BEGIN + HOUR))) as d:
+        await d.press("5")
+        await read(d)
+        await d.until(lambda: "depth " in d.lines("usual"), "the past of the first queue")
+        assert d.lines("choice").startswith(" mails")
+
+
+async def test_a_slow_disk_holds_up_nothing_and_escape_stops_reading(tmp_path: Path) -> None:
+    written(tmp_path, 1.0)
+    disk = threading.Event()
+
+    def paths() -> list[Path]:
+        disk.wait()
+        return segments(tmp_path)
+
+    try:
+        async with dashboard(known=Known(Archive(paths, ZONE, clock=lambda: BEGIN + HOUR))) as d:
+            await d.give(view([queue("mails")]))
+            await d.press("5")
+            assert "reading 0 % · esc stops" in d.lines("choice")
+            await d.press("f")
+            assert "‹gap›" in d.lines("figures")
+            await d.press("escape")
+            assert d.app.current_mode == "history" and "stopped: not all was read" in d.lines("choice")
+            disk.set()
+            await press(d, "w")
+            assert "stopped" not in d.lines("choice") and "gap " in d.lines("usual")
+    finally:
+        disk.set()
+
+
+async def test_leaving_the_screen_stops_reading_and_coming_back_reads(day: Path) -> None:
+    async with shown(day) as d:
+        await d.press("w", "1", "5")
+        await read(d)
+        assert hours(d) == pytest.approx((8.0, 14.0), abs=0.1)
