@@ -41,7 +41,7 @@ _UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|sel
 _OBJECT_DENIED: Final = re.compile(
     r"The (\w[\w ]*?) permission was denied on the object '([^']*)', database '[^']*', schema '([^']*)'"
 )
-_STATE_DENIED: Final = re.compile(r"(VIEW (?:ANY )?(?:SERVER|DATABASE)[\w ]*?) permission was denied")
+_STATE_DENIED: Final = re.compile(r"(VIEW (?:ANY )?(?:SERVER|DATABASE)[\w ]*?) permission (?:was )?denied")
 
 
 def connecting(fault: Fault, target: Target) -> QmonError:

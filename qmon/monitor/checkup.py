@@ -85,7 +85,9 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]
         tables = [i for i in (facts.table_id, facts.data_table_id) if i is not None]
         jobs = book.of_tables("counters", CounterSample, tables) + book.of_tables("uses", UseSample, tables)
         if not layout.routines and book.has("routines_of_tables"):
-            jobs.append(book.job("routines_of_tables", NamingSample, {"tables": engine.ids(tables)}))
+            found = _run(connection, book.job("routines_of_tables", NamingSample, {"tables": engine.ids(tables)}))
+            # only an owner of the database has that right by itself, and one figure of one screen needs it
+            checks.append(replace(found, queue=layout.queue, expected=bool(found.grant)))
         checks += [_run(connection, replace(job, queue=layout.queue)) for job in jobs]
         checks += [_run(connection, job) for job in probes.jobs(time.monotonic(), 1, 10)]
         checks += _ruled_out(layout.queue, facts.slow)

@@ -8,7 +8,11 @@ from typing import Any, Final
 
 import pytest
 
+from qmon.engines import queries
+from qmon.engines.faults import Fault
 from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.engines.sqlserver_errors import running
+from qmon.errors import PermissionMissing
 from qmon.model.facts import TableFacts
 from qmon.model.layout import Clients, Layout, TableName
 from qmon.model.report import status_object
@@ -167,3 +171,39 @@ def test_all_of_it_is_in_a_recording() -> None:
     assert watch.snapshots[-1].procedures
     assert watch.snapshots[-1].server_counters is not None
     assert replace(watch.snapshots[-1], fragments=()) != watch.snapshots[-1]
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda version: str(version[0]))
+def test_the_map_of_rights_says_what_each_gives(version: tuple[int, int]) -> None:
+    text = queries.load("sqlserver", "catalog/rights", version).text
+    for word in ("reads per pop", "fragmentation", "SELECT ON sys.sql_expression_dependencies", "VIEW DEFINITION"):
+        assert word in text
+    assert "version store" in text or "row versions" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "grant"),
+    [
+        (
+            "The SELECT permission was denied on the object 'sql_expression_dependencies', database"
+            " 'mssqlsystemresource', schema 'sys'.",
+            229,
+            "GRANT SELECT ON [sys].[sql_expression_dependencies] TO [mon]]itor]",
+        ),
+        (
+            "VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.",
+            300,
+            "GRANT VIEW SERVER PERFORMANCE STATE TO [mon]]itor]",
+        ),
+        (
+            "VIEW DATABASE PERFORMANCE STATE permission denied in database 'Shop'.",
+            262,
+            "GRANT VIEW DATABASE PERFORMANCE STATE TO [mon]]itor]",
+        ),
+    ],
+    ids=["dependencies", "server", "database"],
+)
+def test_a_refusal_names_the_grant_that_helps(text: str, number: int, grant: str) -> None:
+    problem = running(Fault("42000", (number,), text), "probe/x", "mon]itor")
+    assert isinstance(problem, PermissionMissing)
+    assert problem.grant == grant

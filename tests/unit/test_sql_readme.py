@@ -1,0 +1,48 @@
+"""The table in ``sql/README.md`` says of each figure where it comes from: no probe and no view is missing there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import EngineName
+
+README: Final = Path(__file__).parents[2] / "sql" / "README.md"
+TABLE: Final = README.read_text("utf-8").partition("## What each figure is read from")[2]
+ROWS: Final = [line for line in TABLE.splitlines() if line.startswith("| ")]
+HELPERS: Final = frozenset({"sys.dm_exec_connections", "sys.dm_xe_sessions"})
+"""They lead to texts and reports, and have no figures."""
+
+
+def named(name: str) -> bool:
+    """Whether the table names a probe, by itself or by its beginning (``head*``)."""
+    said = re.findall(r"`([\w*]+)`", TABLE)
+    return any(name == each or (each.endswith("*") and name.startswith(each[:-1])) for each in said)
+
+
+@pytest.mark.parametrize("engine", ["postgres", "sqlserver"])
+def test_each_probe_is_named(engine: EngineName) -> None:
+    probes = {f.name.removeprefix("probe/") for f in queries.all_files() if f.engine == engine and f.kind == "probe"}
+    assert {probe for probe in probes if not named(probe)} == set()
+
+
+def test_each_view_of_a_probe_on_sql_server_is_named() -> None:
+    files = [f for f in queries.all_files() if f.engine == "sqlserver" and f.kind == "probe"]
+    read = {
+        view
+        for f in files
+        for view in re.findall(r"\b(?:FROM|JOIN) (sys\.dm_\w+)", re.sub(r"--[^\n]*", "", f.file.read_text("utf-8")))
+    }
+    assert len(read) >= 15
+    assert {view for view in read - HELPERS if view not in TABLE} == set()
+
+
+def test_each_figure_has_both_engines_or_says_that_one_has_none() -> None:
+    for row in ROWS:
+        cells = [cell.strip() for cell in row.strip("|").replace("\\|", "").split("|")]
+        assert len(cells) == 3, row
+        assert all(cells), row
