@@ -28,7 +28,7 @@ WITH drawn AS (
     FROM sys.sequences AS s
 ),
 popped AS (
-    SELECT d.last_number, ROW_NUMBER() OVER (ORDER BY d.object_id) AS side
+    SELECT d.last_number, CAST(ROW_NUMBER() OVER (ORDER BY d.object_id) AS smallint) AS side
     FROM drawn AS d
     WHERE CHARINDEX(',' + CAST(d.object_id AS varchar(11)) + ',', ',' + CAST(:pop_sequences AS varchar(800)) + ',') > 0
 ),
