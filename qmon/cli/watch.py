@@ -109,7 +109,8 @@ def _print(view: View) -> None:
     else:
         note("no queue is known here: qmon queues lists what looks like one")
     for failure in (*view.failures, *(f for q in view.queues for f in q.failures)):
-        say(f"{clean(failure.queue or 'target')}: {clean(failure.reason)}")
+        probe = "" if failure.queue or failure.probe in failure.reason else f"{failure.probe}: "
+        say(f"{clean(failure.queue or 'target')}: {clean(probe + failure.reason)}")
         if failure.grant:
             say(f"  {clean(failure.grant)}")
 

@@ -32,6 +32,8 @@ _FULL: Final = (10928, 10929, 17809, 17300)
 _PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
 _LOCK_TIMEOUT: Final = 1222
 _LOCKED: Final = re.compile(r"due to lock timeout", re.I)
+_DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
+_CLOSED: Final = re.compile(r"Cannot open database", re.I)
 _ABSENT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
 """In servers that speak like SQL Server and are not it, numbers say little: one stands for most errors."""
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
@@ -86,12 +88,14 @@ def _connecting(fault: Fault, target: Target, numbers: frozenset[int]) -> QmonEr
         return Unreachable(f"{server} closed the connection at once; is it a SQL Server, and is it well?")
     if fault.sqlstate in _TIMEOUT_STATES or fault.sqlstate.startswith("08"):
         return Unreachable(why_unreachable(server))
+    if user := _unproven(target):
+        return PasswordNeeded(f"the server does not take login {user!r} without a password, and there is none: {text}")
     return Unreachable(f"cannot connect: {text}")
 
 
 def _refused_for_good(fault: Fault, target: Target, numbers: frozenset[int]) -> QmonError | None:
     database = lookup(target.parameters, "Database")
-    if numbers.intersection(_NO_DATABASE):
+    if numbers.intersection(_NO_DATABASE) or _CLOSED.search(fault.text):
         return Unreachable(f"there is no database {database!r} on the server, or we may not open it", retryable=False)
     if numbers.intersection(_LOGIN_FAILED):
         return _login_failed(fault, target, lookup(target.parameters, "UID"))
@@ -115,7 +119,7 @@ def _missing_driver(fault: Fault, target: Target) -> QmonError | None:
 
 
 def _login_failed(fault: Fault, target: Target, user: str | None) -> QmonError:
-    if target.password is None and user is not None and not _other_login(target):
+    if user is not None and _unproven(target):
         return PasswordNeeded(f"the server asks for the password of login {user!r}, and there is none")
     if 18486 in fault.numbers:
         return Unreachable(f"login {user!r} is locked out; a DBA unlocks it", retryable=False)
@@ -131,8 +135,11 @@ def _login_failed(fault: Fault, target: Target, user: str | None) -> QmonError:
     )
 
 
-def _other_login(target: Target) -> bool:
-    return lookup(target.parameters, "Trusted_Connection", "Authentication") is not None
+def _unproven(target: Target) -> str | None:
+    """The user that nothing proves: neither a password nor another kind of login."""
+    if target.password is not None or lookup(target.parameters, "Trusted_Connection", "Authentication") is not None:
+        return None
+    return lookup(target.parameters, "UID")
 
 
 def _with_name(problem: QmonError, target: Target) -> QmonError:
@@ -152,7 +159,7 @@ def running(fault: Fault, name: str, login: str) -> QmonError:
         return DeadlineExceeded(f"{name}: no result within its deadline, or cancelled", sqlstate=state, query=name)
     if 1205 in numbers:
         return QueryFailed(f"{name}: chosen as the victim of a deadlock; try again", sqlstate=state, query=name)
-    if numbers.intersection(_PERMISSION):
+    if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
         grant = _grant(fault.text, login)
         line = f"{line}; this helps: {grant}" if grant else line
         return PermissionMissing(line, sqlstate=state, query=name, grant=grant)

@@ -272,6 +272,20 @@ def test_an_unknown_database_is_told_from_the_failed_login_that_follows() -> Non
     assert "no database 'd'" in str(connecting("42000", *records, password="hushhush"))
 
 
+def test_a_closed_database_is_told_by_its_words_where_the_number_says_nothing() -> None:
+    said = f'{SERVER}Cannot open database "d" requested by the login. The login failed (33557097)'
+    problem = connecting("42000", said, password="hushhush")
+    assert "no database 'd' on the server, or we may not open it" in str(problem)
+    assert isinstance(problem, Unreachable)
+    assert not problem.retryable
+
+
+def test_a_server_that_words_a_missing_password_oddly_is_understood() -> None:
+    problem = connecting("42000", f"{SERVER}invalid TDS authentication request (33557097)")
+    assert isinstance(problem, PasswordNeeded)
+    assert "does not take login 'me' without a password" in str(problem)
+
+
 def test_without_a_password_one_is_asked_for() -> None:
     problem = connecting("28000", f"{SERVER}Login failed for user 'me'. (18456)")
     assert isinstance(problem, PasswordNeeded)
@@ -353,6 +367,12 @@ def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
             f"{SERVER}function sys.dm_db_stats_properties(integer, integer) does not exist (33557097)",
             QueryFailed,
             "probe/x: this server has no sys.dm_db_stats_properties",
+        ),
+        (
+            "42000",
+            f"{SERVER}permission denied for table orders (33557097)",
+            PermissionMissing,
+            "denied for table orders",
         ),
         (
             "42S02",
