@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
+from importlib.resources import files
 from string import Template
 from typing import Final
 
@@ -13,7 +13,7 @@ from qmon.pipeline.plot import plot
 from qmon.pipeline.tables import Table, incident_table, queue_table, wait_table, worst_table
 from qmon.pipeline.words import change, moment, number, seconds
 
-_PAGE: Final = Path(__file__).with_name("report.html")
+_PAGE: Final = "report.html"
 
 
 def page(facts: Facts) -> str:
@@ -25,7 +25,8 @@ def page(facts: Facts) -> str:
     if facts.waits:
         body.append(_table("Waits", wait_table(facts)))
     body += [_queue(each, facts) for each in facts.queues]
-    return Template(_PAGE.read_text(encoding="utf-8")).substitute(title=escape(title), body="\n".join(body))
+    form = files("qmon.pipeline").joinpath(_PAGE).read_text(encoding="utf-8")  # also out of a zip, on a cluster
+    return Template(form).substitute(title=escape(title), body="\n".join(body))
 
 
 def notes(facts: Facts) -> list[str]:
@@ -100,7 +101,11 @@ def _table(title: str, table: Table, level: str = "h2") -> str:
 
 
 def _cells(table: Table, row: Sequence[str]) -> str:
-    return "".join(f"<td{_class(table, place)}>{escape(cell)}</td>" for place, cell in enumerate(row))
+    """Each cell names its column: on a phone, where a row stands on several lines, there is no head above it."""
+    return "".join(
+        f'<td{_class(table, place)} data-h="{escape(table.headings[place])}">{escape(cell)}</td>'
+        for place, cell in enumerate(row)
+    )
 
 
 def _class(table: Table, place: int) -> str:

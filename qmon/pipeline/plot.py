@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from qmon.pipeline.words import moment, number
+from qmon.pipeline.words import moment, short
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 640, 150, 56, 20, 8
 _MOST_POINTS = 800
@@ -39,7 +39,7 @@ def plot(title: str, lines: Sequence[tuple[str, Points]], *, start: float, end: 
 def _axes(top: float, start: float, end: float) -> str:
     base = _HEIGHT - _BOTTOM
     labels = [(top, _TOP + 8), (top / 2, (_TOP + base) / 2 + 4), (0.0, base)]
-    texts = "".join(f'<text x="{_LEFT - 5}" y="{y:.0f}" text-anchor="end">{number(v)}</text>' for v, y in labels)
+    texts = "".join(f'<text x="{_LEFT - 5}" y="{y:.0f}" text-anchor="end">{short(v)}</text>' for v, y in labels)
     times = (
         f'<text x="{_LEFT}" y="{_HEIGHT - 5}">{moment(start)[:16]}</text>'
         f'<text x="{_WIDTH - 2}" y="{_HEIGHT - 5}" text-anchor="end">{moment(end)[:16]} UTC</text>'

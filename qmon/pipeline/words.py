@@ -16,6 +16,15 @@ def number(value: float | None) -> str:
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:,.2f}"
 
 
+def short(value: float) -> str:
+    """A number on an axis: at most five signs up to a million million."""
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= size:
+            scaled = value / (1e3 if unit == "k" else size)
+            return f"{scaled:,.0f}{unit}" if scaled >= 100 else f"{scaled:.3g}{unit}"
+    return number(value)
+
+
 def seconds(value: float | None) -> str:
     """A duration in its best unit."""
     if value is None:

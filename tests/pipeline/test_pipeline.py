@@ -22,6 +22,7 @@ from qmon.pipeline.run import begin
 from qmon.pipeline.words import number, seconds
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
+from tests.pipeline.pages import incident_cells, queue_cells, tables
 from tests.pipeline.recordings import Watched, rows
 
 WEEK_S = 7 * 86400
@@ -103,8 +104,15 @@ def the_report(lake: Lake, expected: list[dict[str, Any]]) -> None:
     for (target, queue, _), row in wanted.items():
         assert f"<h2>{escape(target)} · {escape(queue)}</h2>" in text
         assert f"{number(row['pushed'])} pushed, {number(row['popped'])} popped" in text
-        for cell in (number(row["pushed"] / row["flow_s"]), number(row["ready_p95"]), seconds(row["oldest_p99"])):
-            assert f"<td>{cell}</td>" in text
+    queues, troubles, _waits, *worst = tables(text)
+    assert {tuple(cells[:10]) for cells in queues[1:]} == {queue_cells(*key[:2], row) for key, row in wanted.items()}
+    told = [each for each in reference.incidents(reference.unique(expected)) if each["end_at"] >= period.start]
+    assert sorted(tuple(cells[:6]) for cells in troubles[1:]) == sorted(map(incident_cells, told))
+    hours = reference.rollup(measured, 3600)
+    for each, shown in zip([each for each in facts.queues if each.worst], worst, strict=True):
+        own = [row for (*key, at), row in hours.items() if key == [each.target, each.queue] and at >= period.start]
+        oldest = sorted((row["oldest_p95"] for row in own if row["oldest_p95"] is not None), reverse=True)
+        assert [cells[1] for cells in shown[1:]] == [seconds(age) for age in oldest[:5]]
     incident = next(each for each in facts.incidents if each["queue"] == "orders" and each["operations"])
     assert [each["kind"] for each in incident["operations"]] == ["requeue"]
     assert incident["start_at"] <= START + 1200 <= incident["end_at"]
