@@ -99,7 +99,10 @@ class Cursor:
         assert starts, f"a statement without its name: {text[:60]}"
         assert text.count("?") - text.count("'?") == len(values)
         parts = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
-        self._left = [self._driver.answer(part) for part in parts]
+        self._left, at = [], 0
+        for part in parts:
+            self._driver.values = tuple(values[at : (at := at + part.count("?") - part.count("'?"))])
+            self._left.append(self._driver.answer(part))
 
     @property
     def description(self) -> list[tuple[str]] | None:
@@ -131,6 +134,8 @@ class Driver:
         self.broken: dict[str, pyodbc.Error] = {}
         self.poll = 0
         self.asked: list[str] = []
+        self.values: tuple[object, ...] = ()
+        """Those of the statement that is being answered."""
 
     def cursor(self) -> Cursor:
         return Cursor(self)

@@ -1,0 +1,94 @@
+"""Typed rows of SQL Server go from the driver through collector and view to the screens, and are read there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from qmon.model.view import View
+from tests.tui.driving import Driver, dashboard
+from tests.tui.shop import POLLS, Values, polled
+
+
+def rows(d: Driver) -> list[str]:
+    """What is painted, line by line, with one blank between words."""
+    return [" ".join(line.split()) for line in d.text().split("\n")]
+
+
+def row(d: Driver, first: str) -> str:
+    """The line that begins with these words; of two the last."""
+    return next(line for line in reversed(rows(d)) if line.startswith(first))
+
+
+async def shown(d: Driver, views: Sequence[View]) -> None:
+    """The last poll on the screen, a moment later."""
+    d.clock.now = views[-1].taken_at + 0.4
+    await d.give(views[-1])
+
+
+async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
+    shop, views = polled()
+    assert [failure for view in views for failure in view.failures] == []
+    assert [failure for view in views for queue in view.queues for failure in queue.failures] == []
+    async with dashboard((120, 40)) as d:
+        await shown(d, views)
+        heading = rows(d)
+        assert "SQL Server 16.0 ● live 0.4 s ago" in heading[0]
+        assert "probe 1.8 ms" in heading[0]
+        assert heading[1].startswith("tx/s 450 rollbacks/s 0 deadlocks/s 0 sessions 42 blocked 1")
+        assert "Log:WRITELOG 3, Lock:LCK_M_U 1" in heading[1]
+        assert row(d, "letters").startswith("letters strict_fifo 500 0 0 2 h 5.0 0 501")
+        assert row(d, "letters").endswith("■ everything locked [4]")
+        assert row(d, "mails").startswith("mails status 31 12 7 31 s 18.0 18.0 37")
+        assert row(d, "mails").endswith("■ stuck in progress [r]")
+        assert row(d, "orders").startswith(f"orders fifo ~{12_431 + 40 * POLLS:,} 0 0 62 s 200 180 18,0")
+        assert row(d, "orders").endswith("healthy")
+        assert "↑ 20/s" in row(d, "orders")
+        assert row(d, "events").startswith("events ring 300 0 – 0.4 s 450 450 300")
+        assert "session 61 (idle in transaction, transaction open 2 h 04 m, legacy-batch," in d.text()
+        assert "app-7) holds up a session that wants to lock dbo.letters · growing 5.0/s" in d.text()
+
+        d.app.selected = "mails"
+        await d.press("2")
+        await shown(d, views)
+        text = d.text()
+        assert "mails   status   dbo.mails" in text
+        assert "7 in progress for more than 5 m: owners of 7 dead (77/2026-11-21T02:00:00.123" in text
+        assert "id span 37" in text
+        messages = [line for line in rows(d) if line.startswith("119")]
+        assert messages[0] == '119000 ▲ stuck 14 m 00 s 77/2026-11-21T02:00:00.123 1 {"to": "ada@example.org"}'
+        assert len(messages) == len({line[:6] for line in messages}) > 5
+        await d.press("escape")
+
+        await d.press("3")
+        await shown(d, views)
+        told = row(d, "per second batches")
+        assert told.startswith("per second batches 1,204 transactions 612 page splits 7.0 lock timeouts 1.0")
+        assert told.endswith("commits waiting for the log 320")
+        assert row(d, "WRITELOG").startswith("WRITELOG 1.20 55 %")
+        assert row(d, "WRITELOG").endswith("450 2.7 ms the log to be flushed at commit")
+        assert row(d, "LCK_M_U").startswith("LCK_M_U 1.00 45 %")
+        assert "1 benign" in d.text() and "LAZYWRITER_SLEEP" in d.text()
+        assert row(d, "mails_ready_index").startswith("mails_ready_index index 2.3 MB 0 250 10.0 0.5 3.5")
+        await d.press("escape")
+
+        await d.press("4")
+        await shown(d, views)
+        assert "1 wait · 1 head blocker · deadlocks/s 0" in d.lines("blocking-heading")
+        assert row(d, "■ 61").startswith("■ 61 sleeps 1 2 h legacy-batch")
+        assert row(d, "└─ 84").startswith("└─ 84 waits 40 s 12 s dbo.letters row (8194443284a0) (U) mailer-3")
+        assert "idle in transaction for 2 h 03 m: it does nothing" in d.lines("session")
+        assert "client legacy-batch · shop@app-7 · database shop" in " ".join(d.lines("session").split())
+    assert {"probe/counters", "probe/head", "probe/head_state", "probe/ring", "probe/uses"} <= set(shop.asked)
+
+
+def test_a_value_of_another_type_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.tui.shop import Shop
+
+    def wrong(self: Shop, queue: str) -> Sequence[Values]:
+        return [{"buffers": 12.5, "cpu_ms": 3}]
+
+    monkeypatch.setattr(Shop, "_cost", wrong)
+    with pytest.raises(AssertionError, match=r"probe/cost.buffers is bigint, not 12\.5"):
+        polled(1)
