@@ -47,7 +47,8 @@ _RETURNS: Final = {
     "ident_current": "numeric", "dateadd": "datetime2", "switchoffset": "datetimeoffset", "object_id": "int",
     "serverproperty": "sql_variant", "databasepropertyex": "sql_variant", "parsename": "nvarchar", "rtrim": "nvarchar",
     "ltrim": "nvarchar",
-    "checksum": "int", "checksum_agg": "int", "replace": "nvarchar", "lower": "nvarchar", "left": "nvarchar", "power": "bigint",
+    "checksum": "int", "checksum_agg": "int",
+    "replace": "nvarchar", "lower": "nvarchar", "left": "nvarchar", "power": "bigint",
 }  # fmt: skip
 _NEVER_NULL: Final = {"count", "count_big", "row_number", "getdate", "sysutcdatetime", "sysdatetimeoffset", "db_id"}
 _OPERATORS: Final = frozenset("+-*/%&")

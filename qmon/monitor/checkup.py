@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -26,8 +26,9 @@ from qmon.model.samples import (
 from qmon.model.server_counters import ServerCounters
 from qmon.model.use_samples import UseSample
 from qmon.model.wait_samples import LatchSample, WaitTotal
+from qmon.monitor.fragments import Fragments
 from qmon.monitor.jobs import Book, Job
-from qmon.monitor.queue_probes import QueueProbes
+from qmon.monitor.queue_probes import QueueProbes, Spec
 from qmon.monitor.resolve import resolve
 
 _TARGET = (
@@ -90,6 +91,7 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]
             checks.append(replace(found, queue=layout.queue, expected=bool(found.grant)))
         checks += [_run(connection, replace(job, queue=layout.queue)) for job in jobs]
         checks += [_run(connection, job) for job in probes.jobs(time.monotonic(), 1, 10)]
+        checks += _fragmentation(connection, engine, book, Spec(layout, facts))
         checks += _ruled_out(layout.queue, facts.slow)
         checks += _ruled_out(layout.queue, facts.unknown)
     return checks
@@ -100,11 +102,22 @@ def _ruled_out(queue: str, reasons: Mapping[str, str]) -> Iterator[Check]:
         yield Check(f"({figure})", queue, problem=reason, expected=True)
 
 
+def _fragmentation(connection: Connection, engine: Engine, book: Book, spec: Spec) -> Iterator[Check]:
+    """Of one index, where the engine has such a reading."""
+    fragments = Fragments(engine)
+    if fragments.able:
+        yield _timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, book, spec))
+
+
 def _run(connection: Connection, job: Job) -> Check:
+    return _timed(job.probe, job.queue, lambda: records(job.record, connection.fetch(job.bound)))
+
+
+def _timed(probe: str, queue: str, read: Callable[[], object]) -> Check:
     began = time.perf_counter()
     try:
-        records(job.record, connection.fetch(job.bound))
+        read()
     except QueryFailed as problem:
         grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-        return Check(job.probe, job.queue, problem=str(problem), grant=grant)
-    return Check(job.probe, job.queue, ms=(time.perf_counter() - began) * 1000)
+        return Check(probe, queue, problem=str(problem), grant=grant)
+    return Check(probe, queue, ms=(time.perf_counter() - began) * 1000)

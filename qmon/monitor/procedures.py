@@ -78,7 +78,8 @@ class Procedures:
     ) -> tuple[tuple[ProcedureReads, ...] | None, tuple[ProbeFailure, ...]]:
         """What came of this poll's jobs: the readings, ``None`` where none were due; and what could not be read before.
 
-        A failure stands until the probe works: it is asked for too seldom to be said only then.
+        Where no procedure is known there are no readings, and that is known. A failure stands until the probe works: it
+        is asked for too seldom to be said only then.
         """
         now = {(f.queue, f.probe): f for f in failures if f.probe in _PROBES}
         for key, rows in results.items():
@@ -94,7 +95,7 @@ class Procedures:
         self._failures |= now
         read: Sequence[ReadsSample] | None = results.get(("", _READS))
         if read is None:
-            return None, older
+            return (None if self._known or not self._layouts else ()), older
         return tuple(
             ProcedureReads(
                 *self._known[row.procedure_id], row.procedure_id, row.executions, row.logical_reads, row.plans

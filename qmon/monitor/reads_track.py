@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
+from qmon.model.layout import Layout
 from qmon.model.procedure_samples import ProcedureReads
 from qmon.model.procedures import reads_between
 from qmon.model.snapshot import Snapshot
@@ -14,6 +15,7 @@ WINDOW_S: Final = 60.0
 """Readings come every ten seconds, or less often."""
 _FIRST: Final = "follows with the next reading"
 _NONE: Final = 'no procedure that pops is known and has run: poppers = { procedure = "…" } names one'
+_NONE_OF_OURS: Final = "none of its procedures has run, or our role may not see them: VIEW DEFINITION shows them"
 
 
 class ReadsTrack:
@@ -27,7 +29,7 @@ class ReadsTrack:
         self._shown: Figure | None = None
         self._shown_at = 0.0
 
-    def add(self, snapshot: Snapshot, queue: str) -> Figure | None:
+    def add(self, snapshot: Snapshot, layout: Layout) -> Figure | None:
         """Pages per call of a pop; ``None`` on an engine that has no such reading.
 
         A poll that did not read it has the figure of an earlier one, with its age.
@@ -37,16 +39,16 @@ class ReadsTrack:
             if self._shown is None or self._shown.value is None:
                 return self._shown
             return Figure(self._shown.value, age_s=max(0.0, at - self._shown_at))
-        own = tuple(each for each in snapshot.procedures if each.queue == queue)
+        own = tuple(each for each in snapshot.procedures if each.queue == layout.queue)
         while self._kept and at - self._kept[0][0] > WINDOW_S * 1.5:
             self._kept.popleft()
-        self._shown, self._shown_at = self._figure(own), at
+        self._shown, self._shown_at = self._figure(own, layout), at
         self._kept.append((at, own))
         return self._shown
 
-    def _figure(self, now: tuple[ProcedureReads, ...]) -> Figure:
+    def _figure(self, now: tuple[ProcedureReads, ...], layout: Layout) -> Figure:
         if not any(each.verb == "pop" for each in now):
-            return Figure.unknown(_NONE)
+            return Figure.unknown(_NONE_OF_OURS if layout.routines else _NONE)
         for _, before in self._kept:
             moved = reads_between(before, now, "pop")
             if moved is not None:

@@ -55,7 +55,7 @@ class UseTrack:
     def add(self, snapshot: Snapshot, q: QueueSamples, flow: Flow | None) -> QueueUse | None:
         """Take in one poll. ``flow``: messages moved since the poll before, ``None`` across a gap or a reset."""
         at = snapshot.sampled_at
-        self._read = self._reads.add(snapshot, q.layout.queue)
+        self._read = self._reads.add(snapshot, q.layout)
         if flow is None:
             self._prev_at, self._shown = None, None
             self._ticks.clear()

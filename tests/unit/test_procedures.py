@@ -74,23 +74,26 @@ def polled(sequence: int, at: float, found: tuple[ProcedureReads, ...] | None) -
 
 def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
     track = ReadsTrack()
-    assert track.add(polled(1, 1000.0, None), "mails") is None, "an engine that has no such reading"
-    first = track.add(polled(2, 1002.0, (POP,)), "mails")
+    assert track.add(polled(1, 1000.0, None), FOREIGN) is None, "an engine that has no such reading"
+    first = track.add(polled(2, 1002.0, (POP,)), FOREIGN)
     assert first is not None
     assert (first.value, first.reason) == (None, "follows with the next reading")
-    found = track.add(polled(3, 1012.0, (LATER,)), "mails")
+    found = track.add(polled(3, 1012.0, (LATER,)), FOREIGN)
     assert found is not None
     assert (found.value, found.age_s) == (38.0, 0.0)
-    older = track.add(polled(4, 1016.0, None), "mails")
+    older = track.add(polled(4, 1016.0, None), FOREIGN)
     assert older is not None
     assert (older.value, older.age_s) == (38.0, 4.0)
-    still = track.add(polled(5, 1101.0, (LATER,)), "mails")
+    still = track.add(polled(5, 1101.0, (LATER,)), FOREIGN)
     assert still is not None
     assert still.reason == "no pop has ended in the last minute"
-    other = track.add(polled(6, 1110.0, (replace(POP, queue="orders"),)), "mails")
+    other = track.add(polled(6, 1110.0, (replace(POP, queue="orders"),)), FOREIGN)
     assert other is not None
     assert "poppers = { procedure" in other.reason
-    again = track.add(polled(7, 5000.0, (replace(LATER, executions=2_000),)), "mails")
+    ours = track.add(polled(6, 1110.0, ()), INSTALLED)
+    assert ours is not None
+    assert "VIEW DEFINITION" in ours.reason
+    again = track.add(polled(7, 5000.0, (replace(LATER, executions=2_000),)), FOREIGN)
     assert again is not None
     assert again.reason == "follows with the next reading", "nothing is said of a gap"
 
@@ -138,12 +141,14 @@ def test_a_missing_right_stands_until_it_is_given() -> None:
     asked(procedures, 100.0, probes(FOREIGN, 11))
     grant = "GRANT SELECT ON [sys].[sql_expression_dependencies] TO [monitor]"
     denied = ProbeFailure("routines_of_tables", "SELECT permission was denied", grant=grant)
-    assert procedures.learn({}, (denied,)) == (None, ()), "this poll says it itself"
-    assert procedures.learn({}, ()) == (None, (denied,))
-    assert procedures.learn({("", "routines_of_tables"): ()}, ()) == (None, ())
+    assert procedures.learn({}, (denied,)) == ((), ()), "this poll says it itself"
+    assert procedures.learn({}, ()) == ((), (denied,))
+    assert procedures.learn({("", "routines_of_tables"): ()}, ()) == ((), ()), "that there is none is known"
 
 
 def test_another_engine_is_not_asked() -> None:
     from qmon.engines.postgres import Postgres
 
-    assert asked(Procedures(Book(Postgres(), (18, 0))), 100.0, probes(FOREIGN, 11)) == {}
+    procedures = Procedures(Book(Postgres(), (18, 0)))
+    assert asked(procedures, 100.0, probes(FOREIGN, 11)) == {}
+    assert procedures.learn({}, ()) == (None, ())
