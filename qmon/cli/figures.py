@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from qmon.model.broker import state
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qmon.model.view import Figure, View
+    from qmon.model.broker import BrokerView
+    from qmon.model.view import Figure, Verdict, View
 
 UNKNOWN: Final = "–"
 _HEADERS: Final = (
@@ -33,7 +36,22 @@ def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         )
         for queue in view.queues
     ]
+    if view.server.broker is not None:
+        rows += _broker_rows(view.server.broker)
     return _HEADERS, rows
+
+
+def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
+    """One row a queue of Service Broker, and one for what is sent and not delivered where there is some."""
+
+    def row(name: str, depth: Figure, verdict: Verdict | None, otherwise: str) -> tuple[str, ...]:
+        told = otherwise if verdict is None else f"{verdict.code}: {verdict.proof}"
+        return (name, "service_broker", shown(depth, count), *[UNKNOWN] * 7, told)
+
+    rows = [row(q.name, q.depth, q.verdict, state(q, monitored=found.monitored)) for q in found.queues]
+    if found.sending.value:
+        rows.append(row("sys.transmission_queue", found.sending, found.verdict, "sent and not delivered yet"))
+    return rows
 
 
 def shown(figure: Figure, write: Callable[[float], str]) -> str:

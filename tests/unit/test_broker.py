@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.cli.figures import status_rows
 from qmon.engines.postgres import Postgres
 from qmon.engines.sqlserver import AZURE, SqlServer
 from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign, state
@@ -233,3 +234,16 @@ def test_a_recording_and_the_report_hold_it() -> None:
         ("dbo.Orders]Q", 12.0, "idle", 0), ("dbo.Orders]Q", 12.0, "no activation", None)
     ]  # fmt: skip
     assert "service_broker" not in status_object(History().add(POLL))
+
+
+def test_the_status_in_text_has_a_row_for_each() -> None:
+    sent = replace(SENT, status="No route.")
+    broker = Broker(1000.0, (QUEUE, replace(PLAIN, queue_id=2, queue="Plain", depth=None)), (IDLE,), sent)
+    _, rows = status_rows(History().add(replace(POLL, broker=broker)))
+    assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
+        ("dbo.Orders]Q", "service_broker", "~12", "idle"),
+        ("dbo.Plain", "service_broker", "–", "no activation"),
+        ("sys.transmission_queue", "service_broker", "~40",
+         "not sent: 40 messages sent and not delivered: No route. (//shop/billing); one for 4 m"),
+    ]  # fmt: skip
+    assert status_rows(History().add(POLL))[1] == []
