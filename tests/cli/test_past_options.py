@@ -1,0 +1,55 @@
+"""``--baselines`` and its line in the configuration: what is wrong with the file is said before a screen is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qmon.cli.past import of_replay, of_target
+from qmon.recording.baselines import FILE
+from qmon.recording.replay import Replay
+from qmon.recording.tape import open_tape
+from tests.cli.calling import call
+from tests.contract.watching import target_of
+from tests.recording.days import BEGIN, usual, written
+
+NOWHERE = "postgresql://nobody@127.0.0.1:1/orders"
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """An hour, with what is usual beside it."""
+    written(tmp_path / "day", 0.2, snapshots=1.0)
+    usual(tmp_path / "day")
+    return tmp_path / "day"
+
+
+def test_a_file_that_is_not_there_or_damaged_is_refused(recording: Path, tmp_path: Path) -> None:
+    (tmp_path / "damaged.json").write_text("{")
+    for name, said in (("none.json", "there is no such file"), ("damaged.json", "is damaged")):
+        for command in (("replay", str(recording)), ("connect", NOWHERE)):
+            done = call(*command, "--baselines", str(tmp_path / name))
+            assert done.exit_code == 2 and said in done.stderr
+    config = tmp_path / "qmon.toml"
+    config.write_text(f'[target.shop]\nconnect = "{NOWHERE}"\nbaselines = "damaged.json"\n')
+    done = call("connect", "shop", "--config", str(config))
+    assert done.exit_code == 2 and "damaged.json: is damaged" in done.stderr
+
+
+def test_the_file_beside_the_recordings_is_found(
+    recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replay = Replay(open_tape(recording), playing=False)
+    known = of_replay(replay, recording, None)
+    assert "orders-prod" in known.baselines.hours and known.here is not None and known.here() == BEGIN
+    nothing = tmp_path / "qmon.toml"
+    nothing.write_text("")
+    live = of_target(target_of(NOWHERE), nothing, None, recording)
+    assert "orders-prod" in live.baselines.hours and live.archive is not None and live.go is None
+    assert of_target(target_of(NOWHERE), nothing, None, None).archive is None
+    (recording / FILE).write_text("[]")
+    assert "is no file of" in of_target(target_of(NOWHERE), nothing, None, recording).problem
+    assert "is no file of" in capsys.readouterr().err
+    named = usual(tmp_path, "elsewhere")
+    assert "elsewhere" in of_target(target_of(NOWHERE), nothing, named, recording).baselines.hours
