@@ -73,7 +73,7 @@ def bench(
     from qmon.operate.trial import place
     from qmon.workload.bench.cases import Plan, chosen
     from qmon.workload.bench.run import leftovers, run_bench
-    from qmon.workload.bench.site import new_schema
+    from qmon.workload.bench.site import check, new_schema
 
     for wanted in filter(None, (json, plot)):
         if str(wanted) != "-" and not wanted.resolve().parent.is_dir():
@@ -92,9 +92,10 @@ def bench(
             parts=_parts(parts),
         )
         plan.check()
+        check(at.engine, at.connection.version)
         schema = new_schema()
         _announce(at.target, plan, schema)
-        for left in leftovers(at.connection, at.engine) if at.engine.name == "postgres" else ():
+        for left in leftovers(at.connection, at.engine):
             note(f"qmon: a bench that was cut off left the schema {clean(left)}; nobody uses it: drop it")
         _allowed(at.target, yes=yes)
         known = at.target

@@ -23,6 +23,14 @@ def new_schema() -> str:
     return f"qmon_bench_{secrets.token_hex(5)}"
 
 
+def check(engine: Engine, version: tuple[int, int]) -> None:
+    """Raise ``BadInput`` for a server that the bench has no driving loop for."""
+    if not queries.exists(engine.name, "action/bench/call", version):
+        raise BadInput(
+            f"the bench has no driving loop for {engine.name} yet: it measures PostgreSQL; nothing was created"
+        )
+
+
 def statement(
     engine: Engine, name: str, version: tuple[int, int], names: Mapping[str, Name] | None = None
 ) -> Statement:
@@ -34,8 +42,7 @@ class Site:
     """The schema of one bench, seen from one connection."""
 
     def __init__(self, connection: Connection, engine: Engine, target: Target, schema: str) -> None:
-        if not queries.exists(engine.name, "action/bench/call", connection.version):
-            raise BadInput(f"the bench has no driving loop for {engine.name} yet: it measures PostgreSQL")
+        check(engine, connection.version)
         self.connection = connection
         self.engine = engine
         self.target = target
