@@ -18,8 +18,6 @@ from qmon.tui.past import Known
 from qmon.tui.plots.past import LEFT, PER_CELL, joined
 from qmon.tui.spans import Line, Part, Span, cut, fit, spread
 
-SPANS_S: Final = (900.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_000.0)
-SPAN_NAMES: Final = ("15 min", "1 h", "6 h", "24 h", "7 d", "30 d")
 OPERATION: Final = "◆"
 _HERE: Final = "▼"
 _TICKS_S: Final = (
@@ -64,6 +62,10 @@ class Event:
         """Whether somebody did it, else it happened."""
         return self.sign == OPERATION
 
+    def overlaps(self, other: Event) -> bool:
+        """Whether both were at the same time."""
+        return self.at <= other.until_at and other.at <= self.until_at
+
 
 def events(past: Past) -> tuple[Event, ...]:
     """The incidents and operations of a range, in the order of time."""
@@ -79,9 +81,9 @@ def events(past: Past) -> tuple[Event, ...]:
     return tuple(sorted(found, key=lambda event: (event.at, event.until_at)))
 
 
-def choice_line(queue: str, span: int, past: Past | None, zone: tzinfo, state: str, cells: int) -> Line:
+def choice_line(queue: str, span: str, past: Past | None, zone: tzinfo, state: str, cells: int) -> Line:
     """The queue, the range and its ends; at the right end what is being read."""
-    left = [Part.of(f" {shorten(clean(queue), 30)}", "strong"), Part.of(SPAN_NAMES[span], "accent")]
+    left = [Part.of(f" {shorten(clean(queue), 30)}", "strong"), Part.of(span, "accent")]
     if past is not None:
         left.append(Part.of(f"{_moment(past.since_at, zone)} – {_moment(past.until_at, zone, named=True)}", "muted", 1))
     return spread(left, [Part.of(f"{state} ", "accent")] if state else [], cells)

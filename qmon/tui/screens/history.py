@@ -12,8 +12,7 @@ from textual.binding import Binding
 
 from qmon.model.usual import Band
 from qmon.model.view import QueueView
-from qmon.recording.archive import Archive
-from qmon.recording.past import MINUTE_S, Past
+from qmon.recording.past import Past
 from qmon.recording.times import zone_of
 from qmon.tui import keys
 from qmon.tui.clean import clean
@@ -21,19 +20,16 @@ from qmon.tui.panels import history
 from qmon.tui.panels.history import Event
 from qmon.tui.past import MarkFound, PastRead, PastReader, Wanted
 from qmon.tui.plots.past import PER_CELL, plot, steps_for
+from qmon.tui.ranges import SPAN_NAMES, Range
 from qmon.tui.screens.base import DashboardScreen
 from qmon.tui.spans import Line, wrap
 from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.lines import Lines
 
-_FIRST_SPAN: Final = 1
-_BY_MINUTE_FROM_S: Final = 180.0
-"""Steps that are at least so long are whole minutes, of which more is kept when another range is read."""
 _ANEW_S: Final = 10.0
 """The end of what is being recorded is read again after so long."""
 _BELOW: Final = 3
-_LEAST_STEPS: Final = 20
 
 
 class HistoryScreen(DashboardScreen):
@@ -46,9 +42,8 @@ class HistoryScreen(DashboardScreen):
     def __init__(self) -> None:
         super().__init__()
         self.figure = history.NAMES[0]
-        self.span = _FIRST_SPAN
-        self.until_at: float | None = None
-        """The end of the range; ``None``: the end of what is recorded, whatever that is by then."""
+        self.range: Range | None = None
+        """Which one is shown; ``None``: nothing is recorded."""
         self.past: Past | None = None
         self.found: tuple[Event, ...] = ()
         self.mark: Event | None = None
@@ -63,6 +58,9 @@ class HistoryScreen(DashboardScreen):
 
     def body(self) -> ComposeResult:
         """What is chosen, the plot with its marks, the chosen mark, and what is usual."""
+        archive = self.board.known.archive
+        if archive is not None:
+            self.range, self._reader = Range(archive), PastReader(archive, self)
         yield Lines(id="choice")
         yield Lines(id="figures")
         yield Lines(id="past")
@@ -72,14 +70,10 @@ class HistoryScreen(DashboardScreen):
     # ------------------------------------------------------------------------------------------------- what is read
 
     @property
-    def archive(self) -> Archive | None:
-        """What is recorded of the target."""
-        return self.board.known.archive
-
-    @property
     def zone(self) -> tzinfo:
         """The clock of the recording."""
-        return zone_of(self.archive.zone if self.archive is not None else "UTC")
+        archive = self.board.known.archive
+        return zone_of(archive.zone if archive is not None else "UTC")
 
     @property
     def queue(self) -> str:
@@ -103,42 +97,32 @@ class HistoryScreen(DashboardScreen):
         return self._reading > 0
 
     @property
-    def _follows(self) -> bool:
-        """Whether the range ends where what is being recorded ends."""
-        return self.until_at is None and self.archive is not None and self.archive.live
+    def _steps(self) -> int:
+        """How many steps there is room for."""
+        return steps_for(self.size.width)
 
     def _want(self) -> Wanted | None:
-        count = steps_for(self.size.width)
-        if self.archive is None or count < _LEAST_STEPS:
-            return None
-        step_s = history.SPANS_S[self.span] / count
-        until = self.archive.ends_at if self.until_at is None else self.until_at
-        if step_s >= _BY_MINUTE_FROM_S:
-            step_s = math.ceil(step_s / MINUTE_S) * MINUTE_S
-            until = math.ceil(until / MINUTE_S) * MINUTE_S
-        return Wanted(self.queue, until - count * step_s, step_s, count)
+        return self.range.wanted(self.queue, self._steps) if self.range is not None else None
 
     def _read(self, *, anew: bool = False) -> None:
         """Read the range that is chosen; ``anew``: the same one, so what is shown stays until all was read."""
         wanted = self._want()
-        if wanted is None or self.archive is None:
-            return
-        if self._reader is None:
-            self._reader = PastReader(self.archive, self)
-        self._asked, self._asked_at, self._stopped = wanted, time.monotonic(), False
-        self._reading = self._reader.read(wanted, whole=anew)
+        if wanted is not None and self._reader is not None:
+            self._asked, self._asked_at, self._stopped = wanted, time.monotonic(), False
+            self._reading = self._reader.read(wanted, whole=anew)
 
     def _catch_up(self) -> None:
         """Read where what is chosen has changed, and the end of what is being recorded from time to time."""
         wanted, asked = self._want(), self._asked
-        if wanted is None or self._stopped or not self.is_current:
+        if wanted is None or self.range is None or not self.is_current:
             return
         same = asked is not None and (asked.queue, asked.step_s, asked.count) == (
             wanted.queue, wanted.step_s, wanted.count
         )  # fmt: skip
+        old = time.monotonic() - self._asked_at >= _ANEW_S
         if not same:
             self._read()
-        elif self._follows and not self._reading and time.monotonic() - self._asked_at >= _ANEW_S:
+        elif self.range.follows and old and not self._reading and not self._stopped:
             self._read(anew=True)
 
     def on_past_read(self, message: PastRead) -> None:
@@ -149,8 +133,8 @@ class HistoryScreen(DashboardScreen):
         if message.past.read >= 1.0:
             self._reading = 0
         before, self.found = self.mark, history.events(message.past)
-        same = (e for e in self.found if before is not None and (e.at, e.sign) == (before.at, before.sign))
-        self.mark = next(same, None)
+        if before is not None and not self._reading:
+            self.mark = next((e for e in self.found if e.sign == before.sign and e.overlaps(before)), None)
         if self._to_choose is not None and not self._reading:
             at, self._to_choose = self._to_choose, None
             near = [e for e in self.found if e.at - 1 <= at <= e.until_at + 1]
@@ -167,7 +151,8 @@ class HistoryScreen(DashboardScreen):
             self.redraw()
             return
         self._to_choose = message.mark.at
-        self._go(message.mark.at + self._length() / 2)
+        if self.range is not None:
+            self._go(message.mark.at + self.range.length_s(self._steps) / 2)
 
     def on_resize(self) -> None:
         """More or fewer steps fit."""
@@ -185,16 +170,14 @@ class HistoryScreen(DashboardScreen):
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw what was read; where nothing is recorded, say how to record."""
         self._catch_up()
-        past, archive, width = self.past, self.archive, self.size.width
-        queue = self.queue or "–"
-        state = self._state()
+        past, queue, state = self.past, self.queue or "–", self._state()
+        span = SPAN_NAMES[self.range.span] if self.range is not None else ""
         self.query_one("#choice", Lines).show(
-            lambda cells, _: [history.choice_line(queue, self.span, past, self.zone, state, cells)]
+            lambda cells, _: [history.choice_line(queue, span, past, self.zone, state, cells)]
         )
         self.query_one("#figures", Lines).show(lambda cells, _: [history.figure_line(self.figure, cells)])
-        if archive is None or past is None:
-            told = "reading" if archive is not None else _no_archive(shown.target)
-            self._say(told if width >= 40 else "")
+        if self.range is None or past is None:
+            self._say("reading" if self.range is not None else _no_archive(shown.target))
             return
         columns = len(past.steps[self.figure]) // PER_CELL
         why = history.nothing(past, self.figure, *self._recorded, self.zone)
@@ -204,9 +187,9 @@ class HistoryScreen(DashboardScreen):
         bands = self._bands(past, columns)
         self.query_one("#past", Lines).show(lambda cells, rows: self._plot(past, bands, columns, rows))
         self.query_one("#event", Lines).show(
-            lambda cells, _: [history.event_line(self.found, self.mark, self.zone, cells)]
+            lambda cells, _: [history.event_line(self.found, self._shown_mark, self.zone, cells)]
         )
-        known, at = self.board.known, self.mark.at if self.mark is not None else None
+        known, at = self.board.known, self._shown_mark.at if self._shown_mark is not None else None
         self.query_one("#usual", Lines).show(
             lambda cells, _: [history.value_line(past, self.figure, bands, known, shown.target, at, cells)]
         )
@@ -214,13 +197,18 @@ class HistoryScreen(DashboardScreen):
     def _plot(self, past: Past, bands: list[Band | None], columns: int, rows: int) -> list[Line]:
         """The plot, its axis and the marks; as it was, where nothing has changed with new figures of other queues."""
         here = self.board.known.here() if self.board.known.here is not None else None
-        key = (past, self.figure, self.mark, here, rows, self.app.theme)
+        key = (past, self.figure, self._shown_mark, here, rows, self.app.theme)
         if self._plotted[0] != key:
             write = history.FIGURES[self.figure][1]
             drawn = plot(past.steps[self.figure], bands, max(2, rows - _BELOW), write, plain=is_plain(self.app.theme))
             axis = history.axis(past, self.zone, here, columns)
-            self._plotted = (key, [*drawn, axis, *history.mark_lines(past, self.found, self.mark, columns)])
+            self._plotted = (key, [*drawn, axis, *history.mark_lines(past, self.found, self._shown_mark, columns)])
         return self._plotted[1]
+
+    @property
+    def _shown_mark(self) -> Event | None:
+        """The chosen mark, where it was read already."""
+        return self.mark if self.mark in self.found else None
 
     def _bands(self, past: Past, columns: int) -> list[Band | None]:
         known, target, cell_s = self.board.known.baselines, self.board.shown.target, past.step_s * PER_CELL
@@ -262,23 +250,12 @@ class HistoryScreen(DashboardScreen):
 
     # ----------------------------------------------------------------------------------------------- what keys do
 
-    def _length(self) -> float:
-        wanted = self._want()
-        return wanted.count * wanted.step_s if wanted is not None else 0.0
-
     def _go(self, until_at: float) -> None:
         """Let the range end there, or where what is recorded begins or ends."""
-        if self.archive is None:
-            return
-        ends_at, begins_at = self.archive.ends_at, self._recorded[0]
-        until_at = max(until_at, begins_at + self._length() / 10) if begins_at else until_at
-        self.until_at = None if until_at >= ends_at else until_at
-        self._read()
-        self.redraw()
-
-    def _until(self) -> float:
-        ends_at = self.archive.ends_at if self.archive is not None else 0.0
-        return self.until_at if self.until_at is not None else ends_at
+        if self.range is not None:
+            self.range.end_at(until_at, self._recorded[0], self._steps)
+            self._read()
+            self.redraw()
 
     def action_figure(self, by: int) -> None:
         """The next figure, or the one before."""
@@ -294,27 +271,21 @@ class HistoryScreen(DashboardScreen):
             self.redraw()
 
     def action_zoom(self, by: int) -> None:
-        """A longer or a shorter range, around its middle, or around the chosen mark; at the end it stays at the end."""
-        span = min(max(self.span + by, 0), len(history.SPANS_S) - 1)
-        if span == self.span:
-            return
-        middle = self._until() - self._length() / 2
-        if self.mark is not None:
-            middle = (self.mark.at + self.mark.until_at) / 2 if by > 0 else self.mark.at
-        self.span = span
-        if self.until_at is None and self.mark is None:
+        """A longer or a shorter range, around the chosen mark, or around its middle; at the end it stays at the end."""
+        around = self.mark.at if self.mark is not None else None
+        if self.range is not None and self.range.zoom(by, around, self._recorded[0], self._steps):
             self._read()
             self.redraw()
-        else:
-            self._go(middle + self._length() / 2)
 
     def action_travel(self, by: int) -> None:
         """Half a range earlier or later."""
-        self._go(self._until() + by * self._length() / 2)
+        if self.range is not None:
+            self._go(self.range.until_at + by * self.range.length_s(self._steps) / 2)
 
     def action_end(self, by: int) -> None:
         """The beginning of what is recorded, or its end."""
-        self._go(math.inf if by > 0 else self._recorded[0] + self._length())
+        if self.range is not None:
+            self._go(math.inf if by > 0 else self._recorded[0] + self.range.length_s(self._steps))
 
     def action_jump(self, direction: int) -> None:
         """The next incident or operation, or the one before; in another range, if need be."""

@@ -1,0 +1,57 @@
+"""Screen 5 beside a real server that is polled and recorded, with what an earlier start has recorded."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from qmon.cli.past import of_target
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.monitor.history import History
+from qmon.monitor.watch import open_poller
+from qmon.recording.recorder import Recorder
+from qmon.recording.taped import Taped
+from qmon.tui.recorded import RecordedApp
+from qmon.tui.widgets.lines import Lines
+from tests.contract.watching import ROOMY, installed, target_of
+from tests.recording.days import written
+from tests.tui.driving import Driver
+from tests.tui.histories import history, press
+from tests.tui.scripted import Clock, Scripted
+
+
+async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, tmp_path: Path) -> None:
+    installed(database, "status", "fifo")
+    target = target_of(database)
+    poller = open_poller(target, interval_s=0.5, budget=ROOMY)
+    written(tmp_path, 0.05, target=target.name, begin_at=time.time() - 600.0)
+    recorder = Recorder(tmp_path, target.name, interval_s=0.5)
+    fold = History()
+    seen: list[View] = []
+
+    def add(snapshot: Snapshot) -> View:
+        seen.append(fold.add(snapshot))
+        return seen[-1]
+
+    taped = Taped(poller, add, recorder)
+    known = of_target(target, Path(os.devnull), None, tmp_path)
+    app = RecordedApp(taped, taped.fold, recorder=recorder, known=known, plain=False)
+    try:
+        async with app.run_test(size=(120, 40)) as pilot:
+            driver = Driver(app, Scripted(), Clock(), pilot)
+            await driver.until(lambda: recorder.status.snapshots >= 6, "it is recorded", 60.0)
+            app.selected = "status"
+            await press(driver, "5", "v")
+            screen = history(driver)
+            assert "depth 0 at " in "\n".join(screen.query_one("#usual", Lines).written)
+            assert screen.past is not None and screen.past.queues == ("fifo", "mails", "orders", "status")
+            assert any(step is not None for step in screen.past.steps["ready"])
+            app.selected = "mails"
+            await press(driver, "f", "F")
+            assert screen.past.queue == "mails" and any(step is not None for step in screen.past.steps["gap"])
+    finally:
+        poller.close()
+        recorder.close()
+    assert of_target(target, Path(os.devnull), None, None).archive is None
