@@ -7,7 +7,7 @@ from html import escape
 
 from qmon.pipeline.words import moment, short
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 640, 150, 56, 20, 8
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 640, 150, 64, 20, 8
 _MOST_POINTS = 800
 
 Points = Sequence[tuple[float, float | None]]

@@ -21,8 +21,8 @@ class Table:
 def queue_table(facts: Facts) -> Table:
     """One row a queue."""
     headings = (
-        "target", "queue", "push/s", "pop/s", "ready", "p95", "most", "age p50", "p95", "p99", "best hour pop/s",
-        "push, week before",
+        "target", "queue", "push/s", "pop/s", "ready", "ready p95", "ready most", "age p50", "age p95", "age p99",
+        "best hour pop/s", "push, week before",
     )  # fmt: skip
     return Table(headings, tuple(_queue(q) for q in facts.queues), (0, 1))
 

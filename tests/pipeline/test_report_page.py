@@ -13,9 +13,12 @@ from tests.pipeline.pages import hostile_facts, tables
 PHONE = 390
 CELLS = "[...document.querySelectorAll('table')].map(t => [...t.rows].map(r => [...r.cells].map(c => c.textContent)))"
 OUTSIDE = """[...document.querySelectorAll('body *')].filter(e => {
-    const box = e.getBoundingClientRect();
-    return box.width && (box.left < 0 || box.right > innerWidth + 0.5);
+    const box = e.getBoundingClientRect(), place = e.ownerSVGElement?.getBoundingClientRect();
+    const [left, right] = place ? [place.left, place.right] : [0, innerWidth];
+    return box.width && (box.left < left - 0.5 || box.right > right + 0.5);
 }).map(e => e.tagName + ': ' + e.textContent.slice(0, 40))"""
+BROKEN = "[...document.querySelectorAll('td:not(.t)')].filter(e => e.offsetHeight > 56).map(e => e.textContent)"
+"""Figures on more than two lines, of which the second is for a long heading."""
 SMALLEST = """Math.min(...[...document.querySelectorAll('h1, h2, h3, p, td, figcaption, svg text')].map(e => {
     const size = parseFloat(getComputedStyle(e).fontSize), drawn = e.ownerSVGElement;
     return drawn ? size * drawn.getBoundingClientRect().width / drawn.viewBox.baseVal.width : size;
@@ -36,7 +39,7 @@ def test_a_phone_shows_the_report_without_a_network(tmp_path: Path) -> None:
             assert seen.asked == [report.as_uri()]
             assert seen.value("document.documentElement.scrollWidth") <= width
             assert seen.value("innerWidth") == width
-            assert width > PHONE or seen.value(OUTSIDE) == []
+            assert width > PHONE or seen.value(OUTSIDE) == seen.value(BROKEN) == []
             assert seen.value(SMALLEST) >= 9.5
             assert seen.value(CELLS) == tables(text)
             assert seen.value("document.scripts.length") == 0
