@@ -56,7 +56,7 @@ WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
 _DENIED: Final = 3
-"""So many polls in a row in which the server denies what is there."""
+"""So many times in a row the server may deny what is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Memo:
     """What is remembered of one queue between polls, to ask cheaply.
 
     ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
-    ``still``: the head was the same for so many polls. ``denied``: in so many polls the server counted no row where
-    there were rows to be seen.
+    ``still``: the head was the same for so many polls. ``counted``: rows that the newest head saw. ``denied``: so many
+    times in a row the server counted no row while there were some.
     """
 
     polls: int = 0
@@ -86,6 +86,7 @@ class Memo:
     dead: int | None = None
     head_id: str | None = None
     still: int = 0
+    counted: int = 0
     denied: int = 0
 
     def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
@@ -249,9 +250,12 @@ class QueueProbes:
 
         A server that only speaks like SQL Server may have this count from its last ANALYZE, or never.
         """
-        if depth is not None and head is not None:
-            self.memo.denied = self.memo.denied + 1 if depth.ready == 0 < head.counted else 0
-        return depth if self.memo.denied < _DENIED else None
+        memo = self.memo
+        if head is not None:
+            memo.counted = head.counted
+        if depth is not None:  # the head may be read less often than this
+            memo.denied = memo.denied + 1 if depth.ready == 0 < memo.counted else 0
+        return depth if memo.denied < _DENIED else None
 
     def _in_progress(self) -> list[Job]:
         state = self.layout.state
