@@ -31,6 +31,9 @@ _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
 _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
+_CATALOGUE_S: Final = 5.0
+_CATALOGUE_MOST_S: Final = 30.0
+"""Reading the catalogue may take longer than a poll, and after each try that came to nothing longer still."""
 
 Connect = Callable[[Session], Connection]
 Resolve = Callable[[Connection], Resolved]
@@ -220,7 +223,7 @@ class Poller:
             self._wake.wait(max(pause - took, 0.1 * pause))
 
     def _use(self, turn: _Turn, collector: Collector, connection: Connection) -> float:
-        self._busy(turn, self._deadline() + 5.0)
+        self._busy(turn, self._deadline() + min(_CATALOGUE_S * (1 + self._tries), _CATALOGUE_MOST_S))
         self._slow.use(collector.use(self._resolve(connection), self._configured))
         turn.busy_since = None
         return self._clock()

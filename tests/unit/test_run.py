@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from qmon.engines.base import Connection
 from qmon.engines.sqlserver import SqlServer
-from qmon.errors import ConnectionLost
+from qmon.errors import ConnectionLost, DeadlineExceeded
 from qmon.model.samples import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.model.view import View
 from qmon.monitor import run
@@ -13,10 +16,12 @@ from qmon.monitor.catalog import Catalog, TableRow
 from qmon.monitor.collector import Collector
 from qmon.monitor.history import History
 from qmon.monitor.jobs import Book, Job
+from qmon.monitor.poller import Poller
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.run import Runner
-from qmon.monitor.source import Focus
+from qmon.monitor.source import Event, Focus, Phase, SourceState
 from qmon.monitor.wary import Suspicion, Wary
+from tests.facts import wait_until
 from tests.replayed import Driver, connection, full, said
 from tests.tsql_types import Type
 from tests.unit.test_sqlserver_replay import FACTS, LAYOUTS, Idle
@@ -210,3 +215,36 @@ def test_a_server_that_counts_no_row_where_there_are_some_is_not_believed() -> N
     queue = views[-1].queue("fifo")
     assert queue is not None
     assert queue.ready.value
+
+
+class Noted(Poller):
+    """A poller that keeps for how long it waits for what it does, in seconds."""
+
+    allowed: list[float]
+
+    def _busy(self, turn: Any, allowed_s: float) -> float:
+        self.allowed = [*getattr(self, "allowed", []), allowed_s]
+        return super()._busy(turn, allowed_s)
+
+
+def test_a_catalogue_that_takes_too_long_is_given_more_time_with_each_try() -> None:
+    lost: list[str] = []
+
+    def resolve(_: Connection) -> Resolved:
+        raise DeadlineExceeded("catalog/columns: cancelled")
+
+    def sink(event: Event) -> None:
+        if isinstance(event, SourceState) and event.phase is Phase.LOST:
+            lost.append(event.reason)
+            if len(lost) < 8:
+                poller.poll_now()
+
+    poller = Noted("shop", SqlServer(), lambda session: connection(Driver(), VERSION), resolve, interval_s=2.0)
+    poller.start(sink)
+    try:
+        wait_until(lambda: len(lost) == 8)
+    finally:
+        poller.close()
+    login_s = poller.allowed[0]
+    assert [each for each in poller.allowed if each != login_s] == [7.0, 12.0, 17.0, 22.0, 27.0, 32.0, 32.0, 32.0]
+    assert set(lost) == {"catalog/columns: cancelled"}
