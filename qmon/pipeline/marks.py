@@ -56,21 +56,23 @@ def wanted(mark: Mark, seen: Survey) -> list[Range]:
 
 
 def shared_out(ranges: Sequence[Range], oldest: int | None, parts: int) -> list[list[Range]]:
-    """The ranges cut into at most so many disjoint parts of about as many keys; those before ``oldest`` left out."""
-    if oldest is None:
-        return []
-    clipped = [(max(first, oldest), last) for first, last in ranges if last >= oldest]
-    size = max(1, -(-sum(last - first + 1 for first, last in clipped) // parts))
+    """The ranges cut into at most so many disjoint parts of about as many keys.
+
+    Those before ``oldest``, the least key that was seen, do not count, but are read: one may have come since.
+    """
+    start = oldest or 0
+    size = max(1, -(-sum(max(0, last - max(first, start) + 1) for first, last in ranges) // parts))
     out: list[list[Range]] = []
     room = 0
-    for first, last in clipped:
+    for first, last in ranges:
         while first <= last:
             if room == 0:
                 out.append([])
                 room = size
-            end = min(last, first + room - 1)
+            begin = max(first, start)
+            end = min(last, begin + room - 1)
             out[-1].append((first, end))
-            room -= end - first + 1
+            room -= max(0, end - begin + 1)
             first = end + 1
     return out
 

@@ -31,6 +31,7 @@ class Server(Driver):
         """``known``: of a message there is more than must be."""
         super().__init__()
         self.columns, self.left, self.known = columns, messages, known
+        self.standby = False
 
     def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
         name = text.split()[2]
@@ -43,7 +44,7 @@ class Server(Driver):
             return names, [(value(types[0][1], 0), column, is_key) for column, is_key in self.columns.items()]
         if name == "catalog/archive_ends":
             row = [value(kind, 0) for _, kind in types]
-            return names, [(*row[:3], False)]
+            return names, [(*row[:3], self.standby)]
         if name == "catalog/archive_messages":
             return names, self._messages(types)
         return names, [tuple(value(kind, 0) for _, kind in types)]
@@ -91,6 +92,10 @@ def test_what_is_missing_is_one_line_with_what_helps() -> None:
     server = Server({"archive_id": True, "id": False})
     opened = connection(server, (16, 0))
     archive = archive_of(opened, ENGINE, LAYOUT)
+    server.standby = True
+    with pytest.raises(BadInput, match="name the primary"):
+        survey(opened, ENGINE, archive)
+    server.standby = False
     server.broken["catalog/archive_writers"] = said("42000", "VIEW SERVER STATE permission was denied. (300)")
     with pytest.raises(BadInput, match="not allowed to read"):
         survey(opened, ENGINE, archive)

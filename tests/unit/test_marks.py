@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from qmon.pipeline.archived import Survey
@@ -79,7 +79,8 @@ WHAT = ("begin", "draw", "draw", "commit", "commit", "roll back", "delete")
 STEPS = st.lists(st.tuples(st.sampled_from(WHAT), st.integers(0, 5)), max_size=12)
 
 
-@settings(max_examples=300)
+@example([([("begin", 0), ("begin", 0), ("commit", 1)], [("commit", 0)], [])])  # between the ends and the writers
+@settings(max_examples=100)
 @given(st.lists(st.tuples(STEPS, STEPS, STEPS), max_size=6))
 def test_every_row_that_stays_is_taken_once(takes: list[tuple[list[Step], list[Step], list[Step]]]) -> None:
     server, reader = Server(), Reader()
@@ -110,9 +111,11 @@ def test_a_gap_is_awaited_as_long_as_one_of_its_writers_runs() -> None:
     ("ranges", "oldest", "parts", "wanted"),
     [
         ([], 1, 4, []),
-        ([(1, 10)], None, 4, []),
+        ([(1, 10)], None, 4, [[(1, 3)], [(4, 6)], [(7, 9)], [(10, 10)]]),
         ([(1, 10)], 1, 1, [[(1, 10)]]),
-        ([(1, 10)], 8, 2, [[(8, 9)], [(10, 10)]]),
+        ([(1, 10)], 8, 2, [[(1, 9)], [(10, 10)]]),
+        ([(1, 2), (4, 5), (7, 10)], 8, 2, [[(1, 2), (4, 5), (7, 9)], [(10, 10)]]),
+        ([(1, 2)], 8, 2, [[(1, 2)]]),
         ([(1, 2), (5, 5), (7, 12)], 1, 3, [[(1, 2), (5, 5)], [(7, 9)], [(10, 12)]]),
         ([(1, 2)], 1, 9, [[(1, 1)], [(2, 2)]]),
     ],
