@@ -17,11 +17,14 @@ import pyarrow.json
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from qmon.pipeline.lines import Read, read_segment
-from qmon.pipeline.schema import FIGURES, LINE, STAGED
+from qmon.pipeline.schema import FIGURES, LINE, STAGED, STRETCH
 from qmon.recording.lines import VERSION
 
 _LINE: Final = to_arrow_schema(LINE)
 _STAGED: Final = to_arrow_schema(STAGED)
+_STRETCH: Final = to_arrow_schema(STRETCH)
+_TOGETHER: Final = 64
+"""Samples of a stretch at most: Spark reads some thousand rows at a time."""
 _BYTES: Final = 4 * 1024 * 1024
 """Text of lines read at a time, so that memory does not follow the size of a segment."""
 _LATEST: Final = 253_402_300_800.0
@@ -152,12 +155,12 @@ class _Lines:
         return found
 
     def rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
-        """Rows of the kinds ``poll``, ``sample`` and ``operation``, of the lines that are each."""
+        """Rows of the kinds ``poll``, ``stretch`` and ``operation``, of the lines that are each."""
         if polls.any():
             lines = np.flatnonzero(polls)
             at = self._figures.field("sampled_at").take(lines)
             common = self._common(lines, at)
-            samples, counts = self._samples(lines, common)
+            stretches, counts = self._stretches(lines, common)
             common["queues"] = counts
             yield _batch(
                 common | {
@@ -168,7 +171,7 @@ class _Lines:
                 },
                 len(lines),
             )  # fmt: skip
-            yield samples
+            yield stretches
         if operations.any():
             lines = np.flatnonzero(operations)
             done = self._operation.take(lines)
@@ -185,13 +188,12 @@ class _Lines:
             "zone": [read.zone for read in reads],
             "recorder": self._column("r").take(lines),
             "sequence": self._column("n").take(lines),
-            "poll": self._figures.field("sequence").take(lines),
             "sampled_at": at,
             "date": _dates(at),
         }
 
-    def _samples(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
-        """One row a queue and line, the queues one after the other; and how many there are of each line.
+    def _stretches(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
+        """The samples of each queue in stretches, and how many there are of each line.
 
         A queue without a name is none, and one that a line names twice counts once.
         """
@@ -204,15 +206,54 @@ class _Lines:
         again = np.zeros(len(order), bool)
         again[1:] = (by_queue[1:] == by_queue[:-1]) & (by_line[1:] == by_line[:-1])
         order = order[(by_queue >= 0) & ~again]
-        at_line = pa.array(line[order])
-        columns = {name: _full(value, len(lines)).take(at_line) for name, value in common.items() if name != "source"}
-        for name in FIGURES:
-            columns[name] = self._lists[name].spread(lines, counts).take(pa.array(order))
+        starts = _starts(code[order], _alike(common)[line[order]])
+        offsets = pa.array(np.append(starts, len(order)), pa.int32())
+        at_line, places = pa.array(line[order]), pa.array(order)
+        polls = {"poll": self._figures.field("sequence").take(lines)}
+        lists = {name: (common | polls)[name].take(at_line) for name in ("place", "sequence", "poll", "sampled_at")}
+        lists |= {name: self._lists[name].spread(lines, counts).take(places) for name in FIGURES if name != "queue"}
+        first = line[order][starts]
+        columns = {name: _full(common[name], len(lines)).take(pa.array(first)) for name in _SHARED}
+        columns |= {
+            "kind": "stretch",
+            "source": self._source,
+            "queue": names.dictionary.take(pa.array(code[order][starts])),
+        }
+        columns["stretch"] = pa.StructArray.from_arrays(
+            [_listed(offsets, lists[field.name], field.type) for field in _STRETCH], fields=list(_STRETCH)
+        )
         kept = np.bincount(line[order], minlength=len(lines))
-        return _batch(columns | {"kind": "sample", "source": self._source}, len(order)), pa.array(kept, pa.int32())
+        return _batch(columns, len(starts)), pa.array(kept, pa.int32())
 
     def _column(self, name: str) -> pa.Array:
         return self._lines.column(name).combine_chunks()
+
+
+_SHARED: Final = ("target", "zone", "date", "recorder")
+"""What all samples of a stretch have in common, beside the queue."""
+
+
+def _alike(common: dict[str, Any]) -> Places:
+    """A number for each line, the same for those that have ``_SHARED`` in common."""
+    found: dict[tuple[str, ...], int] = {}
+    columns = (common[name] for name in _SHARED)
+    each = zip(*(c if isinstance(c, list) else c.to_pylist() for c in columns), strict=True)
+    return np.array([found.setdefault(key, len(found)) for key in each], np.int64)
+
+
+def _starts(queue: Places, alike: Places) -> Places:
+    """Where a stretch begins, of rows by queue and line."""
+    new = np.ones(len(queue), bool)
+    new[1:] = (queue[1:] != queue[:-1]) | (alike[1:] != alike[:-1])
+    begins = np.flatnonzero(new)
+    since = np.arange(len(queue)) - np.repeat(begins, np.diff(np.append(begins, len(queue))))
+    return np.flatnonzero(since % _TOGETHER == 0)
+
+
+def _listed(offsets: pa.Array, values: pa.Array, kind: pa.DataType) -> pa.Array:
+    if values.null_count == len(values):
+        return pa.nulls(len(offsets) - 1, kind)
+    return pa.ListArray.from_arrays(offsets, values.cast(kind.value_type)).cast(kind)
 
 
 class _ListColumn:

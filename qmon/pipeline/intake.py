@@ -36,8 +36,9 @@ def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = 
     rows = _staged(lake, segments, stamp, named)
     days = _touched(rows)
     old = lake.read("samples", before, days)
-    fresh = stage.samples(rows).join(stage.doubled(rows, old), ["source", "place"], "left_anti")
-    lake.write("samples", old.unionByName(fresh.drop("source", "place")), stamp)
+    new = not any(date in before.days.get(target, {}) for target, date in days)
+    fresh = stage.samples(rows, gathered=new).join(stage.doubled(rows, old), ["source", "place"], "left_anti")
+    lake.write("samples", old.unionByName(fresh.drop("source", "place")), stamp, gathered=new)
     waits = lake.read("waits", before, days).unionByName(stage.waits(rows))
     lake.write("waits", waits.dropDuplicates(["target", "recorder", "sequence", "event"]), stamp)
     done = lake.read("operations", before, days).unionByName(stage.operations(rows))
@@ -103,7 +104,7 @@ def _derive(lake: Lake, days: list[tuple[str, str]], stamp: str) -> None:
 
 def _counts(lake: Lake, rows: DataFrame, old: DataFrame, days: list[tuple[str, str]], stamp: str) -> dict[str, int]:
     told = (
-        rows.where("kind <> 'sample'")
+        rows.where("kind <> 'stretch'")
         .agg(
             F.countDistinct("file").alias("segments"),
             F.count(F.lit(1)).alias("lines"),

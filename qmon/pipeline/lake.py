@@ -95,10 +95,15 @@ class Lake:
         reader = self.session.read.schema(schema).option("basePath", self.storage.at(table))
         return reader.parquet(*map(self.storage.at, paths)).select(*schema.fieldNames())
 
-    def write(self, table: str, frame: DataFrame, stamp: str) -> None:
-        """Write rows into the folders of a batch, over whatever a try before has left there."""
+    def write(self, table: str, frame: DataFrame, stamp: str, *, gathered: bool = False) -> None:
+        """Write rows into the folders of a batch, over whatever a try before has left there.
+
+        ``gathered``: those of a target and day are together already, so that they are written into few files.
+        """
         schema = TABLES[table]
-        rows = frame.select(*schema.fieldNames()).hint("rebalance", "target", "date")
+        rows = frame.select(*schema.fieldNames())
+        if not gathered:
+            rows = rows.hint("rebalance", "target", "date")
         rows.write.mode("overwrite").partitionBy("target", "date").parquet(self.storage.at(table, f"batch={stamp}"))
 
     def folder(self, table: str, stamp: str, target: str, date: str) -> str:

@@ -22,7 +22,7 @@ class Measured:
     one counts that watched the longest; of those that watched as long, the first by name.
 
     Args:
-        samples: rows with the columns of ``schema.SAMPLES`` that are used here, in any order.
+        samples: rows as ``packing.unpacked`` gives them, in any order.
         queues: of each row a number that stands for its target, day and queue.
     """
 
@@ -32,7 +32,7 @@ class Measured:
         sane = span.known & (span.values > 0) & (span.values <= LONGEST_SPAN_S)
         seconds = np.where(sane, span.values, 0.0)
         order = np.lexsort((at, queues))
-        recorders = samples.column("recorder").combine_chunks().dictionary_encode()
+        recorders = samples.column("recorder").combine_chunks()
         if len(recorders.dictionary) > 1:
             names = ranks(recorders)
             order = order[_of_one_recorder(queues, np.floor(at / 60.0), names, seconds)[order]]

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from qmon.pipeline import rates
+from qmon.pipeline.packing import PACKED, encoded, packing, unpacked
 from qmon.pipeline.rates import Measured, ranks
 from qmon.pipeline.schema import ROLLUPS
 from qmon.pipeline.sums import Places, Stretches
@@ -23,7 +23,6 @@ ROLLED: Final = StructType([StructField("grain", StringType()), *ROLLUPS.fields]
 AT_ONCE: Final = 200_000
 """About so many samples are rolled up together; a queue's day is never split."""
 _KEY: Final = ("target", "date", "queue")
-_USED: Final = (*_KEY, "recorder", "zone", "sampled_at", "span_s", *rates.FIGURES)
 
 
 def rollups(samples: DataFrame, grains: Mapping[str, int] = GRAINS) -> DataFrame:
@@ -34,19 +33,20 @@ def rollups(samples: DataFrame, grains: Mapping[str, int] = GRAINS) -> DataFrame
     """
     groups = 1 + samples.count() // AT_ONCE
     group = F.pmod(F.xxhash64(*_KEY), F.lit(groups)).cast("int").alias("group")
-    return samples.select(group, *_USED).groupBy("group").applyInArrow(_rolling(dict(grains)), ROLLED)
+    packed = samples.select(*PACKED.fieldNames()).mapInArrow(packing, PACKED)
+    return packed.select(group, *PACKED.fieldNames()).groupBy("group").applyInArrow(_rolling(dict(grains)), ROLLED)
 
 
 def _rolling(grains: dict[str, int]) -> Callable[[pa.Table], pa.Table]:
-    def roll(samples: pa.Table) -> pa.Table:
-        return rolled(samples, grains)
+    def roll(packed: pa.Table) -> pa.Table:
+        return rolled(unpacked(packed), grains)
 
     return roll
 
 
 def rolled(samples: pa.Table, grains: Mapping[str, int]) -> pa.Table:
     """The same for rows that are in memory: all samples of some queues' days."""
-    names = {name: samples.column(name).combine_chunks().dictionary_encode() for name in (*_KEY, "zone")}
+    names = {name: encoded(samples.column(name)) for name in (*_KEY, "zone")}
     queues = np.zeros(samples.num_rows, np.int64)
     for name in _KEY:
         queues = queues * len(names[name].dictionary) + names[name].indices.to_numpy(zero_copy_only=False)

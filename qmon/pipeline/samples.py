@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from qmon.pipeline.columns import batches
-from qmon.pipeline.schema import OPERATIONS, SAMPLES, STAGED, WAITS
+from qmon.pipeline.schema import OPERATIONS, SAMPLES, STAGED, STRETCH, WAITS
 
 _LINE = ("target", "recorder", "sequence")
 
@@ -16,9 +16,21 @@ def staged(segments: DataFrame) -> DataFrame:
     return segments.select("path", "content").mapInArrow(batches, STAGED)
 
 
-def samples(rows: DataFrame) -> DataFrame:
-    """One row a queue and poll, of staged rows; with ``source`` and ``place``."""
-    return rows.where("kind = 'sample'").select(*SAMPLES.fieldNames(), "source", "place")
+def samples(rows: DataFrame, *, gathered: bool) -> DataFrame:
+    """One row a queue and poll, of staged rows; with ``source`` and ``place``.
+
+    ``gathered``: those of a target and day come together, ready to be written; of stretches that costs little.
+    """
+    stretches = rows.where("kind = 'stretch'")
+    if gathered:
+        stretches = stretches.hint("rebalance", "target", "date")
+    first, *others = STRETCH.fieldNames()
+    each = stretches.select(
+        "recorder", "queue", "zone", "target", "date", "source", "stretch",
+        F.posexplode(f"stretch.{first}").alias("at", first),
+    )  # fmt: skip
+    flat = each.select("*", *(F.get(F.col(f"stretch.{name}"), F.col("at")).alias(name) for name in others))
+    return flat.select(*SAMPLES.fieldNames(), "source", "place")
 
 
 def doubled(rows: DataFrame, known: DataFrame) -> DataFrame:

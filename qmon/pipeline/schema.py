@@ -53,13 +53,20 @@ _OPERATION: Final = _struct(
 LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=_OPERATION)
 """What is read of a line."""
 
+STRETCH: Final = _struct(
+    place=ArrayType(_L), sequence=ArrayType(_L), poll=ArrayType(_L), sampled_at=ArrayType(_D),
+    **{name: ArrayType(kind) for name, kind in FIGURES.items() if name != "queue"},
+)  # fmt: skip
+"""Some samples of one queue, one list a column; a list that is missing is not known for any of them."""
+
 STAGED: Final = _struct(
     kind=_S, file=_S, source=_L, place=_L, text=_S, reason=_S, target=_S, zone=_S, date=_S, recorder=_S, sequence=_L,
-    poll=_L, sampled_at=_D, queues=_I, **FIGURES, wait=ArrayType(_S), sessions=ArrayType(_D), operation=_OPERATION,
+    sampled_at=_D, span_s=_D, queues=_I, wait=ArrayType(_S), sessions=ArrayType(_D), operation=_OPERATION, queue=_S,
+    stretch=STRETCH,
 )  # fmt: skip
 """A batch's rows while it is under way, of four kinds: ``poll`` (a line of figures, with the number of its queues, its
-waits and the longest ``span_s``), ``sample`` (one queue of it), ``operation``, and ``bad`` (a line or stretch that
-cannot be used: ``reason`` says why). ``place``: lines of a file from 1; ``source`` stands for the file.
+waits and the longest ``span_s``), ``stretch`` (samples of one queue), ``operation``, and ``bad`` (a line or stretch of
+lines that cannot be used: ``reason`` says why). ``place``: lines of a file from 1; ``source`` stands for the file.
 """
 
 SAMPLES: Final = _struct(

@@ -23,6 +23,9 @@ _DEFAULTS: Final = {
     "spark.sql.adaptive.enabled": "true",
     # Whole segments go to Python, a few at a time.
     "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    # Small tasks, so that all processors end at about the same time.
+    "spark.sql.files.maxPartitionBytes": "32m",
     # A task writes few days, and those of one come together: sorting all rows by day first would cost more.
     "spark.sql.maxConcurrentOutputFileWriters": "32",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",

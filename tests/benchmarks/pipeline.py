@@ -1,127 +1,147 @@
-"""The pipeline's speed: a day of recordings of one target, and ten times as much, from segments to rollups."""
+"""The pipeline's speed and memory: a million queue-samples, and ten times as many, from segments to rollups.
+
+A real run with twenty queues is recorded; its last minute, with figures that differ, makes the hours of each target.
+"""
 
 from __future__ import annotations
 
-import random
-import shutil
 import tempfile
+import threading
 import time
-import zlib
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+import psutil
 from pyspark.sql import SparkSession
 
 from qmon.pipeline.lake import Lake
 from qmon.pipeline.run import begin, wait
 from qmon.pipeline.session import start
-from qmon.recording.figures import Figures
-from qmon.recording.lines import PLAIN, line
+from tests.benchmarks.days import copies, varied_day
+from tests.benchmarks.recording import live_run
 from tests.benchmarks.results import Bound, Part
 
-QUEUES = 24
-EVERY_S = 2.0
-TIMES = 10
-AT_MOST = 11.0
-BEGIN = 1_792_800_000.0
-"""Midnight in UTC."""
+PER_SECOND: Final = 100_000.0
+TIMES: Final = 10
+SLOWER: Final = 11.0
+MORE: Final = 1.1
+"""Peak memory of the large run over that of the small one: the same, but for what a sampler misses."""
+CORES: Final = 2
+HOURS: Final = 29
+"""Of twenty queues every 2 s: 1,044,000 queue-samples."""
+_LIVE_S: Final = 62.0
+_LOOK_S: Final = 0.2
+_SETTINGS: Final = {"spark.driver.memory": "1g"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One run: its size, its seconds, the processor time of Java and of Python, and the highest sum of memory."""
+
+    samples: int
+    megabytes: float
+    seconds: float
+    java_s: float
+    python_s: float
+    peak_mb: float
 
 
 def run(*, quick: bool = False) -> Part:
-    """The times of both, each into a lake of its own, after a run over one hour that nobody counts."""
-    hours = 1 if quick else 24
-    part = Part("pipeline", {"queues": QUEUES, "every_s": EVERY_S, "hours": hours, "master": "local[2]"})
+    """One target and ten, each into a lake of its own, after a run over one that nobody counts."""
+    hours, live_s = (1, 10.0) if quick else (HOURS, _LIVE_S)
+    part = Part("pipeline", {"master": f"local[{CORES}]", "hours": hours, "interval_s": 2.0, **_SETTINGS})
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        made = root / "made"
-        size = _hours(made, hours)
-        for targets in (1, TIMES):
-            _copies(made, root / f"x{targets}", targets, hours)
-        _copies(made, root / "warm", 1, 1)
-        session = start("local[2]", {"spark.driver.memory": "4g", "spark.local.dir": str(root / "local")})
+        live = live_run(root / "live", live_s)
+        part.conditions["queues"] = len(live.polls[0][0].queues)
+        day = varied_day(root / "day", live, hours)
+        sizes = {targets: copies(day.root, root / f"x{targets}", targets) / 1e6 for targets in (1, TIMES)}
+        session = start(f"local[{CORES}]", {**_SETTINGS, "spark.local.dir": str(root / "local")})
         try:
-            _timed(session, root, "warm")
-            took = {targets: _timed(session, root, f"x{targets}") for targets in (1, TIMES)}
+            _ran(session, root, "x1", "warm", 0.0)
+            ran = {targets: _ran(session, root, f"x{targets}", f"x{targets}", size) for targets, size in sizes.items()}
         finally:
             session.stop()
-    for targets, (seconds, samples) in took.items():
+    for targets, each in ran.items():
         part.rows.append(
             {
                 "targets": targets,
-                "queue-samples": samples,
-                "segments, MB": size * targets / 1e6,
-                "seconds": seconds,
-                "queue-samples/s": samples / seconds,
-                "bytes a queue-sample": size * targets / samples,
+                "queue-samples": each.samples,
+                "segments, MB": each.megabytes,
+                "seconds": each.seconds,
+                "queue-samples/s": each.samples / each.seconds,
+                "Java, core s": each.java_s,
+                "Python, core s": each.python_s,
+                "peak MB": each.peak_mb,
             }
         )
-    ratio = took[TIMES][0] / took[1][0]
-    part.bounds.append(Bound(f"time for {TIMES} times the data over the time for it once", ratio, AT_MOST))
+    small, large = ran[1], ran[TIMES]
+    part.bounds = [
+        Bound(f"time for {TIMES} times the data over the time for it once", large.seconds / small.seconds, SLOWER),
+        Bound(f"peak memory for {TIMES} times the data over that for it once", large.peak_mb / small.peak_mb, MORE),
+    ]
+    if not quick:
+        part.bounds.append(Bound("queue-samples/s", large.samples / large.seconds, PER_SECOND, at_most=False))
     return part
 
 
-def _timed(session: SparkSession, root: Path, name: str) -> tuple[float, int]:
-    """Seconds from segments to rollups, and queue-samples in the lake."""
+def _ran(session: SparkSession, root: Path, recordings: str, name: str, megabytes: float) -> Ran:
     lake = Lake(session, str(root / f"lake-{name}"))
-    began = time.perf_counter()
-    wait(begin(lake, str(root / name)))
-    return time.perf_counter() - began, lake.manifest().counts["samples"]
+    with Watch() as watch:
+        began = time.perf_counter()
+        wait(begin(lake, str(root / recordings)))
+        seconds = time.perf_counter() - began
+    samples = lake.manifest().counts["samples"]
+    return Ran(samples, megabytes, seconds, watch.java_s, watch.python_s, watch.peak / 1e6)
 
 
-def _hours(folder: Path, hours: int) -> int:
-    """A segment an hour, as a recorder would write them but for the target's name; returns their bytes."""
-    folder.mkdir()
-    rng, number, size = random.Random(1), 0, 0
-    for hour in range(hours):
-        members = []
-        for minute in range(60):
-            lines = []
-            for second in range(0, 60, int(EVERY_S)):
-                at = BEGIN + hour * 3600 + minute * 60 + second + 0.25
-                for kind, value in (("snapshot", _snapshot(rng, at)), ("figures", PLAIN.encode(_figures(rng, at)))):
-                    number += 1
-                    lines.append(line("aaaaaaaaaaaa", number, at, kind, value))
-            packer = zlib.compressobj(6, zlib.DEFLATED, 31)
-            members.append(packer.compress(b"".join(lines)) + packer.flush())
-        content = b"".join(members)
-        size += len(content)
-        (folder / f"{hour:02d}.jsonl.gz").write_bytes(content)
-    return size
+class Watch:
+    """Memory (shared pages in parts) and processor time of Java and the Python workers, looked at while it is open."""
+
+    def __init__(self) -> None:
+        self.peak = 0
+        self.java_s = self.python_s = 0.0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Watch:
+        self.java_s, self.python_s = _processor_s()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+        java, python = _processor_s()
+        self.java_s, self.python_s = java - self.java_s, python - self.python_s
+
+    def _look(self) -> None:
+        while not self._over.wait(_LOOK_S):
+            self.peak = max(self.peak, _memory())
 
 
-def _copies(made: Path, root: Path, targets: int, hours: int) -> None:
-    for number in range(targets):
-        folder = root / f"target=t{number}" / "date=2026-10-24"
-        folder.mkdir(parents=True)
-        for path in sorted(made.iterdir())[:hours]:
-            shutil.copy(path, folder)
+def _memory() -> int:
+    """Bytes of all processes below this one."""
+    found = 0
+    for child in psutil.Process().children(recursive=True):
+        try:
+            found += child.memory_full_info().pss
+        except psutil.Error:  # it has ended
+            continue
+    return found
 
 
-def _figures(rng: random.Random, at: float) -> Figures:
-    names = tuple(f"queue{place}" for place in range(QUEUES))
-
-    def some(most: int) -> tuple[float, ...]:
-        return tuple(float(rng.randrange(most)) for _ in names)
-
-    return Figures(
-        sequence=1, sampled_at=at, server_ms=2.0, queue=names, design=("status",) * QUEUES, ready=some(5000),
-        in_progress=some(20), stuck=some(2), oldest_s=tuple(round(rng.expovariate(0.2), 3) for _ in names),
-        scheduled=some(100), dead=some(10), span_s=(EVERY_S,) * QUEUES, pushed=some(200), popped=some(200),
-        completed=some(200), verdict=("healthy",) * QUEUES, severity=(0,) * QUEUES, wait=("LWLock:WALWrite",),
-        sessions=(2,),
-    )  # fmt: skip
-
-
-def _snapshot(rng: random.Random, at: float) -> object:
-    """As large as one is: the pipeline has to get past it."""
-    counters = ("inserted", "updated", "deleted", "hot_updated", "live", "dead", "modified_since_analyze", "bytes")
-    queues = [
-        {
-            "queue": f"queue{place}", "layout": "86387a2c367c", "last_id": rng.randrange(10**7),
-            "unknown": "52755ea95c2a",
-            "counters": {"table_id": 16538 + place, **{name: rng.randrange(10**6) for name in counters}},
-            "head": {"head_id": str(rng.randrange(10**7)), "oldest_s": round(rng.random(), 3), "counted": 9},
-            "head_limit": 1001, "progress": {"in_progress": rng.randrange(20), "stuck": 0, "longest_s": None},
-        }
-        for place in range(QUEUES)
-    ]  # fmt: skip
-    return {"target": "t", "engine": "postgres", "sampled_at": at, "interval_s": EVERY_S, "queues": queues}
+def _processor_s() -> tuple[float, float]:
+    """Seconds of Java, and of Python workers with those that have ended."""
+    java = python = 0.0
+    for child in psutil.Process().children(recursive=True):
+        try:
+            times, is_java = child.cpu_times(), "java" in child.name()
+        except psutil.Error:
+            continue
+        if is_java:
+            java += times.user + times.system
+        else:
+            python += times.user + times.system + times.children_user + times.children_system
+    return java, python
