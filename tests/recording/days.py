@@ -48,6 +48,9 @@ def said(name: str, hours: float) -> Verdict:
     return next((v for q, since, until, v in TROUBLES if q == name and since <= hours < until), HEALTHY)
 
 
+_LAYOUTS: Final = tuple(queue(name, design).layout for name, design in zip(QUEUES, ("status", "fifo"), strict=True))
+
+
 def figures(sequence: int, at: float, span_s: float | None) -> Figures:
     """One poll."""
     hours = (at - BEGIN) / 3600
@@ -122,8 +125,7 @@ def _written(
 
 def poll(sequence: int, at: float, target: str, every_s: float) -> Snapshot:
     """A snapshot of a quiet server."""
-    designs = zip(QUEUES, ("status", "fifo"), strict=True)
-    samples = tuple(QueueSamples(queue(name, design).layout) for name, design in designs)
+    samples = tuple(QueueSamples(layout) for layout in _LAYOUTS)
     server = ServerSample(at, BEGIN - 9e4, None, False, 7, 100 * sequence, 0, 0)
     return Snapshot(
         target, "postgres", "18.6", sequence, at, 100.0 + EVERY_S * sequence, 5.0, 1.0, 3, every_s, server, samples
