@@ -1,0 +1,115 @@
+"""Lines as columns without Spark: what each line says, whatever stands beside it, against plain JSON."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qmon.pipeline.columns import rows_of
+from qmon.pipeline.lines import Read, read_segment
+from tests.pipeline.comparing import START
+from tests.pipeline.recordings import Watched, rows
+
+FILE = "file:/r/target=shop/x.jsonl.gz"
+
+
+def staged(reads: list[Read]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each kind."""
+    found: dict[str, list[dict[str, Any]]] = {"poll": [], "stretch": [], "operation": [], "bad": []}
+    for batch in rows_of(FILE, reads):
+        for row in batch.to_pylist():
+            found[row["kind"]].append(row)
+    return found
+
+
+def samples(stretches: list[dict[str, Any]]) -> dict[tuple[int, str], dict[str, Any]]:
+    """One row a queue and line, by the line's number and the queue's name; a figure that is not known is left out."""
+    found = {}
+    for row in stretches:
+        lists = {name: values for name, values in row["stretch"].items() if values is not None}
+        for place, number in enumerate(lists["sequence"]):
+            sample = {name: values[place] for name, values in lists.items() if values[place] is not None}
+            key = number, row["queue"]
+            assert key not in found
+            shared = {name: row[name] for name in ("target", "zone", "recorder", "date")}
+            found[key] = sample | shared
+    return found
+
+
+def read(*texts: str | bytes) -> list[Read]:
+    """Lines as they come from a segment of the target ``shop``."""
+    raw = [text.encode() if isinstance(text, str) else text for text in texts]
+    return [Read(place, "shop", "UTC", "figures", text) for place, text in enumerate(raw, 1)]
+
+
+def line(number: int, **figures: Any) -> str:
+    """A line about two queues."""
+    said = {"sequence": number, "sampled_at": START + number, "queue": ["a", "b"]} | figures
+    return json.dumps({"v": 1, "r": "r1", "n": number, "at": START, "k": "figures", "figures": said})
+
+
+def test_every_sample_of_a_segment_is_there_once(tmp_path: Path) -> None:
+    """Over midnight: stretches end with the day."""
+    watched = Watched(tmp_path, "shop", "aaaaaaaaaaaa", "Europe/Berlin")
+    paths = watched.record(START + 600, 600, seed=3, trouble=range(5, 90))
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    for path in paths:
+        found |= samples(staged(list(read_segment(path.as_uri(), path.read_bytes())))["stretch"])
+    wanted = {
+        (row["sequence"], row["queue"]): {name: value for name, value in row.items() if value is not None}
+        for row in rows(watched.written)
+    }
+    assert found.keys() == wanted.keys()
+    assert {each["date"] for each in found.values()} == {"2026-10-24", "2026-10-25"}
+    for key, row in wanted.items():
+        assert {name: found[key].get(name) for name in row if name != "queue"} == {
+            name: value for name, value in row.items() if name != "queue"
+        }
+
+
+NO_LINES = {
+    "broken": ('{"k":"figures" broken', "not JSON, or values of the wrong kind"),
+    "two on a line": (f"{line(7)} {line(8)}", "not JSON, or values of the wrong kind"),
+    "half of one": (line(7)[:60], "not JSON, or values of the wrong kind"),
+    "no text": (line(7, ready=["x", "y"]), "not JSON, or values of the wrong kind"),
+    "no number": (line(7).replace('"n": 7', '"n": null'), "the recorder, the number or the time is missing"),
+    "no time": (line(7, sampled_at=0), "the recorder, the number or the time is missing"),
+    "no day": (line(7, sampled_at=1e300), "the recorder, the number or the time is missing"),
+    "newer": (line(7).replace('"v": 1', '"v": 2'), "written by a newer qmon, format 2"),
+    "newer, of another shape": (
+        '{"v":3,"r":4,"n":"x","k":"figures","figures":[]}',
+        "written by a newer qmon, format 3",
+    ),
+    "uneven": (line(7, ready=[1.0]), "its figures are not one for each queue"),
+    "no UTF-8": (b'{"v":1,"k":"figures\xff"', "not JSON, or values of the wrong kind"),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), NO_LINES.values(), ids=NO_LINES)
+def test_a_bad_line_costs_no_other(text: str | bytes, reason: str) -> None:
+    found = staged(read(line(1, ready=[1.0, None]), line(2), text, line(3, ready=[5, 6])))
+    assert [(row["file"], row["place"], row["reason"]) for row in found["bad"]] == [(FILE, 3, reason)]
+    assert [row["sequence"] for row in found["poll"]] == [1, 2, 3]
+    known = {key: row.get("ready") for key, row in samples(found["stretch"]).items()}
+    assert known == {(1, "a"): 1.0, (1, "b"): None, (2, "a"): None, (2, "b"): None, (3, "a"): 5.0, (3, "b"): 6.0}
+
+
+def test_names_that_are_missing_or_said_twice() -> None:
+    """A queue without a name is none, and one that a line names twice counts once."""
+    found = staged(
+        read(line(1, queue=["a", None], ready=[1, 2]), line(2, queue=["b", "b"], ready=[3, 4]), line(3, queue=[]))
+    )
+    assert {key: row["ready"] for key, row in samples(found["stretch"]).items()} == {(1, "a"): 1.0, (2, "b"): 3.0}
+    assert [row["queues"] for row in found["poll"]] == [1, 1, 0]
+
+
+def test_numbers_read_back_exactly() -> None:
+    rng = random.Random(5)
+    values = [rng.uniform(-1, 1) * 10 ** rng.randint(-300, 300) for _ in range(200)]
+    values += [0.1, -0.0, 5e-324, 1.7976931348623157e308, 2**53 + 1.0, float("inf")]
+    found = samples(staged(read(*(line(n, oldest_s=[value, None]) for n, value in enumerate(values, 1))))["stretch"])
+    assert [found[n, "a"]["oldest_s"] for n in range(1, len(values) + 1)] == values
