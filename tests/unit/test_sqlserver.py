@@ -1,8 +1,7 @@
-"""SQL Server's quoting, connecting and errors, as far as they can be known without a server."""
+"""SQL Server's quoting, connecting and drivers, as far as they can be known without a server."""
 
 from __future__ import annotations
 
-import socket
 import sys
 from pathlib import Path
 
@@ -11,28 +10,16 @@ import pytest
 from qmon.config.file import Config
 from qmon.config.targets import choose
 from qmon.engines import odbc, queries, sqlserver
-from qmon.engines import sqlserver_errors as errors
 from qmon.engines.base import Session, Target
-from qmon.engines.faults import read_fault
 from qmon.engines.keywords import format_connection_string
 from qmon.engines.registry import engine_by_words, engine_for
-from qmon.engines.secret import Secret
 from qmon.engines.sqlserver import SqlServer
 from qmon.errors import (
     BadInput,
-    ConnectionLost,
-    DeadlineExceeded,
     MissingDriver,
-    PasswordNeeded,
-    PermissionMissing,
-    QmonError,
-    QueryFailed,
-    Unreachable,
 )
 
 ENGINE = SqlServer()
-DRIVER = "[Microsoft][ODBC Driver 18 for SQL Server]"
-SERVER = DRIVER + "[SQL Server]"
 
 
 def target(text: str) -> Target:
@@ -229,228 +216,3 @@ def test_the_driver_tells_the_engine(words: str, name: str | None) -> None:
     assert engine_by_words(words) == name
     if name is not None and words:
         assert engine_for(Target("x", None, {"driver": words})).name == name
-
-
-# ----------------------------------------------------------------------------------------------------------- errors
-
-
-def connecting(sqlstate: str, *records: str, password: str | None = None, server: str = "db1") -> QmonError:
-    text = "; ".join(f"[{sqlstate}] {record} (SQLDriverConnect)" for record in records)
-    secret = None if password is None else Secret(password, "keyring")
-    found = Target("shop", "sqlserver", {"Server": server, "Database": "d", "UID": "me"}, password=secret)
-    return errors.connecting(read_fault((sqlstate, text), (secret,)), found)
-
-
-@pytest.mark.parametrize(
-    ("sqlstate", "record", "part"),
-    [
-        ("28000", f"{SERVER}Login failed for user 'me'. (18456)", "login failed: wrong password (from keyring) for me"),
-        ("28000", f"{SERVER}The account is locked out. (18486)", "login 'me' is locked out"),
-        ("28000", f"{SERVER}The account is disabled. (18470)", "login 'me' is disabled"),
-        ("28000", f"{SERVER}The password must be changed. (18488)", "the password of login 'me' has expired"),
-        ("42000", f"{SERVER}Cannot open database requested by the login. (4060)", "there is no database 'd'"),
-        ("08004", f"{SERVER}The principal is not able to access the database. (916)", "CREATE USER in it helps"),
-        (
-            "08001",
-            f"{DRIVER}SSL Provider: [error:0A000086:SSL routines::certificate verify failed:self-signed] (-1)",
-            "trust it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
-        ),
-        ("08001", f"{DRIVER}SSL Provider: [error:0A000102:unsupported protocol] (-1)", "TLS failed: SSL Provider"),
-        ("HY000", f"{DRIVER}Protocol error in TDS stream (0)", "what answers on db1 is not SQL Server"),
-    ],
-)
-def test_what_the_server_refuses_for_good(sqlstate: str, record: str, part: str) -> None:
-    problem = connecting(sqlstate, record, password="hushhush")
-    assert isinstance(problem, Unreachable)
-    assert str(problem).startswith("shop: ")
-    assert part in str(problem)
-    assert not problem.retryable
-
-
-def test_an_unknown_database_is_told_from_the_failed_login_that_follows() -> None:
-    records = (f"{SERVER}Cannot open database. (4060)", f"{SERVER}Login failed for user 'me'. (18456)")
-    assert "no database 'd'" in str(connecting("42000", *records, password="hushhush"))
-
-
-def test_a_closed_database_is_told_by_its_words_where_the_number_says_nothing() -> None:
-    said = f'{SERVER}Cannot open database "d" requested by the login. The login failed (33557097)'
-    problem = connecting("42000", said, password="hushhush")
-    assert "no database 'd' on the server, or we may not open it" in str(problem)
-    assert isinstance(problem, Unreachable)
-    assert not problem.retryable
-
-
-def test_a_server_that_words_a_missing_password_oddly_is_understood() -> None:
-    problem = connecting("42000", f"{SERVER}invalid TDS authentication request (33557097)")
-    assert isinstance(problem, PasswordNeeded)
-    assert "does not take login 'me' without a password" in str(problem)
-
-
-def test_without_a_password_one_is_asked_for() -> None:
-    problem = connecting("28000", f"{SERVER}Login failed for user 'me'. (18456)")
-    assert isinstance(problem, PasswordNeeded)
-    assert "the password of login 'me', and there is none" in str(problem)
-
-
-@pytest.mark.parametrize(
-    ("sqlstate", "record", "kind", "part"),
-    [
-        ("01000", "[unixODBC][Driver Manager]Can't open lib 'x' : file not found (0)", MissingDriver, "libltdl7"),
-        ("IM004", "[unixODBC][Driver Manager]Driver's SQLAllocHandle on SQL_HANDLE_HENV failed (0)", MissingDriver, ""),
-        ("IM002", "[unixODBC][Driver Manager]Data source name not found (0)", MissingDriver, "names no driver"),
-        (
-            "08001",
-            f"{DRIVER}Invalid value specified for connection string attribute 'Encrypt' (0)",
-            BadInput,
-            "Encrypt",
-        ),
-        ("HY000", f"{SERVER}Database 'd' is being recovered. (922)", Unreachable, "not ready yet"),
-        ("08001", f"{DRIVER}an error was encountered during handshakes before login. (26)", Unreachable, "at once"),
-    ],
-)
-def test_other_troubles(sqlstate: str, record: str, kind: type[QmonError], part: str) -> None:
-    problem = connecting(sqlstate, record)
-    assert type(problem) is kind
-    assert part in str(problem)
-    assert getattr(problem, "retryable", True)
-
-
-def test_a_timeout_is_looked_into() -> None:
-    timeout = f"{DRIVER}Login timeout expired (0)"
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        assert "takes connections, but no SQL" in str(connecting("HYT00", timeout, server=f"tcp:127.0.0.1,{port}"))
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
-        problem = connecting("HYT00", timeout, server=f"127.0.0.1,{port}")
-    assert f"nothing listens on 127.0.0.1 port {port}: connection refused" in str(problem)
-    assert "'nowhere.invalid' is unknown" in str(connecting("HYT00", timeout, server="nowhere.invalid"))
-    assert "no instance x answered on h" in str(connecting("HYT00", timeout, server="h\\x"))
-
-
-def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
-    said = "; ".join((f"{DRIVER}odd thing: PWD=hush/hush", f"{DRIVER}again hush/hush"))
-    problem = connecting("HY000", f"{said} (5)", password="hush/hush")
-    assert "hush" not in str(problem)
-    assert "odd thing: PWD=***" in str(problem)
-    assert read_fault(("HY000", "[HY000] user x has pw x in pqx (1) (SQLConnect)"), (Secret("x"),)).text == (
-        "user *** has pw *** in pqx"
-    )
-
-
-@pytest.mark.parametrize(
-    ("sqlstate", "record", "kind", "part"),
-    [
-        ("HYT00", f"{DRIVER}Query timeout expired (0)", DeadlineExceeded, "no result within its deadline"),
-        ("HY008", f"{DRIVER}Operation canceled (0)", DeadlineExceeded, "cancelled"),
-        (
-            "42000",
-            f"{SERVER}Lock request time out period exceeded. (1222)",
-            DeadlineExceeded,
-            "a lock was not",
-        ),
-        (
-            "42000",
-            f"{SERVER}canceling statement due to lock timeout (33557097)",
-            DeadlineExceeded,
-            "a lock was not",
-        ),
-        (
-            "42000",
-            f'{SERVER}relation "sys.allocation_units" does not exist (33557097)',
-            QueryFailed,
-            "probe/x: this server has no sys.allocation_units",
-        ),
-        (
-            "42000",
-            f"{SERVER}function sys.dm_db_stats_properties(integer, integer) does not exist (33557097)",
-            QueryFailed,
-            "probe/x: this server has no sys.dm_db_stats_properties",
-        ),
-        (
-            "42000",
-            f"{SERVER}permission denied for table orders (33557097)",
-            PermissionMissing,
-            "denied for table orders",
-        ),
-        (
-            "42S02",
-            f"{SERVER}Invalid object name 'sys.dm_db_page_info'. (208)",
-            QueryFailed,
-            "probe/x: this server has no sys.dm_db_page_info",
-        ),
-        ("40001", f"{SERVER}Transaction was deadlocked. (1205)", QueryFailed, "victim of a deadlock"),
-        ("08S01", f"{DRIVER}TCP Provider: Error code 0x68 (104)", ConnectionLost, "the connection was lost"),
-        ("42S02", f"{SERVER}Invalid object name 'x'. (208)", QueryFailed, "probe/x: Invalid object name 'x'."),
-        ("42000", f"{SERVER}The user does not have permission to perform this action. (297)", PermissionMissing, "297"),
-    ],
-)
-def test_statements_fail_in_known_ways(sqlstate: str, record: str, kind: type[QmonError], part: str) -> None:
-    fault = read_fault((sqlstate, f"[{sqlstate}] {record} (SQLExecDirectW)"))
-    problem = errors.running(fault, "probe/x", "me")
-    assert type(problem) is kind
-    assert part.replace("297", "does not have permission") in str(problem)
-
-
-@pytest.mark.parametrize(
-    ("words", "number", "grant"),
-    [
-        (
-            "The SELECT permission was denied on the object 'Que]ue', database 'd', schema 'dbo'.",
-            229,
-            "GRANT SELECT ON [dbo].[Que]]ue] TO [shop\\me]",
-        ),
-        (
-            "VIEW SERVER PERFORMANCE STATE permission was denied on object 'server', database 'master'.",
-            300,
-            "GRANT VIEW SERVER PERFORMANCE STATE TO [shop\\me]",
-        ),
-        ("The user does not have permission to perform this action.", 297, ""),
-    ],
-)
-def test_a_missing_permission_comes_with_the_grant_that_helps(words: str, number: int, grant: str) -> None:
-    fault = read_fault(("42000", f"[42000] {SERVER}{words} ({number}) (SQLExecDirectW)"))
-    problem = errors.running(fault, "probe/x", "shop\\me")
-    assert isinstance(problem, PermissionMissing)
-    assert problem.grant == grant
-
-
-@pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
-def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = bound.getsockname()[1]
-        found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}")
-        with pytest.raises(Unreachable, match=f"nothing listens on 127.0.0.1 port {port}: connection refused"):
-            ENGINE.connect(found, Session("test", login_timeout_s=1))
-
-
-@pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
-def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) -> None:
-    found = target(f"mssql://me:hushhush@nowhere.invalid:1433/shop?driver={driver}")
-    with pytest.raises(Unreachable, match=r"the host name 'nowhere\.invalid' is unknown") as told:
-        ENGINE.connect(found, Session("test", login_timeout_s=1))
-    assert "hushhush" not in str(told.value)
-
-
-@pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
-def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        port = listening.getsockname()[1]
-        found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}")
-        with pytest.raises(Unreachable, match=f"port {port} takes connections, but no SQL Server answers"):
-            ENGINE.connect(found, Session("test", login_timeout_s=1))
-
-
-@pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
-def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlserver, "_GRACE_S", 0.2)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port = listening.getsockname()[1]
-        found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}&encrypt=strict")
-        with pytest.raises(Unreachable, match=f"logging in to 127.0.0.1,{port} does not come to an end") as told:
-            ENGINE.connect(found, Session("test", login_timeout_s=0.2))
-        assert told.value.retryable
