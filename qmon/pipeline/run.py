@@ -96,7 +96,7 @@ def wait(query: StreamingQuery, stop: threading.Event | None = None) -> None:
 
 def _cause(problem: Exception) -> str:
     text = str(problem)
-    for mark in ("qmon.errors.", "BadInput: ", "QmonError: "):
+    for mark in ("qmon.errors.", "BadInput: ", "QmonError: ", "ModuleNotFoundError: "):
         if mark in text:
             return first_line(QmonError(text[text.index(mark) :]))
     return first_line(problem)

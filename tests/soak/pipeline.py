@@ -2,59 +2,161 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
 import subprocess
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from qmon.pipeline.lake import Lake
+import psutil
+
 from qmon.pipeline.session import start
 from tests.cli.calling import ROOT, program, surroundings
+from tests.facts import wait_until
 from tests.pipeline.comparing import compared, run
 from tests.pipeline.conftest import small
 from tests.pipeline.recordings import Watched, rows
 
-START = 1_792_885_200.0
-LATE_S = 21 * 86400.0
+START: Final = 1_792_885_200.0
+LATE_S: Final = 21 * 86400.0
+MODES: Final = ("--once", "--continuous")
+_QUICK: Final = "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_LONG_S: Final = 240.0
 
 
 def killed(times: int) -> str:
     """So many kills of ``--once`` and of ``--continuous`` each; afterwards the lake equals plain Python."""
-    rng = random.Random(times)
     with tempfile.TemporaryDirectory() as folder:
-        root, lake = Path(folder) / "recordings", Path(folder) / "lake"
-        written: list[Watched] = []
-        for number in range(2 * times):
-            watched = Watched(root, "shop", f"{number:012x}")
-            late = LATE_S if number % 5 == 4 else 0.0
-            for path in watched.record(START + number * 400 - late, 100, seed=number, trouble=range(10, 40)):
-                os.utime(path, (time.time() - late,) * 2)
-            written.append(watched)
-            mode = "--once" if number < times else "--continuous"
-            _kill(root, lake, mode, rng)
+        ground = _Ground(Path(folder), random.Random(times))
+        ground.undisturbed()
+        struck: Counter[str] = Counter()
+        for mode in MODES:
+            done = 0
+            while done < times:
+                if where := ground.strike(mode):
+                    struck[where] += 1
+                    done += 1
         session = start("local[2]", small(Path(folder)))
-        found: Lake = run(session, root, lake)
-        compared(found, [row for each in written for row in rows(each.written)])
-        counts = found.manifest().counts
+        lake = run(session, ground.root, ground.lake)
+        compared(lake, [row for each in ground.written for row in rows(each.written)])
+        counts = lake.manifest().counts
         session.stop()
-    return f"the pipeline killed {2 * times} times: {counts['samples']:,} samples, none lost, none twice"
+    assert struck["within a batch"], struck
+    moments = ", ".join(f"{number} {where}" for where, number in sorted(struck.items()))
+    return (
+        f"the pipeline killed {times} times with --once and as often with --continuous ({moments}): "
+        f"{counts['samples']:,} samples of {len(ground.written)} recorders, {ground.late} of them three weeks late: "
+        "none lost, none twice"
+    )
 
 
-def _kill(root: Path, lake: Path, mode: str, rng: random.Random) -> None:
-    """Start it, and kill it, with all its processes or alone, after 4 to 30 seconds if it has not ended by then."""
-    command = program("pipeline", "run", "--recordings", str(root), "--lake", str(lake), mode, "--every", "1s")
-    child = subprocess.Popen(
-        [*command, "--conf", "spark.sql.shuffle.partitions=2"], cwd=ROOT, env=surroundings(), start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        child.wait(rng.uniform(4, 30))
-    except subprocess.TimeoutExpired:
-        if rng.random() < 0.5:
+@dataclass
+class _Ground:
+    """Recordings, a lake, and how long a start and a batch took when nothing disturbed them, in seconds."""
+
+    folder: Path
+    rng: random.Random
+    written: list[Watched] = field(default_factory=list)
+    late: int = 0
+    start_s: float = 0.0
+    batch_s: float = 0.0
+
+    @property
+    def root(self) -> Path:
+        return self.folder / "recordings"
+
+    @property
+    def lake(self) -> Path:
+        return self.folder / "lake"
+
+    def undisturbed(self) -> None:
+        """One whole run, to know which moments there are."""
+        self._record()
+        before = time.monotonic()
+        with self._program("--once") as child:
+            wait_until(lambda: self._newest("offsets") >= 0, _LONG_S, what="a batch")
+            self.start_s = time.monotonic() - before
+            assert child.wait(_LONG_S) == 0
+        self.batch_s = time.monotonic() - before - self.start_s
+
+    def strike(self, mode: str) -> str:
+        """Start it on something new, and kill it at a random moment; where that was, nothing if it had ended before.
+
+        Three in four within a new batch, as that is where there is something to lose, or shortly after it; the others
+        while it starts or does a batch again. For ever, half in a later batch, on a segment that came meanwhile.
+        """
+        self._record()
+        begun = self._newest("offsets")
+        with self._program(mode) as child, self._quoting():
+            delay = self.rng.uniform(0, self.start_s + self.batch_s)
+            if self.rng.random() < 0.75:
+                wait_until(lambda: self._newest("offsets") > begun, _LONG_S, what="a batch")
+                if mode == "--continuous" and self.rng.random() < 0.5:
+                    wait_until(lambda: self._newest("commits") > begun, _LONG_S, what="the end of a batch")
+                    self._record()
+                    wait_until(lambda: self._newest("offsets") > begun + 1, _LONG_S, what="a later batch")
+                delay = self.rng.uniform(0, self.batch_s)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                assert child.wait(delay) == 0
+                return ""
+            self._kill(child)
+        return "within a batch" if self._newest("offsets") > self._newest("commits") else "outside"
+
+    def _kill(self, child: subprocess.Popen[bytes]) -> None:
+        """All its processes, qmon alone, or its Java alone, of which qmon must then say that it failed."""
+        whom = self.rng.randrange(3)
+        java = [each for each in psutil.Process(child.pid).children(recursive=True) if each.name() == "java"]
+        if whom == 0:
             os.killpg(child.pid, signal.SIGKILL)
-        else:
+        elif whom == 1 or not java:
             child.kill()
-        child.wait()
+        else:
+            java[0].kill()
+            assert child.wait(_LONG_S) != 0
+
+    def _record(self) -> None:
+        """Another recorder's 100 polls; every fifth is three weeks late."""
+        number = len(self.written)
+        late = LATE_S if number % 5 == 4 else 0.0
+        watched = Watched(self.root, "shop", f"{number:012x}")
+        for path in watched.record(START + number * 400 - late, 100, seed=number, trouble=range(10, 40)):
+            os.utime(path, (time.time() - late,) * 2)
+        self.written.append(watched)
+        self.late += bool(late)
+
+    @contextlib.contextmanager
+    def _quoting(self) -> Iterator[None]:
+        """What fails within is told with the last that the program has said."""
+        try:
+            yield
+        except AssertionError as problem:
+            raise AssertionError((self.folder / "said.txt").read_text("utf-8", "replace")[-2000:]) from problem
+
+    def _newest(self, log: str) -> int:
+        """The batch that Spark's checkpoint has as begun last (``offsets``) or done last (``commits``); -1: none."""
+        folder = self.lake / "checkpoint" / log
+        names = [path.name for path in folder.iterdir()] if folder.exists() else []
+        return max((int(name) for name in names if name.isdigit()), default=-1)
+
+    @contextlib.contextmanager
+    def _program(self, mode: str) -> Iterator[subprocess.Popen[bytes]]:
+        """It, until the end with nothing of it left."""
+        command = program("pipeline", "run", "--recordings", str(self.root), "--lake", str(self.lake), mode)
+        with (self.folder / "said.txt").open("ab") as said:
+            child = subprocess.Popen(
+                [*command, "--every", "1s", "--conf", "spark.sql.shuffle.partitions=2", "--conf", _QUICK], cwd=ROOT,
+                env=surroundings(), start_new_session=True, stdout=said, stderr=said,
+            )  # fmt: skip
+        try:
+            yield child
+        finally:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
