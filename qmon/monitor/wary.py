@@ -22,7 +22,7 @@ class Wary:
         self._losses: dict[Key, int] = {}
 
     def rest(self, probe: Key) -> int:
-        """For how many polls of a new connection the probe is left out: mostly none; after each loss more, up to 256."""
+        """For how many polls of a new connection the probe is left out: mostly none; more with each loss, up to 256."""
         more = self._losses.get(probe, 0) - _LOSSES
         return 0 if more < 0 else int(min(_REST * 4**more, _REST_MOST))
 
