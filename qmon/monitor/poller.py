@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Session
-from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.errors import BadInput, DeadlineExceeded, QmonError, Unreachable
 from qmon.model.layout import Layout
 from qmon.model.observer import Budget
 from qmon.monitor.collector import Collector
@@ -173,7 +173,8 @@ class Poller:
                 self._stay(turn)
             except QmonError as problem:
                 # Trying a refused password again and again would lock the account.
-                self._lost(turn, str(problem), hopeless=isinstance(problem, Unreachable) and not problem.retryable)
+                why = f", since it took longer than {turn.allowed_s:g} s" if turn.late and _cancelled(problem) else ""
+                self._lost(turn, f"{problem}{why}", hopeless=isinstance(problem, Unreachable) and not problem.retryable)
             except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
                 self._lost(turn, f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
             finally:
@@ -182,7 +183,7 @@ class Poller:
                     connection.close()
 
     def _lost(self, turn: _Turn, reason: str, *, hopeless: bool = False) -> None:
-        turn.live = False
+        turn.live = turn.late = False
         if turn.abandoned.is_set() or self._closed.is_set():
             return
         pause = BACK_OFF_S[-1] if hopeless else BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
@@ -260,6 +261,10 @@ class Poller:
         turn.suspicion.lost()
         self._abandoned.append(turn)
         self._begin(_Turn())
+
+
+def _cancelled(problem: QmonError) -> bool:
+    return isinstance(problem, DeadlineExceeded) and str(problem).endswith("cancelled")
 
 
 def _checked(seconds: float) -> float:
