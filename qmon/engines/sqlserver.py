@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from xml.etree import ElementTree
 
 from qmon.engines import sqlserver_errors as errors
-from qmon.engines.base import Bound, EngineName, Session, Target
+from qmon.engines.base import Bound, EngineName, Session, Target, Value
 from qmon.engines.faults import Fault
 from qmon.engines.freetds import DEFAULTS, is_freetds, translated
-from qmon.engines.keywords import lookup
+from qmon.engines.keywords import lookup, without
 from qmon.engines.patience import OutOfPatienceError, Patience
 from qmon.engines.queries import load, render
 from qmon.engines.rows import records
@@ -72,6 +73,15 @@ class SqlServer:
         """A list: ``1,2``."""
         return ",".join(map(str, ids))
 
+    def texts(self, texts: Iterable[str]) -> str:
+        """XML: ``<r n="1" k="a text" />``; servers before 2016 read no JSON."""
+        rows = (ElementTree.Element("r", n=str(number), k=text) for number, text in enumerate(texts, 1))
+        return "".join(ElementTree.tostring(row, encoding="unicode") for row in rows)
+
+    def binary(self, text: str) -> Value:
+        """The bytes of the text in UTF-8: the server makes no bytes of text by itself."""
+        return text.encode()
+
     @property
     def counts_reads(self) -> bool:
         """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
@@ -126,6 +136,8 @@ class SqlServer:
         says so. Raises ``MissingDriver``.
         """
         given = dict(target.parameters)
+        if session.application:
+            given = without(given, ("APP",)) | {"APP": session.application}
         out = {"APP": f"qmon {session.purpose}".strip()}
         if lookup(given, "DSN", "FILEDSN") is None:  # else the DSN decides
             driver = lookup(given, "Driver") or find_driver()
