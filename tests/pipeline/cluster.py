@@ -101,7 +101,7 @@ def cluster(folder: Path) -> Iterator[Cluster]:
         for n in range(WORKERS):
             offer = ("--cores", "1", "--memory", "600m", "--work-dir", str(folder / f"worker{n}"))
             workers.append(running.enter_context(_daemon(folder, f"worker{n}", "worker.Worker", *ports, *offer, url)))
-        python = _without_qmon(folder / "python")
+        python = without_qmon(folder / "python")
         for worker in workers:
             worker.said(r"Successfully registered with (master)")
         yield Cluster(url, folder, python)
@@ -114,7 +114,7 @@ def packed(folder: Path) -> Path:
     return Path(shutil.make_archive(str(folder / "qmon"), "zip", folder / "packed"))
 
 
-def _without_qmon(folder: Path) -> Path:
+def without_qmon(folder: Path) -> Path:
     """An environment with the packages of this one but not the checkout: files of paths among them are not followed."""
     venv.EnvBuilder(symlinks=True).create(folder)
     (own,) = folder.glob("lib/python*/site-packages")

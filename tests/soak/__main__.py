@@ -18,6 +18,7 @@ from tests.contract.watching import Watched, installed, watching
 from tests.facts import wait_until
 from tests.queues import DESIGNS
 from tests.soak.blocking import stood
+from tests.soak.cluster import same_on_a_cluster
 from tests.soak.laboratory import long_form
 from tests.soak.messages import messages_killed
 from tests.soak.observer import within
@@ -50,12 +51,16 @@ def main() -> None:
     parser.add_argument("--calm", type=float, default=600.0, help="there: seconds of healthy load, nothing to be said")
     parser.add_argument("--json", type=Path, help="there: where to write the confusion table")
     parser.add_argument("--pipeline", type=int, help="times the pipeline is killed in each mode: 20, as with --acts")
+    parser.add_argument("--cluster", action="store_true", help="only this: the pipeline on a standalone cluster")
     parser.add_argument("--rows", type=int, default=200_000, help="rows that these have to do")
     parser.add_argument("--recorders", type=int, default=100, help="times a recorder is killed")
     chosen = parser.parse_args()
     if chosen.laboratory is not None:
         for line in long_form(chosen.laboratory, chosen.calm, chosen.json):
             print(line, flush=True)
+        return
+    if chosen.cluster:
+        print(same_on_a_cluster(), flush=True)
         return
     if chosen.designs:
         print(COLUMNS.format(*HEADINGS), flush=True)
@@ -74,6 +79,7 @@ def main() -> None:
     runs = chosen.pipeline if chosen.pipeline is not None else 20 if chosen.designs == list(DESIGNS) else 0
     if runs:
         print(killed(runs), flush=True)
+        print(same_on_a_cluster(), flush=True)
         print(messages_killed(runs), flush=True)
     acts = chosen.acts if chosen.acts is not None else 50 if chosen.designs == list(DESIGNS) else 0
     if acts:
