@@ -182,7 +182,8 @@ def value_line(
 def _why_none(known: Known, target: str, queue: str, figure: str) -> str:
     hours = known.baselines.hours
     if known.problem:
-        return known.problem
+        place, _, why = known.problem.partition(": ")
+        return f"{place.rpartition('/')[2]}: {why}"
     if not hours:
         return "there is no file of what is usual (qmon pipeline baselines)"
     if figure not in BANDED:
@@ -199,7 +200,7 @@ def nothing(past: Past, figure: str, begins_at: float, ends_at: float, zone: tzi
     if past.problem and not past.queues:
         return f"damaged: {past.problem}"
     if any(step is not None for steps in past.steps.values() for step in steps):
-        older = "; an older qmon did not record it" if figure == "gap" else ""
+        older = ", or was recorded by an older qmon, which left it out" if figure == "gap" else ""
         return f"{FIGURES[figure][0]} is not known of {past.queue} in this range{older}"
     if past.queues and past.queue not in past.queues:
         return f"{past.queue} was not recorded in this range; [ and ] go to: {', '.join(past.queues)}"
