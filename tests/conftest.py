@@ -20,9 +20,10 @@ settings.load_profile("qmon")
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Tests marked ``alone`` compare rates with real time: nothing else runs meanwhile."""
-    if "PYTEST_XDIST_WORKER" not in os.environ or item.config.cache is None:
+    cache: pytest.Cache | None = getattr(item.config, "cache", None)
+    if "PYTEST_XDIST_WORKER" not in os.environ or cache is None:
         return (yield)
-    with turn(item.config.cache.mkdir("turns"), alone=item.get_closest_marker("alone") is not None):
+    with turn(cache.mkdir("turns"), alone=item.get_closest_marker("alone") is not None):
         return (yield)
 
 
