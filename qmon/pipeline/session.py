@@ -34,19 +34,20 @@ _DEFAULTS: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+_JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 _LOCAL_DEFAULTS: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET}",
+    _JAVA_OPTIONS: f"-Dlog4j2.configurationFile={_QUIET}",
 }
 
 
 def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> SparkSession:
     """A session with qmon's settings, on ``master`` or on every processor of this machine.
 
-    Without ``master`` the one that spark-submit gives is kept. ``conf`` wins over qmon's own settings. Raises
-    ``BadInput`` where Java is missing or Spark refuses a setting.
+    Without ``master`` the one that spark-submit gives is kept. ``conf`` wins over qmon's own settings; options of Java
+    are added to them. Raises ``BadInput`` where Java is missing or Spark refuses a setting.
     """
     builder = SparkSession.builder.appName("qmon pipeline")
     submitted = "SPARK_ENV_LOADED" in os.environ and master is None
@@ -57,6 +58,8 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> S
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers': Spark takes whatever python3 is
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = _DEFAULTS | (_LOCAL_DEFAULTS if local else {}) | dict(conf or {})
+    if local and settings[_JAVA_OPTIONS] != _LOCAL_DEFAULTS[_JAVA_OPTIONS]:
+        settings[_JAVA_OPTIONS] = f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {settings[_JAVA_OPTIONS]}"
     for name, value in settings.items():
         builder = builder.config(name, value)
     with warnings.catch_warnings():

@@ -48,7 +48,7 @@ class Ran:
 
 
 def run(*, quick: bool = False) -> Part:
-    """One target and ten, each into a lake of its own, after a run over one that nobody counts."""
+    """One target and ten, each into a lake of its own, after a run over ten that nobody counts: Java is warm then."""
     hours, live_s = (1, 10.0) if quick else (HOURS, _LIVE_S)
     part = Part("pipeline", {"master": f"local[{CORES}]", "hours": hours, "interval_s": 2.0, **_SETTINGS})
     with tempfile.TemporaryDirectory() as folder:
@@ -59,7 +59,7 @@ def run(*, quick: bool = False) -> Part:
         sizes = {targets: copies(day.root, root / f"x{targets}", targets) / 1e6 for targets in (1, TIMES)}
         session = start(f"local[{CORES}]", {**_SETTINGS, "spark.local.dir": str(root / "local")})
         try:
-            _ran(session, root, "x1", "warm", 0.0)
+            _ran(session, root, f"x{TIMES}", "warm", 0.0)
             ran = {targets: _ran(session, root, f"x{targets}", f"x{targets}", size) for targets, size in sizes.items()}
         finally:
             session.stop()

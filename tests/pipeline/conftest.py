@@ -24,8 +24,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 def small(folder: Path) -> dict[str, str]:
-    """Settings of a Spark for tests."""
+    """Settings of a Spark for tests: a Java that does not take its time to become fast."""
     return {
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "2",
         "spark.default.parallelism": "2",
         "spark.local.dir": str(folder / "local"),
