@@ -7,7 +7,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from qmon.engines.base import Bound, Rows, Statement, Value
 from qmon.engines.faults import Explain, Fault, read_fault
@@ -26,6 +26,9 @@ except ImportError as _problem:
 pyodbc.pooling = False  # a pooled connection would keep our session settings, or another purpose's
 
 T = TypeVar("T")
+
+_CANCEL_S: Final = 2.0
+"""So many seconds a connection that is closed waits for a cancel that is under way."""
 
 ExplainStatement = Callable[[Fault, str], QmonError]
 """Turns a fault of a running statement, and the statement's name, into the error to raise."""
@@ -183,8 +186,15 @@ class OdbcConnection:
 
     def close(self) -> None:
         self._lost = self._lost or "the connection is closed"
-        with contextlib.suppress(pyodbc.Error):
-            self._raw.close()
+        # The driver crashes where a connection is freed under a cancel. One that never ends keeps its connection.
+        if not self._guard.acquire(timeout=_CANCEL_S):
+            return
+        try:
+            self._running = False
+            with contextlib.suppress(pyodbc.Error):
+                self._raw.close()
+        finally:
+            self._guard.release()
 
     def _values(self, bound: Bound) -> list[Value]:
         wanted, given = bound.statement.parameters, bound.values
