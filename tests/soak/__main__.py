@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import subprocess
+import sys
 import tempfile
 from dataclasses import replace
 from functools import partial
@@ -71,6 +74,7 @@ def main() -> None:
             _under_fire(design, replace(fire, messages=chosen.messages // 10, ring_size=4, asleep=True))
     if chosen.recorders:
         print(recorder_killed(chosen.recorders), flush=True)
+    _rates(chosen.designs)
     if chosen.hangs:
         print(_hangs(chosen.hangs), flush=True)
     if chosen.sessions:
@@ -101,6 +105,14 @@ def _line(done: Soaked, fire: Fire) -> str:
         name, done.pushed, done.pops, done.pushers_killed + done.poppers_killed, done.naps, done.deadlocks,
         round(done.seconds), done.order.promise, done.order.violations, done.order.furthest,
     )  # fmt: skip
+
+
+def _rates(designs: list[str]) -> None:
+    """Rates under rollbacks and crashes, where all designs are asked for; pytest prints its lines."""
+    if designs != list(DESIGNS):
+        return
+    asked = [sys.executable, "-m", "pytest", "-q", "tests/contract/test_rates.py"]
+    subprocess.run(asked, env=os.environ | {"QMON_LONG": "1"}, check=True)
 
 
 def _acts_killed(kills: int, rows: int) -> None:
