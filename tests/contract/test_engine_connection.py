@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import threading
 from collections.abc import Iterator
@@ -222,30 +221,6 @@ def test_a_cancel_at_any_moment_leaves_whole_results_or_none(connection: Connect
     thread.join(30)
     assert all(outcome in ([3000, 1, 500], []) for outcome in outcomes)
     assert is_good(connection)
-
-
-def test_closing_waits_for_a_cancel_under_way(database: str) -> None:
-    """The driver would crash, and Python with it."""
-    asked = sql("SELECT g FROM generate_series(1, 200) AS g", "g")
-    for _ in range(100):
-        connection, closed = open_target(database), threading.Event()
-
-        def harass(connection: Connection = connection, closed: threading.Event = closed) -> None:
-            while not closed.is_set():
-                connection.cancel()
-
-        threads = [threading.Thread(target=harass, daemon=True) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for _ in range(random.randrange(1, 4)):
-            with contextlib.suppress(DeadlineExceeded):
-                connection.fetch_batch([asked, asked])
-        connection.close()
-        closed.set()
-        for thread in threads:
-            thread.join(30)
-        with pytest.raises(ConnectionLost, match="closed"):
-            connection.fetch(ALIVE)
 
 
 def test_a_frozen_server_is_survived() -> None:
