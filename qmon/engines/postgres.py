@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from qmon.engines import postgres_errors as errors
+from qmon.engines.arrays import array
 from qmon.engines.base import Bound, EngineName, Session, Target, Value
 from qmon.engines.faults import Fault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
@@ -92,8 +93,7 @@ class Postgres:
 
     def texts(self, texts: Iterable[str]) -> str:
         """An array; the elements' type is that of the parameter it is bound to."""
-        quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
-        return "{" + ",".join(f'"{text}"' for text in quoted) + "}"
+        return array(texts)
 
     def binary(self, text: str) -> Value:
         """The text itself: its type is that of the parameter it is bound to."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
+from qmon.engines.arrays import array
 from qmon.engines.base import EngineName, Value
 from qmon.engines.queries import Name
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
@@ -16,7 +17,7 @@ from qmon.model.duration import format_duration
 from qmon.model.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
 from qmon.model.owners import Facts, Proof, proof
-from qmon.operate.frozen import CHUNK, Frozen, array, frozen, read_marks, texts_for
+from qmon.operate.frozen import CHUNK, Frozen, frozen, read_marks, texts_for
 from qmon.operate.sql import Sql
 
 MOST: Final = 2_000_000

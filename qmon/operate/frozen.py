@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Final
 from xml.etree import ElementTree
 
+from qmon.engines.arrays import array
 from qmon.engines.base import EngineName
 
 CHUNK: Final = 2000
@@ -82,9 +83,3 @@ def texts_for(engine: EngineName, texts: Iterable[str]) -> str:
     if engine == "postgres":
         return array(texts)
     return "".join(ElementTree.tostring(ElementTree.Element("r", k=text), encoding="unicode") for text in texts)
-
-
-def array(texts: Iterable[str]) -> str:
-    """An array's literal as PostgreSQL reads it, whatever is in the texts."""
-    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
-    return "{" + ",".join(f'"{text}"' for text in quoted) + "}"

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from qmon.engines.arrays import array
 from qmon.errors import BadInput
 from qmon.model.layout import OwnerColumn
 from qmon.model.operations import Choice, OwnerState, State
-from qmon.operate.frozen import array, frozen
+from qmon.operate.frozen import frozen
 from qmon.operate.install import uninstall
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
