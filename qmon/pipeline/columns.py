@@ -16,15 +16,13 @@ import pyarrow.compute as pc
 import pyarrow.json
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from qmon.pipeline.bundles import INSIDE, KEY, SHARES, bundled, cuts, share
 from qmon.pipeline.lines import Read, read_segment
-from qmon.pipeline.schema import FIGURES, LINE, STAGED, STRETCH
+from qmon.pipeline.schema import FIGURES, LINE, STAGED
 from qmon.recording.lines import VERSION
 
 _LINE: Final = to_arrow_schema(LINE)
 _STAGED: Final = to_arrow_schema(STAGED)
-_STRETCH: Final = to_arrow_schema(STRETCH)
-_TOGETHER: Final = 64
-"""Samples of a stretch at most: Spark reads some thousand rows at a time."""
 _BYTES: Final = 4 * 1024 * 1024
 """Text of lines read at a time, so that memory does not follow the size of a segment."""
 _LATEST: Final = 253_402_300_800.0
@@ -155,23 +153,23 @@ class _Lines:
         return found
 
     def rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
-        """Rows of the kinds ``poll``, ``stretch`` and ``operation``, of the lines that are each."""
+        """Rows of the kinds ``poll``, ``bundle`` and ``operation``, of the lines that are each."""
         if polls.any():
             lines = np.flatnonzero(polls)
             at = self._figures.field("sampled_at").take(lines)
             common = self._common(lines, at)
-            stretches, counts = self._stretches(lines, common)
+            bundles, counts = self._bundles(lines, common)
             common["queues"] = counts
             yield _batch(
                 common | {
                     "kind": "poll", "file": self._file,
-                    "span_s": _highest(self._figures.field("span_s").take(lines)),
+                    "span_s": self._lists["span_s"].highest()[lines],
                     "wait": self._figures.field("wait").take(lines),
                     "sessions": self._figures.field("sessions").take(lines),
                 },
                 len(lines),
             )  # fmt: skip
-            yield stretches
+            yield bundles
         if operations.any():
             lines = np.flatnonzero(operations)
             done = self._operation.take(lines)
@@ -192,68 +190,59 @@ class _Lines:
             "date": _dates(at),
         }
 
-    def _stretches(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
-        """The samples of each queue in stretches, and how many there are of each line.
+    def _bundles(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
+        """The samples in bundles, and how many there are of each line.
 
         A queue without a name is none, and one that a line names twice counts once.
         """
         counts = self._lists["queue"].lengths[lines]
         names = self._lists["queue"].spread(lines, counts).dictionary_encode()
+        known = [share(name) for name in names.dictionary.to_pylist()]
+        shares = np.array([*known, 0], np.int64)  # the last is that of those without a name
         line = np.repeat(np.arange(len(lines)), counts)
         code = names.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        order = np.argsort(code, kind="stable")  # by queue, then by line
-        by_queue, by_line = code[order], line[order]
+        together = _alike(common)[line] * SHARES + shares[code]
+        order = np.lexsort((line, code, together))
         again = np.zeros(len(order), bool)
-        again[1:] = (by_queue[1:] == by_queue[:-1]) & (by_line[1:] == by_line[:-1])
-        order = order[(by_queue >= 0) & ~again]
-        starts = _starts(code[order], _alike(common)[line[order]])
-        offsets = pa.array(np.append(starts, len(order)), pa.int32())
-        at_line, places = pa.array(line[order]), pa.array(order)
-        polls = {"poll": self._figures.field("sequence").take(lines)}
-        lists = {name: (common | polls)[name].take(at_line) for name in ("place", "sequence", "poll", "sampled_at")}
-        lists |= {name: self._lists[name].spread(lines, counts).take(places) for name in FIGURES if name != "queue"}
-        first = line[order][starts]
-        columns = {name: _full(common[name], len(lines)).take(pa.array(first)) for name in _SHARED}
+        again[1:] = (np.diff(code[order]) == 0) & (np.diff(line[order]) == 0)
+        order = order[(code[order] >= 0) & ~again]
+        starts = cuts(together[order])
+        flat = self._flat(lines, counts, common, line[order], order)
+        lengths = np.diff(np.append(starts, len(order)))
+        columns = {name: _full(common[name], len(lines)).take(pa.array(line[order][starts])) for name in KEY}
         columns |= {
-            "kind": "stretch",
-            "source": self._source,
-            "queue": names.dictionary.take(pa.array(code[order][starts])),
+            "kind": "bundle",
+            "share": pa.array(shares[code[order][starts]], pa.int32()),
+            "bundle": [bundled(flat.slice(start, size)) for start, size in zip(starts, lengths, strict=True)],
         }
-        columns["stretch"] = pa.StructArray.from_arrays(
-            [_listed(offsets, lists[field.name], field.type) for field in _STRETCH], fields=list(_STRETCH)
-        )
         kept = np.bincount(line[order], minlength=len(lines))
         return _batch(columns, len(starts)), pa.array(kept, pa.int32())
+
+    def _flat(
+        self, lines: Places, counts: Places, common: dict[str, Any], line: Places, order: Places
+    ) -> pa.RecordBatch:
+        """One row a sample: ``line`` is its line, ``order`` its place among all of these lines."""
+        at_line, places = pa.array(line), pa.array(order)
+        of_line = common | {"poll": self._figures.field("sequence").take(lines)}
+        columns = []
+        for field in INSIDE:
+            if field.name in self._lists:
+                values = self._lists[field.name].spread(lines, counts).take(places)
+            else:
+                values = _full(of_line[field.name], len(lines)).take(at_line)
+            columns.append(values.cast(field.type))
+        return pa.record_batch(columns, schema=INSIDE)
 
     def _column(self, name: str) -> pa.Array:
         return self._lines.column(name).combine_chunks()
 
 
-_SHARED: Final = ("target", "zone", "date", "recorder")
-"""What all samples of a stretch have in common, beside the queue."""
-
-
 def _alike(common: dict[str, Any]) -> Places:
-    """A number for each line, the same for those that have ``_SHARED`` in common."""
+    """A number for each line, the same for those that have ``KEY`` in common."""
     found: dict[tuple[str, ...], int] = {}
-    columns = (common[name] for name in _SHARED)
+    columns = (common[name] for name in KEY)
     each = zip(*(c if isinstance(c, list) else c.to_pylist() for c in columns), strict=True)
     return np.array([found.setdefault(key, len(found)) for key in each], np.int64)
-
-
-def _starts(queue: Places, alike: Places) -> Places:
-    """Where a stretch begins, of rows by queue and line."""
-    new = np.ones(len(queue), bool)
-    new[1:] = (queue[1:] != queue[:-1]) | (alike[1:] != alike[:-1])
-    begins = np.flatnonzero(new)
-    since = np.arange(len(queue)) - np.repeat(begins, np.diff(np.append(begins, len(queue))))
-    return np.flatnonzero(since % _TOGETHER == 0)
-
-
-def _listed(offsets: pa.Array, values: pa.Array, kind: pa.DataType) -> pa.Array:
-    if values.null_count == len(values):
-        return pa.nulls(len(offsets) - 1, kind)
-    return pa.ListArray.from_arrays(offsets, values.cast(kind.value_type)).cast(kind)
 
 
 class _ListColumn:
@@ -263,6 +252,15 @@ class _ListColumn:
         self.lengths: Places = pc.fill_null(lists.value_lengths(), 0).to_numpy(zero_copy_only=False).astype(np.int64)
         self._starts = np.cumsum(self.lengths) - self.lengths
         self._values = lists.flatten()
+
+    def highest(self) -> npt.NDArray[np.float64]:
+        """The greatest value of each line's list; of one without any not a number."""
+        found = np.full(len(self.lengths), np.nan)
+        if len(self._values):
+            values = self._values.to_numpy(zero_copy_only=False)
+            some = self.lengths > 0
+            found[some] = np.fmax.reduceat(values, self._starts[some])
+        return found
 
     def spread(self, lines: Places, counts: Places) -> pa.Array:
         """The values of some lines one after the other, ``counts`` of each; of an empty list nulls."""
@@ -274,12 +272,6 @@ class _ListColumn:
         within = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
         places = np.repeat(self._starts[lines], counts) + within
         return self._values.take(pa.array(places, mask=np.repeat(lengths == 0, counts)))
-
-
-def _highest(lists: pa.Array) -> pa.Array:
-    """The greatest value of each list that has one."""
-    found = [max((each for each in values or () if each is not None), default=None) for values in lists.to_pylist()]
-    return pa.array(found, pa.float64())
 
 
 def _dates(at: pa.Array) -> pa.Array:
@@ -298,4 +290,6 @@ def _full(value: object, rows: int, kind: pa.DataType | None = None) -> pa.Array
         return pa.nulls(rows, kind)
     if isinstance(value, list):
         return pa.array(value, kind)
+    if isinstance(value, np.ndarray):
+        return pa.array(value, from_pandas=True)
     return value if isinstance(value, pa.Array) else pa.repeat(pa.scalar(value), rows)

@@ -14,7 +14,7 @@ from pyspark.storagelevel import StorageLevel
 from qmon.pipeline import samples as stage
 from qmon.pipeline.incidents import runs
 from qmon.pipeline.lake import Lake, Manifest
-from qmon.pipeline.rollups import GRAINS, rollups
+from qmon.pipeline.rollups import GRAINS, rollups, rollups_of
 from qmon.pipeline.schema import STAGED
 from qmon.pipeline.storage import Storage
 
@@ -37,13 +37,16 @@ def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = 
     days = _touched(rows)
     old = lake.read("samples", before, days)
     new = not any(date in before.days.get(target, {}) for target, date in days)
-    fresh = stage.samples(rows, gathered=new).join(stage.doubled(rows, old), ["source", "place"], "left_anti")
+    unique = new and stage.doubled(rows, old).isEmpty()
+    fresh = stage.samples(rows, gathered=new)
+    if not unique:
+        fresh = fresh.join(stage.doubled(rows, old), ["source", "place"], "left_anti")
     lake.write("samples", old.unionByName(fresh.drop("source", "place")), stamp, gathered=new)
     waits = lake.read("waits", before, days).unionByName(stage.waits(rows))
     lake.write("waits", waits.dropDuplicates(["target", "recorder", "sequence", "event"]), stamp)
     done = lake.read("operations", before, days).unionByName(stage.operations(rows))
     lake.write("operations", stage.last_said(done), stamp)
-    _derive(lake, days, stamp)
+    _derive(lake, days, stamp, stage.bundles(rows) if unique else None)
     counts = _counts(lake, rows, old, days, stamp)
     if counts["bad"]:
         stage.bad(rows).coalesce(1).write.mode("overwrite").parquet(lake.storage.at("bad", f"batch={stamp}"))
@@ -89,12 +92,16 @@ def _touched(rows: DataFrame) -> list[tuple[str, str]]:
     return sorted((row.target, row.date) for row in days.collect())
 
 
-def _derive(lake: Lake, days: list[tuple[str, str]], stamp: str) -> None:
-    """Rollups and runs of these days, from the samples that this batch has written."""
+def _derive(lake: Lake, days: list[tuple[str, str]], stamp: str, bundles: DataFrame | None) -> None:
+    """Rollups and runs of these days, from the samples that this batch has written.
+
+    ``bundles``: where these days have the samples of this batch alone, each once; they are rolled up faster.
+    """
     paths = [lake.folder("samples", stamp, *day) for day in days]
     samples = lake.read_folders("samples", [path for path in paths if lake.storage.exists(path)])
     lake.write("runs", runs(samples), stamp)
-    rolled = rollups(samples).persist(StorageLevel.MEMORY_AND_DISK)
+    rolled = rollups(samples) if bundles is None else rollups_of(bundles, samples.count())
+    rolled = rolled.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         for table in GRAINS:
             lake.write(table, rolled.where(F.col("grain") == table), stamp)
@@ -104,7 +111,7 @@ def _derive(lake: Lake, days: list[tuple[str, str]], stamp: str) -> None:
 
 def _counts(lake: Lake, rows: DataFrame, old: DataFrame, days: list[tuple[str, str]], stamp: str) -> dict[str, int]:
     told = (
-        rows.where("kind <> 'stretch'")
+        rows.where("kind <> 'bundle'")
         .agg(
             F.countDistinct("file").alias("segments"),
             F.count(F.lit(1)).alias("lines"),

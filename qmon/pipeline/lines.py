@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
+from qmon.pipeline.inflating import reader
 from qmon.recording.codec import Damaged
 from qmon.recording.reading import inflated
 
@@ -62,7 +63,7 @@ def _members(content: bytes) -> Iterator[tuple[bytes, str]]:
         yield b"", "the file is empty"
     while at < len(data):
         try:
-            text, used = inflated(data[at:], partly=True)
+            text, used = inflated(data[at:], partly=True, reader=reader)
         except Damaged as problem:
             text, used, reason = b"", 0, f"byte {at}: {problem}"
         else:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType
 
+from qmon.pipeline.bundles import KEY, unbundled
 from qmon.pipeline.rates import FIGURES
 from qmon.pipeline.sums import Places
 
@@ -59,6 +60,23 @@ def unpacked(rows: pa.Table) -> pa.Table:
         columns[name] = pa.DictionaryArray.from_arrays(pa.array(places), names.dictionary)
     for name in _EACH:
         columns[name] = rows.column(name).combine_chunks().flatten()
+    return pa.table(columns)
+
+
+def needed(bundles: pa.Table) -> pa.Table:
+    """Of bundles with ``KEY`` beside them what is rolled up, one row a sample, as ``unpacked`` gives it."""
+    inside = [name for name in (*SHARED, *_EACH) if name not in KEY]
+    parts = [unbundled(bundle.as_buffer(), inside) for bundle in bundles.column("bundle")]
+    lengths = np.array([part.num_rows for part in parts])
+    columns = {}
+    for name in KEY:
+        names = encoded(bundles.column(name))
+        places: Places = np.repeat(names.indices.to_numpy(zero_copy_only=False), lengths)
+        columns[name] = pa.DictionaryArray.from_arrays(pa.array(places), names.dictionary)
+    together = pa.Table.from_batches(parts)
+    for name in inside:
+        column = together.column(name).combine_chunks()
+        columns[name] = encoded(column) if name in SHARED else column
     return pa.table(columns)
 
 

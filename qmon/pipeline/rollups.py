@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from qmon.pipeline.packing import PACKED, encoded, packing, unpacked
+from qmon.pipeline.bundles import KEY
+from qmon.pipeline.packing import PACKED, encoded, needed, packing, unpacked
 from qmon.pipeline.rates import Measured, ranks
 from qmon.pipeline.schema import ROLLUPS
 from qmon.pipeline.sums import Places, Stretches
@@ -22,7 +23,7 @@ GRAINS: Final = {"minutes": 60, "hours": 3600, "days": 86400}
 ROLLED: Final = StructType([StructField("grain", StringType()), *ROLLUPS.fields])
 AT_ONCE: Final = 200_000
 """About so many samples are rolled up together; a queue's day is never split."""
-_KEY: Final = ("target", "date", "queue")
+_KEY: Final = (*KEY, "queue")
 
 
 def rollups(samples: DataFrame, grains: Mapping[str, int] = GRAINS) -> DataFrame:
@@ -34,14 +35,24 @@ def rollups(samples: DataFrame, grains: Mapping[str, int] = GRAINS) -> DataFrame
     groups = 1 + samples.count() // AT_ONCE
     group = F.pmod(F.xxhash64(*_KEY), F.lit(groups)).cast("int").alias("group")
     packed = samples.select(*PACKED.fieldNames()).mapInArrow(packing, PACKED)
-    return packed.select(group, *PACKED.fieldNames()).groupBy("group").applyInArrow(_rolling(dict(grains)), ROLLED)
+    return _rolled_by(packed.select(group, *PACKED.fieldNames()), unpacked, grains)
 
 
-def _rolling(grains: dict[str, int]) -> Callable[[pa.Table], pa.Table]:
-    def roll(packed: pa.Table) -> pa.Table:
-        return rolled(unpacked(packed), grains)
+def rollups_of(bundles: DataFrame, samples: int, grains: Mapping[str, int] = GRAINS) -> DataFrame:
+    """The same from bundles, of so many samples in all, which must be unique: Java looks into none of them."""
+    groups = 1 + samples // AT_ONCE
+    group = F.pmod(F.xxhash64(*KEY, "share"), F.lit(groups)).cast("int").alias("group")
+    return _rolled_by(bundles.select(group, *KEY, "bundle"), needed, grains)
 
-    return roll
+
+def _rolled_by(rows: DataFrame, samples: Callable[[pa.Table], pa.Table], grains: Mapping[str, int]) -> DataFrame:
+    """Each ``group`` of rows rolled up, of which ``samples`` makes one row a sample."""
+    seconds = dict(grains)
+
+    def roll(group: pa.Table) -> pa.Table:
+        return rolled(samples(group), seconds)
+
+    return rows.groupBy("group").applyInArrow(roll, ROLLED)
 
 
 def rolled(samples: pa.Table, grains: Mapping[str, int]) -> pa.Table:

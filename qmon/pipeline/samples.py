@@ -5,8 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from qmon.pipeline.bundles import KEY, UNBUNDLED, unbundling
 from qmon.pipeline.columns import batches
-from qmon.pipeline.schema import OPERATIONS, SAMPLES, STAGED, STRETCH, WAITS
+from qmon.pipeline.schema import OPERATIONS, STAGED, WAITS
 
 _LINE = ("target", "recorder", "sequence")
 
@@ -19,18 +20,17 @@ def staged(segments: DataFrame) -> DataFrame:
 def samples(rows: DataFrame, *, gathered: bool) -> DataFrame:
     """One row a queue and poll, of staged rows; with ``source`` and ``place``.
 
-    ``gathered``: those of a target and day come together, ready to be written; of stretches that costs little.
+    ``gathered``: those of a target and day come together, ready to be written; of bundles that costs little.
     """
-    stretches = rows.where("kind = 'stretch'")
+    found = bundles(rows)
     if gathered:
-        stretches = stretches.hint("rebalance", "target", "date")
-    first, *others = STRETCH.fieldNames()
-    each = stretches.select(
-        "recorder", "queue", "zone", "target", "date", "source", "stretch",
-        F.posexplode(f"stretch.{first}").alias("at", first),
-    )  # fmt: skip
-    flat = each.select("*", *(F.get(F.col(f"stretch.{name}"), F.col("at")).alias(name) for name in others))
-    return flat.select(*SAMPLES.fieldNames(), "source", "place")
+        found = found.hint("rebalance", *KEY)
+    return found.select(*KEY, "bundle").mapInArrow(unbundling, UNBUNDLED)
+
+
+def bundles(rows: DataFrame) -> DataFrame:
+    """The samples as they are staged: ``target``, ``date``, ``share``, ``bundle``."""
+    return rows.where("kind = 'bundle'").select(*KEY, "share", "bundle")
 
 
 def doubled(rows: DataFrame, known: DataFrame) -> DataFrame:

@@ -13,6 +13,7 @@ from typing import Final
 
 from pyspark.sql.types import (
     ArrayType,
+    BinaryType,
     DataType,
     DoubleType,
     IntegerType,
@@ -34,7 +35,7 @@ SEGMENTS: Final = "path string, modificationTime timestamp, length long, content
 
 FIGURES: Final[dict[str, DataType]] = {
     **dict.fromkeys(("queue", "design"), _S),
-    **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "dead", "fill"), _D),
+    **dict.fromkeys(("ready", "in_progress", "stuck", "oldest_s", "scheduled", "dead", "fill", "gap"), _D),
     **dict.fromkeys(("span_s", "pushed", "popped", "completed"), _D),
     "verdict": _S,
     "severity": _I,
@@ -53,20 +54,15 @@ _OPERATION: Final = _struct(
 LINE: Final = _struct(v=_I, r=_S, n=_L, figures=_FIGURES_LINE, operation=_OPERATION)
 """What is read of a line."""
 
-STRETCH: Final = _struct(
-    place=ArrayType(_L), sequence=ArrayType(_L), poll=ArrayType(_L), sampled_at=ArrayType(_D),
-    **{name: ArrayType(kind) for name, kind in FIGURES.items() if name != "queue"},
-)  # fmt: skip
-"""Some samples of one queue, one list a column; a list that is missing is not known for any of them."""
-
 STAGED: Final = _struct(
     kind=_S, file=_S, source=_L, place=_L, text=_S, reason=_S, target=_S, zone=_S, date=_S, recorder=_S, sequence=_L,
-    sampled_at=_D, span_s=_D, queues=_I, wait=ArrayType(_S), sessions=ArrayType(_D), operation=_OPERATION, queue=_S,
-    stretch=STRETCH,
+    sampled_at=_D, span_s=_D, queues=_I, wait=ArrayType(_S), sessions=ArrayType(_D), operation=_OPERATION, share=_I,
+    bundle=BinaryType(),
 )  # fmt: skip
 """A batch's rows while it is under way, of four kinds: ``poll`` (a line of figures, with the number of its queues, its
-waits and the longest ``span_s``), ``stretch`` (samples of one queue), ``operation``, and ``bad`` (a line or stretch of
-lines that cannot be used: ``reason`` says why). ``place``: lines of a file from 1; ``source`` stands for the file.
+waits and the longest ``span_s``), ``bundle`` (samples of the queues of a share), ``operation``, and ``bad`` (a line or
+stretch of lines that cannot be used: ``reason`` says why). ``place``: lines of a file from 1; ``source`` stands for the
+file.
 """
 
 SAMPLES: Final = _struct(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Severity
@@ -162,22 +162,37 @@ def mark_of(line: Line) -> Mark | None:
     return None
 
 
-def inflated(data: bytes | memoryview, *, partly: bool = False) -> tuple[bytes, int]:
+class Inflates(Protocol):
+    """What reads a gzip member piece by piece, as ``zlib.decompressobj`` does."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes | memoryview, /) -> bytes: ...
+
+
+def inflated(
+    data: bytes | memoryview, *, partly: bool = False, reader: Callable[[int], Inflates] = zlib.decompressobj
+) -> tuple[bytes, int]:
     """The first gzip member of ``data`` and how many bytes it takes. Raises ``Damaged``.
 
     ``partly`` allows for one that is not finished (0 bytes), and for a damaged one of which something came out (-1).
+    ``reader`` makes what reads it, for where that is another than zlib; its errors are zlib's.
     """
-    reader, text, fed = zlib.decompressobj(_GZIP), bytearray(), 0
+    inflates, text, fed = reader(_GZIP), bytearray(), 0
     try:
-        while not reader.eof and fed < len(data):
-            text += reader.decompress(data[fed : fed + _CHUNK])
+        while not inflates.eof and fed < len(data):
+            text += inflates.decompress(data[fed : fed + _CHUNK])
             fed += min(_CHUNK, len(data) - fed)
     except zlib.error as problem:
         if not (partly and text):
             raise Damaged(f"not readable from here on: {problem}") from None
         return bytes(text), -1
-    if reader.eof:
-        return bytes(text), fed - len(reader.unused_data)
+    if inflates.eof:
+        return bytes(text), fed - len(inflates.unused_data)
     if not partly:
         raise Damaged("it ends in the middle of a minute")
     return bytes(text), 0

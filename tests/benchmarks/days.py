@@ -11,6 +11,9 @@ from qmon.recording.places import segments
 from qmon.recording.reading import inflated
 from tests.benchmarks.recording import Day, Live, made_day
 
+INTERVAL_S = 2.0
+WAITS_EVERY_S = 10.0
+WAITS = ("Lock:transactionid", "Lock:tuple", "IO:WalSync", "LWLock:WALWrite", "Client:ClientRead")
 TROUBLE_S = 300.0
 """At the start of each hour one queue is in trouble for so long."""
 
@@ -20,7 +23,7 @@ def varied_day(root: Path, live: Live, hours: int) -> Day:
     rng = random.Random(hours)
 
     def vary(figures: Plain, at: float) -> Plain:
-        return figures | _jittered(rng, figures) | _troubled(figures, at)
+        return figures | _jittered(rng, figures) | _troubled(figures, at) | _waited(rng, at)
 
     return made_day(root, live, hours, vary)
 
@@ -55,6 +58,13 @@ def _jittered(rng: random.Random, figures: Plain) -> Plain:
     ages = figures.get("oldest_s") or [None] * count
     found["oldest_s"] = [None if each is None else round(each + rng.expovariate(0.5), 3) for each in ages]
     return {name: values for name, values in found.items() if any(each is not None for each in values)}
+
+
+def _waited(rng: random.Random, at: float) -> Plain:
+    """Who waits for what, as often as it is looked at."""
+    if at % WAITS_EVERY_S >= INTERVAL_S:
+        return {}
+    return {"wait": list(WAITS), "sessions": [rng.randrange(40) for _ in WAITS]}
 
 
 def _troubled(figures: Plain, at: float) -> Plain:

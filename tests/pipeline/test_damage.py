@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from pathlib import Path
 
 import pytest
 
+from qmon.pipeline.inflating import Fast
 from qmon.pipeline.lines import read_segment
 from qmon.recording.reading import open_segment
 from tests.pipeline.comparing import START
@@ -23,6 +25,12 @@ def numbers(path: Path) -> set[int]:
 def reasons(path: Path) -> list[str]:
     """What is said of the stretches that cannot be read."""
     return [line.reason for line in read_segment(path.as_uri(), path.read_bytes()) if line.reason is not None]
+
+
+@pytest.fixture(autouse=True, params=[zlib.decompressobj, Fast], ids=["zlib", "isal"])
+def _by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each by what is there where isal is not installed, and by isal."""
+    monkeypatch.setattr("qmon.pipeline.lines.reader", request.param)
 
 
 @pytest.fixture

@@ -1,0 +1,23 @@
+"""What Spark's Java is started with, where the user has options of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.pipeline.session import java_options
+
+
+@pytest.mark.parametrize(
+    ("theirs", "collector"),
+    [
+        ("", "-XX:+UseParallelGC"),
+        ("-Dx=y", "-XX:+UseParallelGC"),
+        ("-XX:+UseG1GC -Dx=y", "-XX:+UseG1GC"),
+        ("-XX:+UseStringDeduplication", "-XX:+UseParallelGC"),
+    ],
+)
+def test_java_takes_one_collector(theirs: str, collector: str) -> None:
+    options = java_options(theirs).split()
+    assert [option for option in options if option.endswith("GC")] == [collector]
+    assert set(theirs.split()) <= set(options)
+    assert any(option.startswith("-Dlog4j2.configurationFile=file:/") for option in options)
