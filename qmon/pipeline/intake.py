@@ -76,7 +76,8 @@ def _staged(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str]) -
         gone = lake.session.createDataFrame(passed, "kind string, file string, place long, reason string")
         rows = rows.unionByName(gone, allowMissingColumns=True)
     place = lake.storage.at("staged", f"batch={stamp}")
-    rows.write.mode("overwrite").partitionBy("kind").parquet(place)
+    # What is large is compressed already.
+    rows.write.mode("overwrite").option("compression", "none").partitionBy("kind").parquet(place)
     return lake.session.read.schema(STAGED).parquet(place)
 
 
