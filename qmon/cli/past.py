@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,9 +40,9 @@ def of_target(target: Target, config: Path | None, baselines: Path | None, recor
 
     configured = read_config(config).targets.get(target.name)
     named = baselines or (configured.baselines if configured is not None else None)
-    found = _found(named, recordings)
+    usual = _usual(named, recordings)
     archive = live_archive(recordings, target.name, local_zone()) if recordings is not None else None
-    return Known(archive, found.baselines, found.problem)
+    return Known(archive, usual)
 
 
 def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> Known:
@@ -49,16 +50,20 @@ def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> Known
     from qmon.recording.archive import taped_archive
     from qmon.tui.past import Known
 
-    found = _found(baselines, recordings if recordings.is_dir() else None)
-    return Known(taped_archive(replay.tape), found.baselines, found.problem, lambda: replay.at, replay.seek)
+    usual = _usual(baselines, recordings if recordings.is_dir() else None)
+    return Known(taped_archive(replay.tape), usual, lambda: replay.at, replay.seek)
 
 
-def _found(named: Path | None, recordings: Path | None) -> Found:
-    from qmon.recording.baselines import Found, find_baselines, read_baselines
+def _usual(named: Path | None, recordings: Path | None) -> Callable[[], Found]:
+    """What is usual, from now on: the file may be written anew, or for the first time, while the dashboard is open."""
+    from qmon.recording.baselines import FILE, Found, find_baselines, read_baselines
+    from qmon.recording.renewed import Renewed
 
     if named is not None:
-        return Found(read_baselines(named))
+        return Renewed(named, Found(read_baselines(named)))
+    if recordings is None:
+        return Found
     found = find_baselines(recordings)
     if found.problem:
         note(f"qmon: {clean(found.problem)}")
-    return found
+    return Renewed(recordings / FILE, found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock, Thread
 
 from textual.message import Message
@@ -11,22 +11,32 @@ from textual.message_pump import MessagePump
 
 from qmon.model.usual import Baselines
 from qmon.recording.archive import Archive
+from qmon.recording.baselines import Found
 from qmon.recording.lines import Mark
 from qmon.recording.past import Past, Pasts
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """``archive``: what is recorded of the target, if anything is. ``problem``: why nothing is known of what is usual.
+    """``archive``: what is recorded of the target, if anything is. ``usual``: what is usual, as of now.
 
     ``here``: the moment that a replay shows; ``go``: lets it go to one. Seconds since the epoch.
     """
 
     archive: Archive | None = None
-    baselines: Baselines = field(default_factory=Baselines)
-    problem: str = ""
+    usual: Callable[[], Found] = Found
     here: Callable[[], float] | None = None
     go: Callable[[float], None] | None = None
+
+    @property
+    def baselines(self) -> Baselines:
+        """What is usual."""
+        return self.usual().baselines
+
+    @property
+    def problem(self) -> str:
+        """Why it could not be read, in one line, or empty."""
+        return self.usual().problem
 
 
 @dataclass(frozen=True, slots=True)

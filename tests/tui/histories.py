@@ -25,7 +25,7 @@ def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True
     tape = open_tape(root)
     replay = Replay(tape, BEGIN + hours * HOUR, playing=False)
     found = find_baselines(root if root.is_dir() else None)
-    known = Known(taped_archive(tape), found.baselines, found.problem, lambda: replay.at, replay.seek)
+    known = Known(taped_archive(tape), lambda: found, lambda: replay.at, replay.seek)
     return ReplayApp(replay, known=known, plain=plain, dark=dark), replay
 
 

@@ -8,6 +8,7 @@ import pytest
 from textual.pilot import Pilot
 
 from qmon.model.usual import Baselines, Usual
+from qmon.recording.baselines import Found
 from qmon.tui.past import Known
 from qmon.tui.screens.history import HistoryScreen
 from tests.recording.days import usual, written
@@ -86,5 +87,5 @@ def known() -> Baselines:
 
 @pytest.mark.parametrize("size", SIZES, ids=IDS)
 def test_overview_with_marks(snap_compare: Compare, size: tuple[int, int]) -> None:
-    shot = Shot(known=Known(baselines=known()))
+    shot = Shot(known=Known(usual=lambda: Found(known())))
     assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)

@@ -1,0 +1,57 @@
+"""The file of what is usual while a dashboard is open: written anew, for the first time, damaged, gone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from qmon.recording.baselines import FILE, Found, find_baselines
+from qmon.recording.renewed import EVERY_S, Renewed
+from tests.facts import wait_until
+from tests.recording.test_baselines_file import WHOLE
+
+
+class Clock:
+    """Seconds that pass when they are told to."""
+
+    at = 0.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+def write(path: Path, text: str) -> None:
+    """As ``qmon pipeline baselines`` does: under another name first."""
+    path.with_name("new").write_text(text)
+    path.with_name("new").replace(path)
+
+
+def test_a_file_that_is_written_anew_is_known_after_a_minute(tmp_path: Path) -> None:
+    path, clock = tmp_path / FILE, Clock()
+    renewed = Renewed(path, find_baselines(tmp_path), clock)
+    write(path, json.dumps(WHOLE))
+    clock.at = EVERY_S - 1
+    assert renewed() == Found()
+    clock.at = EVERY_S
+    renewed()
+    wait_until(lambda: "shop" in renewed().baselines.hours, what="the file")
+    write(path, json.dumps(WHOLE | {"queues": {"depot": {}}}))
+    clock.at += EVERY_S
+    renewed()
+    wait_until(lambda: "depot" in renewed().baselines.hours, what="the next file")
+
+
+def test_one_that_cannot_be_read_leaves_what_was_known(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    write(path, json.dumps(WHOLE))
+    renewed = Renewed(path, find_baselines(tmp_path))
+    known = renewed().baselines
+    write(path, "{")
+    renewed.look()
+    assert renewed().baselines == known and "is damaged" in renewed().problem
+    path.unlink()
+    renewed.look()
+    assert renewed().baselines == known
+    write(path, json.dumps(WHOLE))
+    renewed.look()
+    assert renewed() == Found(known)
