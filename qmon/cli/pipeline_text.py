@@ -17,7 +17,7 @@ _WIDTH: Final = 60
 def show(facts: Facts) -> None:
     """Print it."""
     from qmon.pipeline.html import notes
-    from qmon.pipeline.tables import incident_table, queue_table, wait_table, worst_table
+    from qmon.pipeline.tables import incident_table, message_table, queue_table, wait_table, worst_table
     from qmon.pipeline.words import moment
 
     say(f"Queues from {moment(facts.period.start)[:16]} to {moment(facts.period.end)[:16]} UTC")
@@ -27,6 +27,8 @@ def show(facts: Facts) -> None:
     _part("Incidents", incident_table(facts))
     if facts.waits:
         _part("Waits", wait_table(facts))
+    if facts.messages:
+        _part("Archived messages", message_table(facts))
     for each in facts.queues:
         say(f"\n{clean(each.target)} · {clean(each.queue)}")
         _plots(each)

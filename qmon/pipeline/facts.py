@@ -16,8 +16,10 @@ from qmon.pipeline.baselines import as_file, baselines, readings, zoned, zones_o
 from qmon.pipeline.capacity import Capacity, capacity
 from qmon.pipeline.incidents import incidents, with_operations
 from qmon.pipeline.lake import Lake, Manifest
+from qmon.pipeline.messages import Messages
 from qmon.pipeline.rollups import rollups
 from qmon.pipeline.storage import Storage
+from qmon.pipeline.waited import waited
 
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
@@ -69,7 +71,8 @@ class QueueFacts:
 class Facts:
     """The whole report. ``waits``: target, event, and how many sessions waited for it on average.
 
-    ``left_out``: queues, and ``more_incidents``: incidents that there are beyond those listed.
+    ``messages``: how long archived messages waited, one row a queue (``waited.waited``). ``left_out``: queues, and
+    ``more_incidents``: incidents that there are beyond those listed.
     """
 
     period: Period
@@ -80,6 +83,7 @@ class Facts:
     counts: Mapping[str, int]
     left_out: int = 0
     more_incidents: int = 0
+    messages: tuple[Row, ...] = ()
 
 
 def day_of(at: float) -> str:
@@ -122,7 +126,7 @@ def gather(lake: Lake, manifest: Manifest, period: Period, queue: str | None = N
     )  # fmt: skip
     return Facts(
         period, step_s, queues, tuple(found[:MOST_INCIDENTS]), _waits(lake, manifest, period), manifest.counts,
-        len(whole) - len(shown), max(0, len(found) - MOST_INCIDENTS),
+        len(whole) - len(shown), max(0, len(found) - MOST_INCIDENTS), _messages(lake, period, queue),
     )  # fmt: skip
 
 
@@ -217,6 +221,14 @@ def _waits(lake: Lake, manifest: Manifest, period: Period) -> tuple[tuple[str, s
     rows = waited.join(watched, "target").where("watched_s > 0 and session_s > 0").collect()
     found = [(row.target, row.event, row.session_s / row.watched_s) for row in rows]
     return tuple(sorted(found, key=lambda each: (-each[2], each[0], each[1]))[:10])
+
+
+def _messages(lake: Lake, period: Period, queue: str | None) -> tuple[Row, ...]:
+    """Those that were archived in the period."""
+    days = F.col("date").between(day_of(period.start), day_of(period.end - 0.001))
+    rows = waited(_within(Messages(lake).frame().where(days), period, "archived_at", queue)).collect()
+    most_first = sorted(rows, key=lambda row: (-row.messages, row.target, row.queue))
+    return tuple(row.asDict() for row in most_first[:MOST_QUEUES])
 
 
 def _worst(hours: Iterable[Row]) -> tuple[Row, ...]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from qmon.pipeline.facts import Facts, QueueFacts, Row, mean, rate
 from qmon.pipeline.plot import plot
-from qmon.pipeline.tables import Table, incident_table, queue_table, wait_table, worst_table
+from qmon.pipeline.tables import Table, incident_table, message_table, queue_table, wait_table, worst_table
 from qmon.pipeline.words import change, moment, number, seconds
 
 _PAGE: Final = "report.html"
@@ -24,6 +24,8 @@ def page(facts: Facts) -> str:
     body += [_table("Queues", queue_table(facts)), _table("Incidents", incident_table(facts))]
     if facts.waits:
         body.append(_table("Waits", wait_table(facts)))
+    if facts.messages:
+        body.append(_table("Archived messages", message_table(facts)))
     body += [_queue(each, facts) for each in facts.queues]
     form = files("qmon.pipeline").joinpath(_PAGE).read_text(encoding="utf-8")  # also out of a zip, on a cluster
     return Template(form).substitute(title=escape(title), body="\n".join(body))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qmon.pipeline.facts import Facts, QueueFacts, Row, mean, rate
-from qmon.pipeline.words import change, moment, number, seconds
+from qmon.pipeline.words import change, moment, number, percent, seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,20 @@ def _incident(row: Row) -> tuple[str, ...]:
 def wait_table(facts: Facts) -> Table:
     """What sessions waited for most."""
     return Table(("target", "wait", "sessions, mean"), tuple((t, e, number(n)) for t, e, n in facts.waits), (0, 1))
+
+
+def message_table(facts: Facts) -> Table:
+    """How long archived messages waited to be popped, and were worked on."""
+    headings = (
+        "target", "queue", "messages", "wait p50", "wait p95", "wait p99", "work p50", "work p95", "work p99",
+        "more than one try",
+    )  # fmt: skip
+    return Table(headings, tuple(map(_messages, facts.messages)), (0, 1))
+
+
+def _messages(row: Row) -> tuple[str, ...]:
+    tails = (seconds(row[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99"))
+    return row["target"], row["queue"], number(row["messages"]), *tails, percent(row["again"])
 
 
 def worst_table(q: QueueFacts) -> Table:

@@ -40,6 +40,11 @@ def moment(at: float | None) -> str:
     return UNKNOWN if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
+def percent(share: float | None) -> str:
+    """A share of a whole, in per cent."""
+    return UNKNOWN if share is None else f"{share * 100:,.1f} %"
+
+
 def change(now: float | None, before: float | None) -> str:
     """How much more or less than before, in per cent."""
     if now is None or before is None:

@@ -70,6 +70,7 @@ def hostile_facts(queues: int = 12) -> Facts:
         period, 60, tuple(_queue(place, name) for place, name in enumerate(names)),
         tuple(_incident(place, name) for place, name in enumerate(names)),
         (("shop", "LWLock:WALWrite" + "x" * 60, 1.25), ("shop", "Lock:transactionid", 0.5)), {"bad": 3}, 7, 2,
+        tuple(_messages(name) for name in names),
     )  # fmt: skip
 
 
@@ -88,6 +89,11 @@ def _row(at: float, seconds: float, n: int) -> dict[str, Any]:
     known = {f"{name}_known_s": seconds for name in ("ready", "oldest", "in_progress")}
     tail = {f"{name}_{p}": float(n * 1000) for name in ("ready", "oldest") for p in ("p50", "p95", "p99", "max")}
     return {"at": at, **sums, **depth, **known, **tail}
+
+
+def _messages(name: str) -> dict[str, Any]:
+    tails = {f"{what}_{p}": 86400.0 * 99 for what in ("wait", "work") for p in ("p50", "p95", "p99")}
+    return {"target": "shop", "queue": name, "messages": 123_456_789, "again": 0.999, **tails}
 
 
 def _incident(place: int, name: str) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +16,16 @@ from qmon.cli import pipeline_messages
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.pipeline.archived import Archive
+from qmon.pipeline.html import page
 from qmon.pipeline.lake import Lake
 from qmon.pipeline.messages import Messages, Taken
 from qmon.pipeline.messages_source import Reading
+from qmon.pipeline.waited import waited
+from qmon.pipeline.words import number, seconds
 from tests.cli.calling import call
 from tests.facts import connected, query
 from tests.pipeline.archiving import archive, finished, found, kept
+from tests.pipeline.pages import hostile_facts, tables
 from tests.queues import ENGINE, made, target_of
 
 pytestmark = pytest.mark.timeout(1200)
@@ -87,6 +93,43 @@ def test_what_commits_late_is_taken_once_and_what_never_comes_is_given_up(
     assert (row["queue"], row["target"], row["made"], row["message_id"]) == (HOSTILE, "test", 1, "1")
     assert row["enqueued_at"] <= row["started_at"] <= row["completed_at"] <= row["archived_at"]
     assert (row["attempts"], row["payload_bytes"]) == (1, len("message 1"))
+    assert_waited(take)
+    assert_compacted(take, tmp_path)
+
+
+def assert_waited(take: Taking) -> None:
+    """The report's table, against the messages one by one."""
+    rows = take.store.frame().collect()
+    found = waited(take.store.frame())
+    (one,) = found.collect()
+    assert (one.target, one.queue, one.messages, one.again) == ("test", HOSTILE, len(rows), 0.0)
+    for what, first, last in (("wait", "enqueued_at", "started_at"), ("work", "started_at", "completed_at")):
+        spans = sorted(row[last] - row[first] for row in rows)
+        wanted = [spans[math.ceil(share * len(spans)) - 1] for share in (0.5, 0.95, 0.99)]
+        assert [one[f"{what}_{p}"] for p in ("p50", "p95", "p99")] == wanted
+    facts = replace(hostile_facts(), messages=(one.asDict(),))
+    cells = [seconds(one[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99")]
+    assert tables(page(facts))[3][1] == ["test", HOSTILE, number(len(rows)), *cells, "0.0 %"]
+
+
+def assert_compacted(take: Taking, place: Path) -> None:
+    """Many small batches become one; killed before that counts, nothing has changed."""
+    before, entry = take.lake(), take.store.entry()
+    assert len(entry.batches) == 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("qmon.pipeline.messages._MANY", 4)
+        take.store.compact()
+        assert take.store.entry() == entry
+        patch.setattr("qmon.pipeline.messages._MANY", 3)
+        with pytest.MonkeyPatch.context() as end, pytest.raises(Cut):
+            end.setattr(Messages, "commit", cut)
+            take.store.compact()
+        assert (take.store.entry(), take.lake()) == (entry, before)
+        take.store.compact()
+    after = take.store.entry()
+    assert (list(after.batches.values()), after.marks, take.lake()) == ([len(before)], entry.marks, before)
+    assert take().messages == 0
+    assert folders(place) >= {f"batch={stamp}" for stamp in after.batches}
 
 
 def folders(place: Path) -> set[str]:
