@@ -119,8 +119,13 @@ class Poller:
         self._watchdog = threading.Thread(target=self._watch, name="qmon-watchdog", daemon=True)
         self._watchdog.start()
 
-    def poll_now(self) -> None:
-        """Poll as soon as the poll under way has ended; while the target is lost, try to connect at once."""
+    def poll_now(self, changed: str = "") -> None:
+        """Poll as soon as the poll under way has ended; while the target is lost, try to connect at once.
+
+        ``changed``: a queue that older messages were put back to; its head is looked for from the first row on.
+        """
+        if changed:
+            self._slow.look_anew(changed)
         self._wake.set()
 
     def set_interval(self, seconds: float) -> None:

@@ -110,6 +110,14 @@ class Slow(Apart):
                 task.wanted, task.again, task.due_at = True, True, 0.0
         self._wake.set()
 
+    def look_anew(self, queue: str) -> None:
+        """Look for this queue's head from its first row on, as soon as the reading under way has ended."""
+        with self._lock:
+            task = self._tasks.get((queue, "head"))
+            if task is not None:
+                task.due_at = 0.0
+        self._wake.set()
+
     def anchor(self, queue: str) -> AnchorSample | None:
         """The newest exact count of a queue."""
         with self._lock:

@@ -76,8 +76,8 @@ class SnapshotSource(Protocol):
         """Begin; ``sink`` gets every snapshot and every change of phase."""
         ...
 
-    def poll_now(self) -> None:
-        """Poll as soon as the poll under way has ended."""
+    def poll_now(self, changed: str = "") -> None:
+        """Poll as soon as the poll under way has ended. ``changed``: a queue that older messages were put back to."""
         ...
 
     def set_interval(self, seconds: float) -> None:

@@ -60,7 +60,7 @@ def unbundling(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for place in range(batch.num_rows):
             rows = unbundled(batch.column("bundle")[place].as_buffer())
             beside = {name: pa.repeat(batch.column(name)[place], rows.num_rows) for name in KEY}
-            columns = [beside.get(name) if name in beside else rows.column(name) for name in _UNBUNDLED.names]
+            columns = [beside[name] if name in beside else rows.column(name) for name in _UNBUNDLED.names]
             yield pa.record_batch(columns, schema=_UNBUNDLED)
 
 

@@ -47,9 +47,9 @@ class Taped:
 
         self._source.start(both)
 
-    def poll_now(self) -> None:
+    def poll_now(self, changed: str = "") -> None:
         """Poll as soon as the poll under way has ended."""
-        self._source.poll_now()
+        self._source.poll_now(changed)
 
     def set_interval(self, seconds: float) -> None:
         """Poll every ``seconds`` from now on."""

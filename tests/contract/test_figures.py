@@ -103,6 +103,26 @@ def test_an_exact_count_can_be_asked_for_at_any_time(database: str) -> None:
         assert fresh.ready.value == 3000
 
 
+def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a look from the first row on is dear, polls seek from a known id, and see what is before it rarely."""
+    monkeypatch.setattr("qmon.monitor.slow._DEAR_HEAD_S", float("-inf"))
+    monkeypatch.setattr("qmon.monitor.slow._HEAD_EVERY_S", 3600.0)
+    installed(database, "fifo")
+    query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 10)")
+    with watching(database) as watched:
+        watched.queue("fifo", _holds(10))
+        query(database, "CREATE TABLE kept AS SELECT * FROM fifo WHERE id <= 4")
+        query(database, "DELETE FROM fifo WHERE id <= 4")
+        watched.queue("fifo", _holds(6))
+        watched.view(polls=3)
+        query(database, "INSERT INTO fifo OVERRIDING SYSTEM VALUE SELECT * FROM kept")
+        assert [queue.ready.value for queue in watched.view(polls=2).queues] == [6]
+        watched.poller.poll_now(changed="fifo")
+        watched.queue("fifo", _holds(10))
+
+
 @pytest.mark.parametrize("name", NASTY)
 def test_tables_with_hostile_names_and_no_optional_column_can_be_watched(database: str, name: str) -> None:
     quoted = '"' + name.replace('"', '""') + '"'

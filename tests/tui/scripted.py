@@ -264,9 +264,9 @@ class Scripted:
         """Begin."""
         self.sink = sink
 
-    def poll_now(self) -> None:
+    def poll_now(self, changed: str = "") -> None:
         """Remembered."""
-        self.asked.append("poll_now")
+        self.asked.append(("poll_now", changed) if changed else "poll_now")
 
     def set_interval(self, seconds: float) -> None:
         """Remembered."""

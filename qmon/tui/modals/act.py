@@ -189,7 +189,7 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
         self._ended_at = self.board.clock()
         self._go(Step.ENDED)
         self.query_one("#act-close", Button).focus()
-        self.board.source.poll_now()
+        self.board.source.poll_now(changed=self.plan.queue if self.plan is not None else self._ask.queue)
 
     def _figures_came(self) -> None:
         if self.step is Step.ENDED:
