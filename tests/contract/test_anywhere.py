@@ -115,14 +115,15 @@ def test_stuck_messages_are_counted_requeued_purged_and_put_back(place: Place, t
         assert (taken.state, taken.done) == (State.DONE, 2)
         again = applied(operator.requeue(layout, Choice(owner_states=ANY_OWNER)))
         assert (again.state, again.done) == (State.DONE, 2)
-        watched.queue("status", lambda q: q.ready.value == 4 and q.stuck.value == 0, timeout=90)
+        watched.poller.poll_now(changed="status")
+        watched.queue("status", lambda q: q.ready.value == 4 and q.stuck.value == 0, timeout=60)
         gone = applied(operator.purge(layout, Choice(state="ready")))
         assert (gone.state, gone.done) == (State.DONE, 4)
-        watched.queue("status", lambda q: q.ready.value == 0, timeout=90)
+        watched.queue("status", lambda q: q.ready.value == 0, timeout=60)
         back = applied(operator.undo(gone.operation))
         assert (back.state, back.done) == (State.DONE, 4)
-        # What lies before the head is looked for rarely.
-        watched.queue("status", lambda q: q.ready.value == 4, timeout=90)
+        watched.poller.poll_now(changed="status")  # as the dashboard does
+        watched.queue("status", lambda q: q.ready.value == 4, timeout=60)
 
 
 def test_paused_pushers_are_told_and_refused_until_they_may_go_on(place: Place, tmp_path: Path) -> None:
