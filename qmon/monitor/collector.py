@@ -165,7 +165,7 @@ class Collector:
         ended = self._clock()
         return Snapshot(
             target=self._target, engine=self._engine.name, server_version=".".join(map(str, self._connection.version)),
-            sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=(ended - started) * 1000,
+            sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=round((ended - started) * 1000, 3),
             server_ms=None if server_ms is None else server_ms + extra_ms,
             buffers=spent.buffers, cpu_ms=spent.cpu_ms,
             interval_s=self.observer.interval_s, server=server, queues=(*queues, *self._lost),

@@ -124,9 +124,10 @@ class Observer:
         dearest = sorted(expected, key=lambda key: (-expected[key], key))[:_DEAREST]
         return Observing(
             self.budget.text, self.budget.allowed_ms(self.interval_s), self._asked_s,
-            self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in expected.items()), tuple(_joined(shed)),
+            _fine(self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in expected.items())),
+            tuple(_joined(shed)),
             tuple(
-                ProbeCost(key[0], _plain(key[1]), self._costs[key], min(1.0, self._often.get(key, 0.0)))
+                ProbeCost(key[0], _plain(key[1]), _fine(self._costs[key]), _fine(min(1.0, self._often.get(key, 0.0))))
                 for key in dearest
             ),
             commits,
@@ -134,7 +135,12 @@ class Observer:
 
     def _shed(self, key: Key, every: int) -> Shed:
         usual = self.interval_s / min(1.0, max(self._often.get(key, 1.0), _FORGOTTEN))
-        return Shed(key[0], _plain(key[1]), usual * every, usual, self._costs[key])
+        return Shed(key[0], _plain(key[1]), _fine(usual * every), _fine(usual), _fine(self._costs[key]))
+
+
+def _fine(value: float) -> float:
+    """As finely as it means anything: what is told of each poll is recorded, and each digit takes room."""
+    return round(value, 3)
 
 
 def _plain(probe: str) -> str:

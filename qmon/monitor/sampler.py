@@ -67,7 +67,7 @@ class Sampler(Apart):
             if self._since_at is None or not self._looks:
                 return None
             waits = tuple(WaitTotal(kind, event, None, s) for (kind, event), s in sorted(self._waited.items()))
-            return WaitTotals(Source.SAMPLED, self._since_at, self._watched_s, waits, self._looks)
+            return WaitTotals(Source.SAMPLED, self._since_at, round(self._watched_s, 3), waits, self._looks)
 
     def failures(self) -> tuple[ProbeFailure, ...]:
         """Why there are no looks, if there are none."""

@@ -19,7 +19,7 @@ from qmon.model.view import Verdict
 from qmon.recording.codec import Change, Codec, Damaged, Plain
 from qmon.recording.figures import Figures
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the format. A reader takes every line whose version is not greater than its own."""
 
 Texts = Mapping[str, str]

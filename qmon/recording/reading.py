@@ -12,8 +12,8 @@ from typing import Final, Protocol
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Severity
-from qmon.recording.codec import Damaged, Plain
-from qmon.recording.delta import changed
+from qmon.recording.chain import Chain
+from qmon.recording.codec import Damaged
 from qmon.recording.lines import PLAIN, Index, Line, Mark, Member, Said, Session, Shared, read_line
 from qmon.recording.segment import LOCATOR_BYTES, OPEN, located
 
@@ -200,13 +200,13 @@ def inflated(
 
 def _lines(text: bytes) -> Iterator[Line]:
     """The lines of one member; snapshots are whole again. Raises ``Damaged``."""
-    before: Plain = None
+    chain = Chain()
     for each in text.splitlines():
         line = read_line(each)
         if line is None:
             continue
         if line.kind == "delta":
-            line = replace(line, kind="snapshot", value=changed(before, line.value))
-        if line.kind == "snapshot":
-            before = line.value
+            line = replace(line, kind="snapshot", value=chain.next(line.value))
+        elif line.kind == "snapshot":
+            chain.begin(line.value)
         yield line

@@ -9,8 +9,8 @@ from typing import Final
 
 from qmon.model.snapshot import Snapshot
 from qmon.recording import places
+from qmon.recording.chain import Chain
 from qmon.recording.codec import Change, Plain
-from qmon.recording.delta import change
 from qmon.recording.lines import PLAIN, End, Index, Mark, Said, Session, Shared, line, read_line
 from qmon.recording.reading import mark_of
 from qmon.recording.segment import MEMBER_S, OPEN, SEGMENT_BYTES, SUFFIX, Writer
@@ -41,8 +41,8 @@ class Roll:
         self._shared = Shared(change=change)
         self._marks: list[Mark] = []
         self._lines: list[bytes] = []
-        self._before: Plain = None
-        """The snapshot before, in the same minute."""
+        self._chain = Chain()
+        """The snapshots of this minute."""
 
     @property
     def bytes(self) -> int:
@@ -59,7 +59,7 @@ class Roll:
     def begin(self, writer: Writer, at: float, standing: Iterable[Said] = ()) -> None:
         """Go on in this segment, which is new."""
         self._writer = writer
-        self._before = None
+        self._chain = Chain()
         self._began_at, self._shared, self._marks = at, Shared(change=self._change), []
         self.add("session", PLAIN.encode(self.session), at)
         for said in standing:
@@ -83,7 +83,7 @@ class Roll:
         writer = self._writer
         if writer is not None and writer.began_at is not None and not 0 <= at - writer.began_at < MEMBER_S:
             writer.end_member()
-            self._before = None
+            self._chain = Chain()
 
     def snapshot(self, snapshot: Snapshot, at: float) -> None:
         """Add a snapshot, after what it refers to: whole as the first of a minute, else what has changed."""
@@ -93,8 +93,7 @@ class Roll:
         value = self._shared.write(snapshot)
         for kind, key, each in self._shared.take():
             self.add(kind, each, at, key)
-        by = None if self._before is None else change(self._before, value)
-        self._before = value
+        by = self._chain.told(value)
         if by is None:
             self.add("snapshot", value, at)
         else:

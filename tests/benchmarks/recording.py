@@ -6,7 +6,6 @@ written by the recorder's own writer.
 
 from __future__ import annotations
 
-import itertools
 import tempfile
 import threading
 import time
@@ -21,8 +20,8 @@ from qmon.model.view import View
 from qmon.monitor.history import History
 from qmon.monitor.source import Event, SourceState
 from qmon.monitor.watch import open_poller
+from qmon.recording.chain import Chain
 from qmon.recording.codec import Plain
-from qmon.recording.delta import change
 from qmon.recording.figures import figures_of
 from qmon.recording.lines import PLAIN, End, Session, Shared
 from qmon.recording.places import segments
@@ -135,7 +134,9 @@ def made_day(root: Path, live: Live, hours: int, vary: Callable[[Plain, float], 
     polls = live.polls[-int(60 / _INTERVAL_S) :]
     shared = Shared()
     values = [shared.write(snapshot) for snapshot, _ in polls]
-    changes = [change(before, now) or {} for before, now in itertools.pairwise(values)]
+    chain = Chain()
+    chain.begin(values[0])
+    changes = [chain.told(value) or {} for value in values[1:]]
     figures = [PLAIN.encode(figures_of(view)) for _, view in polls]
     roll = Roll(root, "0123456789ab", Session("bench", "", "", "bench", "UTC", _INTERVAL_S, _BEGIN))
     at, count = _BEGIN, 0

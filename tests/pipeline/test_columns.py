@@ -80,10 +80,10 @@ NO_LINES = {
     "no number": (line(7).replace('"n": 7', '"n": null'), "the recorder, the number or the time is missing"),
     "no time": (line(7, sampled_at=0), "the recorder, the number or the time is missing"),
     "no day": (line(7, sampled_at=1e300), "the recorder, the number or the time is missing"),
-    "newer": (line(7).replace('"v": 1', '"v": 2'), "written by a newer qmon, format 2"),
+    "newer": (line(7).replace('"v": 1', '"v": 3'), "written by a newer qmon, format 3"),
     "newer, of another shape": (
-        '{"v":3,"r":4,"n":"x","k":"figures","figures":[]}',
-        "written by a newer qmon, format 3",
+        '{"v":4,"r":4,"n":"x","k":"figures","figures":[]}',
+        "written by a newer qmon, format 4",
     ),
     "uneven": (line(7, ready=[1.0]), "its figures are not one for each queue"),
     "no UTF-8": (b'{"v":1,"k":"figures\xff"', "not JSON, or values of the wrong kind"),

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.timeout(1200)  # half a minute where Spark has a proces
 
 def strange_lines() -> bytes:
     """A segment of which only the third line is good: an operation."""
-    newer = {"v": 2, "r": "x", "n": 1, "at": 1, "k": "figures", "figures": {"sampled_at": START}}
+    newer = {"v": 3, "r": "x", "n": 1, "at": 1, "k": "figures", "figures": {"sampled_at": START}}
     uneven = newer | {"v": 1, "figures": {"sampled_at": START, "queue": ["a", "b"], "ready": [1.0]}}
     done = {"v": 1, "r": "aaaaaaaaaaaa", "n": 9999, "at": START, "k": "operation"}
     done["operation"] = {"id": "op1", "kind": "requeue", "queue": "orders", "state": "done", "started_at": START + 1200}

@@ -80,7 +80,7 @@ def test_fields_of_the_future_are_passed_over_and_missing_ones_take_their_defaul
     with pytest.raises(Damaged, match="no Newer"):
         PLAIN.decode(Newer, {"b": "x"})
     assert read_line(b'{"v":1,"r":"x","n":1,"at":0,"k":"unheard_of","unheard_of":{}}') is None
-    assert read_line(b'{"v":2,"r":"x","n":1,"at":0,"k":"snapshot","snapshot":{}}') is None
+    assert read_line(b'{"v":3,"r":"x","n":1,"at":0,"k":"snapshot","snapshot":{}}') is None
 
 
 NO_LINES = {

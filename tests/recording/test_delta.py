@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qmon.recording.chain import Chain
 from qmon.recording.codec import Damaged
 from qmon.recording.delta import change, changed
 from qmon.recording.lines import Shared
@@ -52,6 +54,39 @@ def test_from_any_snapshot_to_any_other() -> None:
     rng = random.Random(1)
     for _ in range(30):
         assert exact(rng.choice(values), rng.choice(values))
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), PLAIN | RECORDS), min_size=1, max_size=6))
+@settings(max_examples=100, deadline=None)
+def test_one_after_the_other_whatever_comes_and_goes(values: list[Any]) -> None:
+    writes, reads = Chain(), Chain()
+    assert writes.told(values[0]) is None
+    reads.begin(values[0])
+    for value in values[1:]:
+        by = json.loads(json.dumps(writes.told(value)))
+        assert json.dumps(reads.next(by), sort_keys=True) == json.dumps(value, sort_keys=True)
+
+
+def test_a_reading_that_is_not_taken_each_time_is_told_by_what_has_changed() -> None:
+    """As a recording of format 1 told it, it is still read."""
+    clients = [{"session": n, "state": "idle"} for n in range(40)]
+    values = [{"n": 1, "clients": clients}, {"n": 2}, {"n": 3, "clients": None}, {"n": 4, "clients": clients[1:]}]
+    chain = Chain()
+    told = [chain.told(value) for value in values]
+    assert told[3] == {"i": {"n": 1}, "l": {"clients": {"o": list(range(1, 40))}}}
+    older = [None, *(change(before, now) for before, now in itertools.pairwise(values))]
+    assert older[3] == {"i": {"n": 1}, "+": {"clients": clients[1:]}}
+    for each in (told, older):
+        reads = Chain()
+        reads.begin(values[0])
+        assert [reads.next(by) for by in each[1:] if by is not None] == values[1:]
+
+
+def test_a_change_of_a_reading_that_was_not_there_is_damage() -> None:
+    reads = Chain()
+    reads.begin({"n": 1})
+    with pytest.raises(Damaged, match="which was not there before"):
+        reads.next({"l": {"clients": {}}})
 
 
 def test_what_is_the_same_takes_no_room() -> None:
