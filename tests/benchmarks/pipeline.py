@@ -31,7 +31,8 @@ CORES: Final = 2
 HOURS: Final = 29
 """Of twenty queues every 2 s: 1,044,000 queue-samples."""
 _LIVE_S: Final = 62.0
-_LOOK_S: Final = 0.2
+_LOOK_S: Final = 1.0
+"""A look takes 26 ms of a processor: five a second would be a twentieth of what there is."""
 _SETTINGS: Final = {
     "spark.driver.memory": "1g",
     # All of the heap from the beginning: otherwise the small run is compared with a heap that has not grown yet.
