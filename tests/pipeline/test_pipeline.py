@@ -80,7 +80,7 @@ def bad_lines(lake: Lake) -> None:
     bad = lake.session.read.parquet(*(lake.storage.at("bad", f"batch={stamp}") for stamp in manifest.bad))
     told = {(Path(row.file).name, row.place, row.reason) for row in bad.collect()}
     assert told == {
-        ("strange.jsonl.gz", 1, "written by a newer qmon, format 2"),
+        ("strange.jsonl.gz", 1, "written by a newer qmon, format 3"),
         ("strange.jsonl.gz", 2, "its figures are not one for each queue"),
         ("strange.jsonl.gz", 4, "not JSON, or values of the wrong kind"),
         ("strange.jsonl.gz", 5, "no line of a recording"),
