@@ -37,10 +37,11 @@ def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = 
     days = _touched(rows)
     old = lake.read("samples", before, days)
     new = not any(date in before.days.get(target, {}) for target, date in days)
-    unique = new and stage.doubled(rows, old).isEmpty()
+    doubled = stage.doubled(rows, old)
+    unique = new and doubled.isEmpty()
     fresh = stage.samples(rows, gathered=new)
     if not unique:
-        fresh = fresh.join(stage.doubled(rows, old), ["source", "place"], "left_anti")
+        fresh = fresh.join(doubled, ["source", "place"], "left_anti")
     lake.write("samples", old.unionByName(fresh.drop("source", "place")), stamp, gathered=new)
     waits = lake.read("waits", before, days).unionByName(stage.waits(rows))
     lake.write("waits", waits.dropDuplicates(["target", "recorder", "sequence", "event"]), stamp)

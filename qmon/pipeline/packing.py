@@ -53,11 +53,7 @@ def packed(samples: pa.RecordBatch) -> pa.RecordBatch:
 def unpacked(rows: pa.Table) -> pa.Table:
     """One row a sample again; what they have in common as dictionaries of Arrow's."""
     lengths = rows.column(_EACH[0]).combine_chunks().value_lengths().to_numpy(zero_copy_only=False)
-    columns = {}
-    for name in SHARED:
-        names = encoded(rows.column(name))
-        places: Places = np.repeat(names.indices.to_numpy(zero_copy_only=False), lengths)
-        columns[name] = pa.DictionaryArray.from_arrays(pa.array(places), names.dictionary)
+    columns = {name: _repeated(rows.column(name), lengths) for name in SHARED}
     for name in _EACH:
         columns[name] = rows.column(name).combine_chunks().flatten()
     return pa.table(columns)
@@ -68,16 +64,19 @@ def needed(bundles: pa.Table) -> pa.Table:
     inside = [name for name in (*SHARED, *_EACH) if name not in KEY]
     parts = [unbundled(bundle.as_buffer(), inside) for bundle in bundles.column("bundle")]
     lengths = np.array([part.num_rows for part in parts])
-    columns = {}
-    for name in KEY:
-        names = encoded(bundles.column(name))
-        places: Places = np.repeat(names.indices.to_numpy(zero_copy_only=False), lengths)
-        columns[name] = pa.DictionaryArray.from_arrays(pa.array(places), names.dictionary)
+    columns = {name: _repeated(bundles.column(name), lengths) for name in KEY}
     together = pa.Table.from_batches(parts)
     for name in inside:
         column = together.column(name).combine_chunks()
         columns[name] = encoded(column) if name in SHARED else column
     return pa.table(columns)
+
+
+def _repeated(column: pa.ChunkedArray, times: Places) -> pa.DictionaryArray:
+    """Each name as often as it says, as a dictionary of Arrow's."""
+    names = encoded(column)
+    places = np.repeat(names.indices.to_numpy(zero_copy_only=False), times)
+    return pa.DictionaryArray.from_arrays(pa.array(places), names.dictionary)
 
 
 def encoded(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
@@ -32,17 +32,18 @@ def rollups(samples: DataFrame, grains: Mapping[str, int] = GRAINS) -> DataFrame
     A sample's interval belongs to the stretch that it ends in. Percentiles come from the samples themselves, each as
     often as it lasted milliseconds, with a straight line between neighbours: never from other percentiles.
     """
-    groups = 1 + samples.count() // AT_ONCE
-    group = F.pmod(F.xxhash64(*_KEY), F.lit(groups)).cast("int").alias("group")
     packed = samples.select(*PACKED.fieldNames()).mapInArrow(packing, PACKED)
-    return _rolled_by(packed.select(group, *PACKED.fieldNames()), unpacked, grains)
+    return _rolled_by(packed.select(_group(samples.count(), *_KEY), *PACKED.fieldNames()), unpacked, grains)
 
 
 def rollups_of(bundles: DataFrame, samples: int, grains: Mapping[str, int] = GRAINS) -> DataFrame:
     """The same from bundles, of so many samples in all, which must be unique: Java looks into none of them."""
-    groups = 1 + samples // AT_ONCE
-    group = F.pmod(F.xxhash64(*KEY, "share"), F.lit(groups)).cast("int").alias("group")
-    return _rolled_by(bundles.select(group, *KEY, "bundle"), needed, grains)
+    return _rolled_by(bundles.select(_group(samples, *KEY, "share"), *KEY, "bundle"), needed, grains)
+
+
+def _group(samples: int, *key: str) -> Column:
+    """Rows with the same key are in the same one, and about ``AT_ONCE`` of so many samples in each."""
+    return F.pmod(F.xxhash64(*key), F.lit(1 + samples // AT_ONCE)).cast("int").alias("group")
 
 
 def _rolled_by(rows: DataFrame, samples: Callable[[pa.Table], pa.Table], grains: Mapping[str, int]) -> DataFrame:

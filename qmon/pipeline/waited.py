@@ -9,7 +9,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-SHARES: Final = (0.5, 0.95, 0.99)
+from qmon.pipeline.sums import SHARES
+
 _ACCURACY: Final = 10_000
 """A percentile is the value of a message whose place among all is at most one in so many from the one asked for."""
 

@@ -9,9 +9,8 @@ from pathlib import Path
 from qmon.recording.codec import Plain
 from qmon.recording.places import segments
 from qmon.recording.reading import inflated
-from tests.benchmarks.recording import Day, Live, made_day
+from tests.benchmarks.recording import INTERVAL_S, Day, Live, made_day
 
-INTERVAL_S = 2.0
 WAITS_EVERY_S = 10.0
 WAITS = ("Lock:transactionid", "Lock:tuple", "IO:WalSync", "LWLock:WALWrite", "Client:ClientRead")
 TROUBLE_S = 300.0

@@ -39,7 +39,7 @@ CORE: Final = 0.01
 SEEK_MS: Final = 300.0
 QUEUES: Final = 20
 _DESIGNS: Final = (*TWELVE, "status", "status", "fifo", "lifo", "batch_fast", "pending", "flag", "ring")
-_INTERVAL_S: Final = 2.0
+INTERVAL_S: Final = 2.0
 _BEGIN: Final = 1_795_219_200.0
 
 
@@ -55,14 +55,14 @@ class Live:
 def run(*, quick: bool = False) -> Part:
     """A run at 2 s, a day made of its last minute, and twenty moments of that day."""
     minutes, hours = (0.5, 1) if quick else (1.0, 24)
-    part = Part("recording", {"interval_s": _INTERVAL_S, "minutes": minutes, "hours": hours})
+    part = Part("recording", {"interval_s": INTERVAL_S, "minutes": minutes, "hours": hours})
     with tempfile.TemporaryDirectory() as folder:
         live = live_run(Path(folder) / "live", minutes * 60)
         queues = len(live.polls[0][0].queues)
         day = made_day(Path(folder) / "day", live, hours)
         read_ms, seek_ms = _times(day)
     per_poll = live.status.bytes / len(live.polls)
-    a_day = day.bytes / day.polls * 86_400 / _INTERVAL_S / 1e6 * QUEUES / queues
+    a_day = day.bytes / day.polls * 86_400 / INTERVAL_S / 1e6 * QUEUES / queues
     core = live.status.cpu_s / live.seconds * QUEUES / queues
     part.conditions["queues"] = queues
     part.rows.append(
@@ -111,7 +111,7 @@ def live_run(root: Path, seconds: float) -> Live:
         loads = [QueueLoad(layout, rate=20, pop_rate=22, keeper=layout.design == "batch_fast") for layout in layouts]
         with Load(target, loads):
             threading.Event().wait(5.0)
-            recorder = Recorder(root, "bench", interval_s=_INTERVAL_S)
+            recorder = Recorder(root, "bench", interval_s=INTERVAL_S)
 
             def sink(event: Event) -> None:
                 if isinstance(event, SourceState):
@@ -120,7 +120,7 @@ def live_run(root: Path, seconds: float) -> Live:
                 polls.append((event, history.add(event)))
                 recorder.seen(*polls[-1])
 
-            poller = open_poller(target, layouts, interval_s=_INTERVAL_S)
+            poller = open_poller(target, layouts, interval_s=INTERVAL_S)
             began = time.monotonic()
             poller.start(sink)
             threading.Event().wait(seconds)
@@ -131,14 +131,14 @@ def live_run(root: Path, seconds: float) -> Live:
 
 def made_day(root: Path, live: Live, hours: int, vary: Callable[[Plain, float], Plain] = _as_it_is) -> Day:
     """The run's last minute again and again, with its times moved on; ``vary``: what becomes of the figures."""
-    polls = live.polls[-int(60 / _INTERVAL_S) :]
+    polls = live.polls[-int(60 / INTERVAL_S) :]
     shared = Shared()
     values = [shared.write(snapshot) for snapshot, _ in polls]
     chain = Chain()
     chain.begin(values[0])
     changes = [chain.told(value) or {} for value in values[1:]]
     figures = [PLAIN.encode(figures_of(view)) for _, view in polls]
-    roll = Roll(root, "0123456789ab", Session("bench", "", "", "bench", "UTC", _INTERVAL_S, _BEGIN))
+    roll = Roll(root, "0123456789ab", Session("bench", "", "", "bench", "UTC", INTERVAL_S, _BEGIN))
     at, count = _BEGIN, 0
     roll.open(at, ())
     for count in range(hours * 60 * len(polls)):

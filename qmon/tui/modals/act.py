@@ -189,7 +189,7 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
         self._ended_at = self.board.clock()
         self._go(Step.ENDED)
         self.query_one("#act-close", Button).focus()
-        self.board.source.poll_now(changed=self.plan.queue if self.plan is not None else self._ask.queue)
+        self.board.source.poll_now(changed=self._queue_name)
 
     def _figures_came(self) -> None:
         if self.step is Step.ENDED:
@@ -197,10 +197,13 @@ class Act(ModalScreen[Result | None], inherit_bindings=False):
 
     # ---------------------------------------------------------------------------------------------------- drawing
 
+    @property
+    def _queue_name(self) -> str:
+        return self.plan.queue if self.plan is not None else self._ask.queue
+
     def _queue(self) -> QueueView | None:
-        plan, view = self.plan, self.board.shown.view
-        name = plan.queue if plan is not None else self._ask.queue
-        return view.queue(name) if view is not None else None
+        view = self.board.shown.view
+        return view.queue(self._queue_name) if view is not None else None
 
     def _after(self) -> QueueView | None:
         """The queue's figures from a poll that began after the end."""
