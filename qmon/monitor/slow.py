@@ -32,6 +32,8 @@ _DEAR_HEAD_S: Final = 0.001
 _DEADLINE_S: Final = 120.0
 _BACK_OFF_S: Final = 5.0
 _IDLE_S: Final = 1.0
+_UNDER_WAY: Final = float("inf")
+"""When a task is due that is being done; another time than that was asked for meanwhile, and counts."""
 
 
 @dataclass(slots=True)
@@ -176,8 +178,9 @@ class Slow(Apart):
     def _do(self, connection: Connection, task: _Task) -> None:
         with self._lock:
             found = self._queues.get(task.queue)
-        if found is None:
-            return
+            if found is None:
+                return
+            task.due_at = _UNDER_WAY
         started = self._clock()
         try:
             if task.kind == "head":
@@ -188,11 +191,13 @@ class Slow(Apart):
                 self._count(connection, found)
         finally:
             took = self._clock() - started
-            every = {"head": _HEAD_EVERY_S, "fragments": EVERY_S}.get(
-                task.kind, _SETTLED_S if task.again else _COUNT_EVERY_S
-            )
-            task.again = False
-            task.due_at = self._clock() + max(every, took * _COST_FACTOR)
+            with self._lock:
+                if task.due_at == _UNDER_WAY:
+                    every = {"head": _HEAD_EVERY_S, "fragments": EVERY_S}.get(
+                        task.kind, _SETTLED_S if task.again else _COUNT_EVERY_S
+                    )
+                    task.again = False
+                    task.due_at = self._clock() + max(every, took * _COST_FACTOR)
         with self._lock:
             self._failures.pop((task.queue, task.kind), None)
 

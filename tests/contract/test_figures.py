@@ -10,6 +10,7 @@ from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.view import QueueView
 from qmon.monitor.glance import look
+from qmon.monitor.slow import Slow
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query, wait_until
 
@@ -121,6 +122,30 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
         assert [queue.ready.value for queue in watched.view(polls=2).queues] == [6]
         watched.poller.poll_now(changed="fifo")
         watched.queue("fifo", _holds(10))
+
+
+@pytest.mark.parametrize(("reading", "asked"), [("_look", "look_anew"), ("_count", "count_exactly")])
+def test_what_is_asked_for_while_it_is_read_is_read_once_more(
+    database: str, monkeypatch: pytest.MonkeyPatch, reading: str, asked: str
+) -> None:
+    """The reading under way may have begun before what it is asked for had happened."""
+    for name in ("_HEAD_EVERY_S", "_COUNT_EVERY_S", "_SETTLED_S"):
+        monkeypatch.setattr(f"qmon.monitor.slow.{name}", 3600.0)
+    read, begun = getattr(Slow, reading), list[str]()
+
+    def read_while_asked(slow: Slow, *given: object) -> None:
+        begun.append(reading)
+        if len(begun) == 1:
+            getattr(slow, asked)("fifo")
+        read(slow, *given)
+
+    monkeypatch.setattr(Slow, reading, read_while_asked)
+    installed(database, "fifo")
+    with watching(database) as watched:
+        watched.view()
+        if reading == "_count":  # a head is looked for by itself
+            watched.poller.count_exactly("fifo")
+        wait_until(lambda: len(begun) >= 2, what="the second reading")
 
 
 @pytest.mark.parametrize("name", NASTY)
