@@ -1,41 +1,12 @@
-"""Flow: how many messages were pushed, popped and completed between two polls, from the server's counters.
-
-PostgreSQL counts rows inserted, updated and deleted whether or not the transaction commits, but keeps two counters
-that only a commit moves: live rows (inserts less deletes) and rows modified since the last analyze (inserts, updates
-and deletes). From these the committed work follows without reading a table:
-
-    a queue that deletes on pop:   I - D = live          I + U + D = modified
-    a queue with a state column:   D = deleted (by complete or by the archiver), I = live + D, U = modified - I - D
-
-Vacuum sets ``live`` anew, analyze both; in such an interval the attempts count, less the share that was rolled back
-lately. Source: ``AtEOXact_PgStat_Relations`` in PostgreSQL's ``pgstat_relation.c``.
-"""
+"""Flow: how many messages were pushed, popped and completed between two polls, by committed work or ring positions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from qmon.model.committed import Work
 from qmon.model.layout import Layout
-from qmon.model.samples import CounterSample, RingSample
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """Rows that commits inserted, updated and deleted. ``exact`` is false where rollbacks were guessed."""
-
-    inserted: float
-    updated: float
-    deleted: float
-    exact: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Which share of the attempts committed lately, 0 to 1."""
-
-    inserted: float = 1.0
-    updated: float = 1.0
-    deleted: float = 1.0
+from qmon.model.samples import RingSample
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,48 +27,6 @@ def pops_in_transaction(layout: Layout) -> bool:
     if layout.ring is not None or layout.traits.completes:
         return False
     return layout.state is None or layout.state.in_progress is None
-
-
-def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> Work | None:
-    """The committed work between two samples of one table's counters; ``None`` where the counters were reset."""
-    inserted = now.inserted - prev.inserted
-    updated = now.updated - prev.updated
-    deleted = now.deleted - prev.deleted
-    if min(inserted, updated, deleted) < 0 or now.vacuums < prev.vacuums or now.analyzes < prev.analyzes:
-        return None
-    if now.vacuums != prev.vacuums or now.analyzes != prev.analyzes:
-        return Work(
-            inserted * shares.inserted, updated * shares.updated, deleted * shares.deleted, exact=min_share(shares) == 1
-        )
-    live = now.live - prev.live
-    modified = now.modified_since_analyze - prev.modified_since_analyze
-    if layout.traits.deletes_on_pop:
-        moved = modified - updated
-        return Work(
-            _within((moved + live) / 2, inserted), float(updated), _within((moved - live) / 2, deleted), exact=True
-        )
-    came = _within(live + deleted, inserted)
-    return Work(came, _within(modified - came - deleted, updated), float(deleted), exact=True)
-
-
-def min_share(shares: Shares) -> float:
-    """The smallest of the shares."""
-    return min(shares.inserted, shares.updated, shares.deleted)
-
-
-def shares_of(prev: CounterSample, now: CounterSample, work: Work, before: Shares) -> Shares:
-    """The shares after an exact interval; where nothing was attempted, or the interval was not exact, as before."""
-    if not work.exact:
-        return before
-
-    def share(done: float, tried: int, old: float) -> float:
-        return 0.5 * old + 0.5 * done / tried if tried > 0 else old
-
-    return Shares(
-        share(work.inserted, now.inserted - prev.inserted, before.inserted),
-        share(work.updated, now.updated - prev.updated, before.updated),
-        share(work.deleted, now.deleted - prev.deleted, before.deleted),
-    )
 
 
 def table_flow(work: Work, layout: Layout, in_progress_change: int | None, in_table_change: int | None) -> Flow:

@@ -100,7 +100,10 @@ class WriterSample:
 
 @dataclass(frozen=True, slots=True)
 class CounterSample:
-    """One row a table: the server's statistics counters. ``live`` and ``dead`` are rows, the rest totals of rows."""
+    """One row a table: the server's statistics counters. ``live`` and ``dead`` are rows, the rest totals of rows.
+
+    ``modified_since_analyze``: those of committed transactions alone, ``None`` where the server does not count them.
+    """
 
     table_id: int
     inserted: int
@@ -109,7 +112,7 @@ class CounterSample:
     hot_updated: int
     live: int
     dead: int
-    modified_since_analyze: int
+    modified_since_analyze: int | None
     vacuums: int
     analyzes: int
     bytes: int

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.model.clients import ClientsSeen
-from qmon.model.flow import Flow, Shares, committed, pops_in_transaction, ring_flow, shares_of, table_flow
+from qmon.model.committed import Shares, committed, shares_of
+from qmon.model.flow import Flow, pops_in_transaction, ring_flow, table_flow
 from qmon.model.forecast import forecast
 from qmon.model.locked import everything_locked
 from qmon.model.pauses import pauses_of

@@ -1,4 +1,4 @@
-"""Committed flow from counters: the identities of qmon.model.flow, checked against transactions that are known."""
+"""Committed flow from counters: its identities, checked against transactions that are known."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.flow import Shares, committed, ring_flow, ring_ready, shares_of, table_flow
+from qmon.model.committed import Shares, committed, shares_of
+from qmon.model.flow import ring_flow, ring_ready, table_flow
 from qmon.model.layout import Layout, StateColumn, TableName
 from qmon.model.samples import CounterSample, RingSample
 
@@ -17,6 +18,8 @@ FIFO = Layout("q", "fifo", T, id="id")
 STATUS = Layout("q", "status", T, id="id", state=StateColumn("s", 1, 2, None, 3))
 FAST = Layout("q", "batch_fast", T, id="id", state=StateColumn("s", 0, 1, 2, 3))
 ZERO = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
+DEEP = replace(ZERO, live=1_000_000)
+"""So many rows that no session's counts can bring them below 0."""
 counts = st.integers(0, 10_000)
 
 
@@ -31,7 +34,7 @@ def after(
         deleted=start.deleted + dele + del_lost,
         live=start.live + ins - dele,
         dead=start.dead + upd + dele + ins_lost + upd_lost,
-        modified_since_analyze=start.modified_since_analyze + ins + upd + dele,
+        modified_since_analyze=(start.modified_since_analyze or 0) + ins + upd + dele,
     )
 
 
@@ -39,8 +42,8 @@ def after(
 def test_delete_on_pop_tells_commits_from_rollbacks_on_both_sides(
     ins: int, dele: int, ins_lost: int, del_lost: int
 ) -> None:
-    now = after(ZERO, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
-    work = committed(ZERO, now, FIFO, Shares())
+    now = after(DEEP, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
+    work = committed(DEEP, now, FIFO, Shares())
     assert work is not None
     assert (work.inserted, work.deleted, work.exact) == (ins, dele, True)
 
@@ -50,11 +53,11 @@ def test_state_column_tells_pushes_pops_and_completes(
     pushed: int, popped: int, completed: int, failed: int, push_lost: int, pop_lost: int
 ) -> None:
     now = after(
-        ZERO, ins=pushed, upd=popped + failed, dele=completed, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0
+        DEEP, ins=pushed, upd=popped + failed, dele=completed, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0
     )
-    work = committed(ZERO, now, STATUS, Shares())
+    work = committed(DEEP, now, STATUS, Shares())
     assert work is not None
-    flow = table_flow(work, STATUS, popped - completed - failed, now.live - ZERO.live)
+    flow = table_flow(work, STATUS, popped - completed - failed, now.live - DEEP.live)
     assert (flow.pushed, flow.popped, flow.completed) == (pushed, popped, completed)
     assert flow.net == pushed - popped + failed
 
@@ -63,23 +66,86 @@ def test_state_column_tells_pushes_pops_and_completes(
 def test_done_state_splits_updates_by_the_change_in_progress(
     pushed: int, popped: int, outs: int, archived: int, push_lost: int, pop_lost: int
 ) -> None:
-    now = after(ZERO, ins=pushed, upd=popped + outs, dele=archived, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0)
-    work = committed(ZERO, now, FAST, Shares())
+    now = after(DEEP, ins=pushed, upd=popped + outs, dele=archived, ins_lost=push_lost, upd_lost=pop_lost, del_lost=0)
+    work = committed(DEEP, now, FAST, Shares())
     assert work is not None
     flow = table_flow(work, FAST, popped - outs, None)
     assert (flow.pushed, flow.popped, flow.completed) == (pushed, popped, outs)
 
 
-@given(ins=counts, dele=counts, ins_lost=counts, del_lost=counts, fact=st.sampled_from(["vacuums", "analyzes"]))
-def test_vacuum_or_analyze_in_between_never_gives_absurd_figures(
-    ins: int, dele: int, ins_lost: int, del_lost: int, fact: str
+@given(ins=counts, dele=counts, ins_lost=counts, del_lost=counts)
+def test_after_an_analyze_the_attempts_count_less_the_share_that_was_rolled_back(
+    ins: int, dele: int, ins_lost: int, del_lost: int
 ) -> None:
     now = after(ZERO, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
-    now = replace(now, live=0, dead=0, modified_since_analyze=0, **{fact: 1})
+    now = replace(now, live=0, dead=0, modified_since_analyze=0, analyzes=1)
     work = committed(ZERO, now, FIFO, Shares(0.5, 1.0, 1.0))
     assert work is not None
     assert work.inserted == (ins + ins_lost) * 0.5
     assert work.deleted == dele + del_lost
+
+
+@given(ins=counts, other=counts, ins_lost=counts, lost=counts, layout=st.sampled_from([FIFO, STATUS, FAST]))
+def test_after_a_vacuum_the_sum_is_what_committed_and_no_part_is_more_than_was_tried(
+    ins: int, other: int, ins_lost: int, lost: int, layout: Layout
+) -> None:
+    now = _moved(layout, ins, other, ins_lost, lost)
+    work = committed(ZERO, replace(now, live=3, dead=0, vacuums=1), layout, Shares(0.7, 0.9, 0.8))
+    assert work is not None
+    taken = work.deleted if layout is FIFO else work.updated
+    assert work.inserted + taken == pytest.approx(ins + other)
+    assert 0 <= work.inserted <= ins + ins_lost
+    assert 0 <= taken <= other + lost
+
+
+@given(number=st.integers(1, 10_000), cut=st.integers(0, 10_000), layout=st.sampled_from([FIFO, STATUS, FAST]))
+def test_live_rows_that_were_kept_from_falling_below_zero_move_no_message_to_the_pushes(
+    number: int, cut: int, layout: Layout
+) -> None:
+    start = replace(ZERO, live=1)
+    now = _moved(layout, number, number, 0, 0, start)
+    work = committed(start, replace(now, live=now.live + min(cut, number)), layout, Shares())
+    assert work is not None
+    assert (work.inserted, work.deleted if layout is FIFO else work.updated) == (number, number)
+
+
+def test_where_live_rows_were_cut_rollbacks_are_parted_as_they_were_lately() -> None:
+    start = replace(ZERO, live=1)
+    now = after(start, ins=56, upd=0, dele=70, ins_lost=24, upd_lost=0, del_lost=5)
+    work = committed(start, replace(now, live=75), FIFO, Shares(0.7, 1.0, 0.93))
+    assert work is not None
+    assert work.inserted == pytest.approx(56, abs=1)
+    assert work.deleted == pytest.approx(70, abs=1)
+    assert not work.exact
+
+
+@given(ins=counts, dele=counts, ins_lost=counts, del_lost=counts)
+def test_where_only_attempts_are_counted_the_change_of_rows_takes_rollbacks_of_one_side_back(
+    ins: int, dele: int, ins_lost: int, del_lost: int
+) -> None:
+    start = replace(DEEP, modified_since_analyze=None)
+    now = after(start, ins=ins, upd=0, dele=dele, ins_lost=ins_lost, upd_lost=0, del_lost=del_lost)
+    work = committed(start, replace(now, modified_since_analyze=None), FIFO, Shares())
+    assert work is not None
+    unknown = min(ins_lost, del_lost)
+    assert (work.inserted, work.deleted) == (ins + unknown, dele + unknown)
+
+
+def test_a_change_of_rows_that_cannot_be_is_left_out() -> None:
+    start = replace(DEEP, modified_since_analyze=None)
+    now = replace(start, inserted=50, deleted=40, live=start.live + 5_000)
+    work = committed(start, now, FIFO, Shares())
+    assert work is not None
+    assert (work.inserted, work.deleted, work.exact) == (50, 40, False)
+
+
+def _moved(
+    layout: Layout, ins: int, other: int, ins_lost: int, lost: int, start: CounterSample = ZERO
+) -> CounterSample:
+    """After so many inserts, and so many of the other thing that pops of this layout do."""
+    if layout is FIFO:
+        return after(start, ins=ins, upd=0, dele=other, ins_lost=ins_lost, upd_lost=0, del_lost=lost)
+    return after(start, ins=ins, upd=other, dele=0, ins_lost=ins_lost, upd_lost=lost, del_lost=0)
 
 
 def test_counters_that_fall_are_a_reset_not_a_negative_rate() -> None:

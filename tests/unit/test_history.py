@@ -46,7 +46,7 @@ def moved(base: CounterSample, pushed: int, popped: int) -> CounterSample:
         inserted=base.inserted + pushed,
         deleted=base.deleted + popped,
         live=base.live + pushed - popped,
-        modified_since_analyze=base.modified_since_analyze + pushed + popped,
+        modified_since_analyze=(base.modified_since_analyze or 0) + pushed + popped,
     )
 
 

@@ -12,7 +12,7 @@
 -- > hot_updated            always 0: not told apart
 -- > live                   rows there are: each row written moves it, before its commit
 -- > dead                   always 0: not known without reading the table
--- > modified_since_analyze rows inserted, updated and deleted
+-- > modified_since_analyze always NULL: what was committed is not counted apart
 -- > vacuums                always 0: ghosts are removed all the time
 -- > analyzes               always 0: statistics are another thing here
 -- > bytes                  size of the table
@@ -24,8 +24,7 @@ SELECT
     CAST(0 AS bigint) AS hot_updated,
     p.live,
     CAST(0 AS bigint) AS dead,
-    c.inserted + c.updated + c.deleted - CASE WHEN m.pushed IS NULL THEN 0 ELSE c.inserted - m.pushed END
-        AS modified_since_analyze,
+    CAST(NULL AS bigint) AS modified_since_analyze,
     CAST(0 AS bigint) AS vacuums,
     CAST(0 AS bigint) AS analyzes,
     b.bytes
