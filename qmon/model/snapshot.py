@@ -52,13 +52,13 @@ class ProbeFailure:
 class QueueSamples:
     """The samples of one queue in one poll; ``None`` or empty where the probe does not apply, is not due, or failed.
 
-    ``last_id``: last id issued. ``head_limit``: how many ready rows the head probe could have counted. ``held``:
-    ``None`` where nothing tells which rows transactions hold; ``held_counted``: these rows are among those
-    that the head and the anchor count; ``locked``: the same, also of a queue with a state while
-    its head does not move. ``longest_first``: the
-    progress probe saw the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start
-    time. ``anchor`` is the newest exact count there
-    is, however old. ``unknown`` maps a figure to the reason why this layout cannot have it.
+    ``last_id``: last id issued. ``head_limit``: how many ready rows the head probe could have counted, or how many
+    numbers behind a position of a ring were looked at. ``held``: ``None`` where nothing tells which rows
+    transactions hold; ``held_counted``: these rows are among those that the head and the anchor count; ``locked``:
+    the same, also of a queue with a state while its head does not move. ``longest_first``: the progress probe saw
+    the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start time. ``anchor`` is
+    the newest exact count there is, however old. ``unknown`` maps a figure to the reason why this layout cannot have
+    it.
     ``left_out``: probes that were due and not read in this poll, to stay within the budget.
     """
 

@@ -261,6 +261,8 @@ class Collector:
                 unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
         memo.learn(head, issued.last_value if issued else None, walks=walked is not None)
         memo.learn_place(walked)
+        ring = _first(found.get(probes.ring_probe))
+        memo.learn_span(ring)
         for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
             if probe in found:
                 setattr(memo, figure, found[probe][0].counted)
@@ -273,7 +275,7 @@ class Collector:
             progress=_first(found.get("progress_oldest") or found.get("progress")),
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
-            scheduled=memo.scheduled, dead=memo.dead, ring=_first(found.get(probes.ring_probe)),
+            scheduled=memo.scheduled, dead=memo.dead, ring=ring,
             anchor=probes.believed(_first(found.get("depth")), head) or self._slow.anchor(layout.queue),
             clues=self._clues.clues(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,

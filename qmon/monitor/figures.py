@@ -18,9 +18,12 @@ COUNT_LIMIT: Final = 1000
 
 
 def exact_ready(q: QueueSamples, held: int) -> float | None:
-    """Messages ready now where they could be counted exactly, else ``None``."""
+    """Messages ready now where they could be counted exactly, else ``None``.
+
+    In a ring: where each number between its positions was looked at, since some may have no message.
+    """
     if q.ring is not None:
-        return float(ring_ready(q.ring))
+        return float(ring_ready(q.ring)) if q.ring.push_last - q.ring.pop_last <= q.head_limit else None
     if q.head is None or q.head_limit <= COUNT_LIMIT or q.head.counted >= q.head_limit:
         return None
     return float(max(0, q.head.counted - held))
@@ -30,6 +33,8 @@ def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | N
     """Messages ready now: exact, carried on from a count (``~``), or a lower bound."""
     if exact is not None:
         return Figure(exact)
+    if q.ring is not None:
+        return Figure(float(ring_ready(q.ring)), estimated=True)
     if carried is not None:
         value, age = carried
         return Figure(round(value), estimated=True, age_s=age)
@@ -98,7 +103,7 @@ def oldest(q: QueueSamples, ids: WatchedIds, at: float) -> Figure:
         if q.ring.oldest_s is not None:
             return Figure(max(0.0, q.ring.oldest_s))
         return Figure.unknown(
-            "no message is ready" if ring_ready(q.ring) == 0 else "the next slot waits for its message"
+            "no message is ready" if ring_ready(q.ring) == 0 else "the next numbers have no message yet"
         )
     if q.head is None:
         return _unknown(q, "oldest")

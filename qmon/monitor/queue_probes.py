@@ -73,7 +73,8 @@ class Memo:
 
     ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
     ``still``: the head was the same for so many polls. ``counted``: rows that the newest head saw. ``denied``: so many
-    times in a row the server counted no row while there were some.
+    times in a row the server counted no row while there were some. ``span``: how many numbers lay between the positions
+    of a ring in the newest poll.
     """
 
     polls: int = 0
@@ -88,6 +89,7 @@ class Memo:
     still: int = 0
     counted: int = 0
     denied: int = 0
+    span: int | None = None
 
     def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
         """Take in the head of this poll, for the next ones; ``walks``: it is sought from a place, not from an id."""
@@ -106,6 +108,23 @@ class Memo:
             self.bounds.append(head.head_id)
         elif last_id is not None:
             self.bounds.append(str(last_id))
+
+    def learn_span(self, ring: RingSample | None) -> None:
+        """Take in how far a ring's positions are apart, for the next poll."""
+        if ring is not None:
+            self.span = ring.push_last - ring.pop_last
+
+    def window(self, near: int, size: int) -> int:
+        """So many numbers to look at behind each position of a ring: all between the two, unless they are too many.
+
+        Args:
+            near: where a number may be in flight.
+            size: slots in the ring.
+        """
+        if self.span is None:
+            return min(COUNT_LIMIT, size)
+        between = self.span if 0 < self.span <= COUNT_LIMIT else 0
+        return min(near + between, COUNT_LIMIT, size)
 
     def learn_place(self, walked: WalkSample | None) -> None:
         """Take in where the next walk may begin."""
@@ -212,7 +231,7 @@ class QueueProbes:
             return []
         if "ready" in facts.unknown or not self._book.has(self.ring_probe):
             return []
-        window = min(max(_RING_WINDOW, 2 * sessions), 1000, ring.size)
+        self.memo.head_limit = window = self.memo.window(max(_RING_WINDOW, 2 * sessions), ring.size)
         values: dict[str, Value] = {
             "push_sequence": str(facts.push_sequence_id),
             "pop_sequence": str(facts.pop_sequence_id),

@@ -146,6 +146,7 @@ def test_what_is_asked_for_while_it_is_read_is_read_once_more(
         if reading == "_count":  # a head is looked for by itself
             watched.poller.count_exactly("fifo")
         wait_until(lambda: len(begun) >= 2, what="the second reading")
+    assert begun[:2] == [reading, reading]
 
 
 @pytest.mark.parametrize("name", NASTY)

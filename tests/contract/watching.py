@@ -87,14 +87,16 @@ class Watched:
         assert got is not None
         return got
 
-    def queue(self, name: str, ready: Callable[[QueueView], object] = bool, timeout: float = 30.0) -> QueueView:
-        """The first view of a queue that satisfies ``ready``, from the next poll on."""
+    def queue(
+        self, name: str, ready: Callable[[QueueView], object] = bool, timeout: float = 30.0, polls: int = 1
+    ) -> QueueView:
+        """The first view of a queue that satisfies ``ready``, at least so many polls from now."""
 
         def fits(view: View) -> bool:
             queue = view.queue(name)
             return queue is not None and bool(ready(queue))
 
-        found = self.view(fits, timeout=timeout).queue(name)
+        found = self.view(fits, polls=polls, timeout=timeout).queue(name)
         assert found is not None
         return found
 

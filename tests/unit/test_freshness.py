@@ -79,7 +79,7 @@ class World:
                 left_out=("head",) if out else (),
             ),
             QueueSamples(
-                RING, ring=None if out else RingSample(self.pushed, self.popped, 0, 0, 0, 0, None),
+                RING, ring=None if out else RingSample(self.pushed, self.popped, 0, 0, 0, 0, None), head_limit=10**6,
                 left_out=("ring",) if out else (),
             ),
             QueueSamples(

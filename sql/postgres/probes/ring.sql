@@ -1,4 +1,4 @@
--- Positions of a ring and the slots around both of them, in one statement; looks at no more than 2 x :window slots.
+-- Positions of a ring and the slots around both of them, in one statement; looks at no more than 3 x :window slots.
 -- The numbers behind a position lie in one run of slots, or in two where they go over the ring's end: each run is read
 -- as a range, so that a page which holds many of them is read once.
 -- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring".
@@ -9,7 +9,7 @@
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
 -- :pop_sequence   id of the pop sequence
--- :window         numbers to look at behind each position
+-- :window         numbers to look at behind each position, and for the oldest ready message
 -- > push_last     last number drawn by a pusher
 -- > pop_last      last number drawn by a popper
 -- > push_open     numbers near push_last whose message is not there yet
@@ -69,9 +69,26 @@ SELECT
     (SELECT CAST(count(*) AS int) FROM pops AS p WHERE p.turn <= p.n) AS pop_waiting,
     (SELECT CAST(count(*) AS int) FROM pops AS p WHERE p.turn = p.n + 1) AS pop_held,
     (
-        SELECT CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8)
-        FROM {table} AS t
-        WHERE t.{slot} = (pos.pop_last + 1) % {size!int}
-            AND t.{turn} = pos.pop_last + 2
+        SELECT t.oldest_s
+        FROM (
+            SELECT pos.pop_last + 1 AS low, least(pos.push_last, pos.pop_last + CAST(:window AS bigint)) AS high
+        ) AS w
+        CROSS JOIN LATERAL (
+            VALUES (w.low, least(w.high, (w.low / {size!int} + 1) * {size!int} - 1)),
+                ((w.low / {size!int} + 1) * {size!int}, w.high)
+        ) AS run(low, high)
+        CROSS JOIN LATERAL (
+            SELECT
+                run.low + q.{slot} - run.low % {size!int} AS n,
+                CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8) AS oldest_s
+            FROM {table} AS q
+            WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
+                AND run.low <= run.high
+                AND q.{turn} = run.low + q.{slot} - run.low % {size!int} + 1
+            ORDER BY q.{slot}
+            LIMIT 1
+        ) AS t
+        ORDER BY t.n
+        LIMIT 1
     ) AS oldest_s
 FROM pos

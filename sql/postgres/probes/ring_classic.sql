@@ -9,7 +9,7 @@
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
 -- :pop_sequence   id of the pop sequence
--- :window         numbers to look at behind each position
+-- :window         numbers to look at behind each position, and for the oldest ready message
 -- > push_last     last number drawn by a pusher
 -- > pop_last      last number drawn by a popper
 -- > push_open     numbers near push_last, beyond pop_last, whose message is not there yet
@@ -71,9 +71,26 @@ SELECT
     CAST(greatest(pos.pop_last - pos.push_last, 0) AS int) AS pop_waiting,
     (SELECT CAST(count(*) AS int) FROM pops AS p WHERE p.number = p.n) AS pop_held,
     (
-        SELECT CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8)
-        FROM {table} AS t
-        WHERE t.{slot} = (pos.pop_last + 1) % {size!int}
-            AND t.{message_id} = pos.pop_last + 1
+        SELECT t.oldest_s
+        FROM (
+            SELECT pos.pop_last + 1 AS low, least(pos.push_last, pos.pop_last + CAST(:window AS bigint)) AS high
+        ) AS w
+        CROSS JOIN LATERAL (
+            VALUES (w.low, least(w.high, (w.low / {size!int} + 1) * {size!int} - 1)),
+                ((w.low / {size!int} + 1) * {size!int}, w.high)
+        ) AS run(low, high)
+        CROSS JOIN LATERAL (
+            SELECT
+                run.low + q.{slot} - run.low % {size!int} AS n,
+                CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8) AS oldest_s
+            FROM {table} AS q
+            WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
+                AND run.low <= run.high
+                AND q.{message_id} = run.low + q.{slot} - run.low % {size!int}
+            ORDER BY q.{slot}
+            LIMIT 1
+        ) AS t
+        ORDER BY t.n
+        LIMIT 1
     ) AS oldest_s
 FROM pos

@@ -1,6 +1,6 @@
 -- Positions of a ring that several subscribers read and the slots around them, in one statement: those of the pushers,
 -- and of the subscriber that is furthest behind, since a slot is free again when the last one has read it. Looks at no
--- more than :window slots a position.
+-- more than :window slots a position, and after that of the one furthest behind.
 -- A slot whose turn is n is free for message n, n + 1 holds it for those in "unread", n + size has been read by all.
 -- The numbers behind a position lie in one run of slots, or in two where they go over the ring's end: see "ring".
 -- {table}         the ring's table
@@ -11,7 +11,7 @@
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
 -- :pop_sequences  ids of the subscribers' pop sequences as an array, {1,2}, in their order
--- :window         numbers to look at behind each position
+-- :window         numbers to look at behind each position, and for the oldest ready message
 -- > push_last     last number drawn by a pusher
 -- > pop_last      last number drawn by a popper of that subscriber
 -- > push_open     numbers near push_last whose message is not there yet
@@ -87,10 +87,27 @@ SELECT
     b.waiting AS pop_waiting,
     b.held AS pop_held,
     (
-        SELECT CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8)
-        FROM {table} AS t
-        WHERE t.{slot} = (b.pop_last + 1) % {size!int}
-            AND t.{turn} = b.pop_last + 2
-            AND CAST(t.{unread} AS bigint) & b.own <> 0
+        SELECT t.oldest_s
+        FROM (
+            SELECT b.pop_last + 1 AS low, least(b.push_last, b.pop_last + CAST(:window AS bigint)) AS high
+        ) AS w
+        CROSS JOIN LATERAL (
+            VALUES (w.low, least(w.high, (w.low / {size!int} + 1) * {size!int} - 1)),
+                ((w.low / {size!int} + 1) * {size!int}, w.high)
+        ) AS run(low, high)
+        CROSS JOIN LATERAL (
+            SELECT
+                run.low + q.{slot} - run.low % {size!int} AS n,
+                CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8) AS oldest_s
+            FROM {table} AS q
+            WHERE q.{slot} BETWEEN run.low % {size!int} AND run.high % {size!int}
+                AND run.low <= run.high
+                AND q.{turn} = run.low + q.{slot} - run.low % {size!int} + 1
+                AND CAST(q.{unread} AS bigint) & b.own <> 0
+            ORDER BY q.{slot}
+            LIMIT 1
+        ) AS t
+        ORDER BY t.n
+        LIMIT 1
     ) AS oldest_s
 FROM behind AS b

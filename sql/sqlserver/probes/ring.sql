@@ -1,4 +1,4 @@
--- Positions of a ring and the slots around both of them, in one statement; looks at no more than 2 x :window slots, each
+-- Positions of a ring and the slots around both of them, in one statement; looks at no more than 3 x :window slots, each
 -- sought by its key.
 -- A slot whose turn is n is free for message n, n + 1 holds it, n + size has been popped: see the design "ring".
 -- Before 2017 a sequence that nobody has drawn from looks as if its first number were drawn: it counts as one in flight.
@@ -9,7 +9,7 @@
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
 -- :pop_sequence   id of the pop sequence
--- :window         numbers to look at behind each position, at most 1,000
+-- :window         numbers to look at behind each position, and for the oldest ready message, at most 1,000
 -- > push_last     last number drawn by a pusher
 -- > pop_last      last number drawn by a popper
 -- > push_open     numbers near push_last whose message is not there yet
@@ -70,9 +70,16 @@ OUTER APPLY (
     ) AS t
 ) AS pops
 OUTER APPLY (
-    SELECT TOP (1) CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
-    FROM {table} AS q WITH (FORCESEEK)
-    WHERE q.{slot} = CAST((pos.pop_last + 1) % {size!int} AS int)
-        AND q.{turn} = pos.pop_last + 2
+    SELECT TOP (1) t.qmon_at
+    FROM (
+        SELECT pos.pop_last + 1 + back.n AS n, back.n AS place FROM back WHERE pos.pop_last + 1 + back.n <= pos.push_last
+    ) AS w
+    CROSS APPLY (
+        SELECT TOP (1) CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+        FROM {table} AS q WITH (FORCESEEK)
+        WHERE q.{slot} = CAST(w.n % {size!int} AS int)
+            AND q.{turn} = w.n + 1
+    ) AS t
+    ORDER BY w.place
 ) AS oldest
 OPTION (MAXDOP 1)

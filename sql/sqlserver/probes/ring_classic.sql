@@ -9,7 +9,7 @@
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
 -- :pop_sequence   id of the pop sequence
--- :window         numbers to look at behind each position, at most 1,000
+-- :window         numbers to look at behind each position, and for the oldest ready message, at most 1,000
 -- > push_last     last number drawn by a pusher
 -- > pop_last      last number drawn by a popper
 -- > push_open     numbers near push_last, beyond pop_last, whose message is not there yet
@@ -71,9 +71,16 @@ OUTER APPLY (
     ) AS t
 ) AS pops
 OUTER APPLY (
-    SELECT TOP (1) CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
-    FROM {table} AS q WITH (FORCESEEK)
-    WHERE q.{slot} = CAST((pos.pop_last + 1) % {size!int} AS int)
-        AND q.{message_id} = pos.pop_last + 1
+    SELECT TOP (1) t.qmon_at
+    FROM (
+        SELECT pos.pop_last + 1 + back.n AS n, back.n AS place FROM back WHERE pos.pop_last + 1 + back.n <= pos.push_last
+    ) AS w
+    CROSS APPLY (
+        SELECT TOP (1) CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+        FROM {table} AS q WITH (FORCESEEK)
+        WHERE q.{slot} = CAST(w.n % {size!int} AS int)
+            AND q.{message_id} = w.n
+    ) AS t
+    ORDER BY w.place
 ) AS oldest
 OPTION (MAXDOP 1)

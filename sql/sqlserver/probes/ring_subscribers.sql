@@ -11,7 +11,7 @@
 -- {size!int}      slots in the ring
 -- :push_sequence  id of the push sequence
 -- :pop_sequences  ids of the subscribers' pop sequences, separated by commas, in their order
--- :window         numbers to look at behind each position, at most 1,000
+-- :window         numbers to look at behind each position, and for the oldest ready message, at most 1,000
 -- > push_last     last number drawn by a pusher
 -- > pop_last      last number drawn by a popper of that subscriber
 -- > push_open     numbers near push_last whose message is not there yet
@@ -90,10 +90,17 @@ OUTER APPLY (
     ) AS t
 ) AS pushes
 OUTER APPLY (
-    SELECT TOP (1) CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
-    FROM {table} AS q WITH (FORCESEEK)
-    WHERE q.{slot} = CAST((b.pop_last + 1) % {size!int} AS int)
-        AND q.{turn} = b.pop_last + 2
-        AND CAST(q.{unread} AS bigint) & b.own <> 0
+    SELECT TOP (1) t.qmon_at
+    FROM (
+        SELECT b.pop_last + 1 + back.n AS n, back.n AS place, b.own AS own FROM back WHERE b.pop_last + 1 + back.n <= b.push_last
+    ) AS w
+    CROSS APPLY (
+        SELECT TOP (1) CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+        FROM {table} AS q WITH (FORCESEEK)
+        WHERE q.{slot} = CAST(w.n % {size!int} AS int)
+            AND q.{turn} = w.n + 1
+            AND CAST(q.{unread} AS bigint) & w.own <> 0
+    ) AS t
+    ORDER BY w.place
 ) AS oldest
 OPTION (MAXDOP 1)
