@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import BinaryType, IntegerType, LongType, StringType, StructField, StructType
 
 from qmon.pipeline.schema import SAMPLES
 from qmon.pipeline.sums import Places
@@ -30,6 +30,15 @@ UNBUNDLED: Final = StructType(
 _UNBUNDLED: Final = to_arrow_schema(UNBUNDLED)
 INSIDE: Final = pa.schema([field for field in _UNBUNDLED if field.name not in KEY])
 """The columns of a bundle."""
+BUNDLES: Final = StructType(
+    [
+        *(StructField(name, StringType()) for name in KEY),
+        StructField("share", IntegerType()),
+        StructField("bundle", BinaryType()),
+    ]
+)
+"""Rows of bundles."""
+_BUNDLES: Final = to_arrow_schema(BUNDLES)
 _WRITING: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
@@ -54,6 +63,40 @@ def unbundled(value: pa.Buffer, columns: Iterable[str] | None = None) -> pa.Reco
         return stream.read_next_batch()
 
 
+def bundling(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """For ``mapInArrow``: samples in, each with a queue; rows as in ``BUNDLES`` out."""
+    for samples in batches:
+        if samples.num_rows:
+            yield _rows_of_bundles(samples)
+
+
+def _rows_of_bundles(samples: pa.RecordBatch) -> pa.RecordBatch:
+    queues = encoded(samples.column("queue"))
+    shares = np.array([share(name) for name in queues.dictionary.to_pylist()], np.int64)[_places(queues)]
+    code = shares
+    for name in KEY:
+        names = encoded(samples.column(name))
+        _, code = np.unique(
+            code * len(names.dictionary) + _places(names), return_inverse=True
+        )  # so that it stays small
+    order = np.argsort(code, kind="stable")
+    starts = cuts(code[order])
+    in_order, ends = samples.take(pa.array(order)), np.append(starts[1:], len(order))
+    flat = pa.record_batch(
+        [
+            in_order.column(field.name).cast(field.type)
+            if field.name in samples.schema.names
+            else pa.nulls(len(order), field.type)
+            for field in INSIDE
+        ],
+        schema=INSIDE,
+    )
+    columns = [in_order.column(name).take(pa.array(starts)) for name in KEY]
+    columns.append(pa.array(shares[order][starts], pa.int32()))
+    columns.append([bundled(flat.slice(start, end - start)) for start, end in zip(starts, ends, strict=True)])
+    return pa.record_batch(columns, schema=_BUNDLES)
+
+
 def unbundling(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """For ``mapInArrow``: ``KEY`` and ``bundle`` in, rows as in ``UNBUNDLED`` out."""
     for batch in batches:
@@ -71,3 +114,14 @@ def cuts(keys: Places) -> Places:
     begins = np.flatnonzero(new)
     since = np.arange(len(keys)) - np.repeat(begins, np.diff(np.append(begins, len(keys))))
     return np.flatnonzero(since % AT_MOST == 0)
+
+
+def encoded(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
+    """A column of names as a dictionary and places in it."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return whole if isinstance(whole, pa.DictionaryArray) else whole.dictionary_encode()
+
+
+def _places(names: pa.DictionaryArray) -> Places:
+    found: Places = names.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return found

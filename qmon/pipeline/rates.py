@@ -22,7 +22,7 @@ class Measured:
     one counts that watched the longest; of those that watched as long, the first by name.
 
     Args:
-        samples: rows as ``packing.unpacked`` gives them, in any order.
+        samples: rows as ``rollups.needed`` gives them, in any order.
         queues: of each row a number that stands for its target, day and queue.
     """
 

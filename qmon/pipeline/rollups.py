@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from qmon.pipeline.bundles import KEY
-from qmon.pipeline.packing import PACKED, encoded, needed, packing, unpacked
-from qmon.pipeline.rates import Measured, ranks
+from qmon.pipeline.bundles import BUNDLES, KEY, bundling, encoded, unbundled
+from qmon.pipeline.rates import FIGURES, Measured, ranks
 from qmon.pipeline.schema import ROLLUPS
 from qmon.pipeline.sums import Places, Stretches
 
@@ -24,6 +23,8 @@ ROLLED: Final = StructType([StructField("grain", StringType()), *ROLLUPS.fields]
 AT_ONCE: Final = 200_000
 """About so many samples are rolled up together; a queue's day is never split."""
 _KEY: Final = (*KEY, "queue")
+_NAMES: Final = ("queue", "recorder", "zone")
+_FIGURES: Final = ("sampled_at", "span_s", *FIGURES)
 
 
 def rollups(samples: DataFrame, grains: Mapping[str, int] = GRAINS) -> DataFrame:
@@ -32,32 +33,41 @@ def rollups(samples: DataFrame, grains: Mapping[str, int] = GRAINS) -> DataFrame
     A sample's interval belongs to the stretch that it ends in. Percentiles come from the samples themselves, each as
     often as it lasted milliseconds, with a straight line between neighbours: never from other percentiles.
     """
-    packed = samples.select(*PACKED.fieldNames()).mapInArrow(packing, PACKED)
-    return _rolled_by(packed.select(_group(samples.count(), *_KEY), *PACKED.fieldNames()), unpacked, grains)
+    columns = samples.select(*KEY, *_NAMES, *_FIGURES)
+    return rollups_of(columns.mapInArrow(bundling, BUNDLES), samples.count(), grains)
 
 
 def rollups_of(bundles: DataFrame, samples: int, grains: Mapping[str, int] = GRAINS) -> DataFrame:
     """The same from bundles, of so many samples in all, which must be unique: Java looks into none of them."""
-    return _rolled_by(bundles.select(_group(samples, *KEY, "share"), *KEY, "bundle"), needed, grains)
-
-
-def _group(samples: int, *key: str) -> Column:
-    """Rows with the same key are in the same one, and about ``AT_ONCE`` of so many samples in each."""
-    return F.pmod(F.xxhash64(*key), F.lit(1 + samples // AT_ONCE)).cast("int").alias("group")
-
-
-def _rolled_by(rows: DataFrame, samples: Callable[[pa.Table], pa.Table], grains: Mapping[str, int]) -> DataFrame:
-    """Each ``group`` of rows rolled up, of which ``samples`` makes one row a sample."""
     seconds = dict(grains)
 
     def roll(group: pa.Table) -> pa.Table:
-        return rolled(samples(group), seconds)
+        return rolled(needed(group), seconds)
 
-    return rows.groupBy("group").applyInArrow(roll, ROLLED)
+    # Bundles with the same key are in the same group, and about ``AT_ONCE`` samples are in each.
+    group = F.pmod(F.xxhash64(*KEY, "share"), F.lit(1 + samples // AT_ONCE)).cast("int").alias("group")
+    return bundles.select(group, *KEY, "bundle").groupBy("group").applyInArrow(roll, ROLLED)
+
+
+def needed(bundles: pa.Table) -> pa.Table:
+    """Of bundles with ``KEY`` beside them what is rolled up, one row a sample; names as dictionaries of Arrow's."""
+    parts = [unbundled(bundle.as_buffer(), (*_NAMES, *_FIGURES)) for bundle in bundles.column("bundle")]
+    together = pa.Table.from_batches(parts)
+    lengths = np.array([part.num_rows for part in parts])
+    columns = {name: _repeated(bundles.column(name), lengths) for name in KEY}
+    columns |= {name: encoded(together.column(name)) for name in _NAMES}
+    return pa.table(columns | {name: together.column(name).combine_chunks() for name in _FIGURES})
+
+
+def _repeated(column: pa.ChunkedArray, times: Places) -> pa.DictionaryArray:
+    """Each name as often as it says."""
+    names = encoded(column)
+    places = np.repeat(names.indices.to_numpy(zero_copy_only=False), times)
+    return pa.DictionaryArray.from_arrays(pa.array(places), names.dictionary)
 
 
 def rolled(samples: pa.Table, grains: Mapping[str, int]) -> pa.Table:
-    """The same for rows that are in memory: all samples of some queues' days."""
+    """The same for rows that are in memory, as ``needed`` gives them: all samples of some queues' days."""
     names = {name: encoded(samples.column(name)) for name in (*_KEY, "zone")}
     queues = np.zeros(samples.num_rows, np.int64)
     for name in _KEY:

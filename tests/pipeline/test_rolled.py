@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from qmon.pipeline.packing import PACKED, SHARED, packed, unpacked
+from qmon.pipeline.bundles import bundling
 from qmon.pipeline.rates import FIGURES
-from qmon.pipeline.rollups import GRAINS, rolled
+from qmon.pipeline.rollups import GRAINS, needed, rolled
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, same
 
@@ -30,16 +30,17 @@ def drawn(seed: int, count: int) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("count", [1, 2, 40, 3000])
 def test_rolled_up_rows_equal_plain_python(count: int) -> None:
-    """Packed and unpacked on the way, as between two machines."""
+    """In bundles on the way, as between two machines."""
     wanted_rows = drawn(count, count)
-    columns = {name: [row[name] for row in wanted_rows] for name in PACKED.fieldNames()}
-    kinds = {name: pa.string() if name in SHARED else pa.float64() for name in columns}
-    batch = pa.record_batch({name: pa.array(values, kinds[name]) for name, values in columns.items()})
+    names = ("target", "date", "queue", "recorder", "zone")
+    kinds = dict.fromkeys(names, pa.string()) | dict.fromkeys(("sampled_at", "span_s", *FIGURES), pa.float64())
+    columns = {name: pa.array([row[name] for row in wanted_rows], kind) for name, kind in kinds.items()}
+    batch = pa.record_batch(columns)
     halves = [batch.slice(0, count // 2), batch.slice(count // 2)]
-    together = pa.Table.from_batches([packed(half) for half in halves if half.num_rows])
+    together = pa.Table.from_batches(bundling(halves))
     found = {
         (row["grain"], row["target"], row["queue"], row["at"]): row
-        for row in rolled(unpacked(together), GRAINS).to_pylist()
+        for row in rolled(needed(together), GRAINS).to_pylist()
     }
     measured = reference.measured(wanted_rows)
     wanted = {
