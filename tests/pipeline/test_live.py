@@ -19,7 +19,7 @@ from tests.facts import query, wait_until
 from tests.pipeline.comparing import compared, run
 from tests.pipeline.recordings import rows
 from tests.recording.test_record_command import recording
-from tests.recording.writing import sequences
+from tests.recording.writing import sequences, settled
 
 pytestmark = pytest.mark.timeout(1200)
 _POLLS = 3
@@ -58,7 +58,9 @@ def polls(root: Path, more: int) -> None:
 
 def seen(root: Path, messages: int) -> None:
     """Wait until so many pushed messages are in the recording; a busy observer may read their counters late."""
-    wait_until(lambda: pushed(folded(root)[1]) >= messages, 60, what=f"{messages} pushed messages recorded")
+    wait_until(
+        lambda: pushed(settled(lambda: folded(root))[1]) >= messages, 60, what=f"{messages} pushed messages recorded"
+    )
 
 
 def pushed(figures: list[dict[str, Any]]) -> int:
