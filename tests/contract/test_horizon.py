@@ -75,9 +75,15 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
 ) -> None:
     query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 80000)")
     monkeypatch.setattr(holders, "LONG_S", 3.0)
+    monkeypatch.setattr(use_track, "_REMEMBER_EVERY_S", 1.0)
     said_at_once(monkeypatch)
     with watching(url) as watched, standing(url) as sessions, popping(url):
-        fine = watched.queue("fifo", lambda q: q.use is not None and any(v is not None for v in q.use.trend))
+
+        def remembered(queue: QueueView) -> bool:
+            # When a transaction began is known to a part of a second: what is remembered must be older.
+            return queue.use is not None and sum(value is not None for value in queue.use.trend) >= 3
+
+        fine = watched.queue("fifo", remembered)
         assert fine.use is not None
         assert fine.use.rows_per_pop.value is not None
         assert fine.use.rows_per_pop.value < LEAST_ROWS
