@@ -20,7 +20,7 @@ from qmon.pipeline.sums import Places, Stretches
 GRAINS: Final = {"minutes": 60, "hours": 3600, "days": 86400}
 """Seconds of each."""
 ROLLED: Final = StructType([StructField("grain", StringType()), *ROLLUPS.fields])
-AT_ONCE: Final = 200_000
+AT_ONCE: Final = 100_000
 """About so many samples are rolled up together; a queue's day is never split."""
 _KEY: Final = (*KEY, "queue")
 _NAMES: Final = ("queue", "recorder", "zone")
