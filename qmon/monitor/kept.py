@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import Figure
 
-_FLOW: tuple[str, ...] = ("ring", "progress")
+POSITIONS: Final = frozenset({"ring", "ring_classic", "ring_subscribers"})
+"""Probes that read where a ring stands; a sweep of its slots is another thing."""
+_PROGRESS: Final = "progress"
 
 
 def flow_left_out(q: QueueSamples) -> bool:
     """Whether what moved since the last poll cannot be told, since a probe that tells it was left out."""
-    return any(probe.startswith(_FLOW) for probe in q.left_out)
+    return any(probe in POSITIONS or probe.startswith(_PROGRESS) for probe in q.left_out)
 
 
 class Kept:

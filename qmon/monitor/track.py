@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.clients import ClientsSeen
 from qmon.model.committed import Shares, committed, shares_of
-from qmon.model.flow import Flow, pops_in_transaction, ring_flow, table_flow
+from qmon.model.flow import Flow, pops_in_transaction, ring_flow, ring_ready, table_flow
 from qmon.model.forecast import forecast
 from qmon.model.locked import everything_locked
 from qmon.model.pauses import pauses_of
@@ -19,7 +19,7 @@ from qmon.model.view import Figure, Forecast, Point, QueueView, Trend
 from qmon.monitor import figures
 from qmon.monitor.chronicle import Chronicle
 from qmon.monitor.evidence import Evidence
-from qmon.monitor.kept import Kept, flow_left_out
+from qmon.monitor.kept import POSITIONS, Kept, flow_left_out
 from qmon.monitor.ledger_track import LedgerTrack
 from qmon.monitor.use_track import UseTrack
 from qmon.monitor.watched import WatchedIds, WatchedProgress
@@ -129,6 +129,8 @@ class QueueTrack:
     def _count(self, q: QueueSamples, at: float, exact: float | None, held: int) -> None:
         if exact is not None:
             self._window.rebase(at, exact)
+        elif q.ring is not None:
+            self._window.rebase(at, ring_ready(q.ring))
         elif q.anchor is not None:
             less = held if pops_in_transaction(q.layout) else 0
             self._window.rebase(q.anchor.counted_at, max(0, q.anchor.ready - less))
@@ -207,7 +209,11 @@ class QueueTrack:
 
 def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
     """Why the queue's depth could not be read in this poll, empty where nothing failed."""
-    failed = (f for f in snapshot.failures if f.queue == q.layout.queue and f.probe.startswith(("head", "ring")))
+    failed = (
+        f
+        for f in snapshot.failures
+        if f.queue == q.layout.queue and (f.probe.startswith("head") or f.probe in POSITIONS)
+    )
     return next((f.reason for f in failed), "")
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qmon.model.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.observer import Observing
 from qmon.model.samples import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
-from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import Figure, View
 from qmon.monitor.history import History
 
@@ -158,3 +158,49 @@ def test_what_was_left_out_is_as_old_as_its_reading(steps: list[Step]) -> None:
                 assert found.value is not None
                 assert abs(found.age_s - (world.at - read_at[name])) < 1e-6
                 assert found.estimated == (found.age_s > 0)
+
+
+DEEP = st.lists(
+    st.builds(
+        Step,
+        st.floats(0.5, 3.0), st.integers(0, 4_000), st.integers(0, 400), st.integers(0, 900),
+        st.sampled_from(["", "", "", "clock"]),
+        st.booleans(),
+    ),
+    min_size=2, max_size=10,
+)  # fmt: skip
+
+
+@given(DEEP)
+def test_a_ring_that_grows_too_deep_to_look_at_whole_keeps_its_depth_while_it_is_left_out(steps: list[Step]) -> None:
+    world, history = World(), History()
+    read: float | None = None
+    for step in steps:
+        snapshot = world.poll(step)
+        ring = next(q for q in snapshot.queues if q.layout.queue == "ring")
+        queue = history.add(replace(snapshot, queues=(replace(ring, head_limit=1_000),))).queue("ring")
+        assert queue is not None
+        if step.breaks:
+            read = None
+        if not step.left_out:
+            read = float(max(0, world.pushed - world.popped))
+        assert queue.ready.value == read
+        assert read is None or queue.ready.estimated == (read > 1_000 or step.left_out)
+
+
+def test_a_ring_whose_sweep_is_left_out_has_rates_and_one_whose_sweep_fails_has_a_depth() -> None:
+    history, views, at = History(), list[View](), 100.0
+    for number in range(4):
+        ring = RingSample(280 * number, 190 * number, 0, 0, 0, 0, None)
+        sample = QueueSamples(RING, ring=ring, head_limit=1_000, left_out=("ring_sweep",))
+        server = ServerSample(at + number, 1.0, None, False, 5, 10 * number, 0, 0)
+        failures = (ProbeFailure("ring_sweep", "permission denied", "ring"),)
+        snapshot = Snapshot(
+            "t", "postgres", "18.6", number + 1, at + number, at + number, 3.0, 1.5, 10, 1.0, server, (sample,),
+            failures=failures,
+        )  # fmt: skip
+        views.append(history.add(snapshot))
+    queue = views[-1].queue("ring")
+    assert queue is not None
+    assert (queue.push_rate.value, queue.pop_rate.value) == (280.0, 190.0)
+    assert (queue.ready.value, queue.ready.estimated) == (270.0, False)
