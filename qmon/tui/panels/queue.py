@@ -18,8 +18,8 @@ from qmon.tui.spans import Line, Part, Span, fit, spread, wrap
 
 _SPARK_CELLS = 12
 _READ: Final = {
-    "head": "depth and oldest", "ring": "positions", "held": "rows held", "progress": "in progress and stuck",
-    "scheduled": "scheduled", "in_state": "dead", "messages": "rows",
+    "head": "depth and oldest", "ring_sweep": "lost numbers", "ring": "positions", "held": "rows held",
+    "progress": "in progress and stuck", "scheduled": "scheduled", "in_state": "dead", "messages": "rows",
 }  # fmt: skip
 
 
