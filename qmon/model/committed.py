@@ -76,11 +76,11 @@ def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: S
         moved = max(0.0, float(modified - updated))
         first = None if rise is None else (moved + rise) / 2
         inserts, exact = _part(moved, came, _Side(deleted, shares.deleted), first, may_be_cut=may_be_cut)
-        return Work(inserts, float(updated), _within(moved - inserts, deleted), exact)
+        return Work(inserts, float(updated), min(moved - inserts, deleted), exact)
     moved = max(0.0, float(modified - deleted))
     first = None if rise is None else float(rise + deleted)
     inserts, exact = _part(moved, came, _Side(updated, shares.updated), first, may_be_cut=may_be_cut)
-    return Work(inserts, _within(moved - inserts, updated), float(deleted), exact)
+    return Work(inserts, min(moved - inserts, updated), float(deleted), exact)
 
 
 def min_share(shares: Shares) -> float:
@@ -129,7 +129,3 @@ def _by_rows(inserted: int, updated: int, deleted: int, rise: int) -> Work:
         return Work(float(inserted), float(updated), float(deleted), exact=False)
     inserts = min(inserted, deleted + rise)
     return Work(float(inserts), float(updated), float(inserts - rise), exact=True)
-
-
-def _within(value: float, limit: int | float) -> float:
-    return min(max(value, 0.0), float(limit))

@@ -67,7 +67,7 @@ def popped_up_to(ring: RingSample) -> int:
 
 def ring_ready(ring: RingSample) -> int:
     """Messages in a ring that no popper has drawn a number for."""
-    return max(0, ring.push_last - ring.pop_last - ring.push_open_ahead)
+    return max(0, ring.span - ring.push_open_ahead)
 
 
 def ring_flow(prev: RingSample, now: RingSample) -> Flow | None:

@@ -61,7 +61,7 @@ def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) ->
         orphans: messages known to be orphaned.
         settled: nobody can push any number that has been drawn.
     """
-    beyond = max(0, ring.push_last - ring.pop_last)
+    beyond = max(0, ring.span)
     early = max(0, ring.pop_last - ring.push_last)
     ready = max(0, beyond - ring.push_open_ahead)
     without = beyond - ready + max(0, ring.pop_waiting - early)

@@ -210,6 +210,11 @@ class RingSample:
     pop_held: int
     oldest_s: float | None
 
+    @property
+    def span(self) -> int:
+        """How many numbers pushers have drawn that no popper has; negative where poppers are ahead."""
+        return self.push_last - self.pop_last
+
 
 @dataclass(frozen=True, slots=True)
 class ClockSample:

@@ -58,8 +58,7 @@ class QueueSamples:
     the same, also of a queue with a state while its head does not move. ``longest_first``: the progress probe saw
     the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start time. ``anchor`` is
     the newest exact count there is, however old. ``unknown`` maps a figure to the reason why this layout cannot have
-    it.
-    ``left_out``: probes that were due and not read in this poll, to stay within the budget.
+    it. ``left_out``: probes that were due and not read in this poll, to stay within the budget.
     """
 
     layout: Layout

@@ -41,6 +41,7 @@ from qmon.monitor.clue_probes import ClueProbes
 from qmon.monitor.graphs import Graphs
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.observer import Observer
+from qmon.monitor.positions import ring_probe
 from qmon.monitor.procedures import Procedures
 from qmon.monitor.queue_probes import QueueProbes, Spec, names_of
 from qmon.monitor.readings import Readings
@@ -261,7 +262,7 @@ class Collector:
                 unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
         memo.learn(head, issued.last_value if issued else None, walks=walked is not None)
         memo.learn_place(walked)
-        ring = _first(found.get(probes.ring_probe))
+        ring = _first(found.get(ring_probe(layout)))
         memo.learn_span(ring)
         for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
             if probe in found:

@@ -23,7 +23,7 @@ def exact_ready(q: QueueSamples, held: int) -> float | None:
     In a ring: where each number between its positions was looked at, since some may have no message.
     """
     if q.ring is not None:
-        return float(ring_ready(q.ring)) if q.ring.push_last - q.ring.pop_last <= q.head_limit else None
+        return float(ring_ready(q.ring)) if q.ring.span <= q.head_limit else None
     if q.head is None or q.head_limit <= COUNT_LIMIT or q.head.counted >= q.head_limit:
         return None
     return float(max(0, q.head.counted - held))
@@ -33,8 +33,6 @@ def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | N
     """Messages ready now: exact, carried on from a count (``~``), or a lower bound."""
     if exact is not None:
         return Figure(exact)
-    if q.ring is not None:
-        return Figure(float(ring_ready(q.ring)), estimated=True)
     if carried is not None:
         value, age = carried
         return Figure(round(value), estimated=True, age_s=age)
@@ -121,7 +119,7 @@ def oldest(q: QueueSamples, ids: WatchedIds, at: float) -> Figure:
 def gap(q: QueueSamples) -> tuple[Figure, str]:
     """Push position less pop position of a ring; else the span of ids from the head to the last issued."""
     if q.ring is not None:
-        return Figure(float(q.ring.push_last - q.ring.pop_last)), "gap"
+        return Figure(float(q.ring.span)), "gap"
     if q.last_id is None or q.head is None or q.layout.traits.order != "fifo":
         return _unknown(q, "gap"), ""
     if q.head.counted == 0:

@@ -7,15 +7,14 @@ from typing import Final
 
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import Figure
+from qmon.monitor.positions import ring_probe
 
-POSITIONS: Final = frozenset({"ring", "ring_classic", "ring_subscribers"})
-"""Probes that read where a ring stands; a sweep of its slots is another thing."""
 _PROGRESS: Final = "progress"
 
 
 def flow_left_out(q: QueueSamples) -> bool:
     """Whether what moved since the last poll cannot be told, since a probe that tells it was left out."""
-    return any(probe in POSITIONS or probe.startswith(_PROGRESS) for probe in q.left_out)
+    return any(probe == ring_probe(q.layout) or probe.startswith(_PROGRESS) for probe in q.left_out)
 
 
 class Kept:

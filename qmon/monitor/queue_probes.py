@@ -26,6 +26,7 @@ from qmon.model.samples import (
 )
 from qmon.monitor.figures import COUNT_LIMIT
 from qmon.monitor.jobs import Book, Job
+from qmon.monitor.positions import ring_probe
 
 _FULL: Final = COUNT_LIMIT + 1
 _RECOUNT_EVERY: Final = 5
@@ -112,7 +113,7 @@ class Memo:
     def learn_span(self, ring: RingSample | None) -> None:
         """Take in how far a ring's positions are apart, for the next poll."""
         if ring is not None:
-            self.span = ring.push_last - ring.pop_last
+            self.span = ring.span
 
     def window(self, near: int, size: int) -> int:
         """So many numbers to look at behind each position of a ring: all between the two, unless they are too many.
@@ -217,19 +218,12 @@ class QueueProbes:
         own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
         return self._book.engine.ids([each for each in own if each is not None])
 
-    @property
-    def ring_probe(self) -> str:
-        """The probe that reads the positions of a ring."""
-        ring = self.layout.ring
-        if ring is not None and ring.subscribers and ring.unread is not None:
-            return "ring_subscribers"
-        return "ring" if ring is not None and ring.turn is not None else "ring_classic"
-
     def _ring(self, sessions: int) -> list[Job]:
         ring, facts = self.layout.ring, self.facts
         if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
             return []
-        if "ready" in facts.unknown or not self._book.has(self.ring_probe):
+        probe = ring_probe(self.layout)
+        if "ready" in facts.unknown or not self._book.has(probe):
             return []
         self.memo.head_limit = window = self.memo.window(max(_RING_WINDOW, 2 * sessions), ring.size)
         values: dict[str, Value] = {
@@ -237,7 +231,7 @@ class QueueProbes:
             "pop_sequence": str(facts.pop_sequence_id),
             "pop_sequences": self._pop_sequences,
         }
-        return [self._job(self.ring_probe, RingSample, {**values, "window": window})]
+        return [self._job(probe, RingSample, {**values, "window": window})]
 
     def _head(self) -> list[Job]:
         probe = self.head_probe

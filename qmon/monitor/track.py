@@ -19,8 +19,9 @@ from qmon.model.view import Figure, Forecast, Point, QueueView, Trend
 from qmon.monitor import figures
 from qmon.monitor.chronicle import Chronicle
 from qmon.monitor.evidence import Evidence
-from qmon.monitor.kept import POSITIONS, Kept, flow_left_out
+from qmon.monitor.kept import Kept, flow_left_out
 from qmon.monitor.ledger_track import LedgerTrack
+from qmon.monitor.positions import ring_probe
 from qmon.monitor.use_track import UseTrack
 from qmon.monitor.watched import WatchedIds, WatchedProgress
 from qmon.monitor.window import Rates, Tick, Window
@@ -212,7 +213,7 @@ def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
     failed = (
         f
         for f in snapshot.failures
-        if f.queue == q.layout.queue and (f.probe.startswith("head") or f.probe in POSITIONS)
+        if f.queue == q.layout.queue and (f.probe.startswith("head") or f.probe == ring_probe(q.layout))
     )
     return next((f.reason for f in failed), "")
 

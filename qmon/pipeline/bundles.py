@@ -76,9 +76,8 @@ def _rows_of_bundles(samples: pa.RecordBatch) -> pa.RecordBatch:
     code = shares
     for name in KEY:
         names = encoded(samples.column(name))
-        _, code = np.unique(
-            code * len(names.dictionary) + _places(names), return_inverse=True
-        )  # so that it stays small
+        code = code * len(names.dictionary) + _places(names)
+        _, code = np.unique(code, return_inverse=True)  # so that it stays small
     order = np.argsort(code, kind="stable")
     starts = cuts(code[order])
     in_order, ends = samples.take(pa.array(order)), np.append(starts[1:], len(order))
