@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 # Handed on: make demo ARGS="--headless --for 20 --json"
 ARGS ?=
 
-.PHONY: help demo test check check-format check-lint check-types check-imports bench soak screenshots clean setup
+.PHONY: help demo test check check-format check-lint check-types check-imports bench sqlserver soak screenshots clean setup
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -31,6 +31,10 @@ check-imports:
 
 bench: setup ## what qmon costs, as ratios measured here (long); ARGS names a part
 	@$(PYTHON) -m tests.benchmarks $(ARGS)
+
+sqlserver: setup ## the contract on a SQL Server of yours: QMON_TEST_SQLSERVER=mssql://sa:password@localhost/?trust=yes; ten minutes
+	@test -n "$$QMON_TEST_SQLSERVER" || { echo "QMON_TEST_SQLSERVER names no server, such as mssql://sa:password@localhost/?trust=yes" >&2; exit 2; }
+	@$(PYTHON) -m pytest -n 0 -v -rA --tb=short -k sqlserver tests/contract/test_anywhere.py tests/contract/test_anywhere_verdicts.py $(ARGS)
 
 soak: setup ## long runs: every design under fire, a server frozen and killed, actions killed half-way; ARGS are handed on
 	@$(PYTHON) -m tests.soak $(ARGS)

@@ -28,6 +28,10 @@ class Unreachable(QmonError):
         self.retryable = retryable
 
 
+class NoConnectionLeft(Unreachable):
+    """The server, the database or our role has no connection to spare; one may become free."""
+
+
 class PasswordNeeded(Unreachable):
     """The server asks for a password and we gave none; ``qmon.config.secrets`` knows where to get one."""
 
@@ -69,3 +73,7 @@ class PermissionMissing(QueryFailed):
 
 class DeadlineExceeded(QueryFailed):
     """The statement ran into its deadline, or was cancelled; the connection is good."""
+
+
+class LockTimeout(DeadlineExceeded):
+    """A lock was not to be had in the time that the session waits for one; trying again may help."""

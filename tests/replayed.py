@@ -27,12 +27,12 @@ BIG: Final = 2**53 + 1
 OWN: Final = frozenset({"probe/pauses"})
 """What reads a table of qmon's own: its columns are no system view's. Like actions it returns no row here."""
 CERTAIN: Final = {
-    "probe/counters": ("inserted", "updated", "deleted", "modified_since_analyze"),
     "probe/depth": ("ready",),
     "probe/head_any": ("whole",),
-    "probe/held_state": ("rows",),
     "probe/horizon": ("age",),
-    "probe/uses": ("name",),
+    "probe/locks": ("place", "xid"),
+    **dict.fromkeys(("probe/unseen", "probe/unseen_any", "probe/unseen_due", "probe/unseen_state"), ("place", "keys")),
+    "probe/table_counters": ("index_id", "name"),
     "probe/procedures": ("executions", "logical_reads", "plans"),
     "probe/routines_of_tables": ("table_id",),
     "probe/blocking": ("holders", "line"),
@@ -71,18 +71,20 @@ def value(kind: Type, poll: int) -> object:
     return found.get(kind.name, "Ünï \U0001f600 '; -- [x]]y]")
 
 
+PRIMARY: Final[dict[str, object]] = {"in_recovery": False, "replay_paused": False}
+"""What a server says that can be written."""
 Row = Callable[[str, tuple[tuple[str, Type], ...], int], Sequence[tuple[object, ...]]]
 
 
 def full(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
     """One row, NULL where nothing but NULL can be."""
-    return [tuple(None if not kind.name else value(kind, poll) for _, kind in columns)]
+    return [tuple(PRIMARY.get(c, None if not kind.name else value(kind, poll)) for c, kind in columns)]
 
 
 def emptied(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
     """One row, NULL wherever the documentation allows it."""
     certain = CERTAIN.get(name, ())
-    return [tuple(None if kind.null and c not in certain else value(kind, poll) for c, kind in columns)]
+    return [tuple(PRIMARY.get(c, None if kind.null and c not in certain else value(kind, poll)) for c, kind in columns)]
 
 
 class Cursor:

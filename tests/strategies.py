@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from hypothesis import strategies as st
 
 from qmon.model.designs import TRAITS
-from qmon.model.layout import Clients, Layout, OwnerColumn, Ring, Source, StateColumn, Switch, TableName
+from qmon.model.layout import Clients, Layout, Order, OwnerColumn, Ring, Source, StateColumn, Switch, TableName, Write
 
 names = st.text(min_size=1, max_size=20)
 tables = st.builds(TableName, names | st.just(""), names)
 maybe = st.none() | names
-values = st.integers() | st.text(max_size=8)
+values = st.integers(-(2**63) + 1, 2**63 - 1) | st.text(max_size=8)
 clients = st.builds(Clients, maybe, maybe, maybe)
+orders = st.lists(st.builds(Order, names, st.booleans()), max_size=3, unique_by=lambda each: each.column).map(tuple)
+
+State = Literal["ready", "dead"]
+both: tuple[State, ...] = ("ready", "dead")
+states = st.sampled_from(both)
+
+
+def _place(key: tuple[State, str]) -> tuple[bool, str]:
+    """Where a layout has what it writes: what becomes ready first, by column."""
+    return key[0] != "ready", key[1]
+
+
+whole = st.integers(-(2**63) + 1, 2**63 - 1)
+writes = st.dictionaries(
+    st.tuples(states, names),
+    st.tuples(st.sampled_from(["null", "now", "keep"]), st.none()) | st.tuples(st.just("value"), whole | names),
+    max_size=4,
+).map(lambda found: tuple(Write(*key, *found[key]) for key in sorted(found, key=_place)))
 layouts = st.builds(
     Layout,
     queue=names,
@@ -44,7 +64,10 @@ layouts = st.builds(
         maybe,
     ),
     timeout_s=st.floats(1e-6, 1e8) | st.integers(1, 10**7).map(float),
-    max_attempts=st.none() | st.integers(1, 1_000_000),
+    max_attempts=maybe | st.integers(1, 1_000_000),
+    order=orders,
+    writes=writes,
+    pop=st.sampled_from([None, "delete"]),
     pushers=clients,
     poppers=clients,
     routines=st.dictionaries(names, tables, max_size=3).map(lambda found: tuple(found.items())),

@@ -30,15 +30,16 @@ _WORDS: Final = frozenset(
     re.findall(
         r"\w+",
         """
-        all alter and any apply as asc begin between bigint binary bit by case cast catch char close commit
+        all alter and any apply as asc begin between bigint binary bit by case cast catch char close collate commit
         convert create cross cursor date datetime datetime2 datetimeoffset day deallocate declare default
         delete desc distinct drop else end escape except exec exists fast_forward fetch float following for
         forceseek from go goto grant group having hour if in index inner insert int intersect into is join
-        key left like local lock loop maxdop merge microsecond millisecond minute money nanosecond nchar
+        key latin1_general_bin2 left like local lock loop maxdop merge microsecond millisecond minute money
+        nanosecond nchar
         next nocount nolock not null numeric nvarchar of off offset on open option or order outer output
         over partition path percent preceding print raiserror raw read readcommittedlock readpast recompile
         remote return returns revert right rollback row rowlock rows second select set smallint sysname
-        table tablock then ties tinyint to top tran transaction try tzoffset unbounded union unique
+        table tablock then ties tinyint to top tran transaction try type tzoffset unbounded union unique
         uniqueidentifier update updlock use using value values varbinary varchar view waitfor when where
         while with within work xact_abort xml holdlock max
         """,

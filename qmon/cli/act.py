@@ -175,6 +175,7 @@ def end_blocker(
         typer.Argument(
             metavar="SESSION",
             min=0,
+            max=2**31 - 1,
             help="The session that blocks others, by the server's number; 0: a prepared transaction.",
         ),
     ],

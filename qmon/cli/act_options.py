@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -46,9 +46,11 @@ Queue = Annotated[
     str | None,
     typer.Argument(metavar="[QUEUE]", help="The queue. May be left out where there is only one.", show_default=False),
 ]
-Ids = Annotated[
-    list[str] | None, typer.Option("--ids", metavar="ID,ID…", help="These messages only. May be given several times.")
-]
+_IDS: Final = (
+    "These messages only, as plans and screens call them; where several columns know one: a/b,a/c. "
+    r"A comma, / or \ within a part is written \, \/ \\. May be given several times."
+)
+Ids = Annotated[list[str] | None, typer.Option("--ids", metavar="ID,ID…", help=_IDS)]
 OlderThan = Annotated[
     float | None,
     typer.Option("--older-than", parser=options.seconds, metavar="TIME", help="Of this age or more: 90s, 5m, 2h."),
@@ -59,7 +61,9 @@ Owners = Annotated[
     str,
     typer.Option("--owners", metavar="LIST", help="Of owners that are: dead, unknown, alive; separated by commas."),
 ]
-Max = Annotated[int | None, typer.Option("--max", metavar="N", min=1, help="So many messages at most.")]
+Max = Annotated[
+    int | None, typer.Option("--max", metavar="N", min=1, max=1_000_000_000, help="So many messages at most.")
+]
 Side = Annotated[SideChoice, typer.Option("--side", help="Whom it is about.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -85,7 +89,9 @@ def choice(
 
 
 def _ids(texts: list[str]) -> tuple[str, ...]:
-    found = [part.strip() for text in texts for part in text.split(",")]
+    from qmon.model.ids import split_ids
+
+    found = [part for text in texts for part in split_ids(text)]
     if not all(found):
         raise BadInput("--ids: an id is empty; write --ids 17,18,21")
     return tuple(dict.fromkeys(found))

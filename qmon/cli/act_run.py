@@ -78,7 +78,7 @@ def exit_code(result: Result) -> int:
 
     if result.state in (State.FAILED, State.INTERRUPTED) and not result.done:
         return 1
-    return 0 if result.state is State.DONE and not result.skipped and not result.changed else PARTLY
+    return 0 if result.state is State.DONE and not result.skipped + result.changed + result.refused else PARTLY
 
 
 def attended(call: Callable[[], T], interrupted: Callable[[], None]) -> T:
@@ -220,6 +220,8 @@ def _words(now: Progress) -> str:
     parts = [f"{now.done:,} of {now.total:,}"]
     if now.skipped or now.changed:
         parts.append(f"skipped {now.skipped:,}, changed {now.changed:,}")
+    if now.refused:
+        parts.append(f"refused {now.refused:,}")
     if now.rate is not None:
         parts.append(f"{now.rate:,.0f}/s")
     if now.left_s is not None:

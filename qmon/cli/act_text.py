@@ -78,6 +78,8 @@ def _row(row: Row) -> str:
 def result_text(result: Result, took_s: float) -> Iterator[str]:
     """The lines of an end; the first says it all."""
     counts = f"done {result.done:,}, skipped {result.skipped:,}, changed {result.changed:,}"
+    if result.refused:
+        counts += f", refused {result.refused:,}"
     audited = f"; operation {result.operation}" if result.operation else ""
     yield clean(f"{result.queue}: {result.kind} {result.state} in {took_s:,.1f} s: {counts}{audited}")
     for told in result.notes:

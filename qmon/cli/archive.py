@@ -60,7 +60,7 @@ def archive(
     from qmon.operate.archive import SESSION, Archiver, check
     from qmon.operate.archive_pace import Pace
 
-    with opened(target, config, "archive") as at:
+    with opened(target, config, "archive", writes=True) as at:
         layout = _layout(at, queue)
         check(at.connection, at.engine, layout)
         known, engine = at.target, at.engine
@@ -68,7 +68,7 @@ def archive(
     pace = Pace(batch, pause_ms / 1000)
     archiver = Archiver(lambda: engine_for(known).connect(known, SESSION), engine, layout, pace, stop)
     try:
-        with _set_by_signals(stop):
+        with set_by_signals(stop, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             archiver.run(lambda now: meter.show(_line(clean(queue), now), now.elapsed_s), until_empty=until_empty)
     finally:
         meter.end()
@@ -95,13 +95,13 @@ def _layout(at: Opened, queue: str) -> Layout:
 
 
 @contextmanager
-def _set_by_signals(stop: threading.Event) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP set ``stop`` and do nothing else."""
+def set_by_signals(stop: threading.Event, *numbers: int) -> Iterator[None]:
+    """Let these signals set ``stop`` and do nothing else."""
 
     def end(number: int, frame: FrameType | None) -> None:
         stop.set()
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield
     finally:

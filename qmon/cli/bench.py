@@ -36,12 +36,16 @@ def bench(
     designs: Annotated[
         str, typer.Option("--designs", metavar="A,B", help="Which designs; see: qmon designs. Default: all.")
     ] = "",
-    pushers: Annotated[int, typer.Option("--pushers", metavar="N", help="Pushing sessions.")] = 8,
-    poppers: Annotated[int, typer.Option("--poppers", metavar="M", help="Popping sessions.")] = 8,
+    pushers: Annotated[int, typer.Option("--pushers", metavar="N", min=1, max=499, help="Pushing sessions.")] = 8,
+    poppers: Annotated[int, typer.Option("--poppers", metavar="M", min=1, max=499, help="Popping sessions.")] = 8,
     length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="S", help="How long a run.")] = 10.0,
-    message_bytes: Annotated[int, typer.Option("--message-bytes", metavar="B", help="Size of a message.")] = 300,
+    message_bytes: Annotated[
+        int, typer.Option("--message-bytes", metavar="B", min=1, max=1_000_000, help="Size of a message.")
+    ] = 300,
     batch: Annotated[str, typer.Option("--batch", metavar="1,10", help="Messages at a time.")] = "1,10,100",
-    ring_size: Annotated[int, typer.Option("--ring-size", metavar="N", help="Slots of a ring.")] = 10_000,
+    ring_size: Annotated[
+        int, typer.Option("--ring-size", metavar="N", min=2, max=10_000_000, help="Slots of a ring.")
+    ] = 10_000,
     parts: Annotated[
         str,
         typer.Option(
@@ -80,17 +84,11 @@ def bench(
             raise BadInput(f"there is no folder {wanted.parent} to write {wanted.name} into")
     if plot is not None:
         kind_of(plot)
-    with opened(target, config, "bench") as at:
+    with opened(target, config, "bench", writes=True) as at:
         plan = Plan(
-            chosen(_words(designs), available(at.engine)),
-            pushers=pushers,
-            poppers=poppers,
-            seconds=length,
-            message_bytes=message_bytes,
-            batches=_numbers(batch),
-            ring_size=ring_size,
-            parts=_parts(parts),
-        )
+            chosen(_words(designs), available(at.engine)), pushers=pushers, poppers=poppers, seconds=length,
+            message_bytes=message_bytes, batches=_numbers(batch), ring_size=ring_size, parts=_parts(parts),
+        )  # fmt: skip
         plan.check()
         check(at.engine, at.connection.version)
         schema = new_schema()

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -26,6 +27,13 @@ if TYPE_CHECKING:
 
 _UNKNOWN: Final = 3
 _TIMEOUT_S: Final = 10.0
+
+
+class Untold(StrEnum):
+    """What it is where a queue cannot be told of: monitoring systems that look away from UNKNOWN want to be warned."""
+
+    UNKNOWN = "unknown"
+    WARNING = "warning"
 
 
 class _Plugin(TyperCommand):
@@ -75,17 +83,23 @@ def check(
             show_default=False,
         ),
     ] = None,
+    unknown: Annotated[
+        Untold, typer.Option("--unknown", help="What it is where a queue cannot be told of.")
+    ] = Untold.UNKNOWN,
     json: options.Json = False,
 ) -> None:
     """Look once, for Nagios or Icinga: exit 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; one line with performance data.
 
     Without rules here the alerts of qmon.toml decide, and where none is about a queue, the severity of its verdict.
-    Bad input and a target that cannot be reached are UNKNOWN.
+    OK is said only of figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
+    target that cannot be reached are UNKNOWN.
     """  # fmt: skip
-    from qmon.model.check import failed
+    from qmon.model.check import failed, warned
 
     try:
         outcome = _look(target, config, tuple(queues or ()), (tuple(warn or ()), tuple(crit or ())), polls, timeout)
+        if unknown is Untold.WARNING:
+            outcome = warned(outcome)
     except QmonError as problem:
         outcome = failed("", without_secrets(str(problem)))
     except (Exception, KeyboardInterrupt) as problem:
@@ -174,6 +188,8 @@ def _print(outcome: Outcome, json: bool) -> None:
 
 def _unknown(reason: str) -> typer.Exit:
     """Says why in one line; imports nothing that a wrong option might be the fault of."""
-    print(f"QMON UNKNOWN - {without_secrets(' '.join(reason.split())).replace('|', '¦')}")
+    from qmon.cli.output import say
+
+    say(f"QMON UNKNOWN - {without_secrets(' '.join(reason.split())).replace('|', '¦')}")
     sys.stdout.flush()
     return typer.Exit(_UNKNOWN)

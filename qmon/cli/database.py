@@ -34,7 +34,11 @@ def install(
     max_attempts: Annotated[
         int | None,
         typer.Option(
-            "--max-attempts", metavar="N", min=1, help="Pops after which a failed message is dead. Default: 5."
+            "--max-attempts",
+            metavar="N",
+            min=1,
+            max=1_000_000,
+            help="Pops after which a failed message is dead. Default: 5.",
         ),
     ] = None,
 ) -> None:

@@ -55,7 +55,7 @@ def show(
     subscribers: options.Subscribers = None,
     version: Annotated[
         int | None,
-        typer.Option("--version", metavar="N", min=8, help="The server's major version. Default: a new one."),
+        typer.Option("--version", metavar="N", min=8, max=1000, help="The server's major version. Default: a new one."),
     ] = None,
 ) -> None:
     """Print the SQL that qmon install would run, in order and ready to run, so that a DBA can review it.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from qmon.operate.acts import Acts
     from qmon.operate.desk import Connections
 
+_LISTS: Final = frozenset({"operations", "trash"})
 READ_ONLY: Final = "qmon was started with --read-only"
 
 
@@ -35,11 +36,23 @@ def desk_for(target: Target, settings: Settings, *, read_only: bool = False) -> 
 
 @dataclass(frozen=True, slots=True)
 class Acting:
-    """What a command acts with: a connection that only reads, the operator, and his connections, to cancel them."""
+    """What a command acts with: a connection that only reads, and then the operator."""
 
     at: Opened
-    operator: Acts
-    connections: Connections
+    desk: Desk
+
+    @property
+    def operator(self) -> Acts:
+        """Who acts, on connections of his own: the one that reads is closed, as the server may have none to spare."""
+        from qmon.operate.operator import Operator
+
+        self.at.connection.close()
+        return Operator(self.desk)
+
+    @property
+    def connections(self) -> Connections:
+        """Those of the operator, to cancel what runs on them."""
+        return cast("Connections", self.desk.connect)
 
     def queue(self, name: str | None, kind: Kind) -> Layout:
         """The layout of a queue; without a name the only one there is. ``BadInput`` where it cannot be acted on so."""
@@ -66,10 +79,9 @@ class Acting:
 def acting(target: str, config: Path | None, purpose: str) -> Iterator[Acting]:
     """Connect to a target to act on it; closed at the end. Raises what ``opened`` raises."""
     from qmon.cli.targets import opened
-    from qmon.operate.operator import Operator
 
-    with opened(target, config, purpose) as at:
+    with opened(target, config, purpose, writes=purpose not in _LISTS) as at:
         desk = desk_for(at.target, at.config.settings)
         if desk.read_only is not None:
             note(f"qmon: {desk.read_only}")
-        yield Acting(at, Operator(desk), cast("Connections", desk.connect))
+        yield Acting(at, desk)

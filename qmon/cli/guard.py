@@ -11,6 +11,7 @@ from typing import Any, Final
 import typer
 from typer.core import TyperGroup
 
+from qmon.cli.output import note
 from qmon.errors import BadInput, PermissionMissing, QmonError
 
 OK: Final = 0
@@ -63,7 +64,7 @@ def without_secrets(text: str) -> str:
 
 def _say(text: str) -> None:
     line = " ".join(without_secrets(text).split())
-    print(f"qmon: {line}", file=sys.stderr)
+    note(f"qmon: {line}")
 
 
 def _maybe_trace(problem: BaseException) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from qmon.cli import options
+from qmon.cli.archive import set_by_signals
+from qmon.cli.guard import FAILED
 from qmon.cli.meter import Meter
-from qmon.cli.output import clean, json_object, say
+from qmon.cli.output import clean, json_object, note, say
 
 if TYPE_CHECKING:
     from qmon.workload.run import Progress, Result
@@ -32,19 +36,25 @@ def load(
         int, typer.Option("--poppers", metavar="M", min=0, max=200, help="Popping processes, for each subscriber.")
     ] = 2,
     rate: Annotated[
-        float, typer.Option("--rate", metavar="R", min=0, help="Messages per second that all pushers push together.")
+        float,
+        typer.Option(
+            "--rate", metavar="R", min=0, max=10_000_000, help="Messages per second that all pushers push together."
+        ),
     ] = 100.0,
     length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="S", help="How long.")] = 10.0,
     json: options.Json = False,
 ) -> None:
-    """Put load on an installed queue from real processes, and count what they commit. Ctrl-C ends it early."""
+    """Put load on an installed queue from real processes, and count what they commit.
+
+    Ctrl-C ends it early, SIGTERM with what it came to. Exit code 1: there were pushers, and nothing was pushed.
+    """
     from qmon.cli.targets import opened, refuse_read_only
     from qmon.errors import BadInput
     from qmon.operate.install import registered
     from qmon.workload.plan import QueueLoad
     from qmon.workload.run import run_load
 
-    with opened(target, config, "load") as at:
+    with opened(target, config, "load", writes=True) as at:
         refuse_read_only(at.target)
         known = registered(at.connection, at.engine)
         connected = at.target
@@ -52,7 +62,11 @@ def load(
         raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
     wanted = QueueLoad(known[queue], pushers=pushers, poppers=poppers, rate=rate)
     meter = Meter(_PIPED_EVERY_S)
-    result = run_load(connected, wanted, length, lambda now: meter.show(_line(now), now.elapsed_s))
+    stop = threading.Event()
+    with set_by_signals(stop, signal.SIGTERM):
+        result = run_load(
+            connected, wanted, length, lambda now: meter.show(_line(now), now.elapsed_s), stopped=stop.is_set
+        )
     meter.end()
     if json:
         json_object(_as_object(queue, result))
@@ -64,6 +78,9 @@ def load(
         )
         if totals.errors:
             say(f"{totals.errors:,} statements or connections failed")
+    if pushers and not result.totals.pushed:
+        note(f"qmon: {queue}: nothing was pushed")
+        raise typer.Exit(FAILED)
 
 
 def _as_object(queue: str, result: Result) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -35,18 +35,21 @@ def operations(
         json_object({"schema": 1, "operations": [dataclasses.asdict(each) for each in found]})
     elif found:
         table(
-            ("OPERATION", "WHEN", "WHAT", "QUEUE", "STATE", "DONE", "SKIPPED", "CHANGED", "UNDO", "BY", "REASON"),
+            (*_HEADINGS, "DONE", "SKIPPED", "CHANGED", "REFUSED", "UNDO", "BY", "REASON"),
             [_row(each) for each in found],
-            wrap=10,
+            wrap=11,
         )
     else:
         note("nothing was done here yet")
 
 
+_HEADINGS: Final = ("OPERATION", "WHEN", "WHAT", "QUEUE", "STATE")
+
+
 def _row(each: Operation) -> tuple[object, ...]:
     from qmon.cli.act_text import moment
 
-    counts = (f"{each.done:,}", f"{each.skipped:,}", f"{each.changed:,}")
+    counts = (f"{each.done:,}", f"{each.skipped:,}", f"{each.changed:,}", f"{each.refused:,}")
     return (
         each.id, moment(each.started_at), each.kind, each.queue, each.state, *counts, each.undo_state, each.by,
         each.reason,

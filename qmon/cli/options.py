@@ -36,8 +36,13 @@ ConfigPath = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 EngineChoice = Literal["postgres", "sqlserver"]
-RingSize = Annotated[int | None, typer.Option("--ring-size", metavar="N", help="Slots of a ring. Default: 10,000.")]
+RingSize = Annotated[
+    int | None,
+    typer.Option("--ring-size", metavar="N", min=2, max=10_000_000, help="Slots of a ring. Default: 10,000."),
+]
 Subscribers = Annotated[
     int | None,
-    typer.Option("--subscribers", metavar="N", help="How many read each message of a ring, each at its own pace."),
+    typer.Option(
+        "--subscribers", metavar="N", min=1, max=16, help="How many read each message of a ring, each at its own pace."
+    ),
 ]

@@ -28,13 +28,15 @@ def note(text: str) -> None:
 
 
 def say(text: str = "") -> None:
-    """A line of output."""
-    print(text)
+    """Lines of output, fit for a terminal."""
+    print("\n".join(map(clean, text.split("\n"))))
 
 
 def json_object(value: Any) -> None:
-    """One JSON object on one line."""
-    print(json.dumps(value, ensure_ascii=False))
+    """One JSON object on one line. What is no printable character is escaped as JSON has it, on a terminal or not: it
+    reads the same, and steers nothing."""
+    text = json.dumps(value, ensure_ascii=False)
+    print("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))
 
 
 def on_terminal() -> bool:

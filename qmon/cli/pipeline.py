@@ -32,9 +32,9 @@ def _moment(text: str | float) -> float:
         return text
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
         raise typer.BadParameter(f"{text!r} is no day or time, such as 2026-11-21 or 2026-11-21T14:00") from None
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
 LakePath = Annotated[
@@ -54,7 +54,7 @@ def add_to(app: typer.Typer) -> None:
     from qmon.cli import pipeline_messages
 
     group = typer.Typer(
-        help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs qmon[pipeline].",
+        help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs the extra pipeline.",
         no_args_is_help=True,
     )
     group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
@@ -71,7 +71,7 @@ def add_to(app: typer.Typer) -> None:
 def needed() -> None:
     """Raise ``BadInput`` with the command that installs it where the extra is missing."""
     if any(importlib.util.find_spec(name) is None for name in _NEEDED):
-        raise BadInput("the pipeline needs Spark, an extra of qmon: pip install 'qmon[pipeline]', and Java 17 or later")
+        raise BadInput("the pipeline needs Spark, and Java 17 or later; in a clone of qmon: pip install '.[pipeline]'")
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def _hand_on(target: Target) -> None:
     from qmon.config.secrets import from_environment, variable
 
     if target.password is not None and from_environment(target) is None:
-        os.environ[variable(target.name)] = target.password.reveal()
+        os.environ[variable(target.name) or "QMON_PASSWORD"] = target.password.reveal()
 
 
 def _tell(done: Taken) -> None:

@@ -116,8 +116,11 @@ def _lines(text: str, at_most: int = 116) -> Iterator[str]:
 
 def _block(target: str, layout: Layout, why: Sequence[str]) -> str:
     from qmon.config.write import queues_to_toml
+    from qmon.model.zones import UNKNOWN
 
-    return "".join(_comment(reason) for reason in why) + queues_to_toml(target, [layout])
+    asked = any(zone == UNKNOWN for _, zone in layout.zones)
+    question = '# times = "local"   # or "utc", or such as "Europe/Berlin": to be said before any age is known\n'
+    return "".join(map(_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
 
 
 def _maybe(target: str, finding: Finding) -> str:

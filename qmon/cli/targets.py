@@ -76,10 +76,13 @@ def refuse_read_only(target: Target) -> None:
 
 
 @contextlib.contextmanager
-def opened(text: str, path: Path | None, purpose: str, *, read_only: bool = True) -> Iterator[Opened]:
+def opened(
+    text: str, path: Path | None, purpose: str, *, read_only: bool = True, writes: bool = False
+) -> Iterator[Opened]:
     """Connect for one command; asks for a password where the server wants one. Closes at the end.
 
-    ``read_only``: the command changes nothing; one that does is refused on a target that is configured read-only.
+    ``read_only``: nothing is changed here; what does is refused on a target that is configured read-only. ``writes``:
+    the command changes something, if not here: on a standby it is refused at once.
     Raises what choosing and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
     """
     from qmon.config.secrets import unlock
@@ -89,7 +92,13 @@ def opened(text: str, path: Path | None, purpose: str, *, read_only: bool = True
     target, configured, config = chosen(text, path)
     if not read_only:
         refuse_read_only(target)
-    session = Session(purpose, statement_timeout_s=DEADLINE_S, lock_timeout_s=LOCK_WAIT_S, read_only=read_only)
+    session = Session(
+        purpose,
+        statement_timeout_s=DEADLINE_S,
+        lock_timeout_s=LOCK_WAIT_S,
+        read_only=read_only,
+        writes=writes or not read_only,
+    )
 
     def connect(known: Target) -> tuple[Engine, Connection]:
         engine = engine_for(known)

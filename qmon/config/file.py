@@ -110,7 +110,9 @@ def parse_config(text: str, path: Path) -> Config:
     """The configuration in the text of a file; raises ``BadInput`` naming file and key."""
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except RecursionError:
+        raise BadInput(f"{path}: brackets are nested too deep to be read") from None
+    except ValueError as problem:  # also a number with more digits than Python reads
         raise BadInput(f"{path}: {problem}") from None
     keys = Keys(raw, f"{path}: ")
     targets = keys.inner("target")

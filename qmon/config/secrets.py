@@ -21,16 +21,27 @@ SERVICE: Final = "qmon"
 """The service in the keyring; the user name there is the target's name."""
 
 
-def variable(target: str) -> str:
-    """The environment variable for one target: ``QMON_PASSWORD_ORDERS_PROD`` for ``orders-prod``."""
-    return "QMON_PASSWORD_" + re.sub(r"[^A-Z0-9]+", "_", target.upper()).strip("_")
+def variable(target: str) -> str | None:
+    """The environment variable for one target: ``QMON_PASSWORD_ORDERS_PROD`` for ``orders-prod``.
+
+    ``None`` where the name has no letter or digit that such a variable can hold.
+    """
+    name = re.sub(r"[^A-Z0-9]+", "_", target.upper()).strip("_")
+    return f"QMON_PASSWORD_{name}" if name else None
 
 
 def from_environment(target: Target, environment: Mapping[str, str] | None = None) -> Secret | None:
     """The password that the environment holds for this target, the most particular variable first."""
     known = os.environ if environment is None else environment
-    names = [variable(target.name), "QMON_PASSWORD", *(["PGPASSWORD"] if target.engine == "postgres" else [])]
-    return next((Secret(known[name], f"the environment variable {name}") for name in names if known.get(name)), None)
+    names = (variable(target.name), "QMON_PASSWORD", "PGPASSWORD" if target.engine == "postgres" else None)
+    return next(
+        (Secret(known[name], f"the environment variable {name}") for name in names if name and known.get(name)), None
+    )
+
+
+def ways(target: str) -> str:
+    """How to give the password of a target, other than on a terminal."""
+    return f"set {variable(target) or 'QMON_PASSWORD'}, store it with 'keyring set {SERVICE} {target}'"
 
 
 def from_keyring(target: Target) -> Secret | None:
@@ -73,7 +84,4 @@ def unlock(
         if (password := source(target)) is not None:
             with_password = replace(target, password=password)
             return with_password, attempt(with_password)
-    raise PasswordNeeded(
-        f"{needed}; set {variable(target.name)}, store it with 'keyring set {SERVICE} {target.name}', "
-        "or run qmon on a terminal"
-    )
+    raise PasswordNeeded(f"{needed}; {ways(target.name)}, or run qmon on a terminal")

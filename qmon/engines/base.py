@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from qmon.engines.secret import Secret
 from qmon.model.observer import Budget
+from qmon.model.zones import Zone
 
 EngineName = Literal["postgres", "sqlserver"]
 Value = str | int | float | bool | bytes | None
@@ -42,6 +43,7 @@ class Session:
     ``purpose`` ends up in the application name (``qmon poll``), unless ``application`` says another one.
     ``idle_transaction_timeout_s``: the server ends a session of ours that sits in an open transaction for longer
     (PostgreSQL), so that a hung qmon holds no locks.
+    ``writes``: it is there to change something, so that connecting to a standby is refused (``BadInput``).
     ``repeats``: the same batches come again and again, so that it is worth having the server read them once.
     """
 
@@ -53,6 +55,7 @@ class Session:
     idle_transaction_timeout_s: float | None = 60.0
     repeats: bool = False
     application: str = ""
+    writes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,11 @@ class Connection(Protocol):
         ...
 
     @property
+    def pooled(self) -> bool:
+        """Whether a pooler is in between: then our settings last for a transaction, and nothing stays behind."""
+        ...
+
+    @property
     def commits(self) -> int:
         """Transactions committed so far; each statement or batch outside ``transaction`` is one."""
         ...
@@ -125,8 +133,17 @@ class Connection(Protocol):
         """Run several statements in one round trip. One that fails fails the batch: fall back to ``fetch``."""
         ...
 
+    def set_up(self, bound: Bound) -> None:
+        """Run a statement that sets up the session, at once, or where it is pooled, at the start of each transaction.
+
+        Its parameter ``local``, where it has one, is given here.
+        """
+        ...
+
     def execute(self, bound: Bound) -> int:
-        """Run one statement for its effect; returns the rows affected, -1 where the driver does not say."""
+        """Run one statement for its effect; returns the rows affected, -1 where the driver does not say.
+
+        One that declares the column ``done`` alone says itself how many."""
         ...
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -166,6 +183,18 @@ class Engine(Protocol):
         """Several texts as one value, in their order and in the form that the statements of this engine take."""
         ...
 
+    def utc(self, expression: str, zone: Zone) -> str:
+        """The moment in UTC that a time means, whose clock is that of ``zone`` where the time names none itself."""
+        ...
+
+    def clock(self, zone: Zone) -> str:
+        """The present time to compare a column of such times with."""
+        ...
+
+    def text_of(self, columns: Sequence[str]) -> str:
+        """An expression for the text of a column, or of several as ``qmon.model.ids`` reads it; they are quoted."""
+        ...
+
     def binary(self, text: str) -> Value:
         """A text as the value for a column of bytes."""
         ...
@@ -173,6 +202,11 @@ class Engine(Protocol):
     @property
     def counts_reads(self) -> bool:
         """Whether a transaction that only read is counted among the server's transactions."""
+        ...
+
+    @property
+    def plans_by_text(self) -> bool:
+        """Whether the server keeps a plan for each text of a batch as it is, so that a text had better recur."""
         ...
 
     @property

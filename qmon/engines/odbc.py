@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Final, TypeVar
 
 from qmon.engines.base import Bound, Rows, Statement, Value
 from qmon.engines.faults import Explain, Fault, read_fault
-from qmon.engines.keywords import format_connection_string
+from qmon.engines.keywords import format_connection_string, lookup
 from qmon.engines.prepared import Prepared
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
@@ -27,8 +28,14 @@ pyodbc.pooling = False  # a pooled connection would keep our session settings, o
 
 T = TypeVar("T")
 
+_NULL: Final = (pyodbc.SQL_VARCHAR, 1, 0)
+"""The type, length and digits as which NULL is sent; the statements cast it to what they need."""
 _CANCEL_S: Final = 2.0
 """So many seconds a connection that is closed waits for a cancel that is under way."""
+
+COUNT: Final = ("done",)
+"""The columns of a statement that changes rows and says itself how many: what comes first from the server may be the
+count of a trigger, or none at all."""
 
 ExplainStatement = Callable[[Fault, str], QmonError]
 """Turns a fault of a running statement, and the statement's name, into the error to raise."""
@@ -42,16 +49,31 @@ def connect(
     ``login_timeout_s``: seconds, rounded up to whole ones. The password is in no variable that a traceback could show.
     """
     try:
-        return pyodbc.connect(
+        made = pyodbc.connect(
             format_connection_string({**keywords, **({} if password is None else {"PWD": password.reveal()})}),
             autocommit=True,
             timeout=max(1, math.ceil(login_timeout_s)),
         )
+        _keep_from_logging(made, keywords)
+        return made
     except pyodbc.Error as error:
         fault = read_fault(error.args, (password,))
     except UnicodeError:
         fault = Fault("HY000", (), "the connection string holds characters that the driver cannot take")
     raise explain(fault)
+
+
+def _keep_from_logging(made: pyodbc.Connection, keywords: Mapping[str, str]) -> None:
+    """Keep psqlODBC from writing ``/tmp/psqlodbc_….log`` as its last connection closes.
+
+    It does where odbcinst.ini has ``CommLog=1``, as Debian's has. ``CommLog=0`` of a connection counts as long as that
+    one is open; one that fails is never closed, so that a refused one, which gets no further than its settings, lasts.
+    """
+    if "psqlodbc" not in str(made.getinfo(pyodbc.SQL_DRIVER_NAME)).lower():
+        return
+    driver = lookup(keywords, "Driver") or dsn_driver(lookup(keywords, "DSN") or "") or "PostgreSQL Unicode"
+    with contextlib.suppress(pyodbc.Error):
+        pyodbc.connect(format_connection_string({"DRIVER": driver, "Server": "none", "CommLog": "0", "pqopt": "none"}))
 
 
 def installed_drivers() -> tuple[str, ...]:
@@ -68,6 +90,17 @@ def dsn_driver(dsn: str) -> str | None:
     """The driver of a DSN, as its section of odbc.ini names it; ``None``: there is no such DSN."""
     known = {name.lower(): driver for name, driver in pyodbc.dataSources().items()}
     return known.get(dsn.lower())
+
+
+def dsn_keyword(dsn: str, keyword: str) -> str:
+    """What a DSN's section of odbc.ini, the user's or the system's, says for a keyword; empty where it says nothing."""
+    for name in ("libodbcinst.so.2", "libodbcinst.2.dylib"):
+        with contextlib.suppress(OSError):
+            library = ctypes.CDLL(name)
+            found = ctypes.create_string_buffer(4096)
+            library.SQLGetPrivateProfileString(dsn.encode(), keyword.encode(), b"", found, len(found), b"odbc.ini")
+            return found.value.decode(errors="replace")
+    return ""
 
 
 def server_kind(raw: pyodbc.Connection) -> str:
@@ -87,10 +120,26 @@ class OdbcConnection:
     poll after poll is prepared once.
     """
 
-    def __init__(self, raw: pyodbc.Connection, explain: ExplainStatement, *, nul_allowed: bool) -> None:
+    def __init__(
+        self,
+        raw: pyodbc.Connection,
+        explain: ExplainStatement,
+        *,
+        nul_allowed: bool,
+        query_timeout_s: float | None = None,
+        most_values: int | None = None,
+    ) -> None:
+        """``query_timeout_s``: the driver itself ends statements after so many seconds, rounded up to whole ones.
+
+        ``most_values``: what one batch may hold where the server has a limit; a larger one is sent in parts. There
+        NULL is sent as a text, too: the driver would ask the server for the type of each, a round trip a time.
+        """
+        if query_timeout_s is not None:
+            raw.timeout = max(1, math.ceil(query_timeout_s))  # pyodbc hands it to the cursors that are made later
         self._raw = raw
         self._explain = explain
         self._nul_allowed = nul_allowed
+        self._most_values = most_values
         self._cursor = raw.cursor()
         self._guard = threading.Lock()
         self._running = False
@@ -100,6 +149,8 @@ class OdbcConnection:
         self._lost = ""
         self._version = (0, 0)
         self._session_id = 0
+        self._pooled = False
+        self._settings: dict[str, Bound] = {}
         self.commits = 0
         self.prepared: Prepared | None = None
         """Where batches are repeated: what the server has read already."""
@@ -108,9 +159,9 @@ class OdbcConnection:
         """Say which server and session this is, once that is known."""
         self._version, self._session_id = version, session_id
 
-    def set_query_timeout(self, seconds: float) -> None:
-        """Let the driver itself end statements after so many seconds, rounded up to whole ones."""
-        self._raw.timeout = max(1, math.ceil(seconds))
+    def share(self) -> None:
+        """A pooler gives this session to others after us: from now on settings last for a transaction."""
+        self._pooled = True
 
     @property
     def version(self) -> tuple[int, int]:
@@ -120,13 +171,27 @@ class OdbcConnection:
     def session_id(self) -> int:
         return self._session_id
 
+    @property
+    def pooled(self) -> bool:
+        return self._pooled
+
+    def set_up(self, bound: Bound) -> None:
+        if "local" in bound.statement.parameters:
+            bound = Bound(bound.statement, {**bound.values, "local": self._pooled})
+        if self._pooled:
+            self._settings[bound.statement.name] = bound
+        else:
+            self._read(bound.statement.name, bound.statement.text, (bound,))
+
     def fetch(self, bound: Bound) -> Rows:
-        return self._read(bound.statement.name, bound.statement.text, (bound,))[0]
+        with self._each():
+            return self._read(bound.statement.name, bound.statement.text, (bound,))[0]
 
     def fetch_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         prepared = self.prepared
         if prepared is None or len(bounds) < 2:  # a single statement the driver itself would prepare, and by its values
-            return self._read("batch", _batch([bound.statement.text for bound in bounds]), bounds) if bounds else []
+            with self._each():
+                return self._read_batch(bounds)
         try:
             for text in prepared.wanted(bounds):
                 self._guarded("prepare", partial(self._start, text, ()))
@@ -143,13 +208,17 @@ class OdbcConnection:
 
         def work() -> int:
             self._start(bound.statement.text, values)
-            count = int(self._cursor.rowcount)
-            while self._cursor.nextset():  # an error may hide behind the first result
-                pass
-            return count
+            told = bound.statement.columns == COUNT
+            count = -1 if told else int(self._cursor.rowcount)
+            while True:
+                if told and self._cursor.description:
+                    count = int(self._cursor.fetchall()[0][0])
+                if not self._cursor.nextset():  # an error may hide behind the first result
+                    return count
 
-        count = self._guarded(bound.statement.name, work)
-        self.commits += not self._open
+        with self._each():
+            count = self._guarded(bound.statement.name, work)
+            self.commits += not self._open
         return count
 
     @contextlib.contextmanager
@@ -163,6 +232,7 @@ class OdbcConnection:
 
         self._guarded("begin", begin)
         try:
+            self._read_batch(tuple(self._settings.values()))
             yield
             if self._failed:
                 raise QueryFailed("nothing was committed, since a statement of the transaction had failed")
@@ -178,6 +248,10 @@ class OdbcConnection:
             with contextlib.suppress(pyodbc.Error):
                 self._raw.autocommit = True
 
+    def _each(self) -> contextlib.AbstractContextManager[None]:
+        """What a statement by itself runs in: where settings last for a transaction, in one."""
+        return self.transaction() if self._settings and not self._open else contextlib.nullcontext()
+
     def cancel(self) -> None:
         with self._guard, contextlib.suppress(pyodbc.Error):
             if self._running:
@@ -185,12 +259,16 @@ class OdbcConnection:
                 self._cursor.cancel()
 
     def close(self) -> None:
+        lost = bool(self._lost)
         self._lost = self._lost or "the connection is closed"
         # The driver crashes where a connection is freed under a cancel. One that never ends keeps its connection.
         if not self._guard.acquire(timeout=_CANCEL_S):
             return
         try:
-            self._running = False
+            idle, self._running = not self._running and not lost, False
+            if self._pooled and idle:
+                with contextlib.suppress(pyodbc.Error):
+                    self._cursor.close()  # and what the driver has prepared for it: the session lives on
             with contextlib.suppress(pyodbc.Error):
                 self._raw.close()
         finally:
@@ -208,10 +286,34 @@ class OdbcConnection:
         return values
 
     def _start(self, text: str, values: Sequence[Value]) -> None:
+        if self._most_values is not None:
+            self._cursor.setinputsizes(
+                [_NULL if value is None else None for value in values] if None in values else None
+            )
         if values:
             self._cursor.execute(text, values)
         else:
             self._cursor.execute(text)
+
+    def _read_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
+        out: list[Rows] = []
+        for part in self._parts(bounds):
+            out += self._read("batch", _batch([bound.statement.text for bound in part]), part)
+        return out
+
+    def _parts(self, bounds: Sequence[Bound]) -> Iterator[Sequence[Bound]]:
+        """The batch, in as few parts as the server's limit on values allows; each statement stays whole."""
+        part: list[Bound] = []
+        values = 0
+        for bound in bounds:
+            more = len(bound.statement.parameters)
+            if part and self._most_values is not None and values + more > self._most_values:
+                yield part
+                part, values = [], 0
+            part.append(bound)
+            values += more
+        if part:
+            yield part
 
     def _read(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
         """Run the text of these statements in one round trip; one result, of the declared columns, from each."""

@@ -17,7 +17,9 @@ from qmon.errors import (
     BadInput,
     ConnectionLost,
     DeadlineExceeded,
+    LockTimeout,
     MissingDriver,
+    NoConnectionLeft,
     PasswordNeeded,
     PermissionMissing,
     QmonError,
@@ -90,7 +92,7 @@ _CONNECTING: Final[tuple[tuple[str, _Make], ...]] = (
     ),
     (
         r"(too many clients already|remaining connection slots are reserved.*|too many connections for .*)$",
-        _temporary("the server has no connection left: {0}"),
+        lambda found, where, target: NoConnectionLeft(f"the server has no connection left: {found[1]}"),
     ),
     (r"timeout expired", _temporary("no answer from {where} in time; is a firewall in between?")),
     (
@@ -150,7 +152,7 @@ def running(fault: Fault, name: str, role: str) -> QmonError:
     if state == "57014":
         return DeadlineExceeded(line, sqlstate=state, query=name)
     if state == "55P03":
-        return DeadlineExceeded(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
+        return LockTimeout(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
     if state == "42501":
         denied = _DENIED.search(words)
         grant = "" if denied is None else _grant(denied[1], denied[2], role)

@@ -16,6 +16,8 @@ from qmon.engines.sqltext import numbered
 _AFTER: Final = 2
 _MOST: Final = 120
 """Prepared statements in a session: each takes some ten kilobytes of the server's memory."""
+_KNOWN: Final = 20_000
+"""Texts whose appearances are counted: of tables that come and go there is no end of them."""
 _FAILURES: Final = 3
 
 
@@ -23,7 +25,7 @@ class Prepared:
     """What one session has prepared. Not thread-safe: it belongs to the thread of its connection."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, int] = {}
+        self._seen: dict[int, int] = {}
         self._names: dict[str, str] = {}
         self._made = 0
         self._failures = 0
@@ -31,8 +33,13 @@ class Prepared:
     def wanted(self, bounds: Sequence[Bound]) -> Iterator[str]:
         """The texts to run before a batch: what prepares the statements that come for the third time."""
         for statement in (bound.statement for bound in bounds):
-            seen = self._seen[statement.text] = self._seen.get(statement.text, 0) + 1
-            if seen <= _AFTER or statement.text in self._names or len(self._names) >= _MOST or not self._working:
+            if len(self._names) >= _MOST:
+                return
+            text = hash(statement.text)
+            seen = self._seen[text] = self._seen.pop(text, 0) + 1  # the latest is the last
+            if len(self._seen) > _KNOWN:
+                del self._seen[next(iter(self._seen))]
+            if seen <= _AFTER or statement.text in self._names or not self._working:
                 continue
             self._made += 1
             name = f'"qmon {statement.name[:40]} {self._made}"'

@@ -15,9 +15,10 @@ from qmon.engines.base import Engine, EngineName, Query, Statement
 from qmon.engines.sqlfile import parse, scanned
 from qmon.engines.sqltext import Parameter, QueryFileError, Separator, Slot
 from qmon.errors import BadInput
+from qmon.model.zones import UNKNOWN, UTC_ZONE, TimeColumn
 
-Name = Sequence[str] | str | int | None
-"""What stands for a ``{name}``: an identifier's parts, its only part, a whole number, or nothing at all."""
+Name = Sequence[str] | str | int | TimeColumn | None
+"""What stands for a ``{name}``: an identifier's parts, its only part, a whole number, a column of times, or nothing."""
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
 KINDS: Final[Mapping[str, str]] = {
@@ -63,7 +64,7 @@ def root() -> Traversable:
     beside = Path(str(package)).parent / "sql"
     if beside.is_dir():
         return beside
-    raise QueryFileError("the sql folder of qmon is missing; install qmon again")
+    raise QueryFileError("the sql folder of qmon is missing: its installation is broken")
 
 
 @cache
@@ -198,6 +199,10 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
 
 
 def _filled(slot: Slot, value: Name, query: str, engine: Engine) -> str:
+    if slot.form in ("utc", "clock") and (slot.optional or value is not None):
+        return _time(slot, value, query, engine)
+    if isinstance(value, TimeColumn):
+        value = value.name
     if value is None:
         if slot.optional:
             return "NULL"
@@ -206,18 +211,40 @@ def _filled(slot: Slot, value: Name, query: str, engine: Engine) -> str:
         if isinstance(value, bool) or not isinstance(value, int):
             raise BadInput(f"{query} takes a whole number for {slot.name}, not {value!r}")
         return str(value)
-    if slot.form in ("list", "set", "nulls"):
+    if slot.form == "text" and isinstance(value, str):
+        value = (value,)
+    if slot.form in ("list", "set", "text", "numbered", "on"):
         if isinstance(value, str | int):
             raise BadInput(f"{query} takes a list of columns for {slot.name}, not {value!r}")
-        return _listed(slot, [engine.quote((column,)) for column in value])
+        columns = [engine.quote((column,)) for column in value]
+        if slot.form == "text":
+            return engine.text_of([f"{slot.of}.{column}" if slot.of else column for column in columns])
+        return _listed(slot, columns)
     if isinstance(value, int):
         raise BadInput(f"{query} takes an identifier for {slot.name}, not {value!r}")
     quoted = engine.quote((value,) if isinstance(value, str) else value)
     return engine.literal(quoted) if slot.form == "literal" else quoted
 
 
+def _time(slot: Slot, value: Name, query: str, engine: Engine) -> str:
+    """A column's time in UTC, NULL where that cannot be told; or the present time as that column would have it."""
+    if isinstance(value, str):
+        value = TimeColumn(value)
+    elif isinstance(value, Sequence) and len(value) == 1:
+        value = TimeColumn(value[0])
+    if value is not None and not isinstance(value, TimeColumn):
+        raise BadInput(f"{query} takes a column of times for {slot.name}, not {value!r}")
+    if slot.form == "clock":
+        return engine.clock(UTC_ZONE if value is None else value.zone)
+    if value is None or value.zone == UNKNOWN:
+        return engine.utc("NULL", UTC_ZONE)
+    return engine.utc((f"{slot.of}." if slot.of else "") + engine.quote((value.name,)), value.zone)
+
+
 def _listed(slot: Slot, columns: list[str]) -> str:
     of = f"{slot.of}." if slot.of else ""
-    if slot.form == "nulls":
-        return "".join(f", {column} = NULL" for column in columns)
+    if slot.form == "numbered":
+        return ", ".join(f"{of}k{number}" for number in range(1, len(columns) + 1))
+    if slot.form == "on":
+        return " AND ".join(f"q.{column} = {of}{column}" for column in columns)
     return ", ".join(f"{column} = {of}{column}" if slot.form == "set" else of + column for column in columns)

@@ -6,6 +6,7 @@ import importlib.util
 import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
@@ -19,6 +20,7 @@ from qmon.engines.patience import OutOfPatienceError, Patience
 from qmon.engines.queries import load, render
 from qmon.engines.rows import records
 from qmon.errors import BadInput, MissingDriver, QmonError
+from qmon.model.zones import UTC_ZONE, Zone
 
 if TYPE_CHECKING:
     from qmon.engines.odbc import OdbcConnection
@@ -30,6 +32,8 @@ WHEEL: Final = "mssql_python_odbc"
 AZURE: Final = 100
 """What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014."""
 _MAX_NAME: Final = 128
+_MOST_VALUES: Final = 2_000
+"""Values of one statement or batch: the server takes 2,100 at most (error 8003)."""
 _GRACE_S: Final = 2.0
 _GRACE_ENTRA_S: Final = 60.0
 """Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits for ever there, FreeTDS may run in
@@ -44,6 +48,7 @@ class _Introduction:
     version: str
     session_id: int
     login: str
+    standby: bool
 
 
 class SqlServer:
@@ -78,6 +83,34 @@ class SqlServer:
         rows = (ElementTree.Element("r", n=str(number), k=text) for number, text in enumerate(texts, 1))
         return "".join(ElementTree.tostring(row, encoding="unicode") for row in rows)
 
+    def utc(self, expression: str, zone: Zone) -> str:
+        """A ``datetime2(3)`` in UTC. Times before 1900 and after 9997 stand for never, and stay as they are.
+
+        By the changes of the zone's clock where they are known, since AT TIME ZONE takes Windows' names and is slow;
+        else by what the server's clock is ahead of UTC today. An hour that comes twice is taken as the later one.
+        """
+        if zone.name == UTC_ZONE.name:
+            return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(3)), 0) AS datetime2(3))"
+        plain = f"CAST({expression} AS datetime2(3))"
+        ahead = _ahead(zone, plain, local=True)
+        never = f"{plain} < '1900-01-01T00:00:00' OR {plain} >= '9998-01-01T00:00:00'"
+        return f"DATEADD(MINUTE, -CASE WHEN {never} THEN 0 ELSE {ahead} END, {plain})"
+
+    def clock(self, zone: Zone) -> str:
+        """``SYSUTCDATETIME()``, or the time by the clock of the zone."""
+        if zone.name == UTC_ZONE.name:
+            return "SYSUTCDATETIME()"
+        if not zone.changes:
+            return "SYSDATETIME()"
+        return f"DATEADD(MINUTE, {_ahead(zone, 'SYSUTCDATETIME()', local=False)}, SYSUTCDATETIME())"
+
+    def text_of(self, columns: Sequence[str]) -> str:
+        r"""``CONVERT(…)`` to text; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
+        texts = [f"CONVERT(nvarchar(450), {each}, 126)" for each in columns]
+        if len(texts) == 1:
+            return texts[0]
+        return " + N'/' + ".join(rf"REPLACE(REPLACE({each}, N'\', N'\\'), N'/', N'\/')" for each in texts)
+
     def binary(self, text: str) -> Value:
         """The bytes of the text in UTF-8: the server makes no bytes of text by itself."""
         return text.encode()
@@ -86,6 +119,11 @@ class SqlServer:
     def counts_reads(self) -> bool:
         """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
         return False
+
+    @property
+    def plans_by_text(self) -> bool:
+        """The plan cache is keyed by the text of a batch, whole; one of a hundred statements takes long to compile."""
+        return True
 
     @property
     def shows_deleted(self) -> bool:
@@ -114,14 +152,23 @@ class SqlServer:
         except OutOfPatienceError:
             raise errors.hanging(target) from None
         login = lookup(target.parameters, "UID") or ""
-        connection = odbc.OdbcConnection(raw, lambda fault, name: errors.running(fault, name, login), nul_allowed=True)
+        connection = odbc.OdbcConnection(
+            raw,
+            lambda fault, name: errors.running(fault, name, login),
+            nul_allowed=True,
+            query_timeout_s=session.statement_timeout_s,
+            most_values=_MOST_VALUES,
+        )
         try:
-            if session.statement_timeout_s is not None:
-                connection.set_query_timeout(session.statement_timeout_s)
             wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
             name = "catalog/session_watch" if session.read_only else "catalog/session_act"
             statement = render(load("sqlserver", name, _FIRST), {"lock_timeout": wait}, self)
             (found,) = records(_Introduction, connection.fetch(Bound(statement)))
+            if session.writes and found.standby:
+                raise BadInput(
+                    f"{target.name} may only be read (a readable secondary, or set so): nothing can be changed here;"
+                    " connect to its primary"
+                )
             connection.introduce(_version(found.version), found.session_id)
         except BaseException:
             connection.close()
@@ -150,6 +197,18 @@ class SqlServer:
         return {name: value for name, value in out.items() if name.lower() not in taken} | given
 
 
+def _ahead(zone: Zone, time: str, *, local: bool) -> str:
+    """Minutes that the zone's clock is ahead of UTC at a time, by that clock (``local``) or in UTC."""
+    if not zone.changes:
+        return "DATEPART(TZOFFSET, SYSDATETIMEOFFSET())"
+    first, *later = zone.changes
+    cases = [
+        f"WHEN {time} >= '{datetime.fromtimestamp(since + local * minutes * 60, UTC):%Y-%m-%dT%H:%M:%S}' THEN {minutes}"
+        for since, minutes in reversed(later)
+    ]
+    return f"CASE {' '.join(cases)} ELSE {first[1]} END" if cases else str(first[1])
+
+
 def find_driver() -> str:
     """The driver's name, or the path of its library; raises ``MissingDriver`` naming what to install."""
     from qmon.engines import odbc
@@ -159,8 +218,8 @@ def find_driver() -> str:
     found = microsoft or wheel_driver() or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
     if found is None:
         raise MissingDriver(
-            "no ODBC driver for SQL Server is installed: pip install 'qmon[sqlserver]', or Microsoft's msodbcsql18, "
-            "or apt install tdsodbc"
+            "no ODBC driver for SQL Server is installed: in a clone of qmon pip install '.[sqlserver]', or "
+            "Microsoft's msodbcsql18, or apt install tdsodbc"
         )
     return found
 

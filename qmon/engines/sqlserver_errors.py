@@ -16,7 +16,9 @@ from qmon.errors import (
     BadInput,
     ConnectionLost,
     DeadlineExceeded,
+    LockTimeout,
     MissingDriver,
+    NoConnectionLeft,
     PasswordNeeded,
     PermissionMissing,
     QmonError,
@@ -31,6 +33,10 @@ _NOT_READY: Final = (904, 921, 922, 927, 942, 976, 983, 6005, 17142, 40197, 4050
 _FULL: Final = (10928, 10929, 17809, 17300)
 _PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
 _LOCK_TIMEOUT: Final = 1222
+_DEADLOCK: Final = 1205
+_GIVEN_WAY: Final = (_DEADLOCK, 601, 3960, 41302, 41305, 41325)
+"""What has not been done and may go well next time: the victim of a deadlock; a read without locks whose rows were
+moved; conflicts of snapshots and of memory-optimised tables."""
 _LOCKED: Final = re.compile(r"due to lock timeout", re.I)
 _DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
 _CLOSED: Final = re.compile(r"Cannot open database", re.I)
@@ -71,7 +77,7 @@ def _connecting(fault: Fault, target: Target, numbers: frozenset[int]) -> QmonEr
     if numbers.intersection(_NOT_READY):
         return Unreachable(f"not ready yet: {text}")
     if numbers.intersection(_FULL):
-        return Unreachable(f"the server has no connection left: {text}")
+        return NoConnectionLeft(f"the server has no connection left: {text}")
     if _UNTRUSTED.search(text):
         return Unreachable(
             "TLS failed: the server's certificate is not one this machine trusts; install its authority here, or trust "
@@ -112,8 +118,8 @@ def _missing_driver(fault: Fault, target: Target) -> QmonError | None:
         return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
     if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
         return MissingDriver(
-            f"the ODBC driver cannot be loaded: {fault.text}; pip install 'qmon[sqlserver]' brings one, which needs "
-            "apt install libkrb5-3 libgssapi-krb5-2 libltdl7"
+            f"the ODBC driver cannot be loaded: {fault.text}; in a clone of qmon pip install '.[sqlserver]' brings "
+            "one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7"
         )
     return None
 
@@ -154,11 +160,12 @@ def running(fault: Fault, name: str, login: str) -> QmonError:
         return ConnectionLost(f"the connection was lost: {fault.text}")
     line = f"{name}: {fault.text}"
     if _LOCK_TIMEOUT in numbers or _LOCKED.search(fault.text):
-        return DeadlineExceeded(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
+        return LockTimeout(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
     if state in _TIMEOUT_STATES or state == "HY008":
         return DeadlineExceeded(f"{name}: no result within its deadline, or cancelled", sqlstate=state, query=name)
-    if 1205 in numbers:
-        return QueryFailed(f"{name}: chosen as the victim of a deadlock; try again", sqlstate=state, query=name)
+    if numbers.intersection(_GIVEN_WAY):
+        said = "chosen as the victim of a deadlock" if _DEADLOCK in numbers else fault.text
+        return QueryFailed(f"{name}: {said}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
     if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
         grant = _grant(fault.text, login)
         line = f"{line}; this helps: {grant}" if grant else line

@@ -10,7 +10,7 @@ from typing import Final, Literal, cast
 from qmon.engines.base import EngineName
 from qmon.errors import QmonError
 
-Form = Literal["identifier", "literal", "int", "list", "set", "nulls"]
+Form = Literal["identifier", "literal", "int", "list", "set", "text", "numbered", "on", "utc", "clock"]
 
 
 class QueryFileError(QmonError):
@@ -21,7 +21,7 @@ class QueryFileError(QmonError):
 class Slot:
     """A ``{name}`` in the text. ``optional``: written ``{name?}``, so that ``NULL`` may stand in its place.
 
-    ``of``: the table's alias in ``{name!list.of}`` and ``{name!set.of}``, else empty.
+    ``of``: the table's alias in ``{name!list.of}``, ``{name!set.of}`` and the like, else empty.
     """
 
     name: str
@@ -69,13 +69,14 @@ _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
     "sqlserver": re.compile(r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON, re.VERBOSE | re.DOTALL),
 }
 _BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
-_SLOT: Final = re.compile(r"\{([a-z][a-z0-9_]*)(\?)?(?:!(literal|int|list|set|nulls)(?:\.([a-z]+))?)?\}")
+_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|clock"
+_SLOT: Final = re.compile(rf"\{{([a-z][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
 
 
 def slot(text: str, line: int, where: str) -> Slot:
     """Read ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}``, a list, or a mixture; ``QueryFileError``."""
     found = _SLOT.fullmatch(text)
-    if found is None or (found[4] and found[3] not in ("list", "set")):
+    if found is None or (found[4] and found[3] not in ("list", "set", "text", "numbered", "on", "utc")):
         raise QueryFileError(f"{where}:{line}: {text} is not {{name}}, {{name?}}, {{name!literal}} or {{name!int}}")
     form = cast(Form, found[3] or "identifier")
     return Slot(found[1], found[2] is not None, form, line, found[4] or "")

@@ -10,7 +10,7 @@ from typing import Final
 from qmon.model.view import Figure, QueueView, Severity, Verdict
 
 EVERY: Final = "*"
-UNSEEN: Final = frozenset({"unknown", "cannot see"})
+UNSEEN: Final = frozenset({"cannot tell", "cannot see"})
 """Codes of verdicts under which no other verdict can be told."""
 
 COUNT: Final = "messages"
@@ -154,9 +154,10 @@ def _of_figure(rule: AlertRule, queue: QueueView, level: Severity, held: bool) -
 
 
 def reading(queue: QueueView, name: str) -> Figure:
-    """A figure by its name in the status report; an empty queue has no oldest message, so nothing waits there."""
-    figure: Figure = getattr(queue, FIGURES[name].attribute)
-    if name == "oldest_seconds" and figure.value is None and queue.ready.value == 0:
+    """A figure by its name in the status report, not known where it is old; where nothing is ready, nothing waits."""
+    figure: Figure = getattr(queue, FIGURES[name].attribute).evidence
+    ready = queue.ready.evidence
+    if name == "oldest_seconds" and figure.value is None and ready.value == 0 and not ready.at_least:
         return Figure(0.0)
     return figure
 

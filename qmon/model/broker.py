@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.model.broker_samples import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
-from qmon.model.verdicts.words import lasting
+from qmon.model.duration import lasting
 from qmon.model.view import Figure, Severity, Verdict
 
 DISABLED: Final = "queue disabled"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Final
 
-from qmon.model.alert_rules import UNSEEN, AlertRule, applying, find
+from qmon.model.alert_rules import FIGURES, UNSEEN, AlertRule, applying, find
 from qmon.model.keys import nearest
+from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
 from qmon.model.view import QueueView, Severity, View
 
 
@@ -26,9 +27,8 @@ class State(IntEnum):
         return (0, 2, 3, 1)[self.value]
 
 
+_NONE: Final = "no queue is known here; one that is known by its shape alone is missed only if qmon.toml names it"
 _BY_SEVERITY: Final = {Severity.WARNING: State.WARNING, Severity.CRITICAL: State.CRITICAL}
-_ALWAYS_THERE: Final = frozenset({"ready", "push_rate", "pop_rate"})
-"""Figures that every layout has: where one is missing, something hides it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +75,31 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
         if name not in known
     ]
     if not queues and not wanted:
-        problems.append(Problem("", State.UNKNOWN, "no queue is known here"))
+        problems.append(Problem("", State.UNKNOWN, _NONE))
     for queue in queues:
         about = [rule for rule in rules if rule.of_queue(queue.name)]
+        if queue.verdict.code == CANNOT_SEE:  # no limit hides that, only a rule about it
+            about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
         found = [_by_rule(rule, queue) for rule in about] if about else [_by_verdict(queue)]
         problems += [problem for problem in found if problem is not None]
+    problems += [
+        Problem(f.queue, State.CRITICAL, f"{CANNOT_SEE}: {f.words}")
+        for f in view.failures
+        if f.gone and (not wanted or not f.queue or f.queue in wanted)
+    ]
     problems.sort(key=lambda problem: -problem.state.rank)
     state = problems[0].state if problems else State.OK
     return Outcome(view.target, state, tuple(problems), queues, rules, view)
+
+
+def warned(outcome: Outcome) -> Outcome:
+    """The outcome with a warning for every queue that cannot be told of."""
+    problems = tuple(
+        replace(each, state=State.WARNING) if each.state is State.UNKNOWN and each.queue else each
+        for each in outcome.problems
+    )
+    ranked = tuple(sorted(problems, key=lambda problem: -problem.state.rank))
+    return replace(outcome, state=ranked[0].state if ranked else State.OK, problems=ranked)
 
 
 def failed(target: str, reason: str) -> Outcome:
@@ -91,11 +108,11 @@ def failed(target: str, reason: str) -> Outcome:
 
 
 def _by_verdict(queue: QueueView) -> Problem | None:
-    verdict = queue.verdict
-    state = State.UNKNOWN if verdict.code == "unknown" else _BY_SEVERITY.get(verdict.severity, State.OK)
-    if state is State.OK:
-        return None
-    return Problem(queue.name, state, f"{verdict.code}: {verdict.proof}")
+    for verdict in queue.verdicts or (queue.verdict,):
+        state = State.UNKNOWN if verdict.code == CANNOT_TELL else _BY_SEVERITY.get(verdict.severity, State.OK)
+        if state is not State.OK:
+            return Problem(queue.name, state, f"{verdict.code}: {verdict.proof}")
+    return None
 
 
 def _by_rule(rule: AlertRule, queue: QueueView) -> Problem | None:
@@ -112,6 +129,6 @@ def _by_rule(rule: AlertRule, queue: QueueView) -> Problem | None:
 
 def _should_be_there(rule: AlertRule, queue: QueueView, value: float | None) -> bool:
     """Whether a reading that is missing is worth a word: not every queue has each figure that a rule for many names."""
-    if value is not None or rule.verdicts or rule.names(queue.name) or rule.figure in _ALWAYS_THERE:
+    if value is not None or rule.verdicts or rule.names(queue.name):
         return True
-    return bool(queue.failures) or queue.verdict.code in UNSEEN
+    return queue.layout.has(FIGURES[rule.figure].attribute) or queue.verdict.code in UNSEEN

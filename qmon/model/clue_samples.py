@@ -27,7 +27,7 @@ class TriedSample:
     """One row a queue: the message at the head that others may have failed on.
 
     ``attempts``: how often it was popped, ``None`` where nothing counts; ``mark``: changes with every transaction that
-    has taken or locked the message and has not kept it.
+    has taken or locked the message and has not kept it; empty where that was not read.
     """
 
     id: str

@@ -72,7 +72,7 @@ def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: S
     rise = now.live - prev.live if now.vacuums == prev.vacuums else None
     may_be_cut = prev.live < deleted
     came = _Side(inserted, shares.inserted)
-    if layout.traits.deletes_on_pop:
+    if layout.deletes_on_pop:
         moved = max(0.0, float(modified - updated))
         first = None if rise is None else (moved + rise) / 2
         inserts, exact = _part(moved, came, _Side(deleted, shares.deleted), first, may_be_cut=may_be_cut)

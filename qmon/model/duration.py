@@ -1,14 +1,16 @@
-"""Durations as people write them: ``5m``, ``1h30m``, ``500ms``."""
+"""Durations as people write them: ``5m``, ``1h30m``, ``500ms``; and as verdicts say them: ``2 h 04 m``."""
 
 from __future__ import annotations
 
-import math
 import re
 from decimal import Decimal
 from typing import Final
 
 from qmon.errors import BadInput
 
+MAX_S: Final = 10_000 * 86_400.0
+"""No duration is longer, in seconds: servers and threads reckon with no more of them than 32 bits hold."""
+_SHOWN: Final = 40
 _SECONDS: Final = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|[dhms])\s*")
 
@@ -16,7 +18,7 @@ _PART: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|[dhms])\s*")
 def parse_duration(text: str) -> float:
     """Seconds of ``2s``, ``1h30m`` or ``500ms``; a number alone is seconds.
 
-    Raises ``BadInput`` for anything else, and for nothing or less.
+    Raises ``BadInput`` for anything else, for nothing or less, and for more than ``MAX_S``.
     """
     cleaned = text.strip().lower()
     at, seconds = 0, 0.0
@@ -28,8 +30,10 @@ def parse_duration(text: str) -> float:
             at = part.end()
         if at < len(cleaned):
             seconds = 0.0
-    if not 0 < seconds < math.inf:
-        raise BadInput(f"{text!r} is not a duration: write 90s, 5m or 1h30m")
+    if not seconds > 0:
+        raise BadInput(f"{_short(text)} is not a duration: write 90s, 5m or 1h30m")
+    if seconds > MAX_S:
+        raise BadInput(f"{_short(text)} is too long: at most {MAX_S / 86_400:.0f}d")
     return seconds
 
 
@@ -41,6 +45,10 @@ def format_duration(seconds: float) -> str:
     return f"{Decimal(repr(float(seconds))):f}s"
 
 
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+
+
 def _candidates(seconds: float) -> tuple[str, ...]:
     whole = int(seconds)
     rest, out = whole, ""
@@ -48,3 +56,13 @@ def _candidates(seconds: float) -> tuple[str, ...]:
         count, rest = divmod(rest, int(_SECONDS[unit]))
         out += f"{count}{unit}" if count else ""
     return (out, f"{round(seconds * 1000)}ms" if 0.0005 < seconds < 10 else "")
+
+
+def lasting(seconds: float) -> str:
+    """A span of time in the unit that fits it: ``45 s``, ``12 m``, ``2 h 04 m``, ``3 d``."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7_200:
+        return f"{seconds // 60:.0f} m"
+    hours = seconds / 3_600
+    return f"{hours // 1:.0f} h {seconds % 3_600 // 60:02.0f} m" if hours < 48 else f"{hours / 24:.0f} d"

@@ -47,9 +47,10 @@ class TableFacts:
         due_seek: an index leads to the rows that are not due yet.
         walk_seek: an index gives the rows in the order of ``order_by``, but those of every state: a walk along it
             from a known place finds the ready ones, and must be bounded.
+        newest_seek: an index leads to the greatest id, which is a whole number.
         columns: the columns of ``table_id``, in order.
         unknown: figure → why this layout cannot have it at all, one line.
-        slow: figure → why no probe of the tick may ask for it, one line; the slow exact count still has it.
+        slow: figure → why no probe of the tick may ask for it, one line; scans of the table still count it.
         indexes: seek (``head``, ``ready``, ``walk``, ``progress``, ``stuck``, ``dead``, ``due``) → the index that
             serves it.
     """
@@ -72,10 +73,16 @@ class TableFacts:
     dead_seek: bool = False
     due_seek: bool = False
     walk_seek: bool = False
+    newest_seek: bool = False
     columns: tuple[Column, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     slow: Mapping[str, str] = field(default_factory=dict)
     indexes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def scanned(self) -> bool:
+        """Whether figures come from scans of the table, since no index leads to them."""
+        return bool(self.slow) and self.push_sequence_id is None
 
     @property
     def object_ids(self) -> tuple[int, ...]:

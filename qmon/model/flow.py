@@ -24,6 +24,8 @@ class Flow:
 
 def pops_in_transaction(layout: Layout) -> bool:
     """Whether a message is in progress only while its popper's transaction is open: no row says that it is."""
+    if layout.pop == "delete":
+        return True
     if layout.ring is not None or layout.traits.completes:
         return False
     return layout.state is None or layout.state.in_progress is None
@@ -38,7 +40,7 @@ def table_flow(work: Work, layout: Layout, in_progress_change: int | None, in_ta
         in_progress_change: how many more messages are in progress than before, ``None`` where that is not known.
         in_table_change: how many more live rows the table has, ``None`` where vacuum or analyze came between.
     """
-    if layout.traits.deletes_on_pop or layout.state is None:
+    if layout.deletes_on_pop or layout.state is None:
         return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
     if layout.state.in_progress is None:
         return Flow(work.inserted, work.updated, None, work.inserted - work.updated)

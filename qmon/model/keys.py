@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.duration import parse_duration
+
+_MOST: Final = 2**63 - 1
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -59,6 +62,16 @@ class Keys:
         if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
             raise BadInput(f"{self.path(name)}: must be a list of texts, not {_kind(value)}")
         return value
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """A text, or a list of texts that are not empty and each there once; empty where the key is missing."""
+        if not isinstance(self._get(name), list):
+            alone = self.text(name)
+            return () if alone is None else (alone,)
+        found = tuple(self.texts(name))
+        if not found or len(set(found)) < len(found):
+            raise BadInput(f"{self.path(name)}: must name columns, each once")
+        return found
 
     def choice(self, name: str, known: Sequence[str]) -> str | None:
         """One of the known words."""
@@ -131,6 +144,15 @@ class Keys:
             raise BadInput(f"{self.path(name)}: must be written as [[{name}]], not as {_kind(value)}")
         return value
 
+    def entries(self, name: str) -> Sequence[object]:
+        """A list of anything; empty where the key is missing."""
+        value = self._get(name)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise BadInput(f"{self.path(name)}: must be a list, not {_kind(value)}")
+        return value
+
     def finish(self, also: Iterable[str] = ()) -> None:
         """Refuse the keys that nobody asked for."""
         known = self._asked | set(also)
@@ -140,7 +162,10 @@ class Keys:
 
     def _get(self, name: str) -> object:
         self._asked.add(name)
-        return self.raw.get(name)
+        value = self.raw.get(name)
+        if isinstance(value, int) and not -_MOST <= value <= _MOST:
+            raise BadInput(f"{self.path(name)}: is out of range: no number has more than 64 bits")
+        return value
 
 
 def _kind(value: object) -> str:

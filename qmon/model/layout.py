@@ -7,11 +7,13 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from qmon.model.designs import TRAITS, Traits
+from qmon.model.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
 
 StateValue = str | int
 
 DEFAULT_TIMEOUT_S: Final = 300.0
 DEFAULT_MAX_ATTEMPTS: Final = 5
+"""What the routines of an installed design go by where its installation says nothing else."""
 MAX_MAX_ATTEMPTS: Final = 1_000_000
 
 
@@ -48,6 +50,29 @@ class StateColumn:
     in_progress: StateValue | None = None
     done: StateValue | None = None
     dead: StateValue | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A column that pops go by."""
+
+    column: str
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What one column of a message gets that a requeue makes ready, or dead.
+
+    ``null``; ``now``: the server's clock, in a column of numbers as seconds since the epoch; ``front``: a place before
+    the first ready message that nobody has popped, or its own where that is earlier; ``value``: ``value``;
+    ``keep``: what it has.
+    """
+
+    state: Literal["ready", "dead"]
+    column: str
+    what: Literal["null", "now", "front", "keep", "value"]
+    value: StateValue | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +131,15 @@ class Clients:
 class Layout:
     """How one table acts as a queue. Columns the table lacks are ``None``; what depends on them is switched off.
 
-    ``sequence`` is the sequence that issues ids, where one is known. ``data_table`` is the second half of a split
-    design, ``data_id`` its key; ``payload`` is then a column of that half. ``timeout_s``: seconds in progress after
-    which a message is stuck. ``max_attempts``: pops after which a message that failed is dead, where the table counts
-    attempts and has that state; ``None``: ``DEFAULT_MAX_ATTEMPTS``.
+    ``id`` is the column that numbers the messages; where it alone does not make one known, ``key`` has all the columns
+    that do, ``id`` last. ``sequence`` is the sequence that issues ids, where one is known. ``data_table`` is the second
+    half of a split design, ``data_id`` its key; ``payload`` is then a column of that half. ``timeout_s``: seconds in
+    progress after which a message is stuck. ``max_attempts``: pops after which a message that failed is dead, where the
+    table counts attempts and has that state, or the column that says so of each; ``None``: no number of pops makes one
+    dead. ``order``: the columns that pops go by; empty: not known. ``writes``: what a requeue writes besides the state.
+    ``times``: what the user says of columns without a time zone, ``utc``, ``local`` or a zone; ``zones``: what is
+    known of each, from the catalogue.
+    ``pop``: ``"delete"`` where a pop deletes its row although rows have states; ``None``: as the design does.
     ``routines`` maps push, pop, complete, fail … to the procedures of an installed design; ``switch`` is what these ask
     whether they are paused, ``None`` for tables that qmon has not installed.
     """
@@ -129,9 +159,15 @@ class Layout:
     sequence: TableName | None = None
     data_table: TableName | None = None
     data_id: str | None = None
+    key: tuple[str, ...] = ()
     ring: Ring | None = None
+    times: str | None = None
+    zones: tuple[tuple[str, Zone], ...] = ()
     timeout_s: float = DEFAULT_TIMEOUT_S
-    max_attempts: int | None = None
+    max_attempts: int | str | None = None
+    order: tuple[Order, ...] = ()
+    writes: tuple[Write, ...] = ()
+    pop: Literal["delete"] | None = None
     pushers: Clients = field(default_factory=Clients)
     poppers: Clients = field(default_factory=Clients)
     routines: tuple[tuple[str, TableName], ...] = ()
@@ -142,6 +178,49 @@ class Layout:
     def traits(self) -> Traits:
         """What is true of every queue of this design."""
         return TRAITS[self.design]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The columns by which a message is called; none where it has no id."""
+        return self.key or (() if self.id is None else (self.id,))
+
+    def has(self, figure: str) -> bool:
+        """Whether a queue of this layout has such a figure at all, by its design and columns.
+
+        ``figure``: a field of ``QueueView``. What it has may still be unknown at a moment, or to our role.
+        """
+        state, ring = self.state, self.ring is not None
+        working = not ring and (
+            self.pop == "delete" or state is None or state.in_progress is not None or not self.traits.completes
+        )
+        known = {
+            "in_progress": ring or working,
+            "stuck": working,
+            "scheduled": self.due_at is not None,
+            "dead": state is not None and state.dead is not None,
+            "done": state is not None and state.done is not None,
+            "fill": ring,
+            "gap": ring or (self.id is not None and self.traits.order == "fifo"),
+            "oldest": ring or not (self.id is None and self.enqueued_at is None and self.due_at is None),
+            "complete_rate": self.pop is None
+            and self.traits.completes
+            and state is not None
+            and state.in_progress is not None,
+        }
+        return known.get(figure, True)
+
+    def timed(self, column: str | None) -> TimeColumn | None:
+        """The column with what its times mean."""
+        return None if column is None else TimeColumn(column, dict(self.zones).get(column, UTC_ZONE))
+
+    def tells(self, column: str | None) -> bool:
+        """There is such a column, and it is known what its times mean."""
+        return column is not None and dict(self.zones).get(column) != UNKNOWN
+
+    @property
+    def deletes_on_pop(self) -> bool:
+        """Whether a popped row is deleted in the popper's transaction: in progress means an open transaction."""
+        return self.pop == "delete" or self.traits.deletes_on_pop
 
     def routine(self, verb: str) -> TableName | None:
         """The procedure of an installed design that does ``verb`` (``push``, ``pop``, …), if there is one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Final, Literal, cast
@@ -13,7 +14,6 @@ from qmon.model.duration import format_duration
 from qmon.model.keys import Keys
 from qmon.model.layout import (
     DEFAULT_TIMEOUT_S,
-    MAX_MAX_ATTEMPTS,
     Clients,
     Layout,
     OwnerColumn,
@@ -24,9 +24,10 @@ from qmon.model.layout import (
     Switch,
     TableName,
 )
+from qmon.model.layout_writes import max_attempts_from, order_from, order_to_list, writes_from, writes_to_dict
+from qmon.model.zones import named_zone
 
 _COLUMNS: Final = (
-    "id",
     "started_at",
     "enqueued_at",
     "due_at",
@@ -52,6 +53,7 @@ _NAME_PART: Final = re.compile(r'\s*(?:\[((?:[^\]]|\]\])+)\]|"((?:[^"]|"")+)"|([
 def layout_to_dict(layout: Layout) -> dict[str, object]:
     """What ``layout_from_dict`` reads back as the same layout, without what it lacks; ``source`` is not kept."""
     out: dict[str, object] = {"name": layout.queue, "table": table_to_text(layout.table), "design": layout.design}
+    _put(out, "id", list(layout.key) or layout.id)
     for name in _COLUMNS:
         _put(out, name, getattr(layout, name))
     if layout.state is not None:
@@ -66,8 +68,12 @@ def layout_to_dict(layout: Layout) -> dict[str, object]:
         _put(out, name, None if table is None else table_to_text(table))
     if layout.ring is not None:
         out["ring"] = _ring_to_dict(layout.ring)
+    _put(out, "times", layout.times)
     out["timeout"] = format_duration(layout.timeout_s)
     _put(out, "max_attempts", layout.max_attempts)
+    _put(out, "order", order_to_list(layout.order) or None)
+    _put(out, "writes", writes_to_dict(layout.writes) or None)
+    _put(out, "pop", layout.pop)
     for name in ("pushers", "poppers"):
         clients: dict[str, object] = {}
         for field in fields(Clients):
@@ -95,18 +101,25 @@ def layout_from_dict(
     if design is None and not {"id", "ring"} & raw.keys():
         raise BadInput(f"{where}: needs an id, the column that numbers the messages, or a design")
     design = design or _fitting(raw)
+    ids = keys.names("id")
     layout = Layout(
         queue=keys.need_text("name"),
         design=design,
         table=_need_table(keys, "table"),
-        **{name: keys.text(name) for name in _COLUMNS},
+        id=ids[-1] if ids else None,
+        key=ids if len(ids) > 1 else (),
+        **{name: keys.text(name) for name in _COLUMNS},  # type: ignore[arg-type]
         state=_state(keys, design),
         owner=_owner(keys),
         sequence=_table(keys, "sequence"),
         data_table=_table(keys, "data_table"),
         ring=_ring(keys),
+        times=_times(keys),
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
-        max_attempts=_max_attempts(keys),
+        max_attempts=max_attempts_from(keys),
+        order=(order := order_from(keys)),
+        writes=writes_from(keys, order),
+        pop=cast(Literal["delete"] | None, keys.choice("pop", ("delete",))),
         pushers=_clients(keys, "pushers"),
         poppers=_clients(keys, "poppers"),
         routines=_routines(keys),
@@ -157,11 +170,12 @@ def _fitting(raw: Mapping[str, object]) -> str:
     return "pending" if "due_at" in raw else "fifo"
 
 
-def _max_attempts(keys: Keys) -> int | None:
-    most = keys.whole("max_attempts")
-    if most is not None and not 1 <= most <= MAX_MAX_ATTEMPTS:
-        raise BadInput(f"{keys.path('max_attempts')}: must be from 1 to {MAX_MAX_ATTEMPTS:,}, not {most:,}")
-    return most
+def _times(keys: Keys) -> str | None:
+    times = keys.text("times")
+    if times is not None and times not in ("utc", "local") and named_zone(times, time.time()) is None:
+        wanted = 'neither "utc" nor "local" nor a time zone such as "Europe/Berlin"'
+        raise BadInput(f"{keys.path('times')}: {times!r} is {wanted}")
+    return times
 
 
 def _ring_to_dict(ring: Ring) -> dict[str, object]:

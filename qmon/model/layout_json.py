@@ -22,6 +22,6 @@ def from_json(text: str, *, where: str = "layout") -> Layout:
     """The layout that ``to_json`` wrote, with the registry as its source. Raises ``BadInput`` where it is none."""
     try:
         raw = json.loads(text)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise BadInput(f"{where}: not JSON: {problem}") from None
     return layout_from_dict(raw, where=where, source=Source.REGISTRY)

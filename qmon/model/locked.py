@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from qmon.model.blocking import Key, Place, Role, forest
+from qmon.model.duration import lasting
 from qmon.model.layout import Layout
 from qmon.model.samples import BlockingSample, HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.verdicts.words import lasting
 
 WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
@@ -86,6 +86,8 @@ def _who(place: Place) -> str:
 
 
 def _session(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
+    if number == 0:
+        return f"the prepared transaction {application}" + (f" (since {lasting(open_s)})" if open_s is not None else "")
     parts = [state, f"transaction open {lasting(open_s)}" if open_s is not None else "", application, host]
     told = ", ".join(part for part in parts if part)
     return f"session {number} ({told})" if told else f"session {number}"

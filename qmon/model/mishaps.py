@@ -39,8 +39,9 @@ class RingLoss:
 
     ``hole``: the first number that poppers have drawn and that has no message, for ``hole_s`` seconds at least;
     ``drawer``: the oldest open transaction that may have it; without one, nobody can push it any more. ``orphans``:
-    messages that were drawn by poppers, not popped; ``orphan`` the first of them, ``orphan_s`` seconds old. A number
-    that was seen in one sweep only is none of them. ``swept``: share of the slots that were looked at, 0 to 1.
+    messages that were drawn by poppers, not popped; ``orphan`` the first of them, ``orphan_s`` seconds old;
+    ``popper``: the oldest open transaction that may pop them; while there is one, no popper takes them. A number that
+    was seen in one sweep only is none of them. ``swept``: share of the slots that were looked at, 0 to 1.
     """
 
     hole: int | None = None
@@ -50,6 +51,7 @@ class RingLoss:
     orphan: int | None = None
     orphan_s: float | None = None
     swept: float = 0.0
+    popper: DrawerSample | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,6 +162,7 @@ class Progress:
     rate: float | None
     left_s: float | None
     note: str = ""
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,7 @@ class Result:
     """How an operation ended.
 
     ``done``: touched. ``skipped``: locked by others, left alone. ``changed``: no longer what the plan saw, left alone.
+    ``refused``: left alone, since the server would not have it; ``notes`` say why and which.
     ``notes``: what the operator should know, such as that a pause did not bring the push rate to 0. ``operation``: its
     id, by which it is undone; empty where nothing was begun.
     """
@@ -181,6 +183,7 @@ class Result:
     skipped: int = 0
     changed: int = 0
     notes: tuple[str, ...] = ()
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +208,7 @@ class Operation:
     undo_state: str
     undo_of: str | None = None
     details: Mapping[str, str] = field(default_factory=dict)
+    refused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,8 @@ def proof(layout: Layout, facts: Facts) -> Proof:
     kind = layout.owner.kind
     if kind == "name":
         return Proof(kind, False, False, "the owner is a name, which proves nothing")
+    if kind != "session" and not layout.tells(layout.owner.column):
+        return Proof("name", False, False, f"{layout.owner.column} has no time zone")
     if kind != "session":
         return Proof(kind, False, False, "no time is written down")
     why = ""

@@ -12,6 +12,8 @@ from typing import Any, Final
 from qmon.model.alert_rules import FIGURES, SECONDS, SHARE, AlertRule, reading
 from qmon.model.check import Outcome, Problem
 from qmon.model.report import iso, queue_object
+from qmon.model.verdicts import CANNOT_TELL
+from qmon.model.view import QueueView, Severity
 
 SCHEMA: Final = 1
 _TOLD: Final = 8
@@ -30,11 +32,18 @@ def summary(outcome: Outcome) -> str:
     """What is wrong, the worst first, or how many queues are fine."""
     where = f"{outcome.target}: " if outcome.target else ""
     if not outcome.problems:
-        count, ready = len(outcome.queues), sum(queue.ready.value or 0 for queue in outcome.queues)
-        return f"{where}{count} queue{'s' if count != 1 else ''} fine, {ready:,.0f} ready"
+        count, ready = len(outcome.queues), sum(queue.ready.evidence.value or 0 for queue in outcome.queues)
+        said = "fine" if all(map(_fine, outcome.queues)) else "within the limits asked for"
+        return f"{where}{count} queue{'s' if count != 1 else ''} {said}, {ready:,.0f} ready"
     told = [_told(problem) for problem in outcome.problems[:_TOLD]]
     more = len(outcome.problems) - _TOLD
     return where + "; ".join(told) + (f"; and {more} more" if more > 0 else "")
+
+
+def _fine(queue: QueueView) -> bool:
+    """Whether nothing is wrong with it, whatever the limits are, and that is known."""
+    verdicts = queue.verdicts or (queue.verdict,)
+    return all(each.severity < Severity.WARNING and each.code != CANNOT_TELL for each in verdicts)
 
 
 def _told(problem: Problem) -> str:

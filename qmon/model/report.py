@@ -20,7 +20,9 @@ def status_object(view: View) -> dict[str, Any]:
     """The object that ``qmon status --json`` prints.
 
     Counts are whole messages, rates messages per second over ``window_seconds``, ``oldest_seconds`` seconds, ``fill``
-    0 to 1. ``approximate`` maps a figure to ``~`` (estimated) or ``≥`` (at least); ``unknown`` maps one to the reason.
+    0 to 1. ``approximate`` maps a figure to ``~`` (estimated) or ``≥`` (at least); ``unknown`` maps one to the reason;
+    ``age_seconds`` maps those that were read before this poll to their age; ``old`` maps those that are too old to say
+    anything, and so unknown, to what was last read.
     """
     probe = view.server
     return {
@@ -66,12 +68,14 @@ def queue_object(queue: QueueView) -> dict[str, Any]:
     return {
         "name": queue.name,
         "design": queue.layout.design,
-        **{name: _value(name, figure) for name, figure in figures.items()},
+        **{name: _value(name, figure.evidence) for name, figure in figures.items()},
         "window_seconds": None if queue.window_s is None else round(queue.window_s, 3),
         "verdict": {"code": queue.verdict.code, "proof": queue.verdict.proof},
         "verdicts": [_verdict(each) for each in queue.verdicts or (queue.verdict,)],
         "approximate": {n: "≥" if f.at_least else "~" for n, f in figures.items() if f.at_least or f.estimated},
-        "unknown": {n: f.reason or "not known" for n, f in figures.items() if f.value is None},
+        "unknown": {n: f.evidence.reason or "not known" for n, f in figures.items() if f.evidence.value is None},
+        "age_seconds": {n: round(f.age_s, 3) for n, f in figures.items() if f.age_s > 0},
+        "old": {n: _value(n, f) for n, f in figures.items() if f.old},
     }
 
 

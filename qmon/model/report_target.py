@@ -17,7 +17,7 @@ _NOT_READ: Final = Figure.unknown("the use of its tables was not read")
 def target_object(server: TargetView) -> dict[str, Any]:
     """``waits`` (the longest first: sessions in it on average, share 0 to 1) and ``horizon``; null: not known.
 
-    Where the server has them: ``version_store_bytes``, ``counters`` (per second), ``service_broker``.
+    Where the server has them: ``standby``, ``version_store_bytes``, ``counters`` (per second), ``service_broker``.
     """
     waiting, holder = server.waiting, culprit(server.horizon)
     waits = None
@@ -40,6 +40,12 @@ def target_object(server: TargetView) -> dict[str, Any]:
             "application": holder.application,
         }
     told: dict[str, Any] = {"waits": waits, "horizon": horizon}
+    if server.standby is not None:
+        behind_s = server.standby.behind_s
+        told["standby"] = {
+            "behind_seconds": None if behind_s is None else round(behind_s, 3),
+            "replay_paused": server.standby.paused,
+        }
     if server.version_store is not None:
         told["version_store_bytes"] = server.version_store.total
     if server.counters is not None:

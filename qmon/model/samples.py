@@ -13,6 +13,8 @@ from dataclasses import dataclass
 class ServerSample:
     """One row: the server and the watched database as a whole.
 
+    ``in_recovery``: a standby, or a database that may only be read; then ``behind_s``: how many seconds behind the
+    primary it is, ``None`` where that is not known, and ``replay_paused``: it stays where it is.
     ``sees_sessions`` false: our role, ``role``, sees no session but its own. ``None``: this server does not count
     them, or not for us.
     """
@@ -27,6 +29,8 @@ class ServerSample:
     deadlocks: int | None
     sees_sessions: bool = True
     role: str = ""
+    replay_paused: bool = False
+    behind_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,10 @@ class BlockingSample:
 
 @dataclass(frozen=True, slots=True)
 class WriterSample:
-    """One row a running transaction that has written: who holds the rows it has touched."""
+    """One row a running transaction that has written: who holds the rows it has touched.
+
+    A prepared transaction is session 0, and ``application`` its name.
+    """
 
     xid: str
     session: int
@@ -103,6 +110,9 @@ class CounterSample:
     """One row a table: the server's statistics counters. ``live`` and ``dead`` are rows, the rest totals of rows.
 
     ``modified_since_analyze``: those of committed transactions alone, ``None`` where the server does not count them.
+    Of a parent they are the sums of its partitions. ``called``: the table's name now, ``None`` or a number where it is
+    gone. ``files``: a number made of what holds its rows; across another one nothing is compared. ``readable``: by our
+    role. ``counted``: false where the server has counted nothing of it yet, or has forgotten what it had counted.
     """
 
     table_id: int
@@ -116,6 +126,10 @@ class CounterSample:
     vacuums: int
     analyzes: int
     bytes: int
+    called: str | None = None
+    files: int | None = None
+    readable: bool = True
+    counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +139,31 @@ class SequenceSample:
     sequence_id: int
     last_value: int | None
     visible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PartialSample:
+    """One row a table of which our role may see a part of the rows only. ``why``: what hides the rest, one line;
+    ``helps``: who sees all."""
+
+    table_id: int
+    why: str
+    helps: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaSample:
+    """How old the rows of a standby are, as in ``ServerSample``, where another statement tells it."""
+
+    replay_paused: bool
+    behind_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewestSample:
+    """One row a queue: the greatest id that was committed, ``None`` where there is no row."""
+
+    last_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,15 +263,11 @@ class ClockSample:
 
 
 @dataclass(frozen=True, slots=True)
-class AnchorSample:
-    """One row: exact counts of a whole table, taken on the slow connection. ``None``: the layout has no such state."""
+class DepthSample:
+    """One row: the ready rows, as the server itself counts them in an index."""
 
     counted_at: float
     ready: int
-    in_progress: int | None
-    scheduled: int | None
-    dead: int | None
-    done: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from qmon.model.broker_samples import Broker
 from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import NO_CLUES, Clues
+from qmon.model.counts import TableCount
 from qmon.model.deadlock_samples import Circle
 from qmon.model.fragment_samples import Fragmentation
 from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
@@ -15,11 +16,11 @@ from qmon.model.layout import Layout
 from qmon.model.observer import Observing
 from qmon.model.procedure_samples import ProcedureReads
 from qmon.model.samples import (
-    AnchorSample,
     BlockedSample,
     BlockingSample,
     CostSample,
     CounterSample,
+    DepthSample,
     HeadSample,
     HeldSample,
     MessageSample,
@@ -39,13 +40,20 @@ from qmon.model.wait_samples import LatchSample, WaitTotals
 class ProbeFailure:
     """A probe that gave nothing this time. ``queue`` is empty for a probe of the whole target.
 
-    ``grant``: the statement that would help where a permission is missing, else empty.
+    ``grant``: the statement that would help where a permission is missing, else empty. ``gone``: not this reading
+    alone, the queue itself cannot be seen (without a queue: the registry that names them).
     """
 
     probe: str
     reason: str
     queue: str = ""
     grant: str = ""
+    gone: bool = False
+
+    @property
+    def words(self) -> str:
+        """The reason, and what would help."""
+        return f"{self.reason}; {self.grant}" if self.grant and self.grant not in self.reason else self.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +62,14 @@ class QueueSamples:
 
     ``last_id``: last id issued. ``head_limit``: how many ready rows the head probe could have counted, or how many
     numbers behind a position of a ring were looked at. ``held``: ``None`` where nothing tells which rows
-    transactions hold; ``held_counted``: these rows are among those that the head and the anchor count; ``locked``:
+    transactions hold; ``held_counted``: these rows are among those that the head and the count see; ``locked``:
     the same, also of a queue with a state while its head does not move. ``longest_first``: the progress probe saw
-    the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start time. ``anchor`` is
-    the newest exact count there is, however old. ``unknown`` maps a figure to the reason why this layout cannot have
-    it. ``left_out``: probes that were due and not read in this poll, to stay within the budget.
+    the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start time. ``depth``: the
+    ready rows as the server counts them. ``count``: the newest count of the whole table, however old; while there is
+    none and one is needed, ``counting`` is how much of the table has been seen, 0 to 1. ``unknown`` maps a figure to
+    the reason why this layout cannot have it. ``left_out``: probes that were due and not read in this poll, to stay
+    within the budget. ``partial``: why our role may see only a part of the rows, else empty.
+    ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
     """
 
     layout: Layout
@@ -76,11 +87,15 @@ class QueueSamples:
     scheduled: int | None = None
     dead: int | None = None
     ring: RingSample | None = None
-    anchor: AnchorSample | None = None
+    depth: DepthSample | None = None
+    count: TableCount | None = None
+    counting: float | None = None
     messages: tuple[MessageSample, ...] | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
     clues: Clues = NO_CLUES
     left_out: tuple[str, ...] = ()
+    partial: str = ""
+    elsewhere: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,34 @@ class UseSample:
 
 
 @dataclass(frozen=True, slots=True)
+class TableCounterSample:
+    """One row a table or index of a queue on SQL Server: what a ``UseSample`` and a ``CounterSample`` are made of.
+
+    ``index_id``: ``None`` in the only row where there is no such table. What is counted is ``None`` where the server
+    has counted nothing of it since it took it into memory.
+    """
+
+    table_id: int
+    index_id: int | None
+    name: str | None
+    role: str
+    scans: int | None
+    bytes: int | None
+    latch_waits: int | None
+    latch_wait_s: float | None
+    lock_waits: int | None
+    lock_wait_s: float | None
+    splits: int | None
+    inserted: int | None
+    updated: int | None
+    deleted: int | None
+    live: int | None
+    files: int | None
+    called: str | None
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StatisticsSample:
     """One row a table: the statistics that its plans are made by.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from qmon.model.blocking import Forest
 from qmon.model.counter_rates import CounterRates
+from qmon.model.duration import lasting
 from qmon.model.flow import Flow
 from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
 from qmon.model.layout import Layout
@@ -20,8 +21,15 @@ from qmon.model.snapshot import ProbeFailure
 
 if TYPE_CHECKING:
     from qmon.model.broker import BrokerView
+    from qmon.model.standby import Standby
     from qmon.model.use import QueueUse
     from qmon.model.waiting import Waiting
+
+
+NOT_READ: Final = "not read in this poll"
+_LATE: Final = 1.5
+"""What is counted apart from the polls may be so many times as old as its cadence: a count takes time, and has a line
+before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,9 @@ class Figure:
     """One figure. ``value`` ``None``: unknown (``reason``); ``estimated`` shows as ``~``, ``at_least`` as ``≥``.
 
     ``age_s``: how much older than the poll the figure is, in seconds (an exact count taken earlier), else 0.
+    ``every_s``: how often it is counted where that is apart from the polls, in seconds, else 0. ``old``: older than
+    that, or than three polls: shown, and no evidence of anything. ``partial``: our role may see only a part of the
+    rows, so that its 0 says nothing.
     """
 
     value: float | None = None
@@ -36,11 +47,29 @@ class Figure:
     at_least: bool = False
     reason: str = ""
     age_s: float = 0.0
+    every_s: float = 0.0
+    old: bool = False
+    partial: bool = False
 
     @classmethod
     def unknown(cls, reason: str) -> Figure:
         """A figure that is not known, with the reason."""
         return cls(None, reason=reason)
+
+    def of_a_part(self, reason: str) -> Figure:
+        """The same where our role sees a part of the rows only: at least so many. ``reason``: why, one line."""
+        return self if self.value is None else replace(self, at_least=True, partial=True, reason=reason)
+
+    def aged(self, limit_s: float) -> Figure:
+        """The same, ``old`` where it is older than ``limit_s`` seconds and than its own cadence allows."""
+        return replace(self, old=True) if self.age_s > limit_s + _LATE * self.every_s else self
+
+    @property
+    def evidence(self) -> Figure:
+        """The figure as verdicts and limits may use it: not known where it is old."""
+        if not self.old:
+            return self
+        return Figure.unknown(f"last read {lasting(self.age_s)} ago" + (f": {self.reason}" if self.reason else ""))
 
 
 class Severity(IntEnum):
@@ -127,6 +156,7 @@ class QueueView:
     another; ``past``: those said before, the newest first, a bounded number. ``pushers`` and ``poppers`` are sessions
     that are connected; ``poppers_waiting`` run nothing, or wait for a lock or for time to pass.
     ``done``: messages done and not archived; ``bytes`` of tables and indexes, ``growth`` in bytes per second.
+    ``counting``: how much of the table the first scan has seen, 0 to 1, where figures are still to come from it.
     ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
     that poll, ``None`` where something came between.
     """
@@ -161,6 +191,7 @@ class QueueView:
     done: Figure = Figure()
     bytes: Figure = Figure()
     growth: Figure = Figure()
+    counting: float | None = None
     flow: Flow | None = None
     span_s: float | None = None
     use: QueueUse | None = None
@@ -183,7 +214,8 @@ class TargetView:
     ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it. ``observing``: what is read less
     often to stay within it. ``commits``: without qmon's own, and ``sessions``, too. ``counters``, ``version_store``: as
     SQL Server has them. ``cpu_ms``: what qmon's own session was on a processor since the poll before.
-    ``broker``: the queues of Service Broker, ``None`` where there are none.
+    ``broker``: the queues of Service Broker, ``None`` where there are none. ``standby``: how old its rows are, ``None``
+    for a server that can be written.
     """
 
     commits: Figure
@@ -205,6 +237,7 @@ class TargetView:
     version_store: VersionStoreSample | None = None
     cpu_ms: int | None = None
     broker: BrokerView | None = None
+    standby: Standby | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,14 @@ class ReferenceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DividedRow:
+    """A column by which the rows of a table are placed in its partitions."""
+
+    table_id: int
+    column_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class RoleRow:
     """Who we are and where."""
 
@@ -128,13 +136,17 @@ class RoleRow:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An ordered index. ``keys``: its columns, ``None`` for an expression; ``where``: the rows it holds, if not all."""
+    """An ordered index. ``keys``: its columns, ``None`` for an expression; ``where``: the rows it holds, if not all.
+
+    ``whole``: it is unique, and holds every row.
+    """
 
     name: str
     unique: bool
     primary: bool
     keys: tuple[str | None, ...]
     where: Condition | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +229,13 @@ class Catalog:
         """Every sequence of the users that is an object of its own."""
         return self.ask(SequenceRow, "catalog/sequences")
 
+    def divided(self) -> frozenset[tuple[int, str]]:
+        """Table ids, each with a column by which its rows are placed in partitions; none where it cannot be read."""
+        try:
+            return frozenset((row.table_id, row.column_name) for row in self.ask(DividedRow, "catalog/divided"))
+        except QueryFailed:
+            return frozenset()
+
     def columns(self, tables: Sequence[TableRow]) -> dict[int, tuple[ColumnRow, ...]]:
         """The columns of these tables, by table id."""
         out: dict[int, tuple[ColumnRow, ...]] = {}
@@ -292,4 +311,11 @@ def _indexes(rows: Sequence[IndexRow], brackets: bool) -> Iterator[Index]:
         keys = sorted(group, key=lambda row: row.position)
         first = keys[0]
         where = condition(first.predicate, brackets=brackets) if first.is_partial else None
-        yield Index(name, first.is_unique, first.is_primary, tuple(key.column_name for key in keys), where)
+        yield Index(
+            name,
+            first.is_unique,
+            first.is_primary,
+            tuple(key.column_name for key in keys),
+            where,
+            first.is_unique and not first.is_partial,
+        )

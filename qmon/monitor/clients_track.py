@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.engines.base import Value
 from qmon.model.clients import ClientsSeen, is_client, quiet_for, seen_of, way_to_know
 from qmon.model.layout import Layout
 from qmon.model.operations import Side
@@ -11,6 +12,24 @@ from qmon.model.snapshot import Snapshot
 
 CLIENTS: Final = 500
 """So many sessions of programs are listed at most."""
+_TEXTS: Final = 50
+_TEXTS_EVERY_S: Final = 10.0
+
+
+class ClientsAsked:
+    """How many sessions a poll lists, and of how many it reads the last statement. Belongs to one collector.
+
+    Who was seen to pop stays a popper, so the statements of all are read now and then only, where reading them is dear.
+    """
+
+    def __init__(self) -> None:
+        self._all_at = float("-inf")
+
+    def asked(self, now: float) -> dict[str, Value]:
+        """The values of the probe ``clients``; ``now``: our monotonic clock, seconds."""
+        every = now - self._all_at >= _TEXTS_EVERY_S
+        self._all_at = now if every else self._all_at
+        return {"limit": CLIENTS, "texts": CLIENTS if every else _TEXTS}
 
 
 class ClientsTrack:

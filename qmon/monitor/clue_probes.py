@@ -122,11 +122,11 @@ class ClueProbes:
         if (self._facts is None and _by_session(probes)) or not self._book.has("owners"):
             return None
         owner, known = layout.owner, None if self._facts is None else proof(layout, self._facts)
-        kind = "none" if owner is None else owner.kind
+        kind = "none" if owner is None else owner.kind if known is None else known.kind
         names = names_of(layout, probes.facts) | {
             "order": layout.started_at if probes.longest_first else state.column,
-            "lease": owner.column if owner is not None and kind == "lease" else None,
-            "beat": owner.column if owner is not None and kind == "heartbeat" else None,
+            "lease": layout.timed(owner.column) if owner is not None and kind == "lease" else None,
+            "beat": layout.timed(owner.column) if owner is not None and kind == "heartbeat" else None,
         }
         values: dict[str, Value] = state_values(layout) | {
             "kind": kind,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,17 +14,15 @@ from qmon.model.blocking import pairs_of
 from qmon.model.client_samples import ClientSample
 from qmon.model.facts import TableFacts
 from qmon.model.flow import pops_in_transaction
-from qmon.model.layout import Layout
 from qmon.model.observer import Budget
 from qmon.model.owners import Facts
 from qmon.model.samples import (
     BlockingSample,
     ClockSample,
     CostSample,
-    CounterSample,
     HeadSample,
     HeldSample,
-    MessageSample,
+    PartialSample,
     PauseSample,
     PausesKnown,
     SequenceSample,
@@ -35,40 +33,37 @@ from qmon.model.samples import (
 )
 from qmon.model.server_counters import ServerCounters, with_counters
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.monitor import table_counters
 from qmon.monitor.broker_probes import BrokerProbes
-from qmon.monitor.clients_track import CLIENTS
+from qmon.monitor.clients_track import ClientsAsked
 from qmon.monitor.clue_probes import ClueProbes
+from qmon.monitor.counting import Counted, Version
 from qmon.monitor.graphs import Graphs
 from qmon.monitor.jobs import Book, Job
+from qmon.monitor.locks import Locks
+from qmon.monitor.messages import messages_of
 from qmon.monitor.observer import Observer
 from qmon.monitor.positions import ring_probe
 from qmon.monitor.procedures import Procedures
 from qmon.monitor.queue_probes import QueueProbes, Spec, names_of
 from qmon.monitor.readings import Readings
 from qmon.monitor.regained import Regained
+from qmon.monitor.replaced import Replaced
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.run import Results, Runner
 from qmon.monitor.sampler import Sampler
 from qmon.monitor.slow import Slow
 from qmon.monitor.source import Focus
+from qmon.monitor.standby import replica, seen_from_standby
 from qmon.monitor.wary import Suspicion
 
-FIGURES: Final = (
-    "ready",
-    "in_progress",
-    "stuck",
-    "scheduled",
-    "dead",
-    "oldest",
-    "rates",
-    "gap",
-)
+FIGURES: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "rates", "gap")
 """The figures that the facts about a table may rule out, by the names used in ``unknown``."""
+_MOVED: Final = "its table has another name now, or is gone, or our role may not read it any more"
 _WAITERS: Final = 200
 """So many waiting sessions are asked for their blockers at most."""
 _STATEMENT: Final = 1000
 _STATEMENT_SHORT: Final = 200
-_BYTES: Final = frozenset({"bytea", "binary", "varbinary"})
 
 
 class Collector:
@@ -95,7 +90,12 @@ class Collector:
         self._clues = ClueProbes(engine, self._book)
         self._runner = Runner(connection, suspicion)
         self._regained = Regained(self._book, self._runner)
-        self.observer = Observer(budget)
+        self._replaced = Replaced(self._book)
+        self._standby = False
+        self._anew: frozenset[str] = frozenset()
+        self.stale = False
+        """The last poll found another table behind a name than was resolved: resolve, ``use``, and collect anew."""
+        self.observer = Observer(budget, whole=engine.plans_by_text)
         self._commits = commits if engine.counts_reads else int
         self._readings = Readings(self._book, sampler, slow.own)
         self._queues: dict[str, QueueProbes] = {}
@@ -106,30 +106,39 @@ class Collector:
         self._paused: tuple[PauseSample, ...] = ()
         self._cost: CostSample | None = None
         self._graphs = Graphs(self._book)
+        self._locks = Locks(self._book)
+        self._clients = ClientsAsked()
         self._procedures = Procedures(self._book)
         self._broker = BrokerProbes(self._book)
         self._now_at = 0.0
 
-    def use(self, resolved: Resolved, configured: Sequence[Layout] = ()) -> tuple[Spec, ...]:
+    def use(self, resolved: Resolved) -> tuple[Spec, ...]:
         """Watch these queues from the next poll on; returns them with their facts.
 
-        What is remembered of a queue that stays as it is is kept. A configured queue that could not be resolved stays
-        on the screen, with the reason in place of its figures.
+        What is remembered of a queue that stays as it is is kept. A queue that is lost stays on the screen, with the
+        reason.
         """
         kept, self._queues = self._queues, {}
         specs = tuple(Spec(layout, resolved.facts[layout.queue]) for layout in resolved.layouts)
         for spec in specs:
             old = kept.get(spec.layout.queue)
-            if old is None or old.layout != spec.layout or old.facts != spec.facts:
+            name = spec.layout.queue
+            if old is None or old.layout != spec.layout or old.facts != spec.facts or name in self._anew:
                 old = QueueProbes(Book(self._engine, self._connection.version), spec.layout, spec.facts)
-            self._queues[spec.layout.queue] = old
+                self._runner.wake(name)
+            self._queues[name] = old
+            if name in self._anew:
+                self._slow.forget(name)
         self._problems = resolved.problems
         reasons = {problem.queue: problem.reason for problem in resolved.problems}
         self._lost = tuple(
-            QueueSamples(layout, unknown=dict.fromkeys(FIGURES, reasons[layout.queue]))
-            for layout in configured
-            if layout.queue in reasons and layout.queue not in self._queues
+            QueueSamples(layout, unknown=dict.fromkeys(FIGURES, reasons[layout.queue])) for layout in resolved.lost
         )
+        self._replaced.use(self._queues, [each.layout.table for each in self._lost])
+        self._anew = frozenset()
+        tables = [i for each in specs for i in (each.facts.table_id, each.facts.data_table_id) if i is not None]
+        self._book.keep(self._queues, tables)
+        self._runner.keep(self._queues, tables)
         return specs
 
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
@@ -139,6 +148,7 @@ class Collector:
         jobs = self.observer.choose(self._jobs(started, focus), interval_s)
         commits = self._commits()
         results, failures = self._runner.run(jobs, self.observer.timed())
+        table_counters.spread(results)
         self._regained.see(results)
         server = self._one(results, "server")
         if server is None:
@@ -151,6 +161,7 @@ class Collector:
         server_ms = (clock.now_at - server.now_at) * 1000 if one_trip else None
         self.observer.learn(self._runner.times, self._runner.alone, server_ms)
         blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
+        self._locks.learn(results, self._queues, lambda more: self._ask(more, failures))
         self._sessions = server.sessions
         self._clues.learn(results)
         known = self._one(results, "pauses_known")
@@ -160,11 +171,23 @@ class Collector:
         graphs = self._graphs.learn(results, server.deadlocks, started, server.now_at)
         procedures, unread = self._procedures.learn(results, failures)
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
+        self._standby = server.in_recovery
         seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
-        self._slow.want({q.layout.queue: self._needs_anchor(q) for q in seen})
+        needs = {q.layout.queue: self._needs_count(q) for q in seen}
+        versions = {q.layout.queue: _version(q) for q in queues if not server.in_recovery}
+        self._slow.want(needs, versions, server.now_at)
+        queues = tuple(
+            replace(q, counting=self._slow.counted(q.layout.queue).progress)
+            if needs.get(q.layout.queue) and self._queues[q.layout.queue].facts.scanned
+            else q
+            for q in queues
+        )
         spent = self._spent(results)
+        replaced = self._replaced.see(self._queues, results)
+        self._anew, self.stale = replaced or frozenset(), replaced is not None
+        failures += [ProbeFailure("table", _MOVED, queue, gone=True) for queue in sorted(self._replaced.gone)]
         ended = self._clock()
-        return Snapshot(
+        snapshot = Snapshot(
             target=self._target, engine=self._engine.name, server_version=".".join(map(str, self._connection.version)),
             sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=round((ended - started) * 1000, 3),
             server_ms=None if server_ms is None else server_ms + extra_ms,
@@ -184,6 +207,7 @@ class Collector:
             server_counters=self._one(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
             observing=self.observer.observing(commits),
         )  # fmt: skip
+        return seen_from_standby(snapshot, results) if self._standby else snapshot
 
     def _blocking(
         self, results: Results, failures: list[ProbeFailure], *, shown: bool
@@ -197,19 +221,24 @@ class Collector:
             return None, 0.0
         if not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
-        began, trip = self._clock(), self._runner.one_trip
+        began = self._clock()
         values = {"limit": _WAITERS, "chars": _STATEMENT if shown else _STATEMENT_SHORT}
         job = self._book.job("blocking", BlockingSample, values)
         if not self.observer.due(job.key):
             return None, 0.0
-        found, failed = self._runner.run([job])
-        self._runner.one_trip = trip
-        self.observer.learn({job.key: (self._clock() - began) * 1000}, {}, None)
-        failures += failed
-        rows = found.get(("", "blocking"))
+        rows = self._ask([job], failures).get(("", "blocking"))
         if rows is not None:
             rows = tuple(replace(row, statement=hide_passwords(row.statement)) for row in rows)
         return rows, (self._clock() - began) * 1000
+
+    def _ask(self, jobs: list[Job], failures: list[ProbeFailure]) -> Results:
+        """Ask once more in this poll, because of what it has found."""
+        began, trip = self._clock(), self._runner.one_trip
+        found, failed = self._runner.run(jobs)
+        self._runner.one_trip = trip
+        self.observer.learn({jobs[0].key: (self._clock() - began) * 1000}, {}, None)
+        failures += failed
+        return found
 
     def _jobs(self, now: float, focus: Focus) -> list[Job]:
         jobs = [self._book.job("server", ServerSample)]
@@ -217,12 +246,14 @@ class Collector:
         tables = [i for f in facts for i in (f.table_id, f.data_table_id) if i is not None]
         if tables:
             named = {i: names_of(p.layout, p.facts) for p in self._queues.values() for i in (p.facts.table_id,)}
-            jobs += self._book.of_tables("counters", CounterSample, tables, named)
+            jobs += table_counters.jobs(self._book, tables, named)
         sequences = [f.sequence_id for f in facts if f.sequence_id is not None]
         if sequences:
             jobs.append(self._book.job("sequences", SequenceSample, {"sequences": self._engine.ids(sequences)}))
         for name, probes in self._queues.items():
             jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
+            jobs += probes.newest() if self._standby else []
+        jobs += replica(self._book) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             jobs.append(self._book.job("writers", WriterSample))
         jobs += self._graphs.jobs(now)
@@ -230,13 +261,16 @@ class Collector:
         jobs += self._broker.jobs(now)
         if self._book.has("server_counters"):
             jobs.append(self._book.job("server_counters", ServerCounters))
+        jobs += self._locks.jobs(now, self._queues, focus)
         jobs += self._clues.jobs(self._queues)
         jobs.append(self._book.job("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
             jobs.append(self._book.job("pauses", PauseSample))
         jobs.append(self._book.job("waits", WaitSample))
-        jobs.append(self._book.job("clients", ClientSample, {"limit": CLIENTS, "chars": _STATEMENT_SHORT}))
+        jobs.append(self._book.job("clients", ClientSample, self._clients.asked(now) | {"chars": _STATEMENT_SHORT}))
         jobs += self._readings.jobs(now, tables, closely=focus.closely)
+        jobs += self._book.of_tables("partial", PartialSample, tables)
+        jobs += self._replaced.jobs()
         jobs += self._regained.jobs({name: probes.facts for name, probes in self._queues.items()})
         jobs.append(self._book.job("cost", CostSample))
         jobs.append(self._book.job("clock", ClockSample))
@@ -245,11 +279,15 @@ class Collector:
     def _samples(self, probes: QueueProbes, results: Results) -> QueueSamples:
         layout, facts, memo = probes.layout, probes.facts, probes.memo
         counters = {c.table_id: c for c in results.get(("", "counters"), ())}
+        partial = {each.table_id: each.why for each in results.get(("", "partial"), ())}
         sequences = {s.sequence_id: s for s in results.get(("", "sequences"), ())}
         issued = sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         found = {probe: records for (queue, probe), records in results.items() if queue == layout.queue}
-        unknown = {**facts.slow, **facts.unknown}
+        counted = self._slow.counted(layout.queue)
+        unknown = {**_uncounted(facts, counted), **facts.unknown}
         left_out = self.observer.left_out(layout.queue)
+        if self._locks.asks(probes) and layout.queue not in self._locks.read and probes.held_probe is not None:
+            left_out = (*left_out, probes.held_probe)
         head, head_limit = _first(found.get(probes.head_probe or "")), memo.head_limit
         none_held = None if probes.held_probe in left_out else ()
         held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
@@ -260,7 +298,7 @@ class Collector:
             held = held if facts.walk_seek or (walked.whole and walked.counted < memo.head_limit) else None
             if head is None and facts.walk_seek:
                 unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
-        memo.learn(head, issued.last_value if issued else None, walks=walked is not None)
+        memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
         memo.learn_place(walked)
         ring = _first(found.get(ring_probe(layout)))
         memo.learn_span(ring)
@@ -277,13 +315,17 @@ class Collector:
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
             scheduled=memo.scheduled, dead=memo.dead, ring=ring,
-            anchor=probes.believed(_first(found.get("depth")), head) or self._slow.anchor(layout.queue),
+            depth=probes.believed(_first(found.get("depth")), head, counted.count), count=counted.count,
             clues=self._clues.clues(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
+            partial=partial.get(facts.table_id) or partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip
 
-    def _needs_anchor(self, q: QueueSamples) -> bool:
-        if q.layout.ring is not None or (q.anchor is not None and q.anchor.counted_at >= self._now_at):
+    def _needs_count(self, q: QueueSamples) -> bool:
+        facts = self._queues[q.layout.queue].facts
+        if facts.scanned and (q.layout.state is not None or q.layout.due_at is not None):
+            return True
+        if q.layout.ring is not None or (q.depth is not None and q.depth.counted_at >= self._now_at):
             return False
         if q.head is None:
             return True
@@ -313,6 +355,22 @@ class Collector:
         return _first(results.get(("", probe)))
 
 
+def _uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
+    """Why each figure that no index leads to is not known, or not yet."""
+    if counted.count is not None or not facts.slow:
+        return dict(facts.slow)
+    why = counted.problem or (
+        f"counting, {100 * counted.progress:.0f} % so far" if counted.progress is not None else ""
+    )
+    return {figure: f"{why}; {reason}" if why else reason for figure, reason in facts.slow.items()}
+
+
+def _version(q: QueueSamples) -> Version | None:
+    """What stays the same as long as nobody writes to the queue's table."""
+    c = q.counters
+    return None if c is None else (c.inserted, c.updated, c.deleted, c.live)
+
+
 def _more(before: int | None, now: int | None) -> int | None:
     return now - before if before is not None and now is not None and now >= before else None
 
@@ -332,24 +390,3 @@ def _head_of(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSamp
     if not walked.counted:
         return None, 0
     return HeadSample(walked.head_id, walked.oldest_s if ordered else None, walked.counted), walked.counted
-
-
-def messages_of(
-    layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
-) -> tuple[MessageSample, ...] | None:
-    """The rows for the queue screen, if they were asked for; binary payloads as text where they are text."""
-    for probe in found:
-        if probe.startswith("messages"):
-            column = facts.column(layout.payload) if layout.payload is not None else None
-            if column is None or column.type not in _BYTES:
-                return found[probe]
-            return tuple(replace(m, payload=_decoded(m.payload)) for m in found[probe])
-    return None
-
-
-def _decoded(payload: str | None) -> str | None:
-    """Bytes come as ``\\x`` (PostgreSQL) or ``0x`` (SQL Server) and hex digits; half a byte at the cut is left out."""
-    if payload is None or not payload.startswith(("\\x", "0x")):
-        return payload
-    digits = payload[2 : len(payload) // 2 * 2]
-    return bytes.fromhex(digits).decode("utf-8", "replace")

@@ -11,7 +11,7 @@ from qmon.model.keys import nearest
 from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.monitor.catalog import Details, SequenceRow
 from qmon.monitor.values import Known, state_column, states
-from qmon.monitor.wellknown import WHOLE, ZONELESS, Role, pick, plain
+from qmon.monitor.wellknown import WHOLE, Role, pick, plain
 
 NEEDS_STATE: Final = frozenset({"status", "flag", "batch_single", "batch_split", "batch_fast"})
 RINGS: Final = frozenset({"ring", "ring_classic", "ring_pointer", "ring_subscribers"})
@@ -36,10 +36,6 @@ def complete(
     layout = _with_state(layout, details, values, reasons)
     layout = _with_id(layout, details, sequences, reasons)
     layout = _with_columns(layout, details, reasons)
-    for name in _TIMES:
-        column = details.column(getattr(layout, name))
-        if column is not None and column.type_name in ZONELESS:
-            reasons.append(f"`{column.column_name}` has no time zone: taken as UTC")
     return layout, tuple(reasons)
 
 
@@ -68,6 +64,11 @@ def _spelt_as_there(layout: Layout, details: Details) -> Layout:
         changes["state"] = replace(layout.state, column=there(layout.state.column, "state"))
     if layout.owner is not None:
         changes["owner"] = replace(layout.owner, column=there(layout.owner.column, "owner"))
+    if isinstance(layout.max_attempts, str):
+        changes["max_attempts"] = there(layout.max_attempts, "max_attempts")
+    changes["order"] = tuple(replace(each, column=there(each.column, "order")) for each in layout.order)
+    changes["writes"] = tuple(replace(each, column=there(each.column, "writes")) for each in layout.writes)
+    changes["key"] = tuple(there(name, "id") for name in layout.key)
     if (ring := layout.ring) is not None:
         if ring.turn is not None and layout.design == "ring_classic":
             ring = replace(ring, turn=None)
@@ -139,7 +140,23 @@ def _with_id(layout: Layout, details: Details, sequences: Sequence[SequenceRow],
         sequence = loose_sequence(layout.table, column.column_name, sequences)
         if sequence is not None:
             reasons.append(f"the sequence {sequence} is taken to issue `{name}`, by its name")
-    return replace(layout, id=name, sequence=sequence)
+    key = layout.key or _whole_key(column.column_name, details)
+    if key and not layout.key:
+        whole = " and ".join(f"`{each}`" for each in key)
+        reasons.append(f"`{name}` alone does not make a message known: {whole} do")
+    return replace(layout, id=name, key=key, sequence=sequence)
+
+
+def _whole_key(name: str, details: Details) -> tuple[str, ...]:
+    """The columns that make a message known, the id last; none where the id alone does, or nothing with it."""
+    taken = {column.column_name for column in details.columns if column.not_null}
+    keys = [each.keys for each in details.indexes if each.whole and set(each.keys) <= taken]
+    keys = [each for each in keys if name in each]
+    if (name,) in keys or not keys:
+        return ()
+    primary = details.primary
+    best = primary.keys if primary is not None and primary.keys in keys else min(keys, key=len)
+    return (*(each for each in best if each is not None and each != name), name)
 
 
 def _id(layout: Layout, details: Details, reasons: list[str]) -> str | None:
@@ -151,10 +168,18 @@ def _id(layout: Layout, details: Details, reasons: list[str]) -> str | None:
     if (primary := details.primary) is not None and len(primary.keys) == 1 and primary.keys[0]:
         reasons.append(f"id `{primary.keys[0]}`: the primary key")
         return primary.keys[0]
+    if primary is not None and (whole := [each for each in primary.keys if _is_whole(each, details)]):
+        reasons.append(f"id `{whole[-1]}`: the number in the primary key")
+        return whole[-1]
     name = pick("id", [(c.column_name, c.type_name) for c in details.columns if c.column_name != state])
     if name is not None:
         reasons.append(f"id `{name}`: by its name")
     return name
+
+
+def _is_whole(name: str | None, details: Details) -> bool:
+    column = details.column(name)
+    return column is not None and column.type_name in WHOLE
 
 
 def loose_sequence(table: TableName, column: str, sequences: Sequence[SequenceRow]) -> TableName | None:
@@ -177,7 +202,7 @@ def _with_columns(layout: Layout, details: Details, reasons: list[str]) -> Layou
         return found
 
     changes: dict[str, object] = {}
-    if layout.owner is None and not layout.traits.deletes_on_pop:
+    if layout.owner is None and not layout.deletes_on_pop:
         changes["owner"] = _owner(by_name)
     roles: tuple[Role, ...] = ("due_at", "started_at", "attempts", "priority", "enqueued_at", "payload")
     for role in roles:

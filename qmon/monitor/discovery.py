@@ -11,11 +11,13 @@ from typing import Final
 
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout import Layout, Ring, Source, TableName
-from qmon.monitor.catalog import Catalog, ColumnRow, Details, SequenceRow, TableRow
+from qmon.model.zones import LOCAL
+from qmon.monitor.catalog import Activity, Catalog, ColumnRow, Details, SequenceRow, TableRow
 from qmon.monitor.complete import complete, loose_sequence
-from qmon.monitor.shape import glance, measure, pairs_of
+from qmon.monitor.shape import ENOUGH_ROWS, glance, measure, pairs_of
 from qmon.monitor.values import Known, known_values, state_column
 from qmon.monitor.wellknown import TIMES, pick, plain, words
+from qmon.monitor.zones import with_zones
 
 LIKELY: Final = 0.6
 POSSIBLE: Final = 0.4
@@ -232,9 +234,20 @@ def _single(work: _Candidates, details: Details, design: str = "") -> Finding | 
     layout = _base(details, design or _design(details, state, work.sequences))
     try:
         layout, how = complete(layout, details, work.sequences, lambda _: known)
+        layout, said = with_zones(layout, details, lambda: LOCAL)
     except BadInput as problem:
         return Finding(layout, shape.score, tuple(shape.why), missing=str(problem))
-    return Finding(layout, round(shape.score, 2), tuple(shape.why), how)
+    if state is not None and (deleted := _popped_by_delete(details.activity)) is not None:
+        layout = replace(layout, pop="delete")
+        how = (*how, f"a pop deletes its row: of {deleted:,} rows deleted hardly one was updated before")
+    return Finding(layout, round(shape.score, 2), tuple(shape.why), (*how, *said))
+
+
+def _popped_by_delete(activity: Activity | None) -> int | None:
+    """How many rows were deleted, where hardly any was updated before: they were deleted as they had been pushed."""
+    if activity is None or activity.deleted < ENOUGH_ROWS or activity.deleted < 0.3 * activity.inserted:
+        return None
+    return activity.deleted if activity.updated <= 0.05 * activity.deleted else None
 
 
 def _design(details: Details, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]) -> str:

@@ -17,6 +17,8 @@ from qmon.monitor.watch import open_poller
 
 MORE_POLLS: Final = 2
 _ANSWER_S: Final = 15.0
+_COUNTING: Final = 0.8
+"""So much of the time that a look may take is for counting what no index leads to."""
 
 
 def look(target: Target, layouts: Sequence[Layout] = (), *, over_s: float = 2.0) -> View:
@@ -83,10 +85,10 @@ def _views(
                 done.set()
             return
         views.append(history.add(event))
-        if enough(views):
+        if enough(views) and not any(queue.counting is not None for queue in views[-1].queues):
             done.set()
 
-    poller = open_poller(target, layouts, interval_s=interval_s, budget=AT_ONCE)
+    poller = open_poller(target, layouts, interval_s=interval_s, budget=AT_ONCE, within_s=_COUNTING * timeout_s)
     poller.start(sink)
     try:
         in_time = done.wait(timeout_s)

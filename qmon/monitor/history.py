@@ -9,10 +9,12 @@ from qmon.model.blocking import forest
 from qmon.model.readings import TargetReadings
 from qmon.model.samples import ServerSample
 from qmon.model.snapshot import Snapshot
+from qmon.model.standby import standby_of
 from qmon.model.view import Figure, TargetView, View
 from qmon.monitor.broker_track import BrokerTrack
 from qmon.monitor.counter_track import CounterTrack
 from qmon.monitor.deadlock_track import DeadlockTrack
+from qmon.monitor.gone import gone_queues
 from qmon.monitor.holding import held_by_session
 from qmon.monitor.track import QueueTrack
 from qmon.monitor.wait_track import RECENT_S, SHOWN_S, WaitTrack
@@ -21,6 +23,9 @@ from qmon.monitor.window import RATE_WINDOW_S
 BUDGET_SHARE: Final = 0.01
 """Server time qmon may use, as a share of one processor."""
 _FIRST: Final = "rates follow with the second poll"
+_CLOCK_CHANGES_S: Final = (1800.0, 3600.0)
+"""By so much clocks are put forward and back."""
+_CLOCK_S: Final = 0.01
 
 
 class History:
@@ -50,17 +55,21 @@ class History:
             waiting=self._waits.over(RECENT_S), commits=self._recent_commits(),
             deadlocks=self._deadlocks.add(snapshot, unbroken=unbroken),
         )  # fmt: skip
-        queues = []
+        queues, gone = [], gone_queues(snapshot)
         for samples in snapshot.queues:
             track = self._tracks.setdefault(samples.layout.queue, QueueTrack())
-            queues.append(track.add(snapshot, samples, unbroken=unbroken, target=readings))
-        for gone in self._tracks.keys() - {s.layout.queue for s in snapshot.queues}:
-            del self._tracks[gone]
+            if samples.layout.queue in gone:
+                queues.append(track.gone(snapshot, samples))
+            else:
+                queues.append(track.add(snapshot, samples, unbroken=unbroken, target=readings))
+        names = {samples.layout.queue for samples in snapshot.queues}
+        for name in self._tracks.keys() - names:
+            del self._tracks[name]
         self._prev = snapshot
         return View(
             snapshot.target, snapshot.engine, snapshot.server_version, snapshot.sequence, snapshot.sampled_at,
             snapshot.taken_at, snapshot.interval_s, server, tuple(queues),
-            tuple(f for f in snapshot.failures if not f.queue),
+            tuple(f for f in snapshot.failures if f.queue not in names),
         )  # fmt: skip
 
     def _recent_commits(self) -> float | None:
@@ -79,7 +88,8 @@ class History:
             return False
         span = now.sampled_at - prev.sampled_at
         limit = max(5.0, 2.5 * max(prev.interval_s, now.interval_s))
-        same = abs(prev.server.started_at - now.server.started_at) < 1.0
+        same = _same_start(prev.server.started_at, now.server.started_at)
+        same = same and prev.server.in_recovery == now.server.in_recovery
         return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
 
     def _server(self, now: Snapshot, unbroken: bool) -> TargetView:
@@ -110,8 +120,15 @@ class History:
             now.client_ms, now.server_ms, now.buffers, share, now.server.in_recovery,
             None if now.blocking is None else forest(now.blocking, held_by_session(now)), now.horizon,
             self._waits.over(SHOWN_S), now.observing, self._counters.add(now, unbroken=unbroken), now.version_store,
-            now.cpu_ms, self._broker.add(now),
+            now.cpu_ms, self._broker.add(now), standby=standby_of(now.server),
         )  # fmt: skip
+
+
+def _same_start(before: float, now: float) -> bool:
+    """Whether the server says of the same moment that it came up then. SQL Server says it by its wall clock, which the
+    probe takes back to UTC by what that is ahead today: a change of the clock moves the moment by as much."""
+    moved = abs(now - before)
+    return moved < 1.0 or any(abs(moved - change) < _CLOCK_S for change in _CLOCK_CHANGES_S)
 
 
 def _less(rate: Figure, own: int, span: float) -> Figure:

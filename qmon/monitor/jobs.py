@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -40,6 +40,11 @@ class Book:
     engine: Engine
     version: tuple[int, int]
     _rendered: dict[tuple[str, str], Statement] = field(default_factory=dict)
+
+    def keep(self, queues: Collection[str], tables: Collection[int]) -> None:
+        """Forget what was rendered for other queues and tables than these."""
+        kept = {"", *queues, *(f"{PART}{table}" for table in tables)}
+        self._rendered = {key: statement for key, statement in self._rendered.items() if key[0] in kept}
 
     def has(self, probe: str) -> bool:
         """Whether this engine, at this version, has the probe."""

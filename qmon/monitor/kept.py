@@ -10,6 +10,12 @@ from qmon.model.view import Figure
 from qmon.monitor.positions import ring_probe
 
 _PROGRESS: Final = "progress"
+_OF_LOCKS: Final = frozenset({"in_progress", "stuck"})
+
+
+def of_locks(probe: str) -> bool:
+    """Whether a probe tells nothing but which rows are held, and is left out of most polls for what it costs."""
+    return probe.startswith("unseen")
 
 
 def flow_left_out(q: QueueSamples) -> bool:
@@ -28,7 +34,7 @@ class Kept:
 
         ``name``: a field of ``QueueView``.
         """
-        if figure.value is not None or not q.left_out:
+        if figure.value is not None or not any(name in _OF_LOCKS or not of_locks(probe) for probe in q.left_out):
             self._figures[name] = (at, figure)
             return figure
         read_at, last = self._figures.get(name, (at, figure))

@@ -14,7 +14,9 @@ from typing import Final
 from qmon.model.observer import AT_ONCE, Budget, Key, Observing, Pace, ProbeCost, Shed, chosen, pace
 from qmon.monitor.jobs import PART, Job
 
-KEPT: Final = frozenset({"server", "clock", "cost", "pauses_known", "pauses", "counters", "sequences"})
+KEPT: Final = frozenset(
+    {"server", "clock", "cost", "pauses_known", "pauses", "counters", "table_counters", "sequences"}
+)
 """What every poll reads: cheap, and rates, pauses and the costs themselves come from it."""
 _SHARE: Final = 8
 _FEWEST: Final = 4
@@ -32,8 +34,10 @@ class Observer:
     ``budget``: what polling may cost; without one nothing is left out.
     """
 
-    def __init__(self, budget: Budget | None = None) -> None:
+    def __init__(self, budget: Budget | None = None, *, whole: bool = False) -> None:
+        """``whole``: time all that is read in a poll, or nothing, so that the text of a batch recurs."""
         self.budget = budget or AT_ONCE
+        self._whole = whole
         self._pace = Pace(0.0)
         self._times: dict[Key, deque[float]] = {}
         self._costs: dict[Key, float] = {}
@@ -79,6 +83,10 @@ class Observer:
         read = [key for key in self._asked if key in self._read]
         if not read:
             return frozenset()
+        if self._whole:
+            self._turn = (self._turn + 1) % _SHARE
+            unknown = any(len(self._times.get(key, ())) < _MEDIAN_OF for key in read)
+            return frozenset(read if unknown or self._turn == 0 or self._read & self._pace.every.keys() else ())
         count = max(_FEWEST, len(read) // _SHARE)
         turn = {read[(self._turn + n) % len(read)] for n in range(min(count, len(read)))}
         turn |= {key for key in read if len(self._times.get(key, ())) < _MEDIAN_OF}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from qmon.engines.base import Bound, Connection, Rows
@@ -29,6 +29,11 @@ class OwnUses:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._read: dict[Key, tuple[int, int]] = {}
+
+    def keep(self, tables: Collection[int]) -> None:
+        """Forget what was read of other tables than these."""
+        with self._lock:
+            self._read = {key: read for key, read in self._read.items() if key[0] in tables}
 
     def fetch(self, connection: Connection, book: Book, bound: Bound, tables: Iterable[int | None]) -> Rows:
         """Fetch a statement, and in the same transaction what it has read, where the server tells that."""

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from qmon.engines.base import Connection, Engine, Session
-from qmon.errors import BadInput, DeadlineExceeded, QmonError, Unreachable
-from qmon.model.layout import Layout
+from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, NoConnectionLeft, QmonError, Unreachable
 from qmon.model.observer import Budget
 from qmon.monitor.collector import Collector
 from qmon.monitor.ours import Ours
-from qmon.monitor.resolve import Resolved
+from qmon.monitor.resolve import NOTHING, Resolved
 from qmon.monitor.sampler import Sampler
 from qmon.monitor.slow import Slow
 from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
@@ -27,6 +26,9 @@ MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
 BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
 _RESOLVE_EVERY_S: Final = 120.0
+_RESOLVE_LOST_S: Final = 3.0
+_COST_FACTOR: Final = 30.0
+"""While a queue is gone the catalogue is read every few seconds, and for no more than so small a share of the time."""
 _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
 _MOST_ABANDONED: Final = 3
@@ -36,7 +38,7 @@ _CATALOGUE_MOST_S: Final = 30.0
 """Reading the catalogue may take longer than a poll, and after each try that came to nothing longer still."""
 
 Connect = Callable[[Session], Connection]
-Resolve = Callable[[Connection], Resolved]
+Resolve = Callable[[Connection, Resolved], Resolved]
 
 
 class _Turn:
@@ -60,23 +62,25 @@ class Poller:
         target: the target's name, free of secrets.
         engine: its engine.
         connect: opens a connection for a session.
-        resolve: finds the queues to watch; asked at each connect and every two minutes.
+        resolve: finds the queues to watch, given what it found last; asked at each connect, every two minutes, and
+            every few seconds while a queue is gone.
         interval_s: seconds between polls.
-        configured: the queues of the user's configuration, shown even where they cannot be resolved.
         clock: our monotonic clock, seconds.
         budget: what polling may cost the server; one per cent of a processor unless something else is said.
+        within_s: it is closed after so many seconds; what takes longer to count is not begun. ``None``: it is not.
     """
 
     def __init__(
         self, target: str, engine: Engine, connect: Connect, resolve: Resolve, interval_s: float = 2.0,
-        configured: Sequence[Layout] = (), clock: Callable[[], float] = time.monotonic,
-        budget: Budget | None = None,
+        clock: Callable[[], float] = time.monotonic, budget: Budget | None = None, within_s: float | None = None,
     ) -> None:  # fmt: skip
         self._target = target
         self._engine = engine
         self._connect = Ours(connect)
         self._resolve = resolve
-        self._configured = tuple(configured)
+        self._resolved = NOTHING
+        self._again_s = _RESOLVE_LOST_S
+        self._gone = False
         self._budget = budget
         self._clock = clock
         self._interval_s = _checked(interval_s)
@@ -91,8 +95,9 @@ class Poller:
         self._tries = 0
         self._reason = ""
         self._sequence = 0
-        self._slow = Slow(engine, self._connect, clock)
-        self._sampler = Sampler(engine, self._connect, clock)
+        self._connected = threading.Event()
+        self._slow = Slow(engine, self._connect_beside, clock, budget, within_s)
+        self._sampler = Sampler(engine, self._connect_beside, clock)
         self._watchdog: threading.Thread | None = None
 
     @property
@@ -147,6 +152,7 @@ class Poller:
     def close(self) -> None:
         """End; waits at most two seconds for the poll under way, then leaves it behind."""
         self._closed.set()
+        self._connected.set()  # lets go who waits for it
         self._wake.set()
         turn = self._turn
         if turn.busy_since is not None and turn.connection is not None:
@@ -176,6 +182,10 @@ class Poller:
             try:
                 self._state(turn, Phase.CONNECTING, self._reason)
                 self._stay(turn)
+            except NoConnectionLeft as problem:  # the readings beside the poll may hold the last ones
+                self._slow.give_up()
+                self._sampler.give_up()
+                self._lost(turn, str(problem))
             except QmonError as problem:
                 # Trying a refused password again and again would lock the account.
                 why = f", since it took longer than {turn.allowed_s:g} s" if turn.late and _cancelled(problem) else ""
@@ -189,7 +199,11 @@ class Poller:
 
     def _lost(self, turn: _Turn, reason: str, *, hopeless: bool = False) -> None:
         turn.live = turn.late = False
-        if turn.abandoned.is_set() or self._closed.is_set():
+        if turn.abandoned.is_set():
+            return
+        self._connected.clear()
+        if self._closed.is_set():
+            self._connected.set()
             return
         pause = BACK_OFF_S[-1] if hopeless else BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
         self._tries += 1
@@ -205,6 +219,7 @@ class Poller:
         turn.suspicion = Suspicion(self._wary)
         session = Session("poll", _LOGIN_S, self._deadline(), lock_timeout_s=0.1, read_only=True, repeats=True)
         connection = turn.connection = self._connect(session)
+        self._connected.set()
         collector = Collector(
             self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,
             lambda: self._connect.commits, turn.suspicion,
@@ -212,27 +227,36 @@ class Poller:
         resolved_at = self._use(turn, collector, connection)
         while not self._closed.is_set() and not turn.abandoned.is_set():
             self._wake.clear()
-            if self._clock() - resolved_at >= _RESOLVE_EVERY_S:
+            if self._clock() - resolved_at >= (self._again_s if self._gone else _RESOLVE_EVERY_S):
                 resolved_at = self._use(turn, collector, connection)
             began = self._busy(turn, self._deadline())
             snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)
             turn.busy_since = None
             if turn.abandoned.is_set():
                 return
+            if collector.stale:
+                resolved_at = self._use(turn, collector, connection)
+                continue
             self._sequence, self._tries, self._reason = snapshot.sequence, 0, ""
             if not turn.live or turn.late:
                 turn.live, turn.late = True, False
                 self._state(turn, Phase.LIVE)
             self._emit(turn, snapshot)
+            self._gone = self._gone or any(failure.gone for failure in snapshot.failures)
             took = self._clock() - began
             pause = collector.observer.interval_s
             self._wake.wait(max(pause - took, 0.1 * pause))
 
     def _use(self, turn: _Turn, collector: Collector, connection: Connection) -> float:
-        self._busy(turn, self._deadline() + min(_CATALOGUE_S * (1 + self._tries), _CATALOGUE_MOST_S))
-        self._slow.use(collector.use(self._resolve(connection), self._configured))
+        """Read the catalogue; returns when that was, our clock, seconds."""
+        began = self._busy(turn, self._deadline() + min(_CATALOGUE_S * (1 + self._tries), _CATALOGUE_MOST_S))
+        self._resolved = self._resolve(connection, self._resolved)
+        self._slow.use(collector.use(self._resolved))
         turn.busy_since = None
-        return self._clock()
+        now = self._clock()
+        self._again_s = min(max(_RESOLVE_LOST_S, (now - began) * _COST_FACTOR), _RESOLVE_EVERY_S)
+        self._gone = any(problem.gone for problem in self._resolved.problems)
+        return now
 
     def _busy(self, turn: _Turn, allowed_s: float) -> float:
         turn.allowed_s = allowed_s
@@ -255,6 +279,13 @@ class Poller:
                     _in_background(turn.connection.cancel)
             elif over > _GRACE_S:
                 self._abandon(turn)
+
+    def _connect_beside(self, session: Session) -> Connection:
+        """Connect for the readings beside the poll: not before the poll is connected, as connections may be few."""
+        self._connected.wait()
+        if self._closed.is_set():
+            raise ConnectionLost("the poller is closed")
+        return self._connect(session)
 
     def _abandon(self, turn: _Turn) -> None:
         self._abandoned = [t for t in self._abandoned if t.thread is not None and t.thread.is_alive()]

@@ -10,31 +10,32 @@ from zlib import crc32
 
 from qmon.engines.base import Value
 from qmon.engines.queries import Name
+from qmon.model.counts import TableCount
 from qmon.model.facts import TableFacts
 from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
 from qmon.model.samples import (
-    AnchorSample,
     CountSample,
+    DepthSample,
     HeadSample,
     HeldSample,
     MessageSample,
+    NewestSample,
     ProgressIdSample,
     ProgressSample,
     RingSample,
     WalkSample,
 )
-from qmon.monitor.figures import COUNT_LIMIT
+from qmon.monitor.figures import COUNT_LIMIT, HELD_AT_LEAST
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.positions import ring_probe
 
 _FULL: Final = COUNT_LIMIT + 1
 _RECOUNT_EVERY: Final = 5
-_HELD_AT_LEAST: Final = 200
 _COUNTING_S: Final = 10.0
 _RING_WINDOW: Final = 32
 _BOUND_LAG: Final = 2
-_STILL: Final = 3
+STILL: Final = 3
 _WALK: Final = 2 * _FULL
 _HELD: Final = {
     "head": "held",
@@ -44,6 +45,14 @@ _HELD: Final = {
     "head_any": "held_any",
 }
 """What tells the rows that transactions hold, where each probe has found the head."""
+_UNSEEN: Final = {
+    "head": "unseen",
+    "head_newest": "unseen",
+    "head_due": "unseen_due",
+    "head_state": "unseen_state",
+    "head_any": "unseen_any",
+}
+"""The same where locks are read for all queues at once: which of the rows locked are seen no more."""
 _LISTED: Final = {
     "head": "messages",
     "head_newest": "messages_newest",
@@ -53,6 +62,8 @@ _LISTED: Final = {
 """What lists the rows, where a pop leaves none in progress."""
 _SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority")
 """What an index serves: the statements of SQL Server name the index for each, such as ``{head_index}``."""
+_SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
+"""Types whose ``octet_length`` PostgreSQL knows of a value without unpacking it."""
 WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
@@ -74,8 +85,9 @@ class Memo:
 
     ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
     ``still``: the head was the same for so many polls. ``counted``: rows that the newest head saw. ``denied``: so many
-    times in a row the server counted no row while there were some. ``span``: how many numbers lay between the positions
-    of a ring in the newest poll.
+    times in a row the server counted no row while there were some. ``counted_whole_at``: when the last count of the
+    whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the positions of a ring in
+    the newest poll.
     """
 
     polls: int = 0
@@ -89,6 +101,7 @@ class Memo:
     head_id: str | None = None
     still: int = 0
     counted: int = 0
+    counted_whole_at: float | None = None
     denied: int = 0
     span: int | None = None
 
@@ -173,7 +186,13 @@ class QueueProbes:
     @property
     def held_probe(self) -> str | None:
         """What tells which rows transactions hold: where no row says that it is in progress, or none moves."""
-        return self._fitting(_HELD) if pops_in_transaction(self.layout) or self.memo.still >= _STILL else None
+        if not pops_in_transaction(self.layout) and self.memo.still < STILL:
+            return None
+        return self._fitting(_HELD) or self._fitting(_UNSEEN)
+
+    def unseen(self, probe: str, record: type, places: str) -> Job:
+        """Which of the locks at these places are on rows that are seen no more."""
+        return self._job(probe, record, {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": places})
 
     def _fitting(self, probes: Mapping[str, str]) -> str | None:
         """The one for the way in which the head is found; a stack is popped at its other end."""
@@ -195,6 +214,11 @@ class QueueProbes:
         if rows:
             jobs += self._messages(rows)
         return jobs
+
+    def newest(self) -> list[Job]:
+        """The statement that tells the newest id where no sequence can be asked: on a standby."""
+        asked = self.facts.newest_seek and self._book.has("newest")
+        return [self._job("newest", NewestSample, {})] if asked else []
 
     def _messages(self, rows: int) -> list[Job]:
         layout, state = self.layout, self.layout.state
@@ -244,8 +268,8 @@ class QueueProbes:
         if probe in WALKS:
             values |= {"walk": _WALK, "table_id": self.facts.table_id}
         jobs = [self._job(probe, WalkSample if probe in WALKS else HeadSample, values)]
-        if (held := self.held_probe) is not None:
-            limit = max(memo.head_limit, _HELD_AT_LEAST)
+        if (held := self.held_probe) is not None and held in _HELD.values():
+            limit = max(memo.head_limit, HELD_AT_LEAST)
             jobs.append(self._job(held, HeldSample, {"limit": limit, "head": memo.bound()}))
         return jobs
 
@@ -256,19 +280,29 @@ class QueueProbes:
         if self.memo.denied >= _DENIED:
             return []
         values: dict[str, Value] = {"table_id": self.facts.table_id, "all_rows": self.layout.state is None}
-        return [self._job("depth", AnchorSample, values)]
+        return [self._job("depth", DepthSample, values)]
 
-    def believed(self, depth: AnchorSample | None, head: HeadSample | None) -> AnchorSample | None:
-        """The server's own count of the rows, unless it says 0 in poll after poll while there are rows to be seen.
+    def believed(
+        self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None
+    ) -> DepthSample | None:
+        """The server's own count of the rows, unless it says 0 while rows were seen; then they are counted anew.
 
-        A server that only speaks like SQL Server may have this count from its last ANALYZE, or never.
+        ``count``: the last count of the whole table. A server that only speaks like SQL Server may have its own count
+        from its last ANALYZE, or never; after so many such answers it is not asked any more.
         """
         memo = self.memo
         if head is not None:
             memo.counted = head.counted
+        anew = count is not None and count.counted_at != memo.counted_whole_at
+        if count is not None and anew and self.head_probe is None:
+            memo.counted, memo.counted_whole_at = count.ready, count.counted_at
         if depth is not None:  # the head may be read less often than this
-            memo.denied = memo.denied + 1 if depth.ready == 0 < memo.counted else 0
-        return depth if memo.denied < _DENIED else None
+            doubted = depth.ready == 0 < memo.counted
+            if not doubted:
+                memo.denied = 0
+            elif anew or self.head_probe is not None or not memo.denied:
+                memo.denied += 1
+        return None if memo.denied else depth
 
     def _in_progress(self) -> list[Job]:
         state = self.layout.state
@@ -277,7 +311,7 @@ class QueueProbes:
         jobs = []
         values: dict[str, Value] = {"limit": _FULL}
         jobs.append(self._job("progress_oldest" if self.longest_first else "progress", ProgressSample, values))
-        if self.layout.started_at is None and self.layout.id is not None:
+        if not self.layout.tells(self.layout.started_at) and self.layout.id is not None:
             jobs.append(self._job("progress_ids", ProgressIdSample, values))
         return jobs
 
@@ -312,19 +346,27 @@ def state_values(layout: Layout) -> dict[str, Value]:
     return values
 
 
+def _sized(layout: Layout, facts: TableFacts) -> bool:
+    """Whether the type of the payload tells a value's size without unpacking it (PostgreSQL)."""
+    column = facts.column(layout.payload) if layout.payload is not None else None
+    return column is not None and column.type in _SIZED
+
+
 def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
     """The identifiers that the probes of a queue may use."""
     names: dict[str, Name] = {
         "table": layout.table.parts,
         "id": facts.order_by or layout.id,
         "message_id": layout.id or facts.order_by,
+        "called": layout.ids or facts.order_by,
         "state": layout.state.column if layout.state else None,
-        "started_at": layout.started_at,
-        "enqueued_at": layout.enqueued_at,
-        "due_at": layout.due_at,
+        "started_at": layout.timed(layout.started_at),
+        "enqueued_at": layout.timed(layout.enqueued_at),
+        "due_at": layout.timed(layout.due_at),
         "owner": layout.owner.column if layout.owner else None,
         "attempts": layout.attempts,
         "payload": layout.payload,
+        "sized": layout.payload if _sized(layout, facts) else None,
         "data_table": layout.data_table.parts if layout.data_table else None,
         "data_id": layout.data_id,
         **{f"{seek}_index": facts.indexes.get(seek) for seek in _SEEKS},

@@ -32,25 +32,28 @@ class RegistryRow:
     installed_at: float
 
 
-def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure]]:
-    """The layouts of the registry, and a line for each that cannot be used. A database without a registry has none."""
+def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
+    """The layouts of the registry, a line for each that cannot be used, and whether it was read: where it was, what it
+    does not have is not installed. A database without a registry has none."""
     engine, version = catalog.engine.name, catalog.connection.version
     if not queries.exists(engine, "catalog/registry", version):
-        return [], []
+        return [], [], False
     state = catalog.ask(RegistryState, "catalog/registry")[0]
     if not state.installed:
-        return [], []
+        return [], [], False
     if not state.readable:
         reason = "our role may not read the registry of installed queues"
-        return [], [ProbeFailure("registry", reason, grant=catalog.grant(TableName("qmon", "queues")))]
+        grant = catalog.grant(TableName("qmon", "queues"))
+        return [], [ProbeFailure("registry", reason, grant=grant, gone=True)], False
     layouts: list[Layout] = []
     problems: list[ProbeFailure] = []
     for row in catalog.ask(RegistryRow, "control/registry"):
         if row.version > FORMAT:
-            problems.append(ProbeFailure("registry", "written by a newer qmon: upgrade this one", row.queue))
+            problems.append(ProbeFailure("registry", "written by a newer qmon: upgrade this one", row.queue, gone=True))
             continue
         try:
             layouts.append(from_json(row.layout, where=f"registry of {row.queue}"))
         except BadInput as problem:
-            problems.append(ProbeFailure("registry", f"{problem}; qmon install writes it anew", row.queue))
-    return layouts, problems
+            reason = f"{problem}; qmon install writes it anew"
+            problems.append(ProbeFailure("registry", reason, row.queue, gone=True))
+    return layouts, problems, True

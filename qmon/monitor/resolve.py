@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Final
 
 from qmon.engines.base import Connection, Engine
@@ -13,15 +14,19 @@ from qmon.model.facts import TableFacts
 from qmon.model.keys import nearest
 from qmon.model.layout import Layout, Source, TableName
 from qmon.model.snapshot import ProbeFailure
+from qmon.model.zones import Zone
 from qmon.monitor.catalog import Catalog, Details, SequenceRow, TableRow
 from qmon.monitor.complete import complete
 from qmon.monitor.discovery import Finding, discover, likely
+from qmon.monitor.named import refusal
 from qmon.monitor.registry import registered
 from qmon.monitor.seeks import table_facts
 from qmon.monitor.values import Known, known_values
+from qmon.monitor.zones import check_due, server_zone, with_zones
 
 SPARE: Final = "_spare"
 """What installing adds to a ring's name for the table of its spare numbers."""
+_MOVES: Final = "partitioned by {}: a message that changes it is counted as deleted and pushed anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +38,21 @@ class Resolved:
         facts: queue → what the catalogue says about its tables.
         reasons: queue → one line for each thing that was found and not given.
         problems: one line for each queue that cannot be watched, with the statement that would help where one would.
+        lost: those queues, as far as it is known what they are: configured, registered, or watched before.
+        places: queue → the id that its table had when it was last there, also of lost ones.
     """
 
     layouts: tuple[Layout, ...] = ()
     facts: Mapping[str, TableFacts] = field(default_factory=dict)
     reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[ProbeFailure, ...] = ()
+    lost: tuple[Layout, ...] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
+
+
+NOTHING: Final = Resolved()
+_MOST_LOST: Final = 50
+"""So many queues that are not named anywhere are remembered once they are gone: those that went last."""
 
 
 def resolve(
@@ -46,6 +60,7 @@ def resolve(
     engine: Engine,
     configured: Sequence[Layout],
     *,
+    before: Resolved = NOTHING,
     by_shape: bool = True,
     readable_only: bool = True,
 ) -> Resolved:
@@ -53,12 +68,13 @@ def resolve(
 
     ``by_shape``: where neither the configuration nor the registry names a queue, take what looks like one with
     confidence; such layouts say so in their ``source``. ``readable_only``: a table that our role may not read is a
-    problem; without it its facts are given all the same, for granting that right. A queue that cannot be had is a
-    problem and leaves the others alone. Raises what ``Connection.fetch`` raises where the catalogue itself cannot be
-    read.
+    problem; without it its facts are given all the same, for granting that right. ``before``: what this gave last: a
+    queue that was there then and is gone is a problem, wherever it was known from, but for one that was uninstalled. A
+    queue that cannot be had is a problem and leaves the others alone. Raises what ``Connection.fetch`` raises where the
+    catalogue itself cannot be read.
     """
     catalog = Catalog(connection, engine)
-    installed, problems = registered(catalog)
+    installed, problems, read = registered(catalog)
     tables = catalog.tables()
     sequences = catalog.sequences()
     if not readable_only:
@@ -66,10 +82,17 @@ def resolve(
     work = _Resolver(catalog, tables, sequences, problems)
     work.prefetch([*configured, *installed])
     for layout in configured:
-        work.configured(layout, installed)
+        work.configured(layout, installed, before.places.get(layout.queue))
     for layout in installed:
-        work.registered(layout)
-    if by_shape and not configured and not installed:
+        work.registered(layout, before.places.get(layout.queue))
+    known = (*before.layouts, *before.lost)
+    there = {table.table_id for table in tables}
+    for layout in known:
+        place = before.places.get(layout.queue)
+        if layout.source is not Source.REGISTRY or not read or place in there:
+            work.seen_before(layout, place)
+    named = configured or installed or any(layout.source is not Source.DISCOVERY for layout in known)
+    if by_shape and not named:
         for finding in discover(catalog, tables, sequences):
             if likely(finding):
                 work.found(finding)
@@ -93,11 +116,25 @@ class _Resolver:
         self.layouts: list[Layout] = []
         self.facts: dict[str, TableFacts] = {}
         self.reasons: dict[str, tuple[str, ...]] = {}
+        self.lost: list[Layout] = []
+        self.places: dict[str, int] = {}
         self._known: dict[int, Details] = {}
+        self._local: Zone | None = None
+        self._divided = catalog.divided()
+        self._refusal = cache(partial(refusal, catalog))
 
     def result(self) -> Resolved:
         """What was gathered."""
-        return Resolved(tuple(self.layouts), self.facts, self.reasons, tuple(self.problems))
+        guessed = [layout.queue for layout in self.lost if layout.source is Source.DISCOVERY]
+        dropped = set(guessed[_MOST_LOST:])  # the newest come first
+        watched = {layout.queue for layout in self.layouts}
+        lost = tuple(each for each in self.lost if each.queue not in dropped and each.queue not in watched)
+        problems = tuple(
+            replace(problem, gone=problem.gone and problem.queue not in watched)
+            for problem in self.problems
+            if problem.queue not in dropped
+        )
+        return Resolved(tuple(self.layouts), self.facts, self.reasons, problems, lost, self.places)
 
     def prefetch(self, layouts: Sequence[Layout]) -> None:
         """Read what the catalogue says about all their tables at once."""
@@ -109,10 +146,13 @@ class _Resolver:
                         wanted[table.table_id] = table
         self._known = self.catalog.details(list(wanted.values()))
 
-    def configured(self, layout: Layout, installed: Sequence[Layout]) -> None:
-        """A queue of the configuration: what it leaves open comes from the registry where that knows the table."""
-        with self._problems("layout", layout.queue):
-            details = self._details(self._table(layout.table))
+    def configured(self, layout: Layout, installed: Sequence[Layout], was: int | None) -> None:
+        """A queue of the configuration: what it leaves open comes from the registry where that knows the table.
+
+        ``was``: the id of its table when it was last there.
+        """
+        with self._problems("layout", layout, was):
+            details = self._details(self._table(layout.table, was))
             known = next((other for other in installed if other.table == details.table.name), None)
             reasons: tuple[str, ...] = ()
             if known is not None and known.design == layout.design:
@@ -120,27 +160,43 @@ class _Resolver:
             layout, why = complete(layout, details, self.sequences, _Values(details, self.catalog))
             self._add(layout, details, (*reasons, *why))
 
-    def registered(self, layout: Layout) -> None:
+    def registered(self, layout: Layout, was: int | None) -> None:
         """A queue of the registry, unless the configuration has its table already."""
         if any(other.table == layout.table for other in self.layouts):
             return
-        with self._problems("registry", layout.queue):
-            self._add(layout, self._details(self._table(layout.table)), ("installed by qmon",))
+        with self._problems("registry", layout, was):
+            self._add(layout, self._details(self._table(layout.table, was)), ("installed by qmon",))
+
+    def seen_before(self, layout: Layout, was: int | None) -> None:
+        """A queue that was watched, unless it was found again."""
+        names = {each.queue for each in (*self.layouts, *self.lost)}
+        if layout.queue in names or any(other.table == layout.table for other in self.layouts):
+            return
+        with self._problems("table", layout, was):
+            self._add(layout, self._details(self._table(layout.table, was)), ("was watched before",))
 
     def found(self, finding: Finding) -> None:
         """A table that looks like a queue."""
-        with self._problems("discovery", finding.layout.queue):
+        if any(other.table == finding.layout.table for other in self.layouts):
+            return
+        with self._problems("discovery", finding.layout):
             self._add(finding.layout, self._details(self._table(finding.layout.table)), (*finding.why, *finding.how))
 
     @contextlib.contextmanager
-    def _problems(self, probe: str, queue: str) -> Iterator[None]:
+    def _problems(self, probe: str, layout: Layout, was: int | None = None) -> Iterator[None]:
         """What goes wrong with one queue becomes a line, and the others go on."""
         try:
             yield
+            return
         except _RefusedError as problem:
-            self.problems.append(replace(problem.failure, probe=probe, queue=queue))
+            failure = problem.failure
         except BadInput as problem:
-            self.problems.append(ProbeFailure(probe, str(problem), queue))
+            failure = ProbeFailure(probe, str(problem))
+        self.problems.append(replace(failure, probe=probe, queue=layout.queue, gone=True))
+        if all(other.queue != layout.queue for other in (*self.layouts, *self.lost)):
+            self.lost.append(layout)
+            if was is not None:
+                self.places[layout.queue] = was
 
     def _add(self, layout: Layout, details: Details, reasons: tuple[str, ...]) -> None:
         if (other := next((o for o in self.layouts if o.queue == layout.queue), None)) is not None:
@@ -153,10 +209,20 @@ class _Resolver:
                 layout = replace(layout, data_id=layout.id)
             if data.column(layout.data_id) is None:
                 raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
+        layout, said = with_zones(layout, details, self._zone)
+        check_due(layout)
         self.layouts.append(layout)
+        self.places[layout.queue] = details.table.table_id
         facts = table_facts(layout, details, data, self.sequences)
+        state = layout.state.column if layout.state is not None else ""
+        if (details.table.table_id, state) in self._divided:
+            facts = replace(facts, unknown={**facts.unknown, "rates": _MOVES.format(state)})
         self.facts[layout.queue] = self._with_spare(layout, details.table, facts)
-        self.reasons[layout.queue] = reasons
+        self.reasons[layout.queue] = tuple(dict.fromkeys((*reasons, *said)))
+
+    def _zone(self) -> Zone:
+        self._local = self._local or server_zone(self.catalog)
+        return self._local
 
     def _with_spare(self, layout: Layout, table: TableRow, facts: TableFacts) -> TableFacts:
         """With the table of numbers that were drawn from a ring's sequences and not used, where the engine has one."""
@@ -181,8 +247,11 @@ class _Resolver:
             self._known.update(self.catalog.details([table]))
         return self._known[table.table_id]
 
-    def _table(self, name: TableName) -> TableRow:
-        """The table of that name; raises ``_RefusedError`` with what is wrong where there is none or more than one."""
+    def _table(self, name: TableName, was: int | None = None) -> TableRow:
+        """The table of that name; raises ``_RefusedError`` with what is wrong where there is none or more than one.
+
+        ``was``: the id of the table that had this name.
+        """
         known = [t for t in self.tables if name.schema in ("", t.table_schema)]
         found = [t for t in known if t.table_name == name.name]
         if not found:
@@ -195,6 +264,11 @@ class _Resolver:
         if len(found) > 1:
             places = ", ".join(str(t.name) for t in found[:4])
             raise _RefusedError(ProbeFailure("layout", f"several tables are called {name}: {places}; name the schema"))
+        if not found and (refused := self._refusal(name)) is not None:
+            raise _RefusedError(ProbeFailure("layout", refused))
+        moved = next((t for t in self.tables if t.table_id == was), None)
+        if not found and moved is not None:
+            raise _RefusedError(ProbeFailure("layout", f"there is no table {name} any more: it is now {moved.name}"))
         if not found:
             near = nearest(name.name, [t.table_name for t in known]) if len(known) < 20 else ""
             near = near or nearest(name.name, [t.table_name for t in self.tables if t.table_name[:1] == name.name[:1]])

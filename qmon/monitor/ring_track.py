@@ -32,6 +32,7 @@ class RingTrack:
         return RingLoss(
             hole[0] if hole is not None else None, at - since, _drawer(clues.push_drawers, at - since),
             orphans, orphan, orphan_s, min(1.0, len(self._sweeps) * _SWEPT / size),
+            _drawer(clues.pop_drawers, 0.0) if orphans else None,
         )  # fmt: skip
 
     def _first_hole(self, at: float) -> tuple[int, float] | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from qmon.engines.base import Connection
 from qmon.engines.rows import records
-from qmon.errors import ConnectionLost, DeadlineExceeded, PermissionMissing, QueryFailed
+from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QueryFailed
 from qmon.model.observer import Key
 from qmon.model.samples import ClockSample, ServerSample
 from qmon.model.snapshot import ProbeFailure
@@ -22,11 +22,13 @@ _PROVING_S: Final = 0.45
 _REST: Final = 15
 _REST_LONG: Final = 30
 _REST_SHORT: Final = 4
+_GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
+"""SQLSTATEs of a table, column or schema that is not there, of PostgreSQL and of ODBC."""
+_OF_THE_QUEUE: Final = ("head", "ring")
+"""What the probes are called without which nothing is known of a queue."""
 _NEEDED: Final = (ClockSample, ServerSample)
 """Records without which there is no poll: what reads them is always tried."""
 _COSTLY: Final = "the connection was lost each time this ran; tried again later"
-_LOCKED: Final = frozenset({"55P03"})
-"""SQLSTATEs of a statement that would not wait for a lock any longer (PostgreSQL: lock_not_available)."""
 
 
 class Runner:
@@ -52,6 +54,19 @@ class Runner:
         self.alone: dict[Key, float] = {}
         """The same of what ran by itself, seen from here, less the quickest way there and back."""
         self._trip_s = float("inf")
+
+    def keep(self, queues: Collection[str], tables: Collection[int]) -> None:
+        """Forget how the probes of other queues and tables than these have gone."""
+        parts = {str(table) for table in tables}
+
+        def stays(key: Key) -> bool:
+            part = key[1].partition(PART)[2]
+            return key[0] in queues if key[0] else not part or part in parts
+
+        self._met = {key for key in self._met if stays(key)}
+        self._proven = {key for key in self._proven if stays(key)}
+        self._failing = {key: failure for key, failure in self._failing.items() if stays(key)}
+        self._suspicion.wary.keep(stays)
 
     def run(self, jobs: Sequence[Job], timed: Collection[Key] = frozenset()) -> tuple[Results, list[ProbeFailure]]:
         """Run the jobs and time these. Raises ``ConnectionLost``; every other failure is told beside the results."""
@@ -140,7 +155,7 @@ class Runner:
         except QueryFailed as problem:
             self._heard(problem)
             self._failed(job, problem)
-            return problem.sqlstate in _LOCKED or not isinstance(problem, DeadlineExceeded)
+            return isinstance(problem, LockTimeout) or not isinstance(problem, DeadlineExceeded)
         self._suspicion.answered(job.key)
         took = time.perf_counter() - began
         self._trip_s = min(self._trip_s, took)
@@ -152,7 +167,9 @@ class Runner:
     def _failed(self, job: Job, problem: QueryFailed) -> None:
         self._proven.discard(job.key)
         grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-        failure = ProbeFailure(job.probe, _reason(problem), job.queue, grant)
+        denied = bool(grant) and job.probe.startswith(_OF_THE_QUEUE)
+        gone = bool(job.queue) and (denied or problem.sqlstate in _GONE)
+        failure = ProbeFailure(job.probe, _reason(problem), job.queue, grant, gone)
         self._failing[job.key] = (self._polls + _rest(problem), failure)
 
     def _heard(self, problem: QueryFailed) -> None:
@@ -189,11 +206,11 @@ def _put_together(results: Results) -> Results:
 def _rest(problem: QueryFailed) -> int:
     if isinstance(problem, PermissionMissing):
         return _REST_LONG
-    return _REST_SHORT if isinstance(problem, DeadlineExceeded) or problem.sqlstate in _LOCKED else _REST
+    return _REST_SHORT if isinstance(problem, DeadlineExceeded) else _REST
 
 
 def _reason(problem: QueryFailed) -> str:
-    if problem.sqlstate in _LOCKED:
+    if isinstance(problem, LockTimeout):
         return "somebody holds a lock on the table that even readers wait for; tried again later"
     if isinstance(problem, DeadlineExceeded):
         return "took longer than the poll may; tried again later"

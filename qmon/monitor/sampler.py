@@ -31,7 +31,6 @@ _COST_FACTOR: Final = 200.0
 _LONGEST: Final = 2.5
 """A look stands for the time since the one before, but for no more than so many times what was planned."""
 _MEDIAN_OF: Final = 7
-_BACK_OFF_S: Final = 5.0
 _DEADLINE_S: Final = 5.0
 _CIRCLES: Final = {"limit": 50, "chars": 200}
 
@@ -76,35 +75,39 @@ class Sampler(Apart):
 
     def _run(self) -> None:
         while not self._closed:
+            why: QmonError | None = None
             try:
-                self._stay()
-                return
+                if self._stay():
+                    return
             except ConnectionLost:
                 pass  # the poll says so
             except QmonError as problem:
+                why = problem
                 self._fail(str(problem))
             except Exception as problem:  # a defect of ours is told like any other reason
                 self._fail(f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
             finally:
                 self._forget()
                 self._drop()
-            self._wake.wait(_BACK_OFF_S)
-            self._wake.clear()
+            self._back_off(why)
 
-    def _stay(self) -> None:
-        """Look until closed; returns at once where the server counts waits by itself."""
+    def _stay(self) -> bool:
+        """Look until closed or given up; returns at once where the server counts waits by itself.
+
+        Whether there is nothing more to do.
+        """
         session = Session(purpose="look", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True)
         connection = self._connection = self._connect(session)
         book = Book(self._engine, connection.version)
         if book.has("wait_totals") or not book.has("waits"):
-            return
+            return True
         circles = book.job("circles", CircleSample, _CIRCLES).bound if book.has("circles") else None
         look, clock = book.job("waits", WaitSample).bound, book.job("clock", ClockSample).bound
         trip = min(self._timed(lambda: connection.fetch(clock)) for _ in range(3))
         began = records(ClockSample, connection.fetch(clock))[0].now_at
         last, planned = self._clock(), 0.0
         took_lately: deque[float] = deque(maxlen=_MEDIAN_OF)
-        while not self._closed:
+        while not self._closed and not self._given_up:
             started = self._clock()
             seen = records(WaitSample, connection.fetch(look))
             now = self._clock()
@@ -119,6 +122,7 @@ class Sampler(Apart):
             planned = max(CLOSELY_S if self._closely else EVERY_S, median(took_lately) * _COST_FACTOR)
             self._wake.wait(planned)
             self._wake.clear()
+        return self._closed
 
     def _timed(self, call: Callable[[], object]) -> float:
         started = self._clock()

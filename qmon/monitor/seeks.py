@@ -13,7 +13,7 @@ from qmon.monitor.catalog import Details, Index, SequenceRow
 from qmon.monitor.complete import find_sequence
 from qmon.monitor.wellknown import RANDOM_IDS, TIMES, WHOLE
 
-INSTEAD: Final = "counted every 60 s instead"
+INSTEAD: Final = "the table is scanned for it instead"
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
 
@@ -43,6 +43,7 @@ def table_facts(layout: Layout, details: Details, data: Details | None, sequence
         reader.dead()
         reader.priority()
         push = pop = None
+    reader.clocks()
     reader.rates()
     sequence = reader.gap(sequences, [s for s in dict.fromkeys((push, pop, *readers)) if s is not None])
     found = reader.found
@@ -63,6 +64,8 @@ def table_facts(layout: Layout, details: Details, data: Details | None, sequence
         dead_seek="dead" in found.indexes,
         due_seek="due" in found.indexes,
         walk_seek="walk" in found.indexes,
+        newest_seek=reader.type_of(layout.id) in WHOLE
+        and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.indexes),
         columns=details.facts_columns,
         unknown=found.unknown,
         slow=found.slow,
@@ -86,9 +89,16 @@ class _Reader:
         return found.type_name if found else ""
 
     def _order_by(self) -> str | None:
-        """The column that the head is sought along: the id; a time where there is no id, or a random one."""
+        """The column that the head is sought along: the id; a time where there is no id, or a random one.
+
+        What pops go by first, where that is a time and only its index keeps the ready rows apart.
+        """
         if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_IDS:
-            return self.layout.id
+            first = self.layout.order[0].column if self.layout.order else None
+            timed = (column := self.details.column(first)) is not None and column.not_null and column.type_name in TIMES
+            if first is None or not timed or self._apart("ready", (self.layout.id,)) or self.layout.order[0].descending:
+                return self.layout.id
+            return first if self._apart("ready", (first,)) is not None else self.layout.id
         for time in (self.layout.enqueued_at, self.layout.due_at):
             if time is not None and self._apart("ready", (time,)) is not None:
                 return time
@@ -220,6 +230,14 @@ class _Reader:
             wanted = self._wanted("in_progress", started or self.layout.id or state.column)
             text = f"no index leads to the rows in progress: {INSTEAD}; {wanted}"
             found.slow["in_progress"] = found.slow["stuck"] = text
+
+    def clocks(self) -> None:
+        """The ages, where it is not known by which clock their column was written."""
+        for column, figure in ((self.layout.enqueued_at, "oldest"), (self.layout.started_at, "stuck")):
+            if column is not None and not self.layout.tells(column):
+                self.found.unknown.setdefault(
+                    figure, f'`{column}` has no time zone: say times = "utc", "local" or such as "Europe/Berlin"'
+                )
 
     def dead(self) -> None:
         """The dead letters."""

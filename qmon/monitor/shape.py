@@ -13,7 +13,7 @@ from qmon.monitor.wellknown import BLOBS, Role, pick, sounds_like_a_queue, state
 
 _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_name")
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
-_ENOUGH_ROWS: Final = 50
+ENOUGH_ROWS: Final = 50
 """Rows inserted before the counters say anything."""
 _WORTH_A_LOOK: Final = 0.3
 _UNPROVEN: Final = 0.35
@@ -43,7 +43,7 @@ def pairs_of(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
 
 def glance(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
     """A first look at names and counters, to leave most tables of a large database out of the closer one."""
-    if activity is not None and activity.inserted >= _ENOUGH_ROWS and activity.deleted >= 0.3 * activity.inserted:
+    if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.deleted >= 0.3 * activity.inserted:
         return True
     pairs = pairs_of(columns)
     roles: tuple[Role, ...] = (*_CLAIMS, "flag", "attempts", "due_at", "reference_count")
@@ -126,14 +126,14 @@ def _contents(
 
 def _activity(shape: Shape, activity: Activity, has_state: bool) -> None:
     inserted = activity.inserted
-    if inserted < _ENOUGH_ROWS:
+    if inserted < ENOUGH_ROWS:
         return
     deleted, updated = activity.deleted / inserted, activity.updated / inserted
     if deleted >= 0.3:
         shape.add(0.25, f"{_percent(deleted)} of the rows inserted were deleted again", behaves=True)
     if updated >= 0.3 and has_state:
         shape.add(0.1, f"{_percent(updated)} of its rows were updated", behaves=True)
-    if deleted < 0.01 and updated < 0.01 and inserted >= 20 * _ENOUGH_ROWS:
+    if deleted < 0.01 and updated < 0.01 and inserted >= 20 * ENOUGH_ROWS:
         shape.add(-0.2, f"but of {inserted:,} rows inserted hardly one was changed or deleted")
 
 

@@ -1,7 +1,7 @@
-"""Slow readings on a connection of their own: exact counts (anchors) and a full look for each queue's head.
+"""Slow readings on a connection of their own: counts of whole tables and a full look for each queue's head.
 
-Each costs what it costs, so each is timed, and not repeated before 200 times that time has passed (half a per cent of
-one processor), nor before 10 seconds (head) or 60 seconds (count).
+What is one statement costs what it costs, so it is timed, and not repeated before 200 times that time has passed (half
+a per cent of one processor), nor before 10 seconds (head) or 60 seconds (count). A scan by ranges rests after each.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Final
 
 from qmon.engines.base import Bound, Connection, Engine, Session
 from qmon.engines.rows import records
-from qmon.errors import ConnectionLost, PermissionMissing, QmonError, QueryFailed
+from qmon.errors import ConnectionLost, DeadlineExceeded, PermissionMissing, QmonError
 from qmon.model.fragment_samples import Fragmentation
-from qmon.model.samples import AnchorSample, ClockSample, HeadSample
+from qmon.model.observer import Budget
+from qmon.model.samples import ClockSample, HeadSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.apart import Apart
+from qmon.monitor.counting import COST_FACTOR, Counted, Counts, Version
 from qmon.monitor.fragments import EVERY_S, FIRST_S, Fragments
 from qmon.monitor.jobs import Book
 from qmon.monitor.own_use import OwnUses
 from qmon.monitor.queue_probes import Memo, QueueProbes, Spec, names_of, state_values
 
-_COST_FACTOR: Final = 200.0
 _HEAD_EVERY_S: Final = 10.0
-_COUNT_EVERY_S: Final = 60.0
+_TRY_AGAIN_S: Final = 60.0
 _SETTLED_S: Final = 2.5
 """After so many seconds the server's counters have seen what was committed before (PostgreSQL: a second)."""
 _DEAR_HEAD_S: Final = 0.001
-_DEADLINE_S: Final = 120.0
-_BACK_OFF_S: Final = 5.0
+_DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
 _UNDER_WAY: Final = float("inf")
 """When a task is due that is being done; another time than that was asked for meanwhile, and counts."""
@@ -55,33 +55,47 @@ class Slow(Apart):
     NAME = "qmon-slow"
 
     def __init__(
-        self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
+        self,
+        engine: Engine,
+        connect: Callable[[Session], Connection],
+        clock: Callable[[], float] = time.monotonic,
+        budget: Budget | None = None,
+        within_s: float | None = None,
     ) -> None:
+        """Say what to read with. ``within_s``: the look ends after so many seconds; a count that takes longer is not
+        begun."""
         super().__init__(engine, connect, clock)
         self._queues: dict[str, Spec] = {}
         self._tasks: dict[tuple[str, str], _Task] = {}
-        self._anchors: dict[str, AnchorSample] = {}
         self._heads: dict[str, tuple[bool, str | None]] = {}
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
-        self.spent_s = 0.0
-        """Seconds of server time that counts have taken so far, as seen from here."""
+        self._forgotten: dict[str, int] = {}
+        """How often each queue was forgotten: what was begun before is left out."""
         self._fragments = Fragments(engine)
         self.own = OwnUses()
         """What these readings have read of the tables."""
-        self.counts = 0
-        """Exact counts made so far."""
+        self.counts = Counts(engine, self.own, clock, budget or Budget(), within_s)
+        """The counts of whole tables."""
 
     def use(self, specs: Sequence[Spec]) -> None:
         """Read these queues from now on."""
+        was = {name: spec.facts.table_id for name, spec in self._queues.items()}
+        for spec in specs:
+            if was.get(spec.layout.queue, spec.facts.table_id) != spec.facts.table_id:
+                self.forget(spec.layout.queue)
         with self._lock:
-            self._queues = {spec.layout.queue: spec for spec in specs}
-            self._anchors = {name: a for name, a in self._anchors.items() if name in self._queues}
+            known, self._queues = self._queues, {spec.layout.queue: spec for spec in specs}
+            self.counts.keep([name for name, spec in self._queues.items() if _same_rows(known.get(name), spec)])
             self._failures = {key: f for key, f in self._failures.items() if key[0] in self._queues}
+            self._forgotten = {name: times for name, times in self._forgotten.items() if name in self._queues}
+            self._heads = {name: head for name, head in self._heads.items() if name in self._queues}
             self._tasks = {
                 (name, kind): self._tasks.get((name, kind), _Task(name, kind, wanted=kind == "head"))
                 for name in self._queues
                 for kind in ("head", "count")
             } | self._of_fragments()
+        tables = {i for spec in specs for i in (spec.facts.table_id, spec.facts.data_table_id) if i is not None}
+        self.own.keep(tables | self.counts.parts)
         self._wake.set()
 
     def _of_fragments(self) -> dict[tuple[str, str], _Task]:
@@ -94,15 +108,18 @@ class Slow(Apart):
         """How far the indexes of the queues are fragmented, where the server tells."""
         return self._fragments.known()
 
-    def want(self, needs: Mapping[str, bool]) -> None:
-        """Say which queues need an exact count."""
+    def want(self, needs: Mapping[str, bool], versions: Mapping[str, Version | None], at: float) -> None:
+        """Say which queues need a count, and what the server's counters say of their tables ``at`` its clock."""
         with self._lock:
             for queue, needed in needs.items():
-                if (task := self._tasks.get((queue, "count"))) is not None:
-                    if needed and not task.wanted:
-                        task.again = True
-                        self._wake.set()
-                    task.wanted = needed
+                if (task := self._tasks.get((queue, "count"))) is None:
+                    continue
+                if needed and not task.wanted:
+                    task.again = True
+                    self._wake.set()
+                task.wanted = needed
+                if self.counts.unchanged(queue, versions.get(queue), at) and not task.again:
+                    task.due_at = max(task.due_at, self._clock() + _SETTLED_S)
 
     def count_exactly(self, queue: str) -> None:
         """Count this queue as soon as the count under way has ended, whatever it costs."""
@@ -120,10 +137,20 @@ class Slow(Apart):
                 task.due_at = 0.0
         self._wake.set()
 
-    def anchor(self, queue: str) -> AnchorSample | None:
-        """The newest exact count of a queue."""
+    def forget(self, queue: str) -> None:
+        """Another table lies behind the queue's name: what was read of the other, or is being read, is left out."""
         with self._lock:
-            return self._anchors.get(queue)
+            self._forgotten[queue] = self._forgotten.get(queue, 0) + 1
+            self.counts.forget(queue)
+            self._heads.pop(queue, None)
+            for (name, _), task in self._tasks.items():
+                if name == queue:
+                    task.due_at, task.again = 0.0, True
+        self._wake.set()
+
+    def counted(self, queue: str) -> Counted:
+        """What is known of the count of a queue's table."""
+        return self.counts.of(queue)
 
     def failures(self) -> tuple[ProbeFailure, ...]:
         """What the slow readings could not do."""
@@ -143,9 +170,11 @@ class Slow(Apart):
 
     def _run(self) -> None:
         while not self._closed:
+            if self._given_up:
+                self._drop()
             task = self._next()
             if task is None:
-                self._wake.wait(_IDLE_S)
+                self._wake.wait(self._idle_s())
                 self._wake.clear()
                 continue
             try:
@@ -153,11 +182,11 @@ class Slow(Apart):
                 self._do(connection, task)
             except ConnectionLost:
                 self._drop()
-                self._wake.wait(_BACK_OFF_S)
+                self._back_off()
             except QmonError as problem:
                 self._fail(task, problem)
                 if self._connection is None:
-                    self._wake.wait(_BACK_OFF_S)
+                    self._back_off(problem)
             except Exception as problem:  # a defect of ours is told like any other reason, and the others go on
                 self._fail(
                     task, QmonError(f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
@@ -170,10 +199,17 @@ class Slow(Apart):
         return self._connection
 
     def _next(self) -> _Task | None:
-        now = self._clock()
+        now, rests = self._clock(), self.counts.rests() > 0
         with self._lock:
             due = [t for t in self._tasks.values() if t.wanted and t.due_at <= now]
-        return min(due, key=lambda t: t.due_at, default=None)
+        return min((t for t in due if not (rests and t.kind == "count")), key=lambda t: t.due_at, default=None)
+
+    def _idle_s(self) -> float:
+        """Seconds until something may be due, a millisecond at least."""
+        now, rests_s = self._clock(), self.counts.rests()
+        with self._lock:
+            due = [max(t.due_at - now, rests_s if t.kind == "count" else 0.0) for t in self._tasks.values() if t.wanted]
+        return max(0.001, min([*due, _IDLE_S]))
 
     def _do(self, connection: Connection, task: _Task) -> None:
         with self._lock:
@@ -181,27 +217,29 @@ class Slow(Apart):
             if found is None:
                 return
             task.due_at = _UNDER_WAY
+            begun = self._forgotten.get(task.queue, 0)
         started = self._clock()
+        every = {"head": _HEAD_EVERY_S, "fragments": EVERY_S}.get(task.kind, _SETTLED_S)
+        given_up = counted = False
         try:
             if task.kind == "head":
-                self._look(connection, found, task)
+                self._look(connection, found, task, begun)
             elif task.kind == "fragments":
                 self._fragments.read(connection, Book(self._engine, connection.version), found)
             else:
-                self._count(connection, found)
+                turn = self.counts.step(connection, found)
+                given_up, counted, every = turn is None, turn is not None and turn.done, turn.rest_s if turn else every
         finally:
             took = self._clock() - started
             with self._lock:
-                if task.due_at == _UNDER_WAY:
-                    every = {"head": _HEAD_EVERY_S, "fragments": EVERY_S}.get(
-                        task.kind, _SETTLED_S if task.again else _COUNT_EVERY_S
-                    )
-                    task.again = False
-                    task.due_at = self._clock() + max(every, took * _COST_FACTOR)
+                if task.due_at == _UNDER_WAY and not given_up:
+                    rest = max(every, took * COST_FACTOR) if task.kind != "count" else every
+                    task.due_at = self._clock() + (_SETTLED_S if counted and task.again else rest)
+                    task.again = task.again and not counted
         with self._lock:
             self._failures.pop((task.queue, task.kind), None)
 
-    def _look(self, connection: Connection, found: Spec, task: _Task) -> None:
+    def _look(self, connection: Connection, found: Spec, task: _Task, begun: int) -> None:
         book = Book(self._engine, connection.version)
         probe = QueueProbes(book, found.layout, found.facts).head_probe
         # A walk of the poll is cut short; here it goes to the end, with the statement that leads to ready rows.
@@ -219,7 +257,8 @@ class Slow(Apart):
         head = records(HeadSample, self.own.fetch(connection, book, job.bound, tables))[0]
         dear = found.facts.walk_seek or took - trip > _DEAR_HEAD_S
         with self._lock:
-            self._heads[task.queue] = (dear, head.head_id)
+            if self._forgotten.get(task.queue, 0) == begun:
+                self._heads[task.queue] = (dear, head.head_id)
 
     def _timed(self, connection: Connection, bound: Bound) -> float:
         """Seconds a statement takes, the best of three: what is left is the statement and the way to the server."""
@@ -230,25 +269,19 @@ class Slow(Apart):
             best = min(best, self._clock() - started)
         return best
 
-    def _count(self, connection: Connection, found: Spec) -> None:
-        book = Book(self._engine, connection.version)
-        probe = "anchor_state" if found.layout.state is not None else "anchor"
-        if found.layout.ring is not None or not book.has(probe):
-            raise QueryFailed("a ring's depth is exact as it is; there is nothing to count", query=f"probe/{probe}")
-        job = book.job(probe, AnchorSample, state_values(found.layout), names_of(found.layout, found.facts))
-        started = self._clock()
-        tables = (found.facts.table_id, found.facts.data_table_id)
-        sample = records(AnchorSample, self.own.fetch(connection, book, job.bound, tables))[0]
-        self.spent_s += self._clock() - started
-        self.counts += 1
-        with self._lock:
-            self._anchors[found.layout.queue] = sample
-
     def _fail(self, task: _Task, problem: QmonError) -> None:
-        task.due_at = self._clock() + _COUNT_EVERY_S
+        slow = _DEADLINE_S * COST_FACTOR if isinstance(problem, DeadlineExceeded) else 0.0
+        task.due_at = self._clock() + max(_TRY_AGAIN_S, slow)
+        if task.kind == "count":
+            self.counts.fail(task.queue, str(problem))
         with self._lock:
             failure = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
             if task.kind == "fragments":
                 grant = problem.grant if isinstance(problem, PermissionMissing) else ""
                 failure = replace(failure, probe="fragmentation", grant=grant)
             self._failures[task.queue, task.kind] = failure
+
+
+def _same_rows(before: Spec | None, now: Spec) -> bool:
+    """Whether what was counted of the one is true of the other."""
+    return before is not None and before.layout == now.layout and before.facts.table_id == now.facts.table_id

@@ -89,7 +89,7 @@ class SnapshotSource(Protocol):
         ...
 
     def count_exactly(self, queue: str) -> None:
-        """Ask for an exact count of one queue, on the slow connection; it arrives as that queue's anchor."""
+        """Ask for an exact count of one queue, on the slow connection; it arrives as that queue's count."""
         ...
 
     def close(self) -> None:

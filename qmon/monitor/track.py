@@ -7,6 +7,7 @@ from typing import Final
 
 from qmon.model.clients import ClientsSeen
 from qmon.model.committed import Shares, committed, shares_of
+from qmon.model.duration import lasting
 from qmon.model.flow import Flow, pops_in_transaction, ring_flow, ring_ready, table_flow
 from qmon.model.forecast import forecast
 from qmon.model.locked import everything_locked
@@ -14,21 +15,29 @@ from qmon.model.pauses import pauses_of
 from qmon.model.readings import NO_TARGET_READINGS, QueueReadings, TargetReadings
 from qmon.model.series import Recorder
 from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.verdicts import Signs, judge
-from qmon.model.view import Figure, Forecast, Point, QueueView, Trend
+from qmon.model.view import NOT_READ, Figure, Forecast, Point, QueueView, Trend
 from qmon.monitor import figures
 from qmon.monitor.chronicle import Chronicle
 from qmon.monitor.evidence import Evidence
-from qmon.monitor.kept import Kept, flow_left_out
+from qmon.monitor.figures import Held
+from qmon.monitor.gone import as_old, unseen
+from qmon.monitor.kept import Kept, flow_left_out, of_locks
 from qmon.monitor.ledger_track import LedgerTrack
+from qmon.monitor.locks import EVERY_S
 from qmon.monitor.positions import ring_probe
+from qmon.monitor.standby import IdRates
+from qmon.monitor.table_counters import PROBE
 from qmon.monitor.use_track import UseTrack
 from qmon.monitor.watched import WatchedIds, WatchedProgress
 from qmon.monitor.window import Rates, Tick, Window
 
 _SMOOTH_S: Final = 4.0
 KEPT_POINTS: Final = 1200
+_FRESH_POLLS: Final = 3.0
 _FIRST = "rates follow with the second poll"
+_UNSEEN = "sessions, or what they run, cannot be seen"
 _BROKEN = "counters were not read without a break"
 
 
@@ -36,6 +45,13 @@ class QueueTrack:
     """The memory of one queue. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
+        self._points = Recorder(KEPT_POINTS)
+        self._chronicle = Chronicle()
+        self._files: dict[int, tuple[int, int | None]] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew, but for what was said and shown: it was true of what lay there then."""
         self._window = Window()
         self._shares = Shares()
         self._prev: QueueSamples | None = None
@@ -44,13 +60,36 @@ class QueueTrack:
         self._ids = WatchedIds()
         self._signs: dict[str, float] = {}
         self._evidence = Evidence()
-        self._chronicle = Chronicle()
         self._use = UseTrack()
-        self._points = Recorder(KEPT_POINTS)
         self._kept = Kept()
         self._ledger = LedgerTrack()
+        self._by_ids = IdRates()
         self._flow_now: Flow | None = None
         self._span_s: float | None = None
+        self._last: tuple[float, QueueView] | None = None
+        self._was_gone = False
+        self._idle_since: float | None = None
+
+    def gone(self, snapshot: Snapshot, q: QueueSamples) -> QueueView:
+        """A poll in which the queue could not be seen: its last figures, and why. What comes after begins anew."""
+        at = snapshot.sampled_at
+        self._was_gone = True
+        failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
+        reason = next((f.reason for f in failures if f.gone), "")
+        seen_at, last = self._last or (None, unseen(q.layout, reason))
+        view = last if seen_at is None else as_old(last, at - seen_at, reason)
+        pauses = pauses_of(q.layout, snapshot.pauses)
+        signs = Signs(
+            timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses, last_seen_at=seen_at, layout=q.layout,
+            samples=q, snapshot=snapshot,
+        )  # fmt: skip
+        verdicts, self._signs = judge(signs, at, self._signs)
+        unknown = Figure.unknown(reason)
+        self._remember(at, unknown, unknown, unknown, rates=False)
+        return replace(
+            view, verdict=verdicts[0], verdicts=verdicts, past=self._chronicle.add(verdicts, at), failures=failures,
+            pauses=pauses, history=self._points.series(),
+        )  # fmt: skip
 
     def add(
         self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool, target: TargetReadings = NO_TARGET_READINGS
@@ -60,29 +99,46 @@ class QueueTrack:
         ``target``: what this poll and those before it tell about the target as a whole.
         """
         at = snapshot.sampled_at
+        if q.counters is not None:
+            self._idle_since = None if q.counters.counted else at if self._idle_since is None else self._idle_since
+        files = self._files | {n: (c.table_id, c.files) for n, c in enumerate((q.counters, q.data_counters)) if c}
+        if any(self._files[n] != files[n] for n in self._files):
+            self._forget()
+        self._files = files
+        unbroken, self._was_gone = unbroken and not self._was_gone, False
         moved = self._advance(q, at, unbroken)
+        if not unbroken:
+            self._progress.broken()
         if q.in_progress_ids is not None:
             self._progress.see(q.in_progress_ids, at)
         if q.last_id is not None and q.layout.enqueued_at is None:
             self._ids.see(q.last_id, at)
-        held = figures.held_rows(q, snapshot.writers, q.layout.timeout_s)
-        among = held[0] if held and q.held_counted else 0
+        held = figures.held_rows(q, figures.writers(snapshot), q.layout.timeout_s)
+        among = held.rows if held and q.held_counted else 0
         exact = figures.exact_ready(q, among)
         self._count(q, at, exact, among)
-        ready = figures.ready(q, exact, self._window.carried())
+        carried = self._window.carried()
+        if q.elsewhere:
+            self._by_ids.add(q, at, exact)
+            if q.count is not None:
+                carried = q.count.ready, max(0.0, at - q.count.counted_at)
+        ready = figures.ready(q, exact, carried)
+        if q.elsewhere and pops_in_transaction(q.layout):  # what is popped and not committed is seen as ready
+            ready = replace(ready, estimated=not ready.at_least)
         if not moved and exact is None and ready.estimated and self._prev_at is not None:
             ready = replace(ready, age_s=ready.age_s + at - self._prev_at)
         if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
             ready = Figure.unknown(blind)
-        done = figures.done(q, ready, figures.in_progress(q, held))
+        done = figures.done(q, ready, figures.in_progress(q, held, at))
         learnt = replace(self._evidence.add(snapshot, q, done), use=self._use.add(snapshot, q, self._flow_now))
         view = self._view(snapshot, q, ready, held, (target, learnt))
         orphans = learnt.ring_loss.orphans if learnt.ring_loss is not None else 0
-        seen = held[0] if held is not None else None if pops_in_transaction(q.layout) else 0
+        seen = held.rows if held is not None else None if pops_in_transaction(q.layout) else 0
         ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
-        view = replace(view, ledger=ledger)
+        view = replace(view, ledger=None if q.elsewhere else ledger)
         if moved:
             self._prev, self._prev_at = q, at
+        self._last = at, view
         return view
 
     def _advance(self, q: QueueSamples, at: float, unbroken: bool) -> bool:
@@ -107,7 +163,9 @@ class QueueTrack:
             return None
         if q.ring is not None:
             return ring_flow(before.ring, q.ring) if before.ring is not None else None
-        if q.counters is None or before.counters is None:
+        if q.counters is None or before.counters is None or "rates" in q.unknown or q.elsewhere:
+            return None
+        if not (q.counters.counted and before.counters.counted):
             return None
         work = committed(before.counters, q.counters, q.layout, self._shares)
         if work is None:
@@ -132,74 +190,99 @@ class QueueTrack:
             self._window.rebase(at, exact)
         elif q.ring is not None:
             self._window.rebase(at, ring_ready(q.ring))
-        elif q.anchor is not None:
+        elif (known := q.depth or q.count) is not None:
             less = held if pops_in_transaction(q.layout) else 0
-            self._window.rebase(q.anchor.counted_at, max(0, q.anchor.ready - less))
+            self._window.rebase(known.counted_at, max(0, known.ready - less))
 
     def _view(
         self,
         snapshot: Snapshot,
         q: QueueSamples,
         ready: Figure,
-        held: tuple[int, int] | None,
+        held: Held | None,
         readings: tuple[TargetReadings, QueueReadings],
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates()
-        missing = Figure.unknown(_FIRST if self._prev is None else _BROKEN)
-        if q.ring is None and q.counters is None and not q.left_out:
+        missing = Figure.unknown(q.unknown.get("rates") or (_FIRST if self._prev is None else _BROKEN))
+        if q.ring is None and q.counters is None and all(map(of_locks, q.left_out)):
             missing = Figure.unknown(q.unknown.get("rates") or _uncounted(snapshot))
+        elif self._idle_since is not None:
+            missing = Figure.unknown(q.unknown.get("rates") or _nothing_counted(at - self._idle_since))
         gap, gap_kind = figures.gap(q)
-        ready, in_progress, stuck, oldest, gap, fill = (
-            self._kept.see(name, figure, q, at)
+        shed = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
+        fresh_s = max([_FRESH_POLLS * snapshot.interval_s, *(each.every_s for each in shed)])
+        if any(map(of_locks, q.left_out)):
+            fresh_s = max(fresh_s, EVERY_S + 2 * snapshot.interval_s)
+
+        standby = standby_of(snapshot.server)
+
+        def aged(figure: Figure) -> Figure:
+            return (figure if standby is None else standby.aged(figure)).aged(fresh_s)
+
+        failed = next((f.words for f in snapshot.failures if f.queue == q.layout.queue), NOT_READ)
+
+        def now(name: str, figure: Figure) -> Figure:
+            if figure.value is None and figure.reason == NOT_READ:
+                figure = Figure.unknown(failed)
+            shown = self._kept.see(name, figure, q, at)
+            return aged(shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
+
+        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
+            now(name, figure)
             for name, figure in (
-                ("ready", ready), ("in_progress", figures.in_progress(q, held)),
-                ("stuck", figures.stuck(q, held, self._progress, at)), ("oldest", figures.oldest(q, self._ids, at)),
-                ("gap", gap), ("fill", figures.fill(q)),
+                ("ready", ready), ("in_progress", figures.in_progress(q, held, at)),
+                ("stuck", figures.stuck(q, held, figures.writers(snapshot), self._progress, at)),
+                ("scheduled", self._extra(q, "scheduled", at)), ("dead", self._extra(q, "dead", at)),
+                ("oldest", figures.oldest(q, self._ids, at)), ("gap", gap), ("fill", figures.fill(q)),
             )
         )  # fmt: skip
         push = Figure(rates.pushed) if rates else missing
         pop = Figure(rates.popped) if rates else missing
+        if q.elsewhere:
+            push, pop = aged(self._by_ids.push or missing), aged(self._by_ids.pop or missing)
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
-        shed = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
         recent = self._window.rates(_SMOOTH_S)
         signs = Signs(
-            ready=ready, in_progress=in_progress, stuck=stuck, oldest=oldest, push_rate=push, pop_rate=pop,
-            recent_pop_rate=Figure(recent.popped) if recent else missing, net_rate=rates.net if rates else None,
-            fill=fill, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
+            ready=ready.evidence, in_progress=in_progress.evidence, stuck=stuck.evidence, oldest=oldest.evidence,
+            push_rate=push.evidence, pop_rate=pop.evidence,
+            recent_pop_rate=Figure(recent.popped) if recent else missing,
+            completes=recent.completed if recent else None, net_rate=rates.net if rates else None,
+            fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout)),
             layout=q.layout, samples=q, snapshot=snapshot, target=readings[0], queue=readings[1],
         )  # fmt: skip
         verdicts, self._signs = judge(signs, at, self._signs)
-        self._remember(at, ready, in_progress, oldest)
+        self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
-            scheduled=self._extra(q, "scheduled"), dead=self._extra(q, "dead"), oldest=oldest,
+            scheduled=scheduled, dead=dead, oldest=oldest,
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
-            gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready, readings[1].poppers),
+            gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready.evidence, readings[1].poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, shed=shed, ledger=None,
-            past=self._chronicle.add(verdicts, at), **figures.clients(readings[1]), **figures.size(readings[1].use),
-            done=figures.done(q, ready, in_progress),
+            past=self._chronicle.add(verdicts, at), **figures.size(readings[1].use),
+            done=figures.done(q, ready, in_progress), counting=q.counting,
+            **figures.clients(readings[1], SESSIONS if q.elsewhere else _UNSEEN),
             flow=self._flow_now, span_s=self._span_s, use=readings[1].use,
         )  # fmt: skip
 
-    def _extra(self, q: QueueSamples, figure: str) -> Figure:
-        state, anchor = q.layout.state, q.anchor
+    def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:
+        state, count = q.layout.state, q.count
         if figure == "scheduled":
-            counted = anchor.scheduled if anchor is not None and q.layout.due_at is not None else None
-            return figures.counted(q, q.scheduled, figure, counted)
-        dead = anchor.dead if anchor is not None and state is not None and state.dead is not None else None
-        return figures.counted(q, q.dead, figure, dead)
+            scanned = count.scheduled if count is not None and q.layout.due_at is not None else None
+            return figures.counted(q, q.scheduled, figure, scanned, at)
+        dead = count.dead if count is not None and state is not None and state.dead is not None else None
+        return figures.counted(q, q.dead, figure, dead, at)
 
     def _forecast(self, ready: Figure, poppers: ClientsSeen | None) -> Forecast:
         if ready.at_least:
             return Forecast(Trend.UNKNOWN)
         return forecast(ready.value, self._window.ticks, poppers.connected if poppers is not None else None)
 
-    def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure) -> None:
-        now = self._window.rates(_SMOOTH_S)
+    def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True) -> None:
+        now = self._window.rates(_SMOOTH_S) if rates else None
         self._points.add(
             Point(
                 at, None if ready.at_least else ready.value, now.pushed if now else None, now.popped if now else None,
@@ -220,12 +303,24 @@ def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
 
 def _uncounted(snapshot: Snapshot) -> str:
     """Why there are no counters in this poll."""
-    failed = (f.reason for f in snapshot.failures if f.probe == "counters" and not f.queue)
+    failed = (f.reason for f in snapshot.failures if f.probe in ("counters", PROBE) and not f.queue)
     return next(failed, "counters were not read in this poll")
 
 
+def _nothing_counted(seconds: float) -> str:
+    """Why there are no rates where the server keeps no counters of the table; for so long polls have found none."""
+    if seconds < 1:
+        return "the server has counted nothing of this table yet, or has forgotten it"
+    return f"the server has counted nothing of this table since {lasting(seconds)} ago"
+
+
 def _completes(q: QueueSamples, rates: Rates | None, missing: Figure) -> Figure:
-    if not q.layout.traits.completes or q.layout.state is None or q.layout.state.in_progress is None:
+    if (
+        q.layout.pop == "delete"
+        or not q.layout.traits.completes
+        or q.layout.state is None
+        or q.layout.state.in_progress is None
+    ):
         return Figure.unknown(q.unknown.get("complete_rate", "a pop of this design completes its message"))
     if rates is None:
         return missing

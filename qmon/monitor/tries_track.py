@@ -78,10 +78,10 @@ class TriesTrack:
             case.attempts = attempts
         elif case.away:
             case.failures += 1
-            case.mark = mark
-        elif mark != case.mark:
+            case.mark = mark or case.mark
+        elif mark and mark != case.mark:
             # The first mark may have been left by one that only looked; each later one was left after it.
-            case.failures += case.mark != "0"
+            case.failures += case.mark not in ("", "0")
             case.mark = mark
 
 

@@ -5,6 +5,7 @@ What is known here outlives a connection: without it each new one would run the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from qmon.model.observer import Key
@@ -20,6 +21,10 @@ class Wary:
 
     def __init__(self) -> None:
         self._losses: dict[Key, int] = {}
+
+    def keep(self, stays: Callable[[Key], bool]) -> None:
+        """Forget the probes that do not stay."""
+        self._losses = {probe: losses for probe, losses in self._losses.items() if stays(probe)}
 
     def rest(self, probe: Key) -> int:
         """For how many polls of a new connection the probe is left out: mostly none; more with each loss, up to 256."""

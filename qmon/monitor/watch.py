@@ -13,12 +13,18 @@ from qmon.monitor.resolve import Resolved, resolve
 
 
 def open_poller(
-    target: Target, layouts: Sequence[Layout] = (), *, interval_s: float = 2.0, budget: Budget | None = None
+    target: Target,
+    layouts: Sequence[Layout] = (),
+    *,
+    interval_s: float = 2.0,
+    budget: Budget | None = None,
+    within_s: float | None = None,
 ) -> Poller:
     """A poller for a target, not started yet.
 
     ``layouts``: the queues of the user's configuration; those of the registry, or found by shape, are added.
-    ``budget``: what polling may cost the server; without one that of the target.
+    ``budget``: what polling may cost the server; without one that of the target. ``within_s``: a look that ends after
+    so many seconds, in which nothing is begun that takes longer.
     Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or a target of an unknown kind, and where only the
     server can tell its kind (a DSN) what connecting raises.
     """
@@ -27,7 +33,8 @@ def open_poller(
     def connect(session: Session) -> Connection:
         return engine.connect(target, session)
 
-    def find(connection: Connection) -> Resolved:
-        return resolve(connection, engine, layouts)
+    def find(connection: Connection, before: Resolved) -> Resolved:
+        return resolve(connection, engine, layouts, before=before)
 
-    return Poller(target.name, engine, connect, find, interval_s, layouts, budget=budget or target.budget)
+    budget = budget or target.budget
+    return Poller(target.name, engine, connect, find, interval_s, budget=budget, within_s=within_s)

@@ -15,10 +15,20 @@ class WatchedProgress:
 
     def __init__(self) -> None:
         self._since: dict[str, float] = {}
+        self._first: float | None = None
 
     def see(self, ids: Iterable[str], at: float) -> None:
         """Take in the ids in progress at ``at`` (server clock, seconds); ids that are gone are forgotten."""
         self._since = {i: self._since.get(i, at) for i in ids}
+        self._first = at if self._first is None else self._first
+
+    def broken(self) -> None:
+        """There was a gap: what came between was not seen."""
+        self._first = None
+
+    def seen_s(self, at: float) -> float:
+        """For how long it was watched, in seconds: what has been in progress for longer is known."""
+        return 0.0 if self._first is None else max(0.0, at - self._first)
 
     def beyond(self, timeout_s: float, at: float) -> int:
         """How many have been seen in progress for more than ``timeout_s`` seconds."""

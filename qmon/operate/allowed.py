@@ -31,6 +31,6 @@ def why_not(layout: Layout, kind: Kind) -> str | None:
 def _no_requeue(layout: Layout) -> str | None:
     if layout.ring is not None:
         return "the messages of a ring stay in their slots; repair fills its holes and requeues its orphans"
-    if layout.traits.deletes_on_pop:
+    if layout.deletes_on_pop:
         return None  # the sessions that hold messages are ended
     return "the layout names no state column" if layout.state is None else None

@@ -17,7 +17,7 @@ from qmon.operate import naming
 from qmon.operate.archive_pace import IDLE_S, Pace
 from qmon.operate.shapes import SHAPES
 
-SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2)
+SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
 """Of the connection that archives: it gives up soon where somebody holds what it wants."""
 
 _RECENT_S: Final = 10.0

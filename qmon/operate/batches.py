@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.errors import DeadlineExceeded, QueryFailed
+from qmon.errors import DeadlineExceeded, LockTimeout, QmonError, QueryFailed
 from qmon.model.operations import Progress
 from qmon.operate.acting import Stopped, Tell
 from qmon.operate.frozen import Frozen, Mark
@@ -18,13 +20,39 @@ from qmon.operate.pacing import Pace
 
 Move = Callable[[Sequence[Mark], Tally], list[Mark]]
 """One batch, within its transaction: does it, says so in the tally, and returns the rows that others had locked."""
+Named = Callable[[Mark], str]
+"""What a row is called, for people."""
 
-_TRY_AGAIN: Final = frozenset({"40001", "40P01", "55P03"})
-"""SQLSTATEs of a deadlock, of a failed serialization and of a lock that did not come: the batch is tried again."""
+_TRY_AGAIN: Final = frozenset({"40001", "40P01"})
+"""SQLSTATEs of a deadlock and of a failed serialization: tried again, as is what waited for a lock in vain."""
+_REFUSALS: Final = re.compile("22|23|27|44|P0")
+"""How the SQLSTATEs begin by which a constraint, a check option, a policy or a trigger refuses a row."""
+_OWN_ERRORS: Final = 50_000
+_NO_STATE_SAYS: Final = frozenset({3609, 3616, 33504})
+"""SQL Server: numbers from which RAISERROR and THROW are somebody's own; those of a batch that a trigger ended, and of
+a row that a security policy blocks."""
 _TRIES: Final = 5
+_ANY: Final = ("", "")
+"""The mark of a batch that chooses its rows itself."""
 _LOOK_EVERY_S: Final = 0.05
 _PATIENCE_S: Final = 0.3
 """Seconds that a batch may go on after the operator said stop; then the server is asked to cancel it."""
+
+
+class RowRefused(QmonError):
+    """What came of a statement is not what it was for: a trigger or a rule had its way. The batch is rolled back."""
+
+
+def _refusal(problem: QmonError) -> str | None:
+    """Why a row is left alone where this came of it; ``None``: it is not about a row."""
+    if isinstance(problem, RowRefused):
+        return str(problem)
+    if not isinstance(problem, QueryFailed):
+        return None
+    words = str(problem).removeprefix(f"{problem.query}: ")
+    own = any(number >= _OWN_ERRORS or number in _NO_STATE_SAYS for number in problem.numbers)
+    policy = problem.sqlstate == "42501" and "row-level security" in words
+    return words if own or policy or _REFUSALS.match(problem.sqlstate) else None
 
 
 class Batches:
@@ -44,9 +72,14 @@ class Batches:
         self._pace = pace or Pace()
         self._begun = time.monotonic()
         self._cancelled = False
+        self._named: Named = itemgetter(0)
 
-    def work(self, rows: Frozen, move: Move) -> None:
-        """Move all rows; those that others have locked are tried once more at the end."""
+    def work(self, rows: Frozen, move: Move, named: Named = itemgetter(0)) -> None:
+        """Move all rows; those that others have locked are tried once more at the end.
+
+        Where the server refuses a batch, its halves are tried, until the row that is refused stands alone.
+        """
+        self._named = named
         locked: list[Mark] = []
         self._through(iter(rows), move, locked, again=False)
         if locked and not self._cancelled:
@@ -63,25 +96,47 @@ class Batches:
 
         while done < count and not self._cancelled:
             last = 0
-            self._through(iter([("", "")]), move, [], again=False)
+            self._through(iter([_ANY]), move, [], again=False)
             done += last
             if last == 0:
                 break
 
     def _through(self, rest: Iterator[Mark], move: Move, locked: list[Mark], *, again: bool) -> None:
-        while some := list(islice(rest, self._pace.size)):
-            if self._stopped():
-                self._cancelled = True
-                self._operation.cancel()
-                return
+        while not self._cancelled and (some := list(islice(rest, self._pace.size))):
             try:
-                locked += self._batch(some, move, again=again)
+                self._whole_or_halves(some, move, locked, again=again)
             except DeadlineExceeded:
                 if not self._stopped():
                     raise
-                self._cancelled = True
-                self._operation.cancel()
+                self._cancel()
+
+    def _cancel(self) -> None:
+        self._cancelled = True
+        self._operation.cancel()
+
+    def _whole_or_halves(self, some: Sequence[Mark], move: Move, locked: list[Mark], *, again: bool) -> None:
+        waiting = [some]
+        while waiting:
+            if self._stopped():
+                self._cancel()
                 return
+            part = waiting.pop()
+            try:
+                locked += self._batch(part, move, again=again)
+            except QmonError as problem:
+                if (why := _refusal(problem)) is None or part == [_ANY]:
+                    raise
+                if len(part) > 1:
+                    middle = len(part) // 2
+                    waiting += [part[middle:], part[:middle]]
+                else:
+                    self._refuse(part[0], why, again=again)
+
+    def _refuse(self, mark: Mark, why: str, *, again: bool) -> None:
+        with self._operation.batch() as tally:
+            tally.refused, tally.skipped = 1, -1 if again else 0
+        self._operation.refuse(why, self._named(mark))
+        self._say()
 
     def _batch(self, some: Sequence[Mark], move: Move, *, again: bool) -> list[Mark]:
         for left in reversed(range(_TRIES)):
@@ -91,7 +146,8 @@ class Batches:
                     locked = move(some, tally)
                     tally.skipped = len(locked) - (len(some) if again else 0)
             except QueryFailed as problem:
-                if problem.sqlstate not in _TRY_AGAIN or not left or self._stopped():
+                again_helps = isinstance(problem, LockTimeout) or problem.sqlstate in _TRY_AGAIN
+                if not again_helps or not left or self._stopped():
                     raise
                 self._rest(self._pace.held_up())
                 continue
@@ -108,11 +164,11 @@ class Batches:
 
     def _say(self) -> None:
         total = self._operation.total
-        over = total.done + total.skipped + total.changed
+        over = total.done + total.skipped + total.changed + total.refused
         elapsed = time.monotonic() - self._begun
         rate = over / elapsed if elapsed > 0 and over else None
         left = None if rate is None else max(0.0, (self._total - over) / rate)
-        self._tell(Progress(self._total, total.done, total.skipped, total.changed, rate, left))
+        self._tell(Progress(self._total, total.done, total.skipped, total.changed, rate, left, refused=total.refused))
 
 
 class _Watch:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
@@ -14,11 +15,13 @@ from qmon.engines.base import EngineName, Value
 from qmon.engines.queries import Name
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.duration import format_duration
+from qmon.model.ids import id_parts
 from qmon.model.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
 from qmon.model.owners import Facts, Proof, proof
-from qmon.operate.frozen import CHUNK, Frozen, frozen, read_marks, texts_for
+from qmon.operate.frozen import CHUNK, Frozen, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql
+from qmon.operate.table import Structure
 
 MOST: Final = 2_000_000
 """Messages that one plan freezes; more are done by planning again."""
@@ -62,6 +65,11 @@ class Found:
     versions: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Done:
+    done: int
+
+
 def check(layout: Layout, choice: Choice) -> None:
     """Raise ``BadInput`` for a choice that makes no sense on this layout."""
     if choice.state is not None and choice.state not in STATES:
@@ -75,10 +83,21 @@ def check(layout: Layout, choice: Choice) -> None:
             raise BadInput(f"{value} is not {what}")
     if choice.limit == 0:
         raise BadInput("a limit of 0 leaves nothing to do")
-    if choice.ids and layout.id is None:
-        raise BadInput(f"queue {layout.queue!r} has no ids: it can be acted on in bulk only")
     if choice.owner is not None and layout.owner is None:
         raise BadInput(f"queue {layout.queue!r} has no column that says who popped a message")
+
+
+def needs_pushed(layout: Layout) -> None:
+    """Raise ``BadInput`` where it is not known when a message was pushed."""
+    if layout.enqueued_at is None:
+        raise BadInput(f"queue {layout.queue!r} has no column that says when a message was pushed; give ids")
+    if not layout.tells(layout.enqueued_at):
+        raise BadInput(f"queue {layout.queue!r}: {zoneless(layout.enqueued_at)}; or give ids")
+
+
+def zoneless(column: str) -> str:
+    """What to do about a column whose times could be those of any clock."""
+    return f'{column} has no time zone: say in the configuration times = "utc", "local" or such as "Europe/Berlin"'
 
 
 def value_of(layout: Layout, state: str) -> StateValue | None:
@@ -87,26 +106,48 @@ def value_of(layout: Layout, state: str) -> StateValue | None:
     return found
 
 
-def column_names(layout: Layout, since: str | None) -> dict[str, Name]:
+def column_names(layout: Layout, structure: Structure, since: str | None) -> dict[str, Name]:
     """What stands for the names in the statements that read messages."""
     owner = layout.owner
     return {
         "table": layout.table.parts,
         "id": layout.id,
+        "key": structure.key or None,
+        "called": structure.called_by(layout) or None,
         "state": None if layout.state is None else layout.state.column,
-        "since": since,
+        "since": layout.timed(since),
         "owner": None if owner is None else owner.column,
-        "lease": owner.column if owner is not None and owner.kind == "lease" else None,
-        "beat": owner.column if owner is not None and owner.kind == "heartbeat" else None,
+        "lease": layout.timed(owner.column) if owner is not None and owner.kind == "lease" else None,
+        "beat": layout.timed(owner.column) if owner is not None and owner.kind == "heartbeat" else None,
         "attempts": layout.attempts,
         "payload": layout.payload if layout.data_table is None else None,
+        "sized": None,
     }
 
 
-def shown_columns(layout: Layout, since: str | None) -> dict[str, object]:
+def shown_columns(layout: Layout, structure: Structure, since: str | None) -> dict[str, object]:
     """The columns that an undo will find and show again, as an operation's frozen values keep them."""
-    names = column_names(layout, since)
-    return {"columns": {name: names[name] for name in ("id", "state", "since", "owner", "attempts", "payload")}}
+    names = column_names(layout, structure, since) | {"since": since}
+    return {"columns": {name: names[name] for name in ("called", "state", "since", "owner", "attempts", "payload")}}
+
+
+def named_columns(called: Sequence[str], id: str | None, ids: Sequence[str]) -> tuple[str, ...]:
+    """The columns that these ids are made of: those that a message is called by, or ``id`` alone.
+
+    Raises ``BadInput`` for ids that have as many parts as neither.
+    """
+    if not called and id is None:
+        raise BadInput("these messages have no ids: they can be acted on in bulk only")
+    if not called or all(len(id_parts(text, len(called))) == len(called) for text in ids):
+        return tuple(called) or ((id,) if id is not None else ())
+    if id is not None and all(len(id_parts(text, len(called))) == 1 for text in ids):
+        return (id,)
+    raise BadInput(f"an id here is {'/'.join(called)}; a / within a part is written \\/")
+
+
+def named_names(named: Sequence[str]) -> dict[str, Name]:
+    """What stands for the names of ``:ids`` in the statements that choose."""
+    return {"named": named or None, "first": named[0] if named else None, "last": named[-1] if named else None}
 
 
 def read_facts(sql: Sql) -> Facts:
@@ -114,9 +155,33 @@ def read_facts(sql: Sql) -> Facts:
     return sql.fetch(Facts, "facts", {})[0]
 
 
-def choose(sql: Sql, layout: Layout, choice: Choice, wanted: Wanted) -> Chosen:
-    """Count and freeze; only reads, and locks nothing. Raises ``BadInput`` for ids that cannot be ids here."""
-    sql.execute("modest", {})
+def choose(sql: Sql, layout: Layout, structure: Structure, choice: Choice, wanted: Wanted) -> Chosen:
+    """Count and freeze; only reads, and locks nothing.
+
+    Raises ``BadInput`` for ids that cannot be ids here, or where there are several messages to one of them.
+    """
+    sql.set_up("modest")
+    if choice.ids:
+        _each_one(sql, layout, structure, choice.ids)
+    return _chosen(sql, layout, structure, choice, wanted)
+
+
+def _each_one(sql: Sql, layout: Layout, structure: Structure, ids: Sequence[str]) -> None:
+    """Raise ``BadInput`` where one of these ids names several messages."""
+    named = named_columns(structure.called_by(layout), layout.id, ids)
+    if structure.known_by(named):
+        return
+    names: dict[str, Name] = {"table": layout.table.parts, **named_names(named)}
+    with _as_ids(layout):
+        several = sql.fetch(_Done, "several", names, {"ids": ids_for(sql.engine.name, named, ids)})[0].done
+    if several:
+        known = f"; write {'/'.join(structure.called_by(layout))}" if structure.keys else ", nor does any other key"
+        raise BadInput(f"{'/'.join(named)} does not tell messages apart here: one of these ids names several{known}")
+
+
+def _chosen(sql: Sql, layout: Layout, structure: Structure, choice: Choice, wanted: Wanted) -> Chosen:
+    named = named_columns(structure.called_by(layout), layout.id, choice.ids) if choice.ids else ()
+    names = column_names(layout, structure, wanted.since) | named_names(named)
     facts = read_facts(sql)
     known = proof(layout, facts)
     proves = "in_progress" in wanted.states
@@ -127,7 +192,7 @@ def choose(sql: Sql, layout: Layout, choice: Choice, wanted: Wanted) -> Chosen:
     marks: list[Frozen] = []
     left: Counter[str] = Counter()
     for state in wanted.states or (None,):
-        values = _values(sql.engine.name, layout, choice, wanted, facts)
+        values = _values(sql.engine.name, layout, choice, named, wanted, facts)
         values |= {
             "any_state": state is None,
             "state": None if state is None else value_of(layout, state),
@@ -137,7 +202,8 @@ def choose(sql: Sql, layout: Layout, choice: Choice, wanted: Wanted) -> Chosen:
             "wanted": array(states if state == "in_progress" else {OwnerState.NONE}),
             "limit": limit - sum(each.count for each in marks),
         }
-        found = _ask(sql, layout, values, wanted)
+        with _as_ids(layout):
+            found = sql.fetch(Found, "choose", names, values)
         marks.append(frozen_of(sql, found))
         left.update({row.what: row.count for row in found if row.what != "chosen"})
     rows = Frozen(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
@@ -156,7 +222,13 @@ def frozen_of(sql: Sql, found: Iterable[Found]) -> Frozen:
 
 
 def narrowed(
-    chosen: Chosen, sql: Sql, layout: Layout, choice: Choice, wanted: Wanted, ids: tuple[str, ...]
+    chosen: Chosen,
+    sql: Sql,
+    layout: Layout,
+    structure: Structure,
+    choice: Choice,
+    wanted: Wanted,
+    ids: tuple[str, ...],
 ) -> dict[str, OwnerState]:
     """The owner states of a few chosen messages, by where they lie."""
     if len(chosen.owner_states) == 1:
@@ -164,25 +236,29 @@ def narrowed(
         return {key: only for key, _ in chosen.rows.first(len(ids))}
     out: dict[str, OwnerState] = {}
     for state in sorted(chosen.owner_states):
-        one = choose(sql, layout, replace(choice, ids=ids, owner_states=frozenset({state})), wanted)
+        one = _chosen(sql, layout, structure, replace(choice, ids=ids, owner_states=frozenset({state})), wanted)
         out |= {key: state for key, _ in one.rows}
     return out
 
 
-def _ask(sql: Sql, layout: Layout, values: dict[str, Value], wanted: Wanted) -> list[Found]:
+@contextlib.contextmanager
+def _as_ids(layout: Layout) -> Iterator[None]:
+    """What the server cannot read as a value is an id that is none: there is no other that the operator gives."""
     try:
-        return sql.fetch(Found, "choose", column_names(layout, wanted.since), values)
+        yield
     except PermissionMissing:
         raise
     except QueryFailed as problem:
-        if problem.sqlstate[:2] == "22" and values["some"]:
+        if problem.sqlstate[:2] == "22":
             raise BadInput(f"these are no ids of queue {layout.queue!r}: {problem}") from problem
         raise
 
 
-def _values(engine: EngineName, layout: Layout, choice: Choice, wanted: Wanted, facts: Facts) -> dict[str, Value]:
+def _values(
+    engine: EngineName, layout: Layout, choice: Choice, named: Sequence[str], wanted: Wanted, facts: Facts
+) -> dict[str, Value]:
     return {
-        "ids": texts_for(engine, choice.ids) if choice.ids else None,
+        "ids": ids_for(engine, named, choice.ids) if choice.ids else None,
         "some": bool(choice.ids),
         "cutoff": _before(facts, wanted.older_than_s),
         "stuck": _before(facts, wanted.stuck_s),

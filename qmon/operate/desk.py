@@ -11,11 +11,14 @@ from typing import Final
 
 from qmon.engines.base import Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
+from qmon.errors import NoConnectionLeft
 from qmon.operate.acting import Desk, Who
 
 STATEMENT_S: Final = 120.0
 """A statement of an operation is given up after so long; an exact count of a long table is the slowest."""
 LOCK_WAIT_S: Final = 5.0
+_READS: Final = frozenset({"operations", "pauses"})
+"""Purposes that change nothing, and so can be served by a standby."""
 
 
 class Connections:
@@ -29,8 +32,13 @@ class Connections:
 
     def __call__(self, purpose: str) -> Connection:
         """Open one; raises what connecting raises."""
-        session = Session(purpose, statement_timeout_s=STATEMENT_S, lock_timeout_s=LOCK_WAIT_S)
-        made = self._engine.connect(self._target, session)
+        session = Session(
+            purpose, statement_timeout_s=STATEMENT_S, lock_timeout_s=LOCK_WAIT_S, writes=purpose not in _READS
+        )
+        try:
+            made = self._engine.connect(self._target, session)
+        except NoConnectionLeft as problem:
+            raise NoConnectionLeft(f"{problem}; acting needs a connection beside those that watch") from None
         with self._lock:
             self._open.append(made)
         return made

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from qmon.engines.arrays import array
 from qmon.engines.base import EngineName
+from qmon.model.ids import id_parts
 
 CHUNK: Final = 2000
 """Rows that are kept, and sent by the server, in one piece."""
@@ -65,17 +66,36 @@ def read_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
     return list(zip(json.loads(keys), json.loads(versions), strict=True))
 
 
-def marks_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
+def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()) -> dict[str, str]:
     """Marks as a server takes them: the values ``keys`` and ``versions``, and for PostgreSQL ``tids``.
 
-    A key of PostgreSQL is the table's oid, where it may have partitions, and the place in it: ``16402(0,1)``.
+    A key of PostgreSQL is the table's oid, where it may have partitions, and the place in it: ``16402(0,1)``. One of
+    SQL Server is the text of the columns ``key``: each of them is sent as a value of its own, ``k1``, ``k2`` …
     """
     if engine == "postgres":
-        keys = [key for key, _ in marks]
-        tids = array(key[key.index("(") :] for key in keys)
-        return {"keys": array(keys), "tids": tids, "versions": array(seen for _, seen in marks)}
-    rows = (ElementTree.tostring(ElementTree.Element("r", k=key, v=seen), encoding="unicode") for key, seen in marks)
+        places = [place for place, _ in marks]
+        tids = array(place[place.index("(") :] for place in places)
+        return {"keys": array(places), "tids": tids, "versions": array(seen for _, seen in marks)}
+    rows = (_element(id_parts(text, len(key)), {"k": text, "v": seen}) for text, seen in marks)
     return {"keys": "".join(rows), "versions": ""}
+
+
+def rows_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
+    """Rows of a store as a server takes them: the value ``rows``."""
+    return {"rows": texts_for(engine, (row for row, _ in marks))}
+
+
+def ids_for(engine: EngineName, columns: Sequence[str], ids: Iterable[str]) -> str:
+    """Ids made of these columns as a server takes them: a JSON array of rows (PostgreSQL), or XML (SQL Server)."""
+    parts = [id_parts(text, len(columns)) for text in ids]
+    if engine == "postgres":
+        return json.dumps([dict(zip(columns, each, strict=True)) for each in parts])
+    return "".join(_element(each, {}) for each in parts)
+
+
+def _element(parts: Sequence[str], more: dict[str, str]) -> str:
+    numbered = {f"k{number}": part for number, part in enumerate(parts, 1)}
+    return ElementTree.tostring(ElementTree.Element("r", numbered | more), encoding="unicode")
 
 
 def texts_for(engine: EngineName, texts: Iterable[str]) -> str:

@@ -25,6 +25,10 @@ TRIES: Final = 25
 """How often the lock on the table is asked for, each time for 200 ms, with as long a pause between."""
 _PAUSE_S: Final = 0.2
 _CANCELLED: Final = "57014"
+PUT_BACK: Final = (
+    "workers that put a failed message back by INSERT, after they deleted it, are refused as well: their transaction is"
+    " rolled back, and the message stays as it was before"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,18 @@ class _Rights:
     owns: bool
     kind: str
     instead: bool
+    above: str | None
+    heirs: bool
+
+    @property
+    def each_row(self) -> bool:
+        """Whether the gate must be asked for each row, as in partitions."""
+        return self.kind in ("partitioned table", "partition")
+
+
+def each_row(sql: Sql, layout: Layout) -> bool:
+    """Whether the gate of a table is asked for each row."""
+    return any(each.each_row for each in sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts}))
 
 
 def prepare_install_gate(desk: Desk, layout: Layout) -> Prepared:
@@ -42,16 +58,18 @@ def prepare_install_gate(desk: Desk, layout: Layout) -> Prepared:
         gate = switches.gate_of(sql, layout)
         rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
         switch = _switch_for(desk, layout)
+        found = rights[0] if rights else None
+        steps = _making(desk, found)
         plan = _plan(
             desk, layout, Kind.INSTALL_GATE, f"Put a gate on {layout.table}?",
-            sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in _making(desk)),
-            consequences=_consequences(desk), risks=_risks(desk, rights[0] if rights else None),
+            sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in steps),
+            consequences=_consequences(desk, found), risks=_risks(desk, found),
             undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
             refused=why_not(desk, sql) or _no_gate(layout, rights, gate),
         )  # fmt: skip
 
     def make(sql: Sql) -> None:
-        for name in _making(desk):
+        for name in steps:
             sql.execute(f"action/pause/{name}", _names(layout, switch))
 
     return PreparedGate(desk, layout, plan, make)
@@ -129,10 +147,11 @@ class PreparedGate(Once):
         )
 
 
-def _making(desk: Desk) -> tuple[str, ...]:
+def _making(desk: Desk, rights: _Rights | None) -> tuple[str, ...]:
     if desk.engine.name == "sqlserver":
         return ("gate_trigger", "gate_switch")
-    return ("gate_switch", "gate_grant", "gate_trigger")
+    rows = rights is not None and rights.each_row
+    return ("gate_switch", "gate_grant", "gate_trigger_rows" if rows else "gate_trigger")
 
 
 def _switch_for(desk: Desk, layout: Layout) -> TableName:
@@ -162,6 +181,8 @@ def _no_gate(layout: Layout, rights: list[_Rights], gate: Means | None) -> str |
         return "this queue needs no gate: its push asks a switch; pause it"
     if gate is not None:
         return f"{layout.table} has a gate already" + ("" if gate.enabled else ", which is disabled; remove it first")
+    if rights and rights[0].above is not None:
+        return f"the gate of {rights[0].above} is that of its partition {layout.table}, too"
     if not rights:
         return f"there is no table {layout.table}"
     if rights[0].kind == "other":
@@ -178,17 +199,21 @@ def _lock_words(lock: str) -> str:
     )
 
 
-def _consequences(desk: Desk) -> tuple[str, ...]:
+def _consequences(desk: Desk, rights: _Rights | None) -> tuple[str, ...]:
     if desk.engine.name == "sqlserver":
         return (
             "while a pause lasts, an INSERT fails with error 770001 (before 2012: 50000) and the whole transaction of"
             " the pusher is rolled back; the identity that it drew is burnt",
             _lock_words("Sch-M"),
         )
+    rows = rights is not None and rights.each_row
+    drawn = "the number that it drew is burnt" if rows else "no number is drawn"
+    every = ("every partition has it, those that are created or attached later too; each asks for inserts of its own",)
     return (
         "while a pause lasts, INSERT and COPY fail with SQLSTATE QM001 and the whole transaction of the pusher is"
-        " rolled back, unless its session asked to wait (qmon.pause_wait_ms); no number is drawn",
-        "each INSERT reads one sequence more, paused or not",
+        f" rolled back, unless its session asked to wait (qmon.pause_wait_ms); {drawn}",
+        *(every if rights is not None and rights.kind == "partitioned table" else ()),
+        f"each {'row inserted' if rows else 'INSERT'} reads one sequence more, paused or not",
         _lock_words("SHARE ROW EXCLUSIVE"),
     )
 
@@ -197,12 +222,20 @@ def _risks(desk: Desk, rights: _Rights | None) -> tuple[str, ...]:
     if desk.engine.name == "sqlserver":
         instead = ("the table has INSTEAD OF triggers: the gate sees what these insert",)
         return (
+            PUT_BACK,
             "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): where pushers use it, no gate",
             "bulk loads and bcp pass it unless they ask for triggers (FIRE_TRIGGERS)",
             *(instead if rights and rights.instead else ()),
         )
-    partitions = {
-        "partitioned table": ("inserts that name a partition pass it: only those into the whole table ask",),
-        "partition": ("inserts into the whole table pass it: only those that name this partition ask",),
-    }
-    return partitions.get(rights.kind if rights else "", ())
+    heirs = ("tables that inherit from this one have no gate: what is inserted into them passes",)
+    return (*passed_by(rows=rights is not None and rights.each_row), *(heirs if rights and rights.heirs else ()))
+
+
+def passed_by(*, rows: bool) -> tuple[str, ...]:
+    """What a pause by a gate stops besides pushers, and whom it does not stop, on PostgreSQL."""
+    moved = ("an UPDATE that moves a row into another partition inserts it there: poppers that do so fail, too",)
+    return (
+        PUT_BACK,
+        *(moved if rows else ()),
+        "sessions with session_replication_role = replica, as those of a subscription, pass it",
+    )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from qmon.engines.queries import Name
 from qmon.errors import BadInput
 from qmon.model.layout import Layout
 from qmon.model.operations import MAX_FIRST, Choice, Consent, Kind, LeftOut, OwnerState, Plan, Result, Row, Undo
@@ -22,6 +23,9 @@ from qmon.operate.words import ago, bytes_of, counted, short
 
 LOOKED_AT: Final = 1_000
 """So many rows are looked at, at each end of the queue, for the mark of who holds them."""
+_SEEN: Final = 5_000
+_LOCKS: Final = 50_000
+"""So many rows that are there, and so many locks, are compared on SQL Server."""
 _SHOWN: Final = 5
 _XIDS: Final = 1 << 32
 """Ids of transactions go round."""
@@ -51,6 +55,22 @@ class HeldRow:
     id: str | None
     age_s: float | None
     payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """A lock by which a session holds a row for itself. ``tree``: the index or heap; ``place``: the lock's name."""
+
+    session: int
+    tree: int
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLock:
+    """The name of the lock of a row that is there."""
+
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +104,12 @@ def prepare_requeue_sessions(desk: Desk, layout: Layout, choice: Choice) -> Requ
     """Plan to end the sessions whose transactions hold messages of this queue for longer than its timeout.
 
     A session is proven to hold messages where rows bear its mark (PostgreSQL: of the first and last 1,000 in the order
-    of pops; SQL Server: where it has locked rows, which a push does too). One that holds only the table's lock is left
-    out unless ``choice.owner_states`` has ``UNKNOWN``, one whose statement is running unless it has ``ALIVE``.
+    of pops; SQL Server: where it has locked rows that are not there to be seen). One that holds only the table's lock
+    is left out unless ``choice.owner_states`` has ``UNKNOWN``, one whose statement is running unless it has ``ALIVE``.
     ``choice.ids`` and ``choice.owner`` (an application name or a session's number) narrow it down.
     Raises ``BadInput`` for a queue whose pops do not delete, or a choice that makes no sense here.
     """
-    if not layout.traits.deletes_on_pop:
+    if not layout.deletes_on_pop:
         raise BadInput(f"a {layout.design} keeps what is popped; only where a pop deletes is a session ended for it")
     if choice.state not in (None, "in_progress"):
         raise BadInput(f"only what is in progress is requeued, not what is {choice.state}")
@@ -112,22 +132,51 @@ def prepare_requeue_sessions(desk: Desk, layout: Layout, choice: Choice) -> Requ
 
 def _with_rows(desk: Desk, sql: Sql, layout: Layout, holders: Sequence[Holder]) -> list[_Found]:
     """Each with the rows that are proven to be its own."""
-    if desk.engine.name == "sqlserver" or not holders:
-        return [_Found(each, (), each.rows or 0) for each in holders]
+    if not holders:
+        return []
+    if desk.engine.name == "sqlserver":
+        taken = _taken(sql, layout)
+        return [_Found(each, (), taken.get(each.session, 0)) for each in holders]
     order = layout.due_at or layout.id
     name = "action/sessions/held_rows" if order else "action/sessions/held_rows_any"
     names = {
         "table": layout.table.parts,
         "order": order,
         "id": layout.id,
-        "enqueued_at": layout.enqueued_at,
+        "enqueued_at": layout.timed(layout.enqueued_at),
         "payload": layout.payload,
+        "sized": payloads.sized(sql, layout.table, layout.payload),
     }
     held = sql.fetch(HeldRow, name, names, {"limit": LOOKED_AT})
     held.sort(key=lambda row: -(row.age_s or 0.0))
     whose = {xid: _whose(xid, holders) for xid in {row.xid for row in held}}
     mine = {each.session: tuple(row for row in held if whose[row.xid] is each) for each in holders}
     return [_Found(each, mine[each.session], len(mine[each.session])) for each in holders]
+
+
+def _taken(sql: Sql, layout: Layout) -> dict[int, int]:
+    """Rows that sessions have taken, as far as that is proven: SQL Server shows locks alone, and what was pushed
+    without a commit is locked like what was popped; but a pushed row is there to be seen.
+
+    Only the newest rows are looked at. Where the order of pushes is not that of a column, these may be anywhere: then
+    something is proven only where all rows were seen.
+    """
+    table: dict[str, Name] = {"table": layout.table.parts}
+    held = sql.fetch(HeldLock, "action/sessions/held_locks", table, {"limit": _LOCKS})
+    pushed_last = layout.id is not None and layout.due_at is None
+    name = "action/sessions/seen_locks" if pushed_last else "action/sessions/seen_locks_any"
+    seen = {each.place for each in sql.fetch(SeenLock, name, table | {"order": layout.id}, {"limit": _SEEN})}
+    if len(held) >= _LOCKS or (len(seen) >= _SEEN and not pushed_last):
+        return {}
+    trees: dict[int, dict[int, set[str]]] = {}
+    for each in held:
+        trees.setdefault(each.session, {}).setdefault(each.tree, set()).add(each.place)
+    # Which index was read is the server's choice: in the others no lock is known by a row, be it taken or pushed.
+    return {
+        session: min(len(places - seen) for places in of_trees.values())
+        for session, of_trees in trees.items()
+        if max(len(places) for places in of_trees.values()) < _SEEN
+    }
 
 
 def _whose(xid: str, holders: Sequence[Holder]) -> Holder | None:
@@ -233,7 +282,7 @@ def _plan(
         left_out=left_out,
         undo=Undo(possible=False, notes=("a rollback cannot be taken back; what goes back to the queue stays there",)),
         consequences=(*_lines(ended), *_ready_again(rows)) if doomed else (),
-        risks=tuple(_risks(desk)) if doomed else (),
+        risks=tuple(_risks()) if doomed else (),
         consent=Consent.TYPED if desk.target.prod else Consent.BUTTON,
         refused=desk.read_only
         or refused
@@ -268,7 +317,5 @@ def _ready_again(rows: int) -> Iterable[str]:
         yield f"{counted(rows, 'message')} will be ready again once the rollback is through"
 
 
-def _risks(desk: Desk) -> Iterable[str]:
+def _risks() -> Iterable[str]:
     yield "whoever is still working on such a message cannot commit any more, but what was done elsewhere is done twice"
-    if desk.engine.name == "sqlserver":
-        yield "a row that a session has locked may be one it pushed: that push is rolled back then"

@@ -21,9 +21,14 @@ from qmon.operate.audit import Audit, AuditFailed
 
 PROGRESS_EVERY_S: Final = 1.0
 """How often, in seconds, the local audit is told how far an operation is; one that cannot be written stops it."""
+_REASONS: Final = 5
+_NAMED: Final = 5
+"""Of so many reasons for refusals so many messages are named."""
 _LETTERS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
 _REASON: Final = {Kind.PAUSE: "a pause needs a reason, which everybody sees"}
-_CONTROL: Final = ("control/01_schema", "control/03_operations")
+_CONTROL: Final = tuple(
+    f"control/{name}" for name in ("01_schema", "03_operations", "05_store", "06_make_store", "07_put_back")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class Tally:
     done: int = 0
     skipped: int = 0
     changed: int = 0
+    refused: int = 0
 
 
 def standing(connection: Connection, engine: Engine) -> Standing:
@@ -86,6 +92,8 @@ def ensure_control(connection: Connection, engine: Engine) -> bool:
     try:
         with connection.transaction():
             for name in _CONTROL:
+                if not queries.exists(engine.name, name, connection.version):
+                    continue
                 connection.execute(_bound(connection, engine, name))
     except PermissionMissing:
         return False
@@ -140,6 +148,8 @@ class Running:
         self._record = record
         self._audit = Audit(desk.audit)
         self._notes: list[str] = []
+        self._refusals: dict[str, list[str]] = {}
+        self._altered = 0
         self._state = State.DONE
         self._told = 0.0
 
@@ -179,16 +189,28 @@ class Running:
             yield tally
             if self.recorded:
                 values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
+                values |= {"refused": tally.refused}
                 values["busy_s"] = time.monotonic() - begun
                 if self._run("operation_count", values | {"id": self.id}) == 0:
                     raise AuditFailed(f"operation {self.id} is not written down as running any more; it was stopped")
         self.total.done += tally.done
         self.total.skipped += tally.skipped
         self.total.changed += tally.changed
+        self.total.refused += tally.refused
 
     def note(self, text: str) -> None:
         """Something the operator should know; ends up in the result."""
         self._notes.append(text)
+
+    def refuse(self, why: str, name: str) -> None:
+        """A row was left alone, since the server would not have it."""
+        if why not in self._refusals and len(self._refusals) >= _REASONS:
+            why = "for other reasons"
+        self._refusals.setdefault(why, []).append(name)
+
+    def alter(self, count: int) -> None:
+        """So many rows came out otherwise than they were written, in what does not matter to the queue."""
+        self._altered += count
 
     def cancel(self) -> None:
         """It ends before all was done, since the operator wanted it to."""
@@ -196,6 +218,7 @@ class Running:
 
     def end(self) -> None:
         """Write how it ended, first in the database, then here."""
+        self._conclude()
         self._close(self._state)
         self._write("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
 
@@ -203,6 +226,7 @@ class Running:
         """Write as much as can be written of how it broke; never raises."""
         some = self.total.done > 0
         state = State.INTERRUPTED if some or not isinstance(problem, QmonError) else State.FAILED
+        self._conclude()
         self._notes.append(f"{type(problem).__name__}: {problem}"[:500])
         with contextlib.suppress(QmonError):
             self._close(state)
@@ -210,9 +234,26 @@ class Running:
 
     def result(self) -> Result:
         """How it ended."""
-        done, skipped, changed = self.total.done, self.total.skipped, self.total.changed
-        plan = self._plan
-        return Result(self.id, plan.kind, plan.queue, self._state, done, skipped, changed, tuple(self._notes))
+        plan, total = self._plan, self.total
+        return Result(
+            operation=self.id,
+            kind=plan.kind,
+            queue=plan.queue,
+            state=self._state,
+            done=total.done,
+            skipped=total.skipped,
+            changed=total.changed,
+            refused=total.refused,
+            notes=tuple(self._notes),
+        )
+
+    def _conclude(self) -> None:
+        """Say what was refused and why, and what came out otherwise."""
+        for why, names in self._refusals.items():
+            which = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+            self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
+        if self._altered:
+            self._notes.append(f"{self._altered:,} came back with other values in columns that a trigger writes")
 
     def _close(self, state: State) -> None:
         if self.recorded:
@@ -225,7 +266,8 @@ class Running:
             self._write("end", {**self._counts(), "state": str(state), "problem": words})
 
     def _counts(self) -> dict[str, object]:
-        return {"done": self.total.done, "skipped": self.total.skipped, "changed": self.total.changed}
+        total = self.total
+        return {"done": total.done, "skipped": total.skipped, "changed": total.changed, "refused": total.refused}
 
     def _write(self, event: str, entry: Mapping[str, object]) -> None:
         self._audit.write(event, {"operation": self.id, "target": self._desk.target.name, **entry})

@@ -29,6 +29,7 @@ class Recorded:
     done: int
     skipped: int
     changed: int
+    refused: int
     started_at: float
     ended_at: float | None
     state: str
@@ -65,6 +66,7 @@ class Recorded:
             done=self.done,
             skipped=self.skipped,
             changed=self.changed,
+            refused=self.refused,
             started_at=self.started_at,
             ended_at=self.ended_at,
             undo_state=self.undo_state,

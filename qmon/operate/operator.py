@@ -35,7 +35,7 @@ class Operator:
         """
         if (refused := refusal(self.desk, layout, Kind.REQUEUE)) is not None:
             return refused
-        if layout.traits.deletes_on_pop:
+        if layout.deletes_on_pop:
             return prepare_requeue_sessions(self.desk, layout, choice)
         return prepare_requeue(self.desk, layout, choice)
 

@@ -11,7 +11,7 @@ from qmon.model.duration import format_duration
 from qmon.model.layout import Layout, TableName
 from qmon.model.operations import DEFAULT_PAUSE_S, Consent, Kind, Pause, Plan, Progress, Result, Side, Undo
 from qmon.model.pauses import clock
-from qmon.operate import quiet, switches
+from qmon.operate import gate, gate_proof, quiet, switches
 from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell
 from qmon.operate.once import Once
 from qmon.operate.operation import Record
@@ -49,7 +49,7 @@ def prepare_pause(desk: Desk, layout: Layout, side: Side, for_s: float = DEFAULT
             predicate=f"the {side} of {layout.table}, until {clock(now_ms / 1000 + for_s)}",
             sql=() if means is None else (switches.setting(sql, means),), seconds=0.1,
             undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
-            consequences=_felt(side, means), risks=(*_already(held, known, side), *_passed(means)),
+            consequences=_felt(side, means), risks=(*_already(held, known, side), *_passed(sql, layout, means)),
             consent=Consent.TYPED if desk.target.prod else Consent.BUTTON, reason=True, refused=why,
         )  # fmt: skip
     return PreparedPause(desk, layout, plan, means, for_s)
@@ -104,9 +104,32 @@ class PreparedPause(Once):
                 tell(Progress(1, 1, 0, 0, None, None, "watching whether it works"))
                 if self._for_s is not None:
                     work.note(f"paused until {clock(until_ms / 1000)}")
-                    seen = quiet.watch(quiet.Meter(sql, layout, means.side), stopped)
-                    work.note(seen.text(means.side))
+                    for note in self._proof(sql, means, stopped):
+                        work.note(note)
             return work.result()
+
+    def _proof(self, sql: Sql, means: Means, stopped: Stopped) -> tuple[str, ...]:
+        """What shows that it works. Raises ``BadInput``, with the pause lifted, where a gate lets inserts pass."""
+        if means.way == "switch":
+            return (quiet.watch(quiet.Meter(sql, self._layout, means.side), stopped).text(means.side),)
+        table = self._layout.table
+        tried = gate_proof.try_gate(sql, table, each_row=gate.each_row(sql, self._layout))
+        if tried.passed:
+            self._lift(sql, means)
+            more = f" and {len(tried.passed) - 1:,} more" if len(tried.passed) > 1 else ""
+            raise BadInput(
+                f"the gate does not stop an INSERT into {tried.passed[0]}{more}; the pause was lifted again: remove the"
+                " gate and install it anew"
+            )
+        writing = gate_proof.still_writing(sql, table, stopped)
+        open_ = f"still open, writing since before the pause: {', '.join(writing)}"
+        return (tried.text(), *((open_,) if writing else ()))
+
+    def _lift(self, sql: Sql, means: Means) -> None:
+        # First the switch, which is what counts: what cannot be recorded must not keep anybody paused.
+        switches.set_until(sql, means, 0)
+        by = {"about": str(self._layout.table), "side": str(means.side), "by": self._desk.who.name}
+        sql.execute("action/pause/lift", {}, by)
 
     def _write(self, sql: Sql, means: Means, permission: Permission, *, set_now: bool) -> int:
         """Record it, within a transaction; returns the end in milliseconds since the epoch."""
@@ -114,9 +137,7 @@ class PreparedPause(Once):
         now_ms = switches.held(sql, means).now_ms
         values: dict[str, str | int] = {"about": str(layout.table), "side": str(means.side), "by": who}
         if self._for_s is None:
-            # First the switch, which is what counts: what cannot be recorded must not keep anybody paused.
-            switches.set_until(sql, means, 0)
-            sql.execute("action/pause/lift", {}, values)
+            self._lift(sql, means)
             return 0
         until_ms = now_ms + round(self._for_s * 1000)
         values |= {"queue": layout.queue, "until_ms": until_ms, "reason": permission.reason, "way": means.way}
@@ -168,7 +189,10 @@ def _felt(side: Side, means: Means | None) -> tuple[str, ...]:
     )
 
 
-def _passed(means: Means | None) -> tuple[str, ...]:
-    if means is None or means.way == "gate":
+def _passed(sql: Sql, layout: Layout, means: Means | None) -> tuple[str, ...]:
+    if means is None:
         return ()
+    if means.way == "gate":
+        postgres = sql.engine.name == "postgres"
+        return gate.passed_by(rows=gate.each_row(sql, layout)) if postgres else (gate.PUT_BACK,)
     return ("statements that work on the table themselves do not ask, and go on",)

@@ -13,16 +13,27 @@ from qmon.operate.table import Column
 
 _BYTES: Final = ("bytea", "varbinary", "binary")
 """What the types of bytes begin with."""
+_SIZED: Final = ("bytea", "text", "character")
+"""What the types begin with whose ``octet_length`` PostgreSQL knows of a value without unpacking it."""
 Show = Callable[[str | None], str | None]
+
+
+def sized(sql: Sql, table: TableName, column: str | None) -> str | None:
+    """The column, where its type tells the size of a payload without unpacking it; asks for the column's type."""
+    return column if _type(sql, table, column).startswith(_SIZED) else None
 
 
 def shown(desk: Desk, sql: Sql, table: TableName, column: str | None) -> Show:
     """What makes a payload of this column, as the server writes it, fit for a screen; asks for the column's type."""
-    found = () if column is None else sql.fetch(Column, "structure", {"table": table.parts})
-    binary = any(each.column_name == column and each.type_name.startswith(_BYTES) for each in found)
+    binary = _type(sql, table, column).startswith(_BYTES)
 
     def show(payload: str | None) -> str | None:
         text = readable(payload) if binary else payload
         return None if text is None else desk.redact(text)
 
     return show
+
+
+def _type(sql: Sql, table: TableName, column: str | None) -> str:
+    found = () if column is None else sql.fetch(Column, "structure", {"table": table.parts})
+    return next((each.type_name for each in found if each.column_name == column), "")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from qmon.engines.base import Value
 from qmon.engines.queries import Name
 from qmon.errors import BadInput
 from qmon.model.operations import Plan, Result
 from qmon.operate.acting import Desk, Permission, Stopped, Tell
-from qmon.operate.batches import Batches, Move
-from qmon.operate.frozen import Frozen, Mark, marks_for
+from qmon.operate.batches import Batches, Move, RowRefused
+from qmon.operate.frozen import Frozen, Mark
 from qmon.operate.once import Once
 from qmon.operate.operation import Record, Running, Tally
 from qmon.operate.pacing import Pace
@@ -20,11 +22,12 @@ from qmon.operate.sql import Sql
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What applying does: ``begin`` makes what is missing and returns what moves one batch."""
+    """What applying does: ``begin`` makes what is missing and returns what moves one batch; ``named``: see there."""
 
     rows: Frozen
     record: Record
     begin: Callable[[Sql, Running], Move]
+    named: Callable[[Sql, Mark], str]
     pace: Callable[[], Pace] = field(default=Pace)
 
 
@@ -44,26 +47,28 @@ class PreparedRows(Once):
         with contextlib.closing(self._desk.connect(str(plan.kind))) as connection:
             sql = Sql(connection, self._desk.engine)
             with self._running(connection, permission, work.record) as operation:
-                sql.execute("settle", {})
+                sql.set_up("settle")
                 move = work.begin(sql, operation)
-                Batches(operation, connection, plan.count, tell, stopped, work.pace()).work(work.rows, move)
+                batches = Batches(operation, connection, plan.count, tell, stopped, work.pace())
+                batches.work(work.rows, move, partial(work.named, sql))
             return operation.result()
 
 
 @dataclass(frozen=True, slots=True)
 class _Locked:
     key: str
-    locked: bool
+    locked: bool | None
 
 
 def lock(
-    sql: Sql, name: str, names: Mapping[str, Name], marks: Sequence[Mark], tally: Tally, operation: str = ""
+    sql: Sql, name: str, names: Mapping[str, Name], values: Mapping[str, Value], marks: Sequence[Mark], tally: Tally
 ) -> tuple[list[Mark], list[Mark]]:
     """Lock what is still as the plan saw it: rows that are ours now, and rows that others hold. Counts the changed.
 
-    ``operation``: the one that is undone, for what is locked in a store.
+    Raises ``RowRefused`` where row level security lets us see a row that it keeps us from locking.
     """
-    values = {**marks_for(sql.engine.name, marks), "operation": operation}
     found = {row.key: row.locked for row in sql.fetch(_Locked, name, names, values)}
+    if None in found.values():
+        raise RowRefused("row level security keeps this role from changing it")
     tally.changed += sum(key not in found for key, _ in marks)
     return [mark for mark in marks if found.get(mark[0])], [mark for mark in marks if found.get(mark[0]) is False]

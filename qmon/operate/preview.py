@@ -13,8 +13,9 @@ from qmon.operate.choosing import Chosen, Wanted, column_names, narrowed
 from qmon.operate.frozen import marks_for, texts_for
 from qmon.operate.operation import standing
 from qmon.operate.pacing import REST
-from qmon.operate.payloads import shown
-from qmon.operate.sql import Sql
+from qmon.operate.payloads import shown, sized
+from qmon.operate.sql import Names, Sql, Values
+from qmon.operate.table import Structure
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +42,19 @@ class _Rate:
     rate: float | None
 
 
-def first_rows(desk: Desk, sql: Sql, layout: Layout, choice: Choice, wanted: Wanted, chosen: Chosen) -> tuple[Row, ...]:
+def first_rows(
+    desk: Desk, sql: Sql, layout: Layout, structure: Structure, choice: Choice, wanted: Wanted, chosen: Chosen
+) -> tuple[Row, ...]:
     """The first rows as a plan shows them, in the order of the plan."""
     marks = chosen.rows.first(MAX_FIRST)
     if not marks:
         return ()
-    found = {
-        row.key: row
-        for row in sql.fetch(First, "first", column_names(layout, wanted.since), marks_for(sql.engine.name, marks))
-    }
+    names = column_names(layout, structure, wanted.since)
+    names["sized"] = None if layout.data_table else sized(sql, layout.table, layout.payload)
+    found = {row.key: row for row in sql.fetch(First, "first", names, marks_for(sql.engine.name, marks, structure.key))}
     seen = [found[key] for key, _ in marks if key in found]
     ids = tuple(row.id for row in seen if row.id is not None)
-    owners = narrowed(chosen, sql, layout, choice, wanted, ids)
+    owners = narrowed(chosen, sql, layout, structure, choice, wanted, ids)
     payloads = _payloads(sql, layout, ids)
     show = shown(desk, sql, layout.data_table or layout.table, layout.payload)
     states = (
@@ -73,10 +75,21 @@ def first_rows(desk: Desk, sql: Sql, layout: Layout, choice: Choice, wanted: Wan
     return tuple(out)
 
 
+def called(sql: Sql, names: Names, values: Values) -> str:
+    """What a message is called; where it is no longer there, or has no id, only that."""
+    found = sql.fetch(First, "first", names, values)
+    return next((row.id for row in found if row.id), "one without an id")
+
+
 def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str | None] | None:
     if layout.data_table is None or layout.data_id is None or layout.payload is None:
         return None
-    names = {"data_table": layout.data_table.parts, "data_id": layout.data_id, "payload": layout.payload}
+    names = {
+        "data_table": layout.data_table.parts,
+        "data_id": layout.data_id,
+        "payload": layout.payload,
+        "sized": sized(sql, layout.data_table, layout.payload),
+    }
     found = sql.fetch(_Data, "first_data", names, {"ids": texts_for(sql.engine.name, ids)})
     return {row.id: row.payload for row in found}
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from qmon.engines.base import Value
 from qmon.engines.queries import Name
 from qmon.errors import BadInput
 from qmon.model.duration import format_duration
@@ -16,21 +17,31 @@ from qmon.model.layout_io import table_to_text
 from qmon.model.operations import Choice, Kind, Plan, Undo
 from qmon.operate import stores
 from qmon.operate.acting import Desk
-from qmon.operate.batches import Move
-from qmon.operate.choosing import Chosen, State, Wanted, check, choose, column_names, shown_columns, value_of
+from qmon.operate.batches import Move, RowRefused
+from qmon.operate.choosing import (
+    Chosen,
+    State,
+    Wanted,
+    check,
+    choose,
+    column_names,
+    needs_pushed,
+    shown_columns,
+    value_of,
+)
 from qmon.operate.frozen import Mark, marks_for
 from qmon.operate.operation import Record, Running, Tally, standing
 from qmon.operate.pacing import LARGEST
+from qmon.operate.place import Place, read_place
 from qmon.operate.prepared import PreparedRows, Work, lock
-from qmon.operate.preview import consent, estimated_s, first_rows
+from qmon.operate.preview import called, consent, estimated_s, first_rows
 from qmon.operate.rights import PURGE, queue_tables, why_not
-from qmon.operate.sql import Sql
-from qmon.operate.table import Structure, read_structure
+from qmon.operate.sql import Names, Sql, Values
+from qmon.operate.table import Structure, read_structure, unkeyed
 from qmon.operate.words import counted
+from qmon.operate.written import fire
 
 _DAY_S: Final = 86400.0
-_OUR_GATE: Final = "qmon_gate"
-"""The trigger that pauses pushers: it lets an undo pass."""
 
 
 def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
@@ -42,10 +53,10 @@ def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
         if layout.ring is not None:
             return PreparedRows(desk, _plan(desk, layout, _RING), None)
         way = _way(sql, layout)
-        if (why := _impossible(desk, sql, way)) is not None:
+        if (why := _impossible(desk, sql, layout, way)) is not None:
             return PreparedRows(desk, _plan(desk, layout, why), None)
         why = why_not(desk, sql, PURGE, *queue_tables(layout))
-        chosen = choose(sql, layout, choice, wanted)
+        chosen = choose(sql, layout, way.table, choice, wanted)
         # From the far end: poppers at the near end do not meet our locks, nor the dead rows that a purge leaves.
         rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.turned()
         count = rows.count
@@ -55,7 +66,7 @@ def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
             count=count,
             predicate=chosen.predicate,
             sql=tuple(sql.statement(name, way.shown).text for name in ("lock", *way.moves)),
-            first=first_rows(desk, sql, layout, choice, wanted, chosen),
+            first=first_rows(desk, sql, layout, way.table, choice, wanted, chosen),
             left_out=chosen.left_out,
             batch=LARGEST,
             seconds=estimated_s(sql, Kind.PURGE, layout, count),
@@ -65,7 +76,12 @@ def prepare_purge(desk: Desk, layout: Layout, choice: Choice) -> PreparedRows:
             consent=consent(desk, count),
         )
     record = Record(table_to_text(layout.table), _frozen(chosen, way), undoable=True)
-    return PreparedRows(desk, plan, Work(rows, record, way.begin) if count else None)
+    return PreparedRows(desk, plan, Work(rows, record, way.begin, way.named) if count else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    done: int
 
 
 _RING = "a ring's slots are freed by pops alone: pop what is to go"
@@ -78,6 +94,8 @@ class _Way:
     layout: Layout
     table: Structure
     data: Structure | None
+    place: Place
+    data_place: Place | None
 
     @property
     def moves(self) -> tuple[str, ...]:
@@ -89,7 +107,7 @@ class _Way:
         """Names for showing the statements: the trash has no number before there is one."""
         layout = self.layout
         return {
-            **column_names(layout, layout.enqueued_at),
+            **column_names(layout, self.table, layout.enqueued_at),
             "data_table": None if layout.data_table is None else layout.data_table.parts,
             "data_id": layout.data_id,
             "trash": ("qmon", "trash"),
@@ -98,24 +116,56 @@ class _Way:
 
     def begin(self, sql: Sql, operation: Running) -> Move:
         """Make the trash where it is missing; returns what purges one batch."""
-        layout, data = self.layout, self.data
-        names = self.shown | {"trash": stores.ensure(sql, "trash", self.table, self.table.kept, layout.id).parts}
+        layout, data, engine, key = self.layout, self.data, sql.engine.name, self.table.key
+        self._check(sql, ())
+        names = self.shown | {"trash": stores.ensure(sql, "trash", self.table, self.table.kept).parts}
         data_names: dict[str, Name] = {}
-        if data is not None:
+        if data is not None and layout.data_id is not None:
             trash = stores.ensure(sql, "trash", data, data.kept, layout.data_id).parts
             data_names = names | {"trash": trash, "columns": data.kept}
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
-            ours, locked = lock(sql, "lock", names, marks, tally)
+            ours, locked = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
             if ours:
-                values = marks_for(sql.engine.name, ours) | {"operation": operation.id}
+                values: dict[str, Value] = {**marks_for(engine, ours, key), "operation": operation.id}
                 if data_names:
                     sql.execute("purge_data", data_names, values)
                 tally.done = sql.execute("purge", names, values)
-                tally.changed += len(ours) - tally.done
+                self._see(sql, names, values, len(ours), tally.done)
+            self._check(sql, marks)
             return locked
 
         return move
+
+    def _see(self, sql: Sql, names: Names, values: Values, wanted: int, done: int) -> None:
+        """Raise ``RowRefused`` unless the rows are in the trash and nowhere else."""
+        if done != wanted:
+            raise RowRefused("the table's triggers or policies keep it from being deleted")
+        if self.table.key and self.table.named("trigger"):
+            fire(sql)
+            moved = {**values, "done": done}
+            if sql.fetch(_Done, "still_there", names, moved)[0].done:
+                raise RowRefused("the table's triggers put it back at once")
+
+    def _check(self, sql: Sql, marks: Sequence[Mark]) -> None:
+        self.place.check(sql, marks)
+        if self.data_place is not None:
+            self.data_place.check(sql)
+
+    def named(self, sql: Sql, mark: Mark) -> str:
+        """What one of the messages is called."""
+        return called(sql, self.shown, marks_for(sql.engine.name, [mark], self.table.key))
+
+    def foreseen(self) -> tuple[str, ...]:
+        """Which messages may be left alone, and what of our doing others will notice."""
+        out = []
+        for structure in filter(None, (self.table, self.data)):
+            if others := structure.named("referred"):
+                out.append(f"a message that rows of {', '.join(others)} refer to is left alone")
+            if before := structure.named("before delete"):
+                out.append(f"a message that a trigger keeps from being deleted is left alone: {', '.join(before)}")
+            out += structure.unseen
+        return tuple(out)
 
     def lost(self) -> tuple[str, ...]:
         """What an undo would not bring back as it was."""
@@ -123,8 +173,10 @@ class _Way:
         for structure in filter(None, (self.table, self.data)):
             if generated := structure.generated:
                 out.append(f"computed anew by the server: {', '.join(generated)} of {structure.table}")
-            if triggers := [name for name in structure.named("trigger") if name != _OUR_GATE]:
+            if triggers := structure.named("trigger"):
                 out.append(f"what triggers did, and do again: {', '.join(triggers)} on {structure.table}")
+            if before := structure.named("before insert"):
+                out.append(f"what these triggers write otherwise stays in the trash: {', '.join(before)}")
         return tuple(out)
 
 
@@ -134,16 +186,24 @@ def _way(sql: Sql, layout: Layout) -> _Way:
         if layout.id is None or layout.data_id is None:
             raise BadInput(f"queue {layout.queue!r}: split tables move together only where both ids are known")
         data = read_structure(sql, layout.data_table)
-    return _Way(layout, read_structure(sql, layout.table), data)
+    place = read_place(sql, layout.table)
+    data_place = None if layout.data_table is None else read_place(sql, layout.data_table)
+    return _Way(layout, read_structure(sql, layout.table), data, place, data_place)
 
 
-def _impossible(desk: Desk, sql: Sql, way: _Way) -> str | None:
-    if desk.engine.name == "sqlserver" and way.layout.id is None:
-        return "SQL Server leads to a row by its id alone, and this queue has none"
+def _impossible(desk: Desk, sql: Sql, layout: Layout, way: _Way) -> str | None:
+    if desk.engine.name == "sqlserver" and (why := unkeyed(way.table)):
+        return why
+    if way.data is not None and layout.id is not None and not way.table.known_by((layout.id,)):
+        return f"{layout.id} alone makes no row of {way.table.table} known: the other half of a message cannot be told"
     for structure in filter(None, (way.table, way.data)):
         if others := structure.named("cascade"):
             named = ", ".join(others)
             return f"rows of {named} go or change with those of {structure.table}: no undo could restore that"
+        if not structure.key and (triggers := structure.named("on delete")):
+            return f"{structure.table} has no key: what its triggers do could not be found out: {', '.join(triggers)}"
+        if rules := (*structure.named("rule delete"), *structure.named("rule insert")):
+            return f"{structure.table} has rules in whose stead something else may happen: {', '.join(rules)}"
         if taken := set(structure.kept) & set(stores.OWN):
             return f"{structure.table} has a column called {min(taken)}, as the trash has"
     if way.data is not None and str(way.data.table) in way.table.named("refers"):
@@ -154,8 +214,8 @@ def _impossible(desk: Desk, sql: Sql, way: _Way) -> str | None:
 
 
 def _wanted(layout: Layout, choice: Choice) -> Wanted:
-    if choice.older_than_s is not None and layout.enqueued_at is None:
-        raise BadInput(f"queue {layout.queue!r} has no column that says when a message was pushed; give ids")
+    if choice.older_than_s is not None:
+        needs_pushed(layout)
     states: tuple[State, ...] = ()
     if layout.state is not None:
         asked = (choice.state,) if choice.state else ("ready", "done", "dead") if choice.ids else ("ready", "dead")
@@ -167,7 +227,7 @@ def _consequences(desk: Desk, layout: Layout, way: _Way) -> tuple[str, ...]:
     out = ["no popper gets them", f"they are kept in the trash, {format_duration(desk.trash_days * _DAY_S)} at least"]
     if way.data is not None:
         out.append(f"rows of {layout.data_table} go with them")
-    return tuple(out)
+    return (*out, *way.foreseen())
 
 
 def _risks(wanted: Wanted) -> tuple[str, ...]:
@@ -178,7 +238,7 @@ def _frozen(chosen: Chosen, way: _Way) -> dict[str, object]:
     layout = way.layout
     data = None if way.data is None else table_to_text(way.data.table)
     out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}
-    return out | shown_columns(layout, layout.enqueued_at)
+    return out | shown_columns(layout, way.table, layout.enqueued_at)
 
 
 def _plan(desk: Desk, layout: Layout, refused: str | None) -> Plan:

@@ -12,7 +12,7 @@ from qmon.operate.sql import Sql
 
 REQUEUE: Final = "UPDATE"
 PURGE: Final = "DELETE,UPDATE"
-PUT_BACK: Final = "INSERT"
+PUT_BACK: Final = "INSERT,SELECT"
 """What each needs on the tables of the queue."""
 _SETUP: Final = "its owner can: qmon setup <target> --role operator"
 

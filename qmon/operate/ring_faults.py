@@ -11,6 +11,7 @@ from qmon.engines.queries import Name
 from qmon.errors import QueryFailed
 from qmon.model.layout import Layout, Ring, TableName
 from qmon.operate import naming
+from qmon.operate.payloads import sized
 from qmon.operate.sql import Sql
 
 MAX_REPAIRS: Final = 10_000
@@ -77,6 +78,8 @@ class RingReader:
         self.layout = layout
         self.ring: Ring = layout.ring
         self.names = _names(layout, layout.ring)
+        if layout.data_table is None:  # else the payloads are elsewhere
+            self.names |= {"payload": layout.payload, "sized": sized(sql, layout.table, layout.payload)}
 
     def read(self) -> Reading:
         """Every slot once. Raises ``QueryFailed`` where we may not see a sequence."""
@@ -146,9 +149,9 @@ def _names(layout: Layout, ring: Ring) -> dict[str, Name]:
         "message_id": ring.message_id,
         "unread": ring.unread,
         "size": ring.size,
-        "time": layout.enqueued_at,
-        # The payloads of a ring of pointers are elsewhere.
-        "payload": None if layout.data_table is not None else layout.payload,
+        "time": layout.timed(layout.enqueued_at),
+        "payload": None,
+        "sized": None,
         "spare": naming.table_name(table.schema, table.name, "spare").parts,
     }
     for verb in ("fill_hole", "requeue_orphan", "repair"):

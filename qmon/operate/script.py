@@ -13,6 +13,7 @@ from qmon.engines.sqlfile import scanned
 from qmon.engines.sqltext import Parameter
 from qmon.errors import BadInput
 from qmon.model.layout_json import to_json
+from qmon.model.zones import TimeColumn
 from qmon.operate.install import CONTROL, REGISTER, Prepared
 
 WIDTH: Final = 118
@@ -90,6 +91,8 @@ def _head(engine: Engine, query: Query, names: dict[str, queries.Name]) -> str:
     for line in _header(query):
         if found := _SLOT.fullmatch(line):
             name = names[found[1]]
+            if isinstance(name, TimeColumn):
+                name = name.name
             shown = (
                 str(name) if isinstance(name, int) else engine.quote((name,) if isinstance(name, str) else name or ())
             )

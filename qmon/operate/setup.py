@@ -170,6 +170,9 @@ class _Plan:
             (not present.operator_operations, "operator_operations"),
             (not present.pauses, "04_pauses"),
             (not present.operator_pauses, "operator_pauses"),
+            (not present.operator_stores, "05_store"),
+            (not present.operator_stores, "06_make_store"),
+            (not present.operator_stores, "07_put_back"),
             (not present.operator_stores, "operator_stores"),
         ):
             if missing and queries.exists(self.engine.name, f"control/{name}", self.connection.version):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.layout import Layout, OwnerColumn, Ring, Source, StateColumn, Switch
+from qmon.model.layout import DEFAULT_MAX_ATTEMPTS, Layout, Order, OwnerColumn, Ring, Source, StateColumn, Switch, Write
 from qmon.operate.naming import subscriber_sequences, table_name
 
 _VERBS: Final = frozenset(
@@ -47,7 +47,7 @@ def layout_of(
         sequence=layout.sequence if made & {"seq", "id_seq"} else None,
         owner=owner,
         timeout_s=timeout_s,
-        max_attempts=max_attempts,
+        max_attempts=(max_attempts or DEFAULT_MAX_ATTEMPTS) if layout.attempts is not None else None,
         routines=tuple((verb, table_name(schema, queue, verb)) for verb in sorted(made & _VERBS)),
         switch=_switch(schema, queue, made),
         source=Source.REGISTRY,
@@ -117,6 +117,7 @@ def _status(schema: str, queue: str) -> Layout:
         attempts="attempts",
         payload="message",
         sequence=table_name(schema, queue, "id_seq"),
+        order=(Order("id"),),
     )
 
 
@@ -130,6 +131,8 @@ def _flag(schema: str, queue: str) -> Layout:
         enqueued_at="enqueued_at",
         payload="command",
         sequence=table_name(schema, queue, "id_seq"),
+        order=(Order("id"),),
+        writes=(Write("ready", "processed_at", "null"),),
     )
 
 
@@ -150,6 +153,12 @@ def _batch(design: str, *, split: bool) -> _Shape:
             sequence=table_name(schema, queue, "id_seq"),
             data_table=table_name(schema, queue, "data") if split else None,
             data_id="queue_id" if split else None,
+            order=(Order("queue_date_time"), Order("queue_id")),
+            writes=(
+                Write("ready", "completed_at", "null"),
+                Write("ready", "queue_date_time", "front"),
+                Write("dead", "completed_at", "keep"),
+            ),
         )
 
     return shape

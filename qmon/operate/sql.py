@@ -35,6 +35,10 @@ class Sql:
         """Run a statement for its effect; returns the rows affected."""
         return self.connection.execute(self._bound(name, names, values or {}))
 
+    def set_up(self, name: str) -> None:
+        """Run a statement that sets up the session; see ``Connection.set_up``."""
+        self.connection.set_up(Bound(self.statement(name, {})))
+
     def _bound(self, name: str, names: Names, values: Values) -> Bound:
         statement = self.statement(name, names)
         return Bound(statement, {each: values[each] for each in statement.parameters if each in values})

@@ -1,13 +1,19 @@
-"""What acting must know of a table: its columns, and what its rows take along when they go."""
+"""What acting must know of a table: its columns, what makes a row known, and what a row takes along when it goes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.layout import TableName
+from qmon.model.layout import Layout, TableName
 from qmon.operate.sql import Sql
+
+OUR_GATE: Final = "qmon_gate"
+"""The trigger that pauses pushers: it lets an undo pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +29,34 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What stands in the way of moving rows: ``cascade``, ``refers`` or ``trigger``, and its name."""
+    """What stands in the way of moving or writing rows, and its name; see ``obstacles.sql`` and ``hidden.sql`` in
+    ``actions/operate``."""
 
     kind: str
     name: str
 
 
 @dataclass(frozen=True, slots=True)
+class _KeyColumn:
+    name: str
+    is_primary: bool
+    position: int
+    column_name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Structure:
-    """A table as acting sees it."""
+    """A table as acting sees it. ``keys``: what makes a row known, the primary key first, then the shortest one."""
 
     table: TableName
     columns: tuple[Column, ...]
     obstacles: tuple[Obstacle, ...]
+    keys: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that make a row known; none where nothing does."""
+        return self.keys[0] if self.keys else ()
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -56,9 +77,26 @@ class Structure:
         """Whether the column may be NULL."""
         return any(each.column_name == column and not each.not_null for each in self.columns)
 
+    def type_of(self, column: str) -> str:
+        """The column's type, as the server names it; empty where there is none."""
+        return next((each.type_name for each in self.columns if each.column_name == column), "")
+
+    def known_by(self, columns: Iterable[str]) -> bool:
+        """Whether these columns make a row known."""
+        return any(set(key) <= set(columns) for key in self.keys)
+
+    def called_by(self, layout: Layout) -> tuple[str, ...]:
+        """The columns that a message is called by: those of the layout where they make it known, else the key."""
+        return layout.ids if not self.keys or (layout.ids and self.known_by(layout.ids)) else self.key
+
     def named(self, kind: str) -> tuple[str, ...]:
-        """The obstacles of a kind, by name."""
-        return tuple(each.name for each in self.obstacles if each.kind == kind)
+        """The obstacles of a kind, by name; not the trigger by which qmon pauses pushers."""
+        return tuple(each.name for each in self.obstacles if each.kind == kind and each.name != OUR_GATE)
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """For the operator: that rows are hidden from our role, and what becomes of them; empty where none are."""
+        return tuple(f"{why}; the rest of {self.table} is neither counted nor touched" for why in self.named("hidden"))
 
     def fingerprint(self, columns: tuple[str, ...]) -> str:
         """These columns with their types, as a store remembers them."""
@@ -66,10 +104,40 @@ class Structure:
         return json.dumps([[name, types[name]] for name in columns], ensure_ascii=False)
 
 
-def read_structure(sql: Sql, table: TableName) -> Structure:
-    """Read it from the catalogue. Raises ``BadInput`` where it is no table that rows can be moved out of and into."""
+_EXACT: Final = frozenset(
+    {
+        "tinyint", "smallint", "int", "bigint", "bit", "decimal", "numeric", "char", "varchar", "nchar", "nvarchar",
+        "uniqueidentifier", "date", "time", "datetime", "smalldatetime", "datetime2", "datetimeoffset",
+    }
+)  # fmt: skip
+"""Types of SQL Server whose text is read back as the same value."""
+_PARTS: Final = 8
+"""Columns of a key that SQL Server's statements take."""
+
+
+def unkeyed(structure: Structure) -> str | None:
+    """Why SQL Server cannot be led to a row of the table; ``None``: it can."""
+    if not structure.key:
+        return f"nothing makes a row of {structure.table} known: it has neither a primary key nor another one"
+    if len(structure.key) > _PARTS:
+        return f"the key of {structure.table} has more than {_PARTS} columns"
+    types = {each.column_name: each.type_name.partition("(")[0] for each in structure.columns}
+    if others := [f"{name} is {types[name]}" for name in structure.key if types[name] not in _EXACT]:
+        return f"the key of {structure.table} has no exact text: {', '.join(others)}"
+    return None
+
+
+def read_structure(sql: Sql, table: TableName, state: str | None = None) -> Structure:
+    """Read it from the catalogue; ``state``: the column that is to be written.
+
+    Raises ``BadInput`` where it is no table that rows can be moved out of and into.
+    """
     names = {"table": table.parts}
     columns = tuple(sql.fetch(Column, "structure", names))
     if not columns:
         raise BadInput(f"{table} is no table: qmon acts on ordinary and partitioned tables only")
-    return Structure(table, columns, tuple(sql.fetch(Obstacle, "obstacles", names)))
+    parts = groupby(sql.fetch(_KeyColumn, "keys", names), key=lambda each: (not each.is_primary, each.name))
+    keys = [(first, [each.column_name for each in some]) for first, some in parts]
+    keys.sort(key=lambda each: (each[0][0], len(each[1]), each[0][1]))
+    obstacles = (*sql.fetch(Obstacle, "obstacles", names, {"state": state}), *sql.fetch(Obstacle, "hidden", names))
+    return Structure(table, columns, obstacles, tuple(tuple(key) for _, key in keys))

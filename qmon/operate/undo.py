@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from qmon.engines.base import Value
 from qmon.engines.queries import Name
@@ -16,20 +17,21 @@ from qmon.model.layout_io import table_from_text
 from qmon.model.operations import MAX_FIRST, Choice, Kind, LeftOut, OwnerState, Plan, Row, State, Undo
 from qmon.operate import stores
 from qmon.operate.acting import Desk
-from qmon.operate.batches import Move
-from qmon.operate.choosing import MOST, Found, frozen_of
-from qmon.operate.frozen import CHUNK, Frozen, Mark, marks_for, texts_for
+from qmon.operate.batches import Move, RowRefused
+from qmon.operate.choosing import MOST, Found, frozen_of, named_columns, named_names
+from qmon.operate.frozen import CHUNK, Frozen, Mark, ids_for, rows_for
 from qmon.operate.operation import Record, Running, Tally
 from qmon.operate.operations import Recorded, recorded
 from qmon.operate.pacing import LARGEST
-from qmon.operate.payloads import shown
+from qmon.operate.payloads import shown, sized
 from qmon.operate.prepared import PreparedRows, Work, lock
 from qmon.operate.preview import First, consent
 from qmon.operate.rights import PUT_BACK, REQUEUE, unwritten, why_not
-from qmon.operate.sql import Sql
+from qmon.operate.sql import Names, Sql
 from qmon.operate.stores import Store
 from qmon.operate.table import Structure, read_structure
 from qmon.operate.words import counted
+from qmon.operate.written import Written, check_written, fire, still_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,16 @@ class _Done:
 
 
 @dataclass(frozen=True, slots=True)
-class _Id:
-    id: str | None
+class _Back:
+    done: int
+    other: int
+    altered: int
+    places: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    key: str
 
 
 def prepare_undo(desk: Desk, operation: str, choice: Choice) -> PreparedRows:
@@ -59,12 +69,12 @@ def prepare_undo(desk: Desk, operation: str, choice: Choice) -> PreparedRows:
             why = "nothing of it is kept any more"
             return PreparedRows(desk, _plan(desk, done, refused=desk.read_only or why), None)
         rows, left = way.choose(sql, choice)
-        tables = (way.table.table, None if way.data is None else way.data.table)
+        tables = (way.table.table, None if way.data_way is None else way.data_way.table.table)
         why = why_not(desk, sql, PUT_BACK if way.purged else REQUEUE, *tables)
         plan = _plan(desk, done, refused=why or (None if rows.count else "nothing of it can be undone"))
         plan = _filled(desk, sql, plan, way, rows, left)
     record = Record(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id)
-    return PreparedRows(desk, plan, Work(rows, record, way.begin) if rows.count else None)
+    return PreparedRows(desk, plan, Work(rows, record, way.begin, way.named) if rows.count else None)
 
 
 def _impossible(done: Recorded) -> str | None:
@@ -84,97 +94,140 @@ class _Way:
     done: Recorded
     store: Store
     table: Structure
-    columns: Mapping[str, str | None]
-    data: Structure | None = None
+    columns: Mapping[str, Any]
+    known: tuple[str, ...] = ()
+    data_way: _Way | None = None
     data_id: str | None = None
-    data_store: Store | None = None
 
     @property
     def purged(self) -> bool:
         return self.done.kind == Kind.PURGE
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """What makes a row of the table known, as far as the store has it; of a requeue what it said."""
+        if not self.purged:
+            return self.known
+        return next((key for key in self.table.keys if set(key) <= set(self.store.columns)), ())
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """What a message is called by."""
+        return tuple(each for each in self.columns.get("called") or () if each in self.store.columns)
+
+    @property
     def names(self) -> dict[str, Name]:
         """What stands for the names in the statements."""
-        id = self.columns.get("id")
         back = tuple(each for each in self.store.columns if each in self.table.written)
-        return {
-            **{slot: column if column in back else None for slot, column in self.columns.items()},
+        out: dict[str, Name] = {slot: column for slot, column in self.columns.items() if slot != "called"}
+        return out | {
             "table": self.table.table.parts,
             "trash": self.store.parts,
             "kept": self.store.parts,
-            "id": id,
-            "columns": back if self.purged else tuple(each for each in back if each != id),
+            "store": self.store.parts,
+            "called": self.called or None,
+            "key": self.key or None,
+            "columns": back if self.purged else tuple(each for each in back if each not in self.key),
+            "certain": self._certain(back),
         }
+
+    def _certain(self, back: tuple[str, ...]) -> tuple[str, ...]:
+        """Columns that must come back as they were: those that qmon knows a message by, or all where it knows none."""
+        if not self.key or self.columns.get("payload") is None:
+            return back
+        known = {*self.key, *self.called, self.columns.get("state"), self.columns.get("payload")}
+        return tuple(each for each in back if each in known)
 
     @property
     def moves(self) -> tuple[str, ...]:
         """The statements of a batch."""
-        if self.purged:
-            return ("put_back" if self.columns.get("id") else "put_back_bulk",)
-        return ("lock_kept", "take_back")
+        return ("put_back", "take_out" if self.key else "take_out_bulk") if self.purged else ("lock_kept", "take_back")
 
     def choose(self, sql: Sql, choice: Choice) -> tuple[Frozen, tuple[LeftOut, ...]]:
         """Count and freeze what can be undone; the rest with its reasons."""
-        if choice.ids and self.columns.get("id") is None:
-            raise BadInput("these messages have no ids: undo the whole operation")
+        called = self.called
+        named = named_columns(called, called[-1] if called else None, choice.ids) if choice.ids else ()
         values: dict[str, Value] = {
             "operation": self.done.id,
-            "ids": texts_for(sql.engine.name, choice.ids) if choice.ids else None,
+            "ids": ids_for(sql.engine.name, named, choice.ids) if choice.ids else None,
             "some": bool(choice.ids),
             "limit": min(choice.limit or MOST, MOST),
             "chunk": CHUNK,
         }
-        found = sql.fetch(Found, "choose_trash" if self.purged else "choose_kept", self.names, values)
+        names = self.names | named_names(named)
+        found = sql.fetch(Found, "choose_trash" if self.purged else "choose_kept", names, values)
         left: Counter[str] = Counter()
         left.update({row.what: row.count for row in found if row.what != "chosen"})
         return frozen_of(sql, found), tuple(LeftOut(why, count) for why, count in sorted(left.items()))
 
     def begin(self, sql: Sql, operation: Running) -> Move:
         """Returns what undoes one batch."""
-        names = self.names
+        names, engine = self.names, sql.engine.name
+        given_back = tuple(each for each in self.store.columns if each in self.table.written and each not in self.key)
 
         def put_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
-            trash = {"table": self.store.parts, "id": names["id"]}
-            ours, locked = lock(sql, "lock_trash", trash, marks, tally, self.done.id)
+            values: dict[str, Value] = {"operation": self.done.id}
+            ours, locked = lock(sql, "lock_trash", names, values | rows_for(engine, marks), marks, tally)
             if ours:
-                values = {**marks_for(sql.engine.name, ours), "operation": self.done.id}
-                ids = [row.id or "" for row in sql.fetch(_Id, "trash_ids", names, values)] if self.data else []
-                tally.done = sql.fetch(_Done, self.moves[0], names, values)[0].done
-                self._put_data_back(sql, ids)
-                self._count(sql, tally, len(ours))
+                halves = self._halves(sql, ours)
+                back = self._put_back(sql, names, ours)
+                if self.data_way is not None and halves:
+                    back += self.data_way._put_back(sql, self.data_way.names, halves)
+                tally.done = len(ours)
+                operation.alter(back)
+                sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
             return locked
 
         def take_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
-            ours, locked = lock(sql, "lock_kept", names, marks, tally, self.done.id)
+            values: dict[str, Value] = {"operation": self.done.id}
+            ours, locked = lock(sql, "lock_kept", names, values | rows_for(engine, marks), marks, tally)
             if ours:
-                values = {**marks_for(sql.engine.name, ours), "operation": self.done.id}
-                tally.done = sql.execute("take_back", names, values)
+                values |= rows_for(engine, ours)
+                back = sql.fetch(Written, "take_back", names, values)
+                check_written(sql, names, back, len(ours), given_back, self.table.named("trigger"))
+                tally.done = len(back)
                 sql.execute("forget_kept", names, values)
-                self._count(sql, tally, len(ours))
+                sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
             return locked
 
         return put_back if self.purged else take_back
 
-    def _put_data_back(self, sql: Sql, ids: Sequence[str]) -> None:
-        data, store = self.data, self.data_store
-        if data is None or store is None or not ids:
-            return
+    def _halves(self, sql: Sql, ours: Sequence[Mark]) -> list[Mark]:
+        """The rows of the second table's trash that belong to these."""
+        if self.data_way is None or not self.called:
+            return []
         names: dict[str, Name] = {
-            "table": self.table.table.parts,
-            "id": self.columns.get("id"),
             "trash": self.store.parts,
-            "data_table": data.table.parts,
+            "id": self.called[-1],
+            "data_trash": self.data_way.store.parts,
             "data_id": self.data_id,
-            "data_trash": store.parts,
-            "columns": tuple(each for each in store.columns if each in data.written),
         }
-        values = {"operation": self.done.id, "ids": texts_for(sql.engine.name, ids)}
-        sql.fetch(_Done, "put_back_data", names, values)
+        values: dict[str, Value] = {**rows_for(sql.engine.name, ours), "operation": self.done.id}
+        return [(each.key, "") for each in sql.fetch(_Half, "other_halves", names, values)]
 
-    def _count(self, sql: Sql, tally: Tally, ours: int) -> None:
-        tally.changed += ours - tally.done
-        sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
+    def _put_back(self, sql: Sql, names: Names, ours: Sequence[Mark]) -> int:
+        """Put exactly these rows back and take them out of the trash; returns how many a trigger altered a little.
+
+        Raises ``RowRefused`` where not every one of them came back, or came back as another.
+        """
+        values: dict[str, Value] = {**rows_for(sql.engine.name, ours), "operation": self.done.id}
+        back = sql.fetch(_Back, "put_back", names, values)[0]
+        if back.done != len(ours):
+            raise RowRefused("the table's triggers keep it out")
+        if back.other:
+            raise RowRefused("the table's triggers change it on its way in")
+        if self.table.named("trigger"):
+            fire(sql)
+            if not self.key and not still_at(sql, names["table"], json.loads(back.places or "[]")):
+                raise RowRefused("the table's triggers write it once more, or take it away again")
+        if sql.execute(self.moves[-1], names, values) != len(ours):
+            raise RowRefused("the table's triggers took it away again")
+        return back.altered
+
+    def named(self, sql: Sql, mark: Mark) -> str:
+        """What one of the messages is called."""
+        found = sql.fetch(First, "first_kept", self.names | {"sized": None}, rows_for(sql.engine.name, [mark]))
+        return next((row.id for row in found if row.id), "one without an id")
 
     def lost(self) -> tuple[str, ...]:
         """What does not come back: columns that the table no longer has."""
@@ -185,17 +238,20 @@ class _Way:
 def _way(sql: Sql, done: Recorded) -> _Way | None:
     frozen = json.loads(done.frozen)
     table = table_from_text(done.about)
-    columns: dict[str, str | None] = frozen.get("columns", {})
+    columns: dict[str, Any] = frozen.get("columns", {})
     kind: stores.StoreKind = "trash" if done.kind == Kind.PURGE else "kept"
     store = _holding(sql, kind, table, done.id)
     if store is None:
         return None
     structure = read_structure(sql, table)
     if not frozen.get("data_table"):
-        return _Way(done, store, structure, columns)
+        return _Way(done, store, structure, columns, tuple(frozen.get("known", ())))
     second = table_from_text(frozen["data_table"])
-    data_store = _holding(sql, "trash", second, done.id)
-    return _Way(done, store, structure, columns, read_structure(sql, second), frozen["data_id"], data_store)
+    if (data_store := _holding(sql, "trash", second, done.id)) is None:
+        return _Way(done, store, structure, columns)
+    data_columns = {"called": [frozen["data_id"]], "payload": columns.get("payload")}
+    data_way = _Way(done, data_store, read_structure(sql, second), data_columns)
+    return _Way(done, store, structure, columns, data_way=data_way, data_id=frozen["data_id"])
 
 
 def _holding(sql: Sql, kind: stores.StoreKind, table: TableName, operation: str) -> Store | None:
@@ -239,10 +295,12 @@ def _filled(desk: Desk, sql: Sql, plan: Plan, way: _Way, rows: Frozen, left: tup
 
 def _first(desk: Desk, sql: Sql, way: _Way, rows: Frozen) -> tuple[Row, ...]:
     marks = rows.first(MAX_FIRST)
-    there = {slot: column if column in way.store.columns else None for slot, column in way.columns.items()}
-    names: dict[str, Name] = {"table": way.store.parts, **there}
-    found = {row.key: row for row in sql.fetch(First, "first", names, marks_for(sql.engine.name, marks))}
-    show = shown(desk, sql, TableName(*way.store.parts), there.get("payload"))
+    slots = ("state", "since", "owner", "attempts", "payload")
+    there = {slot: column if (column := way.columns.get(slot)) in way.store.columns else None for slot in slots}
+    store = TableName(*way.store.parts)
+    names = way.names | there | {"sized": sized(sql, store, there["payload"])}
+    found = {row.key: row for row in sql.fetch(First, "first_kept", names, rows_for(sql.engine.name, marks))}
+    show = shown(desk, sql, store, there["payload"])
     return tuple(
         Row(row.id or "", row.state or "", row.age_s, row.owner, OwnerState.NONE, row.attempts, show(row.payload))
         for key, _ in marks

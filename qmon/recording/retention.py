@@ -16,6 +16,7 @@ from qmon.recording.places import begins_at, segments
 MARK: Final = ".pipeline.json"
 """In the folder of all recordings: the segments that the pipeline is done with."""
 _UNITS: Final = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30}
+_LARGEST: Final = 2**63
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?", re.IGNORECASE)
 _LONGEST_S: Final = 3600.0
 
@@ -33,8 +34,10 @@ def parse_size(text: str) -> int:
     """Bytes of ``5GB``, ``500M`` or ``1GiB``. Raises ``BadInput``."""
     found = _SIZE.fullmatch(text.strip())
     if found is None or (unit := (found[2] or "").upper()) not in _UNITS or float(found[1]) == 0:
-        raise BadInput(f"{text!r} is no size; say it like 500MB, 5GB or 2GiB")
-    return int(float(found[1]) * _UNITS[unit])
+        raise BadInput(f"{text[:40]!r} is no size; say it like 500MB, 5GB or 2GiB")
+    if (size := float(found[1]) * _UNITS[unit]) > _LARGEST:
+        raise BadInput(f"{text[:40]!r} is more than any disk holds")
+    return int(size)
 
 
 def retain(root: Path, *, keep_s: float | None, max_bytes: int | None, now: float) -> Kept:

@@ -29,10 +29,10 @@ _RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
 def connect(target: Target, application: str) -> Connection:
     """A connection that goes by the name of an application. Raises what connecting raises."""
     engine = registry.engine_for(target)
-    connection = engine.connect(target, Session(idle_transaction_timeout_s=None, application=application))
+    connection = engine.connect(target, Session(idle_transaction_timeout_s=None, application=application, writes=True))
     try:
         query = queries.load(engine.name, "action/workload/session", connection.version)
-        connection.fetch(Bound(queries.render(query, {}, engine)))
+        connection.set_up(Bound(queries.render(query, {}, engine)))
     except BaseException:
         connection.close()
         raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.model.layout import DEFAULT_MAX_ATTEMPTS, Layout
+from qmon.model.layout import Layout
 from qmon.workload.member import Worker
 from qmon.workload.messages import is_poison
 from qmon.workload.slots import Field
@@ -99,12 +99,12 @@ class Popper(Worker):
             done = statements.value(connection, "complete", {"id": identity, "attempt": attempt})
             self.slot.add(Field.COMPLETED, int(str(done)))
         elif good:
-            done = statements.complete_batch(connection, [identity for identity, _ in good])
+            done = statements.complete_batch(connection, good)
             self.slot.add(Field.COMPLETED, done)
         return len(rows)
 
     def _fail(self, connection: Connection, statements: Statements, identity: str, attempt: int) -> None:
-        most = statements.layout.max_attempts or DEFAULT_MAX_ATTEMPTS
+        most = statements.layout.max_attempts
         state = statements.value(connection, "fail", {"id": identity, "attempt": attempt, "most": most})
         if state is not None:
             dead = statements.layout.state is not None and state == statements.layout.state.dead

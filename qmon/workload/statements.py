@@ -78,9 +78,11 @@ class Statements:
         """Push messages; returns how many."""
         return self._counted(connection, self._batch(), {"payloads": self._engine.texts(payloads)})
 
-    def complete_batch(self, connection: Connection, ids: Sequence[str]) -> int:
-        """Complete messages; returns how many were still in progress."""
-        return int(str(self.value(connection, "complete_batch", {"ids": self._engine.texts(ids)})))
+    def complete_batch(self, connection: Connection, popped: Sequence[tuple[str, int]]) -> int:
+        """Complete messages, each by its id and the attempt that pop gave; returns how many were still in progress."""
+        ids = self._engine.texts(id for id, _ in popped)
+        attempts = self._engine.texts(str(attempt) for _, attempt in popped)
+        return int(str(self.value(connection, "complete_batch", {"ids": ids, "attempts": attempts})))
 
     def repair(self, connection: Connection, age_s: float) -> int:
         """Repair what has not moved in a ring for ``age_s`` seconds; returns how many holes and orphans."""

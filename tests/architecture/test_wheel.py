@@ -8,11 +8,13 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
+from email.parser import Parser
 from pathlib import Path
 
 import pytest
 
 import qmon
+from tests.architecture.test_installing import EXTRA, strangers
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -57,8 +59,19 @@ def test_the_wheel_holds_the_same_sql(built: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if not name.endswith("/")}
     assert {name.removeprefix("qmon/_sql/") for name in names if name.startswith("qmon/_sql/")} == listing()
-    assert {name.split("/")[0] for name in names} == {"qmon", f"qmon-{qmon.__version__}.dist-info"}
-    assert {"qmon/tui/qmon.tcss", f"qmon-{qmon.__version__}.dist-info/licenses/LICENSE"} <= names
+    assert {name.split("/")[0] for name in names} == {"qmon", f"qmon_sql-{qmon.__version__}.dist-info"}
+    assert {"qmon/tui/qmon.tcss", f"qmon_sql-{qmon.__version__}.dist-info/licenses/LICENSE"} <= names
+
+
+def test_the_wheel_has_a_name_of_its_own_and_never_sends_anybody_to_a_stranger_s(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        texts = {name: archive.read(name).decode(errors="replace") for name in archive.namelist()}
+    described = Parser().parsestr(texts[f"qmon_sql-{qmon.__version__}.dist-info/METADATA"])
+    assert described["Name"] == "qmon-sql"
+    assert {name: lines for name, text in texts.items() if (lines := strangers(text))} == {}
+    hinted = {name for text in texts.values() for found in EXTRA.findall(text) for name in found.split(",")}
+    assert {"demo", "pipeline", "sqlserver"} <= hinted <= set(described.get_all("Provides-Extra", []))
 
 
 def test_the_source_archive_holds_what_building_needs(built: Path) -> None:

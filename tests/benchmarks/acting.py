@@ -178,8 +178,8 @@ def _plainly(url: str, case: Case) -> Do:
 def _poppers(url: str, layout: Layout) -> Iterator[Callable[[], list[tuple[float, float]]]]:
     told = {
         "connection": odbc(url),
-        "pop": f"SELECT id FROM {routine(layout, 'pop')}()",
-        "complete": f"SELECT {routine(layout, 'complete')}(?)",
+        "pop": f"SELECT id, attempt FROM {routine(layout, 'pop')}()",
+        "complete": f"SELECT {routine(layout, 'complete')}(?, ?)",
         "work_s": WORK_S,
     }
     command = [sys.executable, "-m", "tests.benchmarks.popper"]

@@ -26,7 +26,7 @@ def main() -> None:
         row = cursor.execute(told["pop"]).fetchone()
         taken.append((at, time.perf_counter() - begun))
         if row is not None:
-            cursor.execute(told["complete"], row[0])
+            cursor.execute(told["complete"], *row)
     print(json.dumps(taken), flush=True)
 
 

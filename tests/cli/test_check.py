@@ -192,6 +192,18 @@ def test_as_a_program_its_exit_codes_are_the_same() -> None:
     assert run("check", "--warn").returncode == 3
 
 
+def test_as_a_program_a_configured_queue_whose_table_is_missing_is_critical_with_the_reason(
+    database: str, quick: Path
+) -> None:
+    configured(quick, database)
+    done = run("check", "shop", XDG_CONFIG_HOME=str(quick.parents[1]))
+    assert done.returncode == 2, done.stdout + done.stderr
+    words = "QMON CRITICAL - shop: jobs: cannot see: there is no table public.jobs, or our role may not see it; "
+    assert done.stdout.startswith(words)
+    assert "'jobs.depth'=U;;;0" in done.stdout, "unknown, and no 0"
+    assert done.stderr == ""
+
+
 def test_a_server_that_hangs_or_is_stopped_is_unknown_in_time(quick: Path) -> None:
     with EmbeddedServer() as server:
         made(server.url(), "fifo", "orders")
@@ -214,3 +226,18 @@ def test_it_has_help_with_an_example() -> None:
     assert done.exit_code == 0
     assert "Example: qmon check" in done.stdout
     assert "  check " in call("--help").stdout
+
+
+def test_stuck_messages_that_no_index_leads_to_are_never_ok(database: str, quick: Path) -> None:
+    stuck_queue(database, ready=0, stuck=500)
+    query(database, "DROP INDEX jobs_started_at_idx")
+    configured(quick, database)
+    code, line = checked("shop")
+    assert code in (2, 3), line
+    assert "jobs: stuck in progress: " in line or "jobs: cannot tell: " in line
+    if code == 3:
+        assert "stuck" in line.partition(" | ")[0]
+        assert checked("shop", "--unknown", "warning")[0] == 1
+        assert checked("shop", "--crit", "stuck>1")[0] == 3
+    assert checked("shop", "--crit", "depth>10")[0] == 0, "what was asked is known"
+    assert "fine" not in checked("shop", "--crit", "depth>10")[1]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -131,6 +134,81 @@ def test_an_interrupt_ends_a_load_quietly_with_130_and_leaves_no_session(databas
     assert (load.returncode, out) == (130, "")
     assert "Traceback" not in err
     wait_until(lambda: not query(database, pushed), what="the pushers have gone")
+
+
+def test_sigterm_ends_a_load_with_what_it_came_to(database: str) -> None:
+    assert run("install", database, "fifo", "--schema", "public").returncode == 0
+    load = subprocess.Popen(
+        program("load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "0"),
+        env=surroundings(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_until(lambda: query(database, "SELECT 1 FROM fifo LIMIT 1"), what="a message is pushed")
+    load.send_signal(signal.SIGTERM)
+    out, _ = load.communicate(timeout=60)
+    assert load.returncode == 0
+    (pushed,) = query(database, "SELECT count(*) FROM fifo")[0]
+    assert out.startswith(f"fifo: pushed {pushed:,} (")
+
+
+def test_a_load_that_pushed_nothing_has_failed(database: str) -> None:
+    assert run("install", database, "fifo", "--schema", "public").returncode == 0
+    query(database, "ALTER FUNCTION fifo_push RENAME TO gone")
+    done = run("load", database, "fifo", "--for", "1s", "--pushers", "1", "--poppers", "0")
+    assert done.returncode == 1
+    assert done.stdout.startswith("fifo: pushed 0 (")
+    assert "fifo: nothing was pushed" in done.stderr
+
+
+HOSTILE = "e\x1b[31m\x9b31m\u202etxt\u2066\u200f\x7f"
+"""Names that would colour a terminal, or turn its text around."""
+
+
+def test_no_name_or_payload_of_others_steers_a_terminal(database: str, tmp_path: Path) -> None:
+    name = HOSTILE.replace('"', '""')
+    query(database, f'CREATE TABLE "{name}" (id int PRIMARY KEY, status text, locked_by text, body text)')
+    query(database, f"INSERT INTO \"{name}\" VALUES (1, 'running', ?, ?)", HOSTILE, HOSTILE)
+    config, table = tmp_path / "qmon.toml", f'public."{HOSTILE}"'
+    config.write_text(
+        f"[target.shop]\nconnect = '{database}'\n[[target.shop.queue]]\nname = {json.dumps(HOSTILE)}\n"
+        f"table = {json.dumps(table)}\ndesign = 'status'\nid = 'id'\npayload = 'body'\n"
+        "state = { column = 'status', ready = 'new', in_progress = 'running' }\n"
+        "owner = { column = 'locked_by', kind = 'name' }\n"
+    )
+    for arguments in (
+        ("status", "shop", "--over", "1s"), ("status", "shop", "--over", "1s", "--json"), ("queues", "shop"),
+        ("doctor", "shop"), ("queues", "shop", "--json"), ("check", "shop"),
+        ("check", "shop", "--json"), ("check", "shop", HOSTILE + "?"),
+        ("purge", "shop", HOSTILE, "--owners", "unknown", "--dry-run"), ("purge", "shop", HOSTILE + "?", "--yes"),
+        ("purge", "shop", HOSTILE, "--owners", "unknown", "--dry-run", "--json"),
+    ):  # fmt: skip
+        done = call(*arguments, "--config", str(config))
+        assert done.output, arguments
+        odd = {sign for sign in done.output if not sign.isprintable() and sign != "\n"}
+        assert not odd, (arguments, odd, done.output)
+        if "--json" in arguments:
+            assert json.dumps(HOSTILE) in json.dumps(json.loads(done.stdout)), arguments  # escaped, not changed
+
+
+@pytest.mark.parametrize(
+    ("type_name", "size"),
+    [
+        ("bytea", r"9766 kB(?! stored)"),
+        ("text", r"9766 kB(?! stored)"),
+        ("varchar", r"9766 kB(?! stored)"),
+        ("json", r"\d+ kB stored"),
+    ],
+)
+def test_a_size_is_that_of_the_payload_or_says_that_it_is_the_stored_one(
+    database: str, type_name: str, size: str
+) -> None:
+    """The server has packed it; of some types only unpacking would tell how large it is."""
+    assert run("install", database, "fifo", "--schema", "public").returncode == 0
+    query(database, f"ALTER TABLE fifo ALTER payload TYPE {type_name} USING NULL")
+    packed = "repeat('ab', 5000000)" if type_name != "json" else "to_json(repeat('ab', 5000000))"
+    query(database, f"INSERT INTO fifo (payload) SELECT CAST({packed} AS {type_name})")
+    done = call("purge", database, "fifo", "--state", "ready", "--dry-run")
+    assert done.exit_code == 0, done.output
+    assert re.search(size, done.stdout), done.stdout
 
 
 def on_a_terminal(*arguments: str, **more: str) -> str:

@@ -95,13 +95,20 @@ def rows(connection: Connection, text: str) -> tuple[tuple[object, ...], ...]:
 
 
 @contextlib.contextmanager
-def sqlserver_database() -> Iterator[Place]:
-    """A fresh database on the server of ``QMON_TEST_SQLSERVER``; dropped afterwards, whoever is connected to it."""
+def sqlserver_database(*, row_versions: bool = False) -> Iterator[Place]:
+    """A fresh database on the server of ``QMON_TEST_SQLSERVER``; dropped afterwards, whoever is connected to it.
+
+    ``row_versions``: readers see row versions there (READ_COMMITTED_SNAPSHOT), as they always do in Azure SQL Database.
+    """
     name = f"qmon_test_{secrets.token_hex(6)}"
     parts = urlsplit(SERVER)
     master = Place(urlunsplit(parts._replace(path="/master")), "dbo")
     with master.opened() as connection:
-        connection.execute(Bound(Statement("test/create", f"CREATE DATABASE [{name}]", (), ())))
+        for text in (
+            f"CREATE DATABASE [{name}]",
+            f"ALTER DATABASE [{name}] SET READ_COMMITTED_SNAPSHOT {'ON' if row_versions else 'OFF'}",
+        ):
+            connection.execute(Bound(Statement("test/create", text, (), ())))
     try:
         yield Place(urlunsplit(parts._replace(path=f"/{name}")), "dbo")
     finally:

@@ -44,6 +44,9 @@ SOON: Final = "clock_timestamp() + (random() - 0.3) * interval '100 milliseconds
 BEGIN_ANEW: Final = frozenset({"40001", "40P01"})
 """What a pusher or popper answers by trying again: it lost against another transaction, and nothing was done."""
 
+FULL: Final = "QM003"
+"""What a pusher of a full ring comes to: to be tried again."""
+
 
 @dataclass(frozen=True)
 class Orders:
@@ -108,9 +111,9 @@ def work(orders: Orders, over: threading.Event) -> None:
                 cursor.execute(statement, values)
                 return cursor.fetchone() if cursor.description else None
             except pyodbc.Error as error:
-                if error.args[0] not in BEGIN_ANEW:
+                if error.args[0] not in {*BEGIN_ANEW, FULL}:
                     raise
-                if not raw.autocommit:  # to be rolled back anyway
+                if error.args[0] == FULL or not raw.autocommit:  # later, or to be rolled back anyway
                     return None
 
     number = 0

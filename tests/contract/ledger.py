@@ -43,7 +43,8 @@ NOT_COMPLETED_ONCE: Final = """
     GROUP BY p.id HAVING count(c.id) <> 1"""
 
 COMMITTED: Final = """
-    SELECT p.serial, u.id, rank() OVER (ORDER BY pg_xact_commit_timestamp(u.xmin)), rank() OVER (ORDER BY p.serial)
+    SELECT p.serial, u.id,
+        rank() OVER (ORDER BY pg_xact_commit_timestamp(u.xmin), u.id), rank() OVER (ORDER BY p.serial)
     FROM ledger_popped AS p JOIN ledger_pushed AS u USING (message)"""
 OUT_OF_LINE: Final = f"SELECT count(*) FROM ({COMMITTED}) AS c(serial, id, pushed, popped) WHERE pushed <> popped"
 LAPPED: Final = """

@@ -115,6 +115,7 @@ def _nap(url: str, layout: Layout, naps: list[int], over: threading.Event) -> No
     """A pusher that draws a number, sleeps for a whole lap, and pushes: its message gets that number and no other."""
     assert layout.ring is not None
     orders = orders_for(url, layout, "pusher", "sleeper")
+    statement = orders.statement.replace(") AS p(id)", ", p_null_when_full => true) AS p(id)")
     position = "SELECT last_value FROM orders_push_seq"
     while not over.wait(0.05):
         with connected(url, autocommit=False) as raw:
@@ -125,7 +126,7 @@ def _nap(url: str, layout: Layout, naps: list[int], over: threading.Event) -> No
             message = f"sleeper-{number}"
             row = None
             while row is None:  # its slot holds an orphan that nobody has repaired yet
-                row = raw.execute(orders.statement, message, message).fetchone()
+                row = raw.execute(statement, message, message).fetchone()
             raw.commit()
         assert row[0] == number, f"{number} became {row[0]}"
         naps[0] += 1

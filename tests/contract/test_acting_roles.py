@@ -66,7 +66,7 @@ def queues(clean_roles: str, tmp_path: Path) -> dict[str, Layout]:
             call(connection, batch, "push", f"'m{number}'")
             call(connection, queues["fifo"], "push", "'\\x01'")
         call(connection, batch, "pop_batch", "2")
-        call(connection, batch, "complete", "1")
+        call(connection, batch, "complete", "1, 1")
     query(url, "CREATE TABLE jobs (id int PRIMARY KEY)")
     query(url, "SELECT nextval('ring_push_seq')")
     query(url, "UPDATE ring SET time = clock_timestamp() - interval '1 h'")

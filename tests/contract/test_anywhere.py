@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from qmon.engines import queries
-from qmon.errors import QueryFailed
+from qmon.engines.base import Connection
+from qmon.errors import ConnectionLost, QueryFailed
 from qmon.model.layout import Layout
 from qmon.model.operations import Choice, OwnerState, Side, State
 from qmon.monitor.checkup import checkup
@@ -19,11 +22,13 @@ from tests.contract.anywhere import SERVER, VARIABLE, Place, sqlserver_database
 from tests.contract.operating import applied
 from tests.contract.watching import watching
 
+SESSIONS = 16
+MESSAGES = 160
 ANY_OWNER = frozenset({OwnerState.DEAD, OwnerState.ALIVE, OwnerState.UNKNOWN})
 COMPLETING = ("status", "batch_fast", "batch_single", "batch_split")
 
 
-@pytest.fixture(params=["postgres", "sqlserver"])
+@pytest.fixture(params=["postgres", "sqlserver", "sqlserver with row versions"])
 def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     """A fresh database on each engine."""
     if request.param == "postgres":
@@ -31,7 +36,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
     elif not SERVER:
         pytest.skip(f"no SQL Server at hand: {VARIABLE} names one, such as mssql://sa:password@localhost/?trust=yes")
     else:
-        with sqlserver_database() as found:
+        with sqlserver_database(row_versions=request.param != "sqlserver") as found:
             yield found
 
 
@@ -144,3 +149,67 @@ def test_paused_pushers_are_told_and_refused_until_they_may_go_on(place: Place, 
         applied(operator.resume(layout, Side.POPPERS))
         assert place.pop(connection, layout) is not None
         assert operator.pauses() == ()
+
+
+class _GivenUpError(Exception):
+    """A popper rolls back."""
+
+
+class Crowd:
+    """Sessions that pop; of each popper's messages some are rolled back, and some end with its connection."""
+
+    def __init__(self, place: Place, layout: Layout) -> None:
+        self.place, self.layout = place, layout
+        self.popped: list[object] = []
+        self.problems: list[BaseException] = []
+
+    def pop_all(self) -> None:
+        """Until the queue looks empty to each."""
+        threads = [threading.Thread(target=self._one, args=(number,)) for number in range(SESSIONS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+
+    def _one(self, number: int) -> None:
+        turn, more = number, True
+        try:
+            while more:
+                with contextlib.suppress(ConnectionLost), self.place.opened(f"popper {number}") as connection:
+                    while more:
+                        turn += 1
+                        more = self._pop(connection, turn)
+        except BaseException as problem:
+            self.problems.append(problem)
+
+    def _pop(self, connection: Connection, turn: int) -> bool:
+        """One message, perhaps; whether there was any."""
+        taken: Sequence[object] | None = None
+        with contextlib.suppress(_GivenUpError):
+            with connection.transaction():
+                taken = self.place.pop(connection, self.layout)
+                if turn % 7 == 0:
+                    connection.close()
+                elif turn % 3 == 0:
+                    raise _GivenUpError
+            if taken is not None:
+                self.popped.append(taken[0])
+        return taken is not None
+
+
+@pytest.mark.parametrize("design", ["fifo", "status", "flag", "heap"])
+def test_sixteen_sessions_that_roll_back_and_are_cut_off_lose_nothing_and_deliver_nothing_twice(
+    place: Place, design: str
+) -> None:
+    layout = made(place, design)
+    with place.opened() as connection:
+        place.push(connection, layout, MESSAGES)
+    crowd = Crowd(place, layout)
+    crowd.pop_all()
+    assert crowd.problems == []
+    with place.opened() as connection:
+        while (row := place.pop(connection, layout)) is not None:
+            crowd.popped.append(row[0])
+    assert len(crowd.popped) == MESSAGES
+    if design != "heap":
+        assert len(set(crowd.popped)) == MESSAGES

@@ -57,7 +57,7 @@ def filled(url: str, design: str, messages: int, *, finished: int, taken: int = 
     layout = made(url, design)
     query(url, f"SELECT count(orders_push('message ' || n)) FROM generate_series(1, {messages}) AS n")
     if layout.traits.completes:
-        query(url, f"SELECT count(orders_complete(r.id)) FROM orders_pop_batch({finished}) AS r")
+        query(url, f"SELECT count(orders_complete(r.id, r.attempt)) FROM orders_pop_batch({finished}) AS r")
         query(url, f"SELECT count(*) FROM orders_pop_batch({taken})" if taken else "SELECT 1")
     else:
         query(url, f"SELECT count(*) FROM orders_pop_batch({finished})")

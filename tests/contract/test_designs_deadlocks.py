@@ -10,6 +10,7 @@ import pyodbc
 import pytest
 
 from qmon.model.layout import Layout
+from tests.contract.spoiling import rewritten
 from tests.facts import connected, query, wait_until
 from tests.queues import DESIGNS, call, made, opened, routine
 
@@ -117,6 +118,8 @@ def test_rings_where_two_pop_twice_and_a_repair_has_set_the_pop_sequence_back(
 ) -> None:
     layout = made(database, design, ring_size=4)
     one, other = (Client(database, raw, layout) for raw in raws)
+    blind = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")  # poppers take orphans: no repair were needed
+    blind(database, layout)
     filled(database, layout, "a", "b", "c", "d")
     with opened(database) as script:
         sequence = "orders_pop_seq_1" if design == "ring_subscribers" else "orders_pop_seq"

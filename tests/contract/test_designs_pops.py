@@ -168,7 +168,7 @@ def test_a_message_is_completed_once_and_only_by_who_has_it(database: str, desig
     layout = made(database, design)
     with opened(database) as connection:
         push(connection, layout, "a", "b")
-        assert call(connection, layout, "complete", "1") == ((False,),)  # nobody has popped it
+        assert call(connection, layout, "complete", "1, 0") == ((False,),)  # nobody has popped it
         assert [row[2] for row in call(connection, layout, "pop")] == [1]
         assert call(connection, layout, "requeue", "0, 10") == ((1,),)
         assert [(row[0], row[2]) for row in call(connection, layout, "pop")] == [(1, 2)]
@@ -177,7 +177,11 @@ def test_a_message_is_completed_once_and_only_by_who_has_it(database: str, desig
         assert call(connection, layout, "complete", "1, 2") == ((True,),)
         assert call(connection, layout, "complete", "1, 2") == ((False,),)
         pop(connection, layout)
-        assert call(connection, layout, "complete_batch", "'{1,2,3}'") == ((1,),)
+        for wrong in ("'{2}', '{2}'", "'{2}', '{}'", "'{2}', NULL", "'{3,2}', '{1,2}'"):
+            assert call(connection, layout, "complete_batch", wrong) == ((0,),)
+        assert call(connection, layout, "complete", "2, NULL") == ((False,),)
+        assert call(connection, layout, "fail", "2, NULL") == ((None,),)
+        assert call(connection, layout, "complete_batch", "'{1,2,3}', '{2,1,1}'") == ((1,),)
         assert pop(connection, layout) == []
 
 
@@ -253,7 +257,7 @@ def test_the_archiver_takes_what_is_processed_and_nothing_else(database: str, de
     with opened(database) as connection, opened(database) as other:
         call(connection, layout, "push_batch", "ARRAY(SELECT 'm' || n FROM generate_series(1, 10) AS n)")
         call(connection, layout, "pop_batch", "6")
-        call(connection, layout, "complete_batch", "'{1,2,3,4,5}'")
+        call(connection, layout, "complete_batch", "'{1,2,3,4,5}', '{1,1,1,1,1}'")
         with other.transaction():
             assert call(other, layout, "archive", "2") == ((2,),)
             assert call(connection, layout, "archive", "2") == ((2,),)  # two archivers pass over each other's

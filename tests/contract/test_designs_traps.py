@@ -170,8 +170,29 @@ def completed_by_the_late(url: str, layout: Layout) -> bool:
 
 @pytest.mark.parametrize("design", COMPLETING)
 def test_a_late_popper_that_is_not_told_from_the_next_completes_under_its_hands(database: str, design: str) -> None:
-    spoil = rewritten("complete", r"AND \(p_attempt IS NULL OR q\.attempts = p_attempt\)")
+    spoil = rewritten("complete", r"AND q\.attempts = p_attempt")
     shown = trapped(database, design, spoil, completed_by_the_late)
+    assert shown == BROKEN
+
+
+def completed_in_a_batch_by_the_late(url: str, layout: Layout) -> bool:
+    """A popper that was given up completes, among others, the message that another one works at."""
+    with opened(url) as late, opened(url) as other:
+        push(late, layout, "a", "b")
+        call(late, layout, "pop_batch", "2")
+        run(
+            other,
+            f"UPDATE {layout.table.name} SET started_at = now() - interval '1 h' WHERE {layout.id} = 1 RETURNING 1",
+        )
+        call(other, layout, "requeue", "60")
+        pop(other, layout)
+        return call(late, layout, "complete_batch", "'{1,2}', '{1,1}'") != ((1,),)
+
+
+@pytest.mark.parametrize("design", COMPLETING)
+def test_a_late_popper_completes_of_its_batch_what_nobody_else_has(database: str, design: str) -> None:
+    spoil = rewritten("complete_batch", r"AND r\.attempts = p_attempts[^\n]*")
+    shown = trapped(database, design, spoil, completed_in_a_batch_by_the_late)
     assert shown == BROKEN
 
 
@@ -197,7 +218,7 @@ def archiving_is_felt(url: str, layout: Layout) -> bool:
         push(other, layout, "a", "b", "c", "d", "e")
         done = [row[0] for row in call(other, layout, "pop_batch", "4")]
         if layout.traits.completes:
-            call(other, layout, "complete_batch", f"ARRAY{done[:2]}")
+            call(other, layout, "complete_batch", f"ARRAY{done[:2]}, '{{1,1}}'")
         patience(other, 50)
         with archiver.transaction():
             assert call(archiver, layout, "archive", "1") == ((1,),)
@@ -205,7 +226,7 @@ def archiving_is_felt(url: str, layout: Layout) -> bool:
                 push(other, layout, "f")
                 popped = [pop(other, layout)[0][1], pop(other, layout)[0][1]]
                 if layout.traits.completes:
-                    assert call(other, layout, "complete", str(done[2])) == ((True,),)
+                    assert call(other, layout, "complete", f"{done[2]}, 1") == ((True,),)
                 return popped != ["e", "f"] or call(other, layout, "archive", "1") != ((1,),)
             except QmonError:
                 return True

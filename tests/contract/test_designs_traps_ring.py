@@ -17,6 +17,8 @@ from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run
 
 ONE_READER = ("ring", "ring_pointer")
+BLIND = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")
+"""Poppers that do not look for orphans: without that, these would make up for many a fault."""
 
 
 def draw(connection: Connection, layout: Layout, sequence: str) -> None:
@@ -25,7 +27,8 @@ def draw(connection: Connection, layout: Layout, sequence: str) -> None:
 
 
 def push(connection: Connection, layout: Layout, message: str, wait_ms: int = 20) -> object:
-    return call(connection, layout, "push", f"'{message}', {wait_ms}")[0][0]
+    null = "" if layout.design == "ring_classic" else ", p_null_when_full => true"
+    return call(connection, layout, "push", f"'{message}', {wait_ms}{null}")[0][0]
 
 
 def pop(connection: Connection, layout: Layout) -> list[object]:
@@ -49,7 +52,8 @@ def stalls(url: str, layout: Layout) -> bool:
 @pytest.mark.parametrize("side", ["push", "pop"])
 def test_numbers_that_each_session_caches_break_the_order_of_the_ring(database: str, design: str, side: str) -> None:
     sequence = "pop_seq_1" if (design, side) == ("ring_subscribers", "pop") else f"{side}_seq"
-    shown = trapped(database, design, altered(f"ALTER SEQUENCE {{0}}_{sequence} CACHE 100"), stalls)
+    cached = altered(f"ALTER SEQUENCE {{0}}_{sequence} CACHE 100")
+    shown = trapped(database, design, cached if design == "ring_classic" else both(cached, BLIND), stalls)
     assert shown == BROKEN
 
 
@@ -108,7 +112,7 @@ def misplaced(url: str, layout: Layout) -> bool:
         draw(late, layout, "push_seq")
         assert push(other, layout, "m2") == 2
         assert call(other, layout, "fill_hole", "1, 1000") == ((True,),)
-        assert pop(other, layout) == ["m2"]
+        assert wait_until(lambda: pop(other, layout)) == ["m2"]
         push(late, layout, "late")
         return pop(other, layout) != ["late"]
 
@@ -117,7 +121,7 @@ def misplaced(url: str, layout: Layout) -> bool:
 def test_a_hole_that_is_filled_without_moving_the_turn_lets_a_late_message_be_lost(database: str, design: str) -> None:
     # The poppers are past the number, as they are after skip_hole; only the slot does not know it.
     unmoved = rewritten("skip_hole", r"SET turn = p_number \+ \d+", "SET turn = p_number")
-    shown = trapped(database, design, unmoved, misplaced)
+    shown = trapped(database, design, both(unmoved, BLIND), misplaced)
     assert shown == BROKEN
 
 
@@ -156,7 +160,8 @@ def lost_number(url: str, layout: Layout) -> bool:
 @pytest.mark.parametrize("design", MENDED)
 @pytest.mark.parametrize("verb", ["push", "pop"])
 def test_a_session_that_forgets_its_number_after_a_rollback_loses_it(database: str, design: str, verb: str) -> None:
-    shown = trapped(database, design, rewritten(verb, r"v_number := currval\([^;]*;", "v_number := NULL;"), lost_number)
+    forgets = both(rewritten(verb, r"v_number := currval\([^;]*;", "v_number := NULL;"), BLIND)
+    shown = trapped(database, design, forgets, lost_number)
     assert shown == BROKEN
 
 
@@ -170,7 +175,7 @@ def runs_ahead(url: str, layout: Layout) -> bool:
 
 @pytest.mark.parametrize("design", MENDED)
 def test_a_popper_that_does_not_look_for_a_pusher_ahead_runs_ahead(database: str, design: str) -> None:
-    ahead = rewritten("pop", r"SELECT s\.is_called AND s\.last_value > [^\n]*", "SELECT true")
+    ahead = rewritten("pop", r"SELECT s\.is_called AND s\.last_value > v_popped", "SELECT true")
     shown = trapped(database, design, ahead, runs_ahead)
     assert shown == BROKEN
 

@@ -58,6 +58,22 @@ def test_the_reasons_name_columns_values_and_what_the_rows_do(database: str) -> 
     assert (state.column, state.ready, state.in_progress) == ("Status", 1, 2)
 
 
+def test_a_state_column_whose_rows_leave_as_they_were_pushed_has_pops_that_delete(database: str) -> None:
+    make(database, ARTICLES["status"])
+    assert found(database)["public.Queue"].layout.pop is None
+    with connected(database) as raw:
+        raw.execute('INSERT INTO "Queue" ("Status") SELECT 1 FROM generate_series(1, 200)')
+        raw.execute('DELETE FROM "Queue" WHERE "Id" <= 150')
+        raw.execute("SELECT pg_stat_force_next_flush()")
+    finding = found(database)["public.Queue"]
+    assert finding.layout.pop == "delete"
+    assert "a pop deletes its row: of 150 rows deleted hardly one was updated before" in finding.how
+    with connected(database) as raw:
+        raw.execute('UPDATE "Queue" SET "Status" = 2')
+        raw.execute("SELECT pg_stat_force_next_flush()")
+    assert found(database)["public.Queue"].layout.pop is None
+
+
 def test_a_job_table_has_its_columns_and_states_told_apart(database: str) -> None:
     make(database, JOBS)
     layout = found(database)["public.background_jobs"].layout

@@ -14,7 +14,7 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Session
-from qmon.errors import BadInput, MissingDriver, PasswordNeeded, QmonError, Unreachable
+from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, PasswordNeeded, QmonError, Unreachable
 from tests.contract.engines import open_target, opened, sql, target
 from tests.facts import query, wait_until
 
@@ -156,7 +156,11 @@ def _refused(text: str) -> Unreachable | None:
 def test_no_connection_left(guarded: EmbeddedServer) -> None:
     text = url(guarded, "single", "hush")
     with opened(text):
-        check(refusal(text), "the server has no connection left: too many connections for role", retryable=True)
+        check(
+            refusal(text, NoConnectionLeft),
+            "the server has no connection left: too many connections for role",
+            retryable=True,
+        )
 
 
 def test_tls_is_insisted_on_but_not_offered(guarded: EmbeddedServer) -> None:

@@ -9,6 +9,7 @@ import pytest
 from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.view import QueueView
+from qmon.monitor.counting import Counts
 from qmon.monitor.glance import look
 from qmon.monitor.slow import Slow
 from tests.contract.watching import installed, target_of, watching
@@ -85,7 +86,7 @@ def test_a_queue_counted_in_a_burst_is_counted_again_once_the_server_has_caught_
         pusher.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 100)")
         watched.queue("fifo", _holds(100))
         pusher.execute("SELECT fifo_push('x'::bytea) FROM generate_series(1, 6000)")
-        wait_until(lambda: watched.poller.slow.counts >= 2, what="the second count")
+        wait_until(lambda: watched.poller.slow.counts.done >= 2, what="the second count")
         assert watched.queue("fifo", _holds(6100)).ready.estimated
 
 
@@ -98,9 +99,9 @@ def test_an_exact_count_can_be_asked_for_at_any_time(database: str) -> None:
     query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 3000)")
     with watching(database) as watched:
         watched.queue("fifo", lambda q: q.ready.estimated)
-        counts = watched.poller.slow.counts
+        counts = watched.poller.slow.counts.done
         watched.poller.count_exactly("fifo")
-        fresh = watched.queue("fifo", lambda q: watched.poller.slow.counts > counts and q.ready.age_s < 2)
+        fresh = watched.queue("fifo", lambda q: watched.poller.slow.counts.done > counts and q.ready.age_s < 2)
         assert fresh.ready.value == 3000
 
 
@@ -124,27 +125,29 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
         watched.queue("fifo", _holds(10))
 
 
-@pytest.mark.parametrize(("reading", "asked"), [("_look", "look_anew"), ("_count", "count_exactly")])
+@pytest.mark.parametrize(
+    ("reader", "reading", "asked"), [(Slow, "_look", "look_anew"), (Counts, "step", "count_exactly")]
+)
 def test_what_is_asked_for_while_it_is_read_is_read_once_more(
-    database: str, monkeypatch: pytest.MonkeyPatch, reading: str, asked: str
+    database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str
 ) -> None:
     """The reading under way may have begun before what it is asked for had happened."""
-    for name in ("_HEAD_EVERY_S", "_COUNT_EVERY_S", "_SETTLED_S"):
-        monkeypatch.setattr(f"qmon.monitor.slow.{name}", 3600.0)
-    read, begun = getattr(Slow, reading), list[str]()
-
-    def read_while_asked(slow: Slow, *given: object) -> None:
-        begun.append(reading)
-        if len(begun) == 1:
-            getattr(slow, asked)("fifo")
-        read(slow, *given)
-
-    monkeypatch.setattr(Slow, reading, read_while_asked)
+    for name in ("slow._HEAD_EVERY_S", "counting._WHOLE_EVERY_S", "slow._SETTLED_S"):
+        monkeypatch.setattr(f"qmon.monitor.{name}", 3600.0)
+    read, begun = getattr(reader, reading), list[str]()
     installed(database, "fifo")
     with watching(database) as watched:
+
+        def read_while_asked(*given: object) -> object:
+            begun.append(reading)
+            if len(begun) == 1:
+                getattr(watched.poller.slow, asked)("fifo")
+            return read(*given)
+
+        monkeypatch.setattr(reader, reading, read_while_asked)
         watched.view()
-        if reading == "_count":  # a head is looked for by itself
-            watched.poller.count_exactly("fifo")
+        # A count is made only where one is asked for, and a head has been looked for by now.
+        getattr(watched.poller.slow, asked)("fifo")
         wait_until(lambda: len(begun) >= 2, what="the second reading")
     assert begun[:2] == [reading, reading]
 
@@ -292,7 +295,6 @@ def test_without_an_index_a_figure_is_counted_slowly_and_no_probe_of_the_tick_sc
         queue = watched.queue("bare", lambda q: q.ready.value is not None)
         assert (queue.ready.value, queue.ready.estimated) == (15000, True)
         assert (queue.in_progress.value, queue.in_progress.estimated) == (15000, True)
-        wait_until(lambda: watched.poller.slow.counts >= 2, what="the second count, which is the last for a minute")
         watched.view(polls=4)
         here = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'bare'"
         before = query(database, here)

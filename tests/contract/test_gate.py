@@ -136,3 +136,80 @@ def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path:
     assert "is no table" in str(prepare_install_gate(desk, view).plan.refused)
     with pytest.raises(BadInput):
         applied(prepare_install_gate(desk_at(database, tmp_path, read_only="no"), layout))
+
+
+def partitioned(url: str) -> Layout:
+    """A queue's table in partitions that somebody else has made: two there are, and one is attached later."""
+    query(url, "CREATE TABLE jobs (id bigserial, name text NOT NULL, payload text NOT NULL)"
+               " PARTITION BY LIST (name)")  # fmt: skip
+    query(url, "CREATE TABLE jobs_a PARTITION OF jobs FOR VALUES IN ('a')")
+    query(url, "CREATE TABLE jobs_rest PARTITION OF jobs FOR VALUES IN ('b', 'c') PARTITION BY LIST (name)")
+    query(url, "CREATE TABLE jobs_b PARTITION OF jobs_rest FOR VALUES IN ('b')")
+    query(url, "CREATE TABLE jobs_c (LIKE jobs INCLUDING DEFAULTS)")
+    return Layout("jobs", "fifo", TableName("public", "jobs"), id="id", payload="payload")
+
+
+def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_that_come(
+    database: str, tmp_path: Path
+) -> None:
+    layout = partitioned(database)
+    desk = desk_at(database, tmp_path)
+    prepared = prepare_install_gate(desk, layout)
+    assert any("every partition" in line for line in prepared.plan.consequences)
+    assert any("put a failed message back by INSERT" in line for line in prepared.plan.risks)
+    applied(prepared)
+    ways = (
+        "INSERT INTO jobs (name, payload) VALUES ('a', 'x')",
+        "INSERT INTO jobs_a (name, payload) VALUES ('a', 'x')",
+        "INSERT INTO jobs_b (name, payload) VALUES ('b', 'x')",
+        "COPY jobs_b (name, payload) FROM PROGRAM 'echo b,x' CSV",
+        "COPY jobs (name, payload) FROM PROGRAM 'echo a,x' CSV",
+    )
+    for way in ways:
+        query(database, way)
+    assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
+    numbers = query(database, "SELECT last_value FROM jobs_id_seq")
+    pause = prepare_pause(desk, layout, Side.PUSHERS, 60)
+    assert any("put a failed message back by INSERT" in line for line in pause.plan.risks)
+    done = applied(pause)
+    assert "tried: an INSERT is refused, in each of 2 partitions" in done.notes
+    assert query(database, "SELECT last_value FROM jobs_id_seq") == numbers
+    query(database, "ALTER TABLE jobs_rest ATTACH PARTITION jobs_c FOR VALUES IN ('c')")
+    for way in (*ways, "INSERT INTO jobs_c VALUES (9, 'c', 'x')"):
+        with pytest.raises(pyodbc.Error) as caught:
+            query(database, way)
+        assert caught.value.args[0] == "QM001"
+    assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
+    part = Layout("part", "fifo", TableName("public", "jobs_b"), id="id")
+    assert "the gate of jobs is that of its partition" in str(prepare_install_gate(desk, part).plan.refused)
+    applied(prepare_resume(desk, layout, Side.PUSHERS))
+    query(database, "INSERT INTO jobs_c VALUES (9, 'c', 'x')")
+    query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
+    assert "disabled" in str(prepare_pause(desk, layout, Side.PUSHERS).plan.refused)
+    applied(prepare_remove_gate(desk, layout))
+    assert query(database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'qmon_gate'") == [(0,)]
+
+
+def test_a_pause_that_an_insert_gets_past_is_lifted_and_said_to_be_none(database: str, tmp_path: Path) -> None:
+    layout = partitioned(database)
+    desk = desk_at(database, tmp_path)
+    applied(prepare_install_gate(desk, layout))
+    prepared = prepare_pause(desk, layout, Side.PUSHERS, 60)
+    query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
+    with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; the pause was lifted"):
+        applied(prepared)
+    query(database, "INSERT INTO jobs (name, payload) VALUES ('a', 'x')")
+    with opened(database) as connection:
+        assert pauses(Sql(connection, ENGINE)) == ()
+    assert query(database, "SELECT count(*) FROM jobs") == [(1,)]
+
+
+def test_whoever_was_writing_when_the_pause_began_is_named(database: str, tmp_path: Path) -> None:
+    layout = partitioned(database)
+    desk = desk_at(database, tmp_path)
+    applied(prepare_install_gate(desk, layout))
+    with connected(database, autocommit=False) as session:
+        session.execute("SET application_name = 'shop-api'")
+        session.execute("INSERT INTO jobs_a (name, payload) VALUES ('a', 'x')")
+        done = prepare_pause(desk, layout, Side.PUSHERS, 60).apply(YES, lambda progress: None, lambda: True)
+    assert any("writing since before the pause" in note and "shop-api" in note for note in done.notes), done.notes

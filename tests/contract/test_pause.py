@@ -13,10 +13,11 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.layout import Layout, TableName
-from qmon.model.operations import Kind, Side
+from qmon.model.operations import Kind, Progress, Side
 from qmon.operate.acting import Permission
 from qmon.operate.install import install, uninstall
 from qmon.operate.pause import prepare_pause, prepare_resume
+from qmon.operate.quiet import Meter
 from qmon.operate.sql import Sql
 from qmon.operate.switches import pauses
 from tests.contract.operating import applied, desk_at
@@ -223,6 +224,66 @@ def test_pushes_that_do_not_stop_are_said(database: str, tmp_path: Path, design:
     with inserting(database, f"INSERT INTO {table} (payload) VALUES ('x')"):
         result = applied(prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 60))
     assert any("pushes still come" in note for note in result.notes), result.notes
+
+
+def test_pushes_that_the_server_hears_of_late_are_not_missed(database: str, tmp_path: Path) -> None:
+    """A session tells of its work once a second: ten pushes right after it has told are seen only when it idles."""
+    layout = made(database, "heap")
+    table = ENGINE.quote(layout.table.parts)
+    told = f"SELECT pg_stat_get_tuples_inserted('{table}'::regclass)"
+    made_: list[int] = []
+    with connected(database) as session:
+
+        def push(progress: Progress) -> None:
+            if made_:
+                return
+            for _ in range(40):  # until it has told: then it says nothing for a second
+                session.execute(f"INSERT INTO {table} (payload) VALUES ('x')")
+                made_.append(1)
+                if query(database, told) != [(0,)]:
+                    break
+                time.sleep(0.05)
+            for _ in range(10):
+                session.execute(f"INSERT INTO {table} (payload) VALUES ('y')")
+
+        def stopped() -> bool:  # some looks after the server has heard of them
+            heard.append(query(database, told) == [(len(made_) + 10,)])
+            return sum(heard) > 3
+
+        heard: list[bool] = []
+        prepared = prepare_pause(desk_at(database, tmp_path), layout, Side.PUSHERS, 60)
+        result = applied(prepared, tell=push, stopped=stopped)
+    assert query(database, f"SELECT count(*) FROM {table} WHERE payload = 'y'") == [(10,)]
+    (said,) = [note for note in result.notes if "pushes" in note]
+    assert "10 pushes seen in" in said, said
+
+
+def test_a_look_that_was_cut_short_proves_nothing_and_says_so(database: str, tmp_path: Path) -> None:
+    for design, side, name in (("heap", Side.PUSHERS, "a"), ("fifo", Side.POPPERS, "b")):
+        layout = made(database, design, name)
+        desk = desk_at(database, tmp_path)
+        result = applied(prepare_pause(desk, layout, side, 60), stopped=lambda: True)
+        (said,) = [note for note in result.notes if f"0 {'pushes' if side is Side.PUSHERS else 'pops'}" in note]
+        assert said.startswith("whether the pause works is not known")
+        assert "12 s" in said
+
+
+def test_what_is_rolled_back_is_no_push_and_what_completes_is_no_pop(database: str, tmp_path: Path) -> None:
+    heap, batch = made(database, "heap", "h"), made(database, "batch_fast", "b")
+    with opened(database) as connection:
+        meter = Meter(Sql(connection, ENGINE), heap, Side.PUSHERS)
+        pops = Meter(Sql(connection, ENGINE), batch, Side.POPPERS)
+        with connected(database, autocommit=False) as session:
+            session.execute("INSERT INTO h (payload) VALUES ('x'), ('y')")
+            session.rollback()
+        wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)], timeout=20)
+        assert meter.read() == 0
+        query(database, "SELECT b_push('x'), b_push('y')")
+        assert pops.read() == 0
+        query(database, "SELECT * FROM b_pop()")
+        assert pops.read() == 1
+        query(database, "SELECT b_complete(1, 1)")
+        assert pops.read() == 1
 
 
 def test_who_has_not_ended_what_he_pushed_before_is_named(database: str, tmp_path: Path) -> None:

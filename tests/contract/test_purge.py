@@ -81,7 +81,7 @@ def test_part_of_a_purge_is_undone_and_conflicts_are_said(database: str, tmp_pat
         "INSERT INTO orders (queue_id, queue_date_time, title) OVERRIDING SYSTEM VALUE VALUES (6, now(), 'new')",
     )
     result = applied(rest)
-    assert (result.done, result.changed) == (11, 1)
+    assert (result.done, result.changed, result.refused) == (11, 0, 1)
     assert query(database, "SELECT count(*), count(*) FILTER (WHERE title = 'new') FROM orders") == [(20, 2)]
     assert query(database, "SELECT count(*) FROM orders_data") == [(18,)]
 
@@ -263,7 +263,8 @@ def test_a_trigger_that_keeps_a_row_is_told_and_one_that_copies_is_named(databas
     prepared = Operator(desk_at(database, tmp_path)).purge(layout, Choice())
     assert any("keeper" in note for note in prepared.plan.undo.notes)
     result = applied(prepared)
-    assert (result.done, result.changed) == (4, 1)
+    assert (result.done, result.changed, result.refused) == (4, 0, 1)
+    assert any("3" in note and "trigger" in note for note in result.notes)
     assert query(database, "SELECT id FROM orders") == [(3,)]
 
 

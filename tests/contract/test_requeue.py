@@ -99,9 +99,9 @@ def test_how_many_attempts_there_are_is_said_at_installation_or_in_the_configura
             install(connection, ENGINE, design, schema="public", queue="other", max_attempts=0)
         call(connection, layout, "push", "'x'")
         states: list[tuple[object, ...]] = []
-        for _ in range(2):
+        for attempt in (1, 2):
             call(connection, layout, "pop")
-            states += call(connection, layout, "fail", "1")
+            states += call(connection, layout, "fail", f"1, {attempt}")
         assert layout.state is not None
         assert [state for (state,) in states] == [layout.state.ready, layout.state.dead]
         call(connection, layout, "push", "'y'")
@@ -121,8 +121,8 @@ def test_what_its_popper_completed_between_plan_and_apply_is_never_requeued(data
     stuck(database, layout, 6)
     prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(owner_states=ALL))
     with opened(database) as connection:
-        call(connection, layout, "complete", "1")
-        call(connection, layout, "fail", "2")
+        call(connection, layout, "complete", "1, 1")
+        call(connection, layout, "fail", "2, 1")
         run(connection, "UPDATE orders SET owner = 'somebody else' WHERE id = 3 RETURNING 1")
         run(connection, "UPDATE orders SET started_at = now() WHERE id = 4 RETURNING 1")
     result = applied(prepared)

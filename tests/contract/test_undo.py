@@ -45,8 +45,8 @@ def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str
     early = operator.undo(done.operation)
     with opened(database) as connection:
         call(connection, layout, "pop_batch", "4")
-        call(connection, layout, "complete", "1")
-        call(connection, layout, "fail", "2")
+        call(connection, layout, "complete", "1, 2")
+        call(connection, layout, "fail", "2, 2")
         assert early.plan.count == 10
         late = operator.undo(done.operation)
         assert late.plan.count == 6
@@ -125,7 +125,7 @@ def test_whatever_is_done_every_message_is_in_exactly_one_place(database: str, t
             elif act == "pop":
                 call(connection, layout, "pop_batch", "2")
             elif act in ("complete", "fail") and ids:
-                call(connection, layout, act, str(ids[0]))
+                call(connection, layout, act, f"{ids[0]}, (SELECT attempts FROM orders WHERE id = {ids[0]})")
                 expected -= set(ids[:1]) if act == "complete" else set()
             elif act in ("requeue", "purge"):
                 choice = Choice(owner_states=frozenset(OwnerState), older_than_s=0.0) if act == "requeue" else Choice()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 
-from qmon.model.layout import Clients
+import pytest
+
+from qmon.model.layout import Clients, Layout
 from qmon.model.view import View
-from tests.contract.watching import installed, watching
+from tests.contract.watching import installed, said_at_once, watching
 from tests.facts import connected, query
 
 
@@ -37,11 +42,53 @@ def test_pushers_and_poppers_are_counted_and_named_when_they_do_nothing_or_are_g
         assert all(code in past[name] for name, code in wanted.items())
 
 
+@pytest.mark.parametrize("told", [False, True], ids=["nobody says that a pop deletes", "the layout says so"])
+def test_poppers_that_delete_rows_of_a_table_with_states_are_seen_to_claim(
+    database: str, monkeypatch: pytest.MonkeyPatch, *, told: bool
+) -> None:
+    said_at_once(monkeypatch)
+    (layout,) = installed(database, "status")
+    layout = replace(layout, poppers=Clients(application="worker"))
+    if told:
+        layout = replace(layout, pop="delete")
+    query(database, "SELECT count(status_push('x')) FROM generate_series(1, 100000)")
+    with watching(database, [layout]) as watched:
+        watched.view()
+        with deleting(database, layout):
+            moving = watched.queue("status", lambda q: ((q.pop_rate if told else q.complete_rate).value or 0) > 0)
+            after = len(watched.views)
+            last = watched.queue("status", lambda q: (q.ready.value or 0) > 0, polls=12)  # six seconds
+            said = {v.code for view in watched.views[after:] for queue in view.queues for v in queue.verdicts}
+    assert not said & {"poppers not claiming", "no poppers", "no pops"}
+    assert (last.poppers.value, bool(moving.ready.value)) == (1, True)
+
+
+@contextlib.contextmanager
+def deleting(url: str, layout: Layout) -> Iterator[None]:
+    """A popper that deletes the first ready row, again and again."""
+    over = threading.Event()
+    first = f"SELECT id FROM {layout.table} WHERE status = 1 ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+
+    def pop() -> None:
+        with connected(url) as session:
+            session.execute("SET application_name = 'worker'")
+            while not over.wait(0.01):
+                session.execute(f"DELETE FROM {layout.table} WHERE id = ({first}) RETURNING id").fetchall()
+
+    thread = threading.Thread(target=pop)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def test_done_messages_are_what_is_in_the_table_and_in_no_other_state(database: str) -> None:
     installed(database, "flag", "batch_fast")
     query(database, "SELECT flag_push('x'), batch_fast_push('x') FROM generate_series(1, 60)")
     query(database, "SELECT flag_pop() FROM generate_series(1, 40)")
-    query(database, "SELECT batch_fast_complete(id) FROM batch_fast_pop_batch(25)")
+    query(database, "SELECT batch_fast_complete(id, attempt) FROM batch_fast_pop_batch(25)")
     with watching(database) as watched:
         flag = watched.queue("flag", lambda q: q.done.value == 40 and q.bytes.value)
         fast = watched.queue("batch_fast", lambda q: q.done.value == 25)

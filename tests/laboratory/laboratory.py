@@ -290,9 +290,14 @@ def laboratory(
     witnesses: Sequence[str],
     settings: Mapping[str, str] | None = None,
     drains: Sequence[Run] = (),
+    bin_dir: Path | None = None,
 ) -> Iterator[Laboratory]:
-    """A laboratory in which everything runs; all of it is gone at the end of the block. ``settings``: the server's."""
-    with EmbeddedServer(settings={**SETTINGS, **(settings or {})}) as server, tempfile.TemporaryDirectory() as folder:
+    """A laboratory in which everything runs; all of it is gone at the end of the block. ``settings``: the server's.
+
+    ``bin_dir``: whose programs; those of the package by default.
+    """
+    set_to = {**SETTINGS, **(settings or {})}
+    with EmbeddedServer(bin_dir=bin_dir, settings=set_to) as server, tempfile.TemporaryDirectory() as folder:
         made = Laboratory(server, Path(folder), cases, witnesses, drains)
         with made.running():
             yield made

@@ -37,7 +37,10 @@ def gone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """No popper is connected."""
     lab.apart[layout.queue].stop()
     yield ()
+    head = f"SELECT min(id) FROM {ENGINE.quote(layout.table.parts)}"
+    waiting = query(lab.url, head)
     lab.start_poppers(lab.case(layout))
+    wait_until(lambda: query(lab.url, head) != waiting, 60, what="the first message is popped")
 
 
 @contextlib.contextmanager

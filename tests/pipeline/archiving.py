@@ -20,7 +20,7 @@ def finished(url: str, layout: Layout, messages: int) -> None:
     push, pop = routine(layout, "push"), routine(layout, "pop_batch")
     query(url, f"SELECT count({push}('message ' || n)) FROM generate_series(1, {messages}) AS n")
     if layout.traits.completes:
-        query(url, f"SELECT count({routine(layout, 'complete')}(r.id)) FROM {pop}({messages}) AS r")
+        query(url, f"SELECT count({routine(layout, 'complete')}(r.id, r.attempt)) FROM {pop}({messages}) AS r")
     else:
         query(url, f"SELECT count(*) FROM {pop}({messages})")
 

@@ -20,13 +20,17 @@ from tests.contract.soaking import MENDED, Fire, Soaked, soak
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import wait_until
 from tests.queues import DESIGNS
+from tests.soak.articles import PARTS, articles
 from tests.soak.blocking import stood
+from tests.soak.churn import plateau
 from tests.soak.cluster import same_on_a_cluster
+from tests.soak.hostile import hostile
 from tests.soak.laboratory import long_form
 from tests.soak.messages import messages_killed
 from tests.soak.observer import within
 from tests.soak.pipeline import killed
 from tests.soak.recording import recorder_killed
+from tests.soak.truth import truth
 
 SETTINGS: Final = {"fsync": "off", "track_commit_timestamp": "on"}
 COLUMNS: Final = "{:<18}{:>9}{:>9}{:>7}{:>6}{:>11}{:>8} {:<7}{:>11}{:>10}"
@@ -51,19 +55,28 @@ def main() -> None:
     parser.add_argument(
         "--laboratory", type=int, nargs="?", const=3, help="only this: each cause of trouble so many times (3)"
     )
+    parser.add_argument("--truth", action="store_true", help="only this: verdicts on random tables held against SQL")
+    parser.add_argument("--seed", type=int, help="there: the same tables and changes again; else others each time")
+    parser.add_argument("--tables", type=int, default=100, help="there: how many")
+    parser.add_argument("--seconds", type=float, default=600.0, help="there: for how long")
     parser.add_argument("--calm", type=float, default=600.0, help="there: seconds of healthy load, nothing to be said")
     parser.add_argument("--json", type=Path, help="there: where to write the confusion table")
     parser.add_argument("--pipeline", type=int, help="times the pipeline is killed in each mode: 20, as with --acts")
+    parser.add_argument("--articles", action="store_true", help="only this: what the articles claim, with figures")
+    for part in PARTS:
+        parser.add_argument(f"--{part}", action="store_true", help="there: this part, not all of them")
+    parser.add_argument(
+        "--churn", type=float, nargs="?", const=60.0, help="only this: tables made and dropped for so many minutes (60)"
+    )
     parser.add_argument("--cluster", action="store_true", help="only this: the pipeline on a standalone cluster")
     parser.add_argument("--rows", type=int, default=200_000, help="rows that these have to do")
     parser.add_argument("--recorders", type=int, default=100, help="times a recorder is killed")
+    parser.add_argument(
+        "--hostile", type=int, nargs="?", const=500, help="only this: so many tables of anybody's making (500)"
+    )
+    parser.add_argument("--minutes", type=float, default=15.0, help="there: how long at most")
     chosen = parser.parse_args()
-    if chosen.laboratory is not None:
-        for line in long_form(chosen.laboratory, chosen.calm, chosen.json):
-            print(line, flush=True)
-        return
-    if chosen.cluster:
-        print(same_on_a_cluster(), flush=True)
+    if _alone(chosen):
         return
     if chosen.designs:
         print(COLUMNS.format(*HEADINGS), flush=True)
@@ -88,6 +101,42 @@ def main() -> None:
     acts = chosen.acts if chosen.acts is not None else 50 if chosen.designs == list(DESIGNS) else 0
     if acts:
         _acts_killed(acts, chosen.rows)
+
+
+def _alone(chosen: argparse.Namespace) -> bool:
+    """Whether one of those was asked for that run alone, and has."""
+    if chosen.laboratory is not None:
+        for line in long_form(chosen.laboratory, chosen.calm, chosen.json):
+            print(line, flush=True)
+        return True
+    if chosen.truth:
+        seed = random.randrange(10**6) if chosen.seed is None else chosen.seed
+        _truth(seed, chosen.tables, chosen.seconds)
+        return True
+    if chosen.articles:
+        parts = [part for part in PARTS if getattr(chosen, part)] or PARTS
+        for line in articles(parts, chosen.designs, min(chosen.messages, 600), chosen.seed or 0):
+            print(line, flush=True)
+        return True
+    if chosen.churn is not None:
+        print(plateau(chosen.churn), flush=True)
+        return True
+    if chosen.hostile is not None:
+        for line in hostile(chosen.hostile, chosen.seed or 0, chosen.minutes):
+            print(line, flush=True)
+        return True
+    if chosen.cluster:
+        print(same_on_a_cluster(), flush=True)
+        return True
+    return False
+
+
+def _truth(seed: int, tables: int, seconds: float) -> None:
+    with EmbeddedServer(settings=SETTINGS) as server:
+        told = truth(server.url(), seed=seed, tables=tables, seconds=seconds)
+    print(told.line(), flush=True)
+    if told.lies:
+        raise SystemExit("\n".join(told.lies[:40]))
 
 
 def _under_fire(design: str, fire: Fire) -> None:

@@ -96,7 +96,7 @@ class Shop(Driver):
             {
                 "now_at": self._now, "started_at": SAMPLED_AT - 86_400.0, "stats_reset_at": None,
                 "in_recovery": False, "sessions": 42, "commits": 9_000_000 + 900 * self.poll, "rollbacks": 0,
-                "deadlocks": 3, "sees_sessions": True, "role": "SHOP\\qmon",
+                "deadlocks": 3, "sees_sessions": True, "role": "SHOP\\qmon", "replay_paused": False, "behind_s": None,
             }
         ]  # fmt: skip
 
@@ -112,20 +112,6 @@ class Shop(Driver):
         counted: Values = {name: 2**53 + step * self.poll for name, step in steps.items()}
         return [counted | {"deadlocks": 3}]
 
-    def _counters(self, queue: str) -> Sequence[Values]:
-        inserted, updated, deleted, live = {
-            "mails": (36, 36, 36, 45), "orders": (400, 0, 360, 12_431), "letters": (10, 0, 0, 500),
-            "events": (0, 1_800, 0, 1_000),
-        }[queue]  # fmt: skip
-        return [
-            {
-                "table_id": IDS[queue], "inserted": 2**53 + inserted * self.poll, "updated": updated * self.poll,
-                "deleted": deleted * self.poll, "hot_updated": 0, "live": live + (inserted - deleted) * self.poll,
-                "dead": 0, "modified_since_analyze": 2**53 + (inserted + updated + deleted) * self.poll,
-                "vacuums": 0, "analyzes": 0, "bytes": 8_192 * 700,
-            }
-        ]  # fmt: skip
-
     def _sequences(self, queue: str) -> Sequence[Values]:
         last = {11: 120_000, 12: 2**53 + 400 * self.poll, 13: 900, PUSH_SEQ: 1_000_500 + 900 * self.poll}
         last[POP_SEQ] = 1_000_200 + 900 * self.poll
@@ -133,8 +119,7 @@ class Shop(Driver):
 
     def _depth(self, queue: str) -> Sequence[Values]:
         ready = {"orders": 12_431 + 40 * self.poll, "letters": 500 + 10 * self.poll}.get(queue)
-        more = dict.fromkeys(("in_progress", "scheduled", "dead", "done"))
-        return [] if ready is None else [{"counted_at": self._now, "ready": ready, **more}]
+        return [] if ready is None else [{"counted_at": self._now, "ready": ready}]
 
     def _head_state(self, queue: str) -> Sequence[Values]:
         return [{"head_id": "119964", "oldest_s": 31.0, "counted": 31}]
@@ -191,16 +176,21 @@ class Shop(Driver):
             for event, waits, s in (("WRITELOG", 900, 2.4), ("LCK_M_U", 1, 2.0), ("LAZYWRITER_SLEEP", 2, 2.0))
         ]  # fmt: skip
 
-    def _uses(self, queue: str) -> Sequence[Values]:
+    def _table_counters(self, queue: str) -> Sequence[Values]:
         if queue not in IDS:
             return []
-        nothing = dict.fromkeys(("rows_read", "pages", "own_rows", "own_pages", "ghosts"))
+        inserted, updated, deleted, live = {
+            "mails": (36, 36, 36, 45), "orders": (400, 0, 360, 12_431), "letters": (10, 0, 0, 500),
+            "events": (0, 1_800, 0, 1_000),
+        }[queue]  # fmt: skip
         return [
             {
                 "table_id": IDS[queue], "index_id": index, "name": name, "role": role, "scans": 500 * self.poll,
                 "bytes": 8_192 * 300, "latch_waits": 20 * self.poll, "latch_wait_s": 0.02 * self.poll,
                 "lock_waits": self.poll, "lock_wait_s": 2.0 * self.poll if queue == "letters" else 0.0,
-                "splits": 7 * self.poll, **nothing,
+                "splits": 7 * self.poll, "inserted": 2**53 + inserted * self.poll, "updated": updated * self.poll,
+                "deleted": deleted * self.poll, "live": live + (inserted - deleted) * self.poll,
+                "files": IDS[queue], "called": f"dbo.{queue}", "readable": True,
             }
             for index, name, role in ((0, queue, "table"), (2, f"{queue}_ready_index", "index"))
         ]  # fmt: skip

@@ -31,6 +31,7 @@ QUEUES: tuple[Mapping[str, object], ...] = (
      "activates": True, "procedure": "[dbo].[mail]", "max_readers": 3, "poison_handling": False, "retains": False},
 )  # fmt: skip
 ROWS: Mapping[str, Rows] = {
+    "probe/writers": lambda poll: (),
     "probe/broker_queues": lambda poll: QUEUES,
     "probe/broker_monitors": lambda poll: (
         {"queue_id": 503, "state": "RECEIVES_OCCURRING", "empty_s": 4.25, "activated_s": 60.5, "waiting": 2,

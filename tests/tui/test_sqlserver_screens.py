@@ -80,7 +80,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert row(d, "└─ 84").startswith("└─ 84 waits 40 s 12 s dbo.letters row (8194443284a0) (U) mailer-3")
         assert "idle in transaction for 2 h 03 m: it does nothing" in d.lines("session")
         assert "client legacy-batch · shop@app-7 · database shop" in " ".join(d.lines("session").split())
-    assert {"probe/counters", "probe/head", "probe/head_state", "probe/ring", "probe/uses"} <= set(shop.asked)
+    assert {"probe/head", "probe/head_state", "probe/ring", "probe/table_counters"} <= set(shop.asked)
 
 
 def test_a_value_of_another_type_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,10 @@ from qmon.errors import BadInput
 from qmon.operate import holders, mending, ring_faults, sessions
 
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
-ONLY_HERE = {"held_rows", "held_rows_any", "cancel", "terminate", "repair", "kill"}
-"""SQL Server rows do not say who holds them, it cannot cancel, and its rings need no sequence set back."""
+ONLY_HERE = {
+    "held_rows", "held_rows_any", "held_locks", "seen_locks", "seen_locks_any", "cancel", "terminate", "repair", "kill",
+}  # fmt: skip
+"""SQL Server's locks and not its rows say who holds them, it cannot cancel, and its rings need no sequence set back."""
 RECORDS: dict[str, Any] = {
     "sessions/rights": sessions.Rights,
     "sessions/session": sessions.SessionSample,
@@ -27,6 +29,9 @@ RECORDS: dict[str, Any] = {
     "sessions/holders": holders.Holder,
     "sessions/held_rows": holders.HeldRow,
     "sessions/held_rows_any": holders.HeldRow,
+    "sessions/held_locks": holders.HeldLock,
+    "sessions/seen_locks": holders.SeenLock,
+    "sessions/seen_locks_any": holders.SeenLock,
     "repair/position": ring_faults._Position,
     "repair/drawing": ring_faults.Drawing,
     "repair/find_hole": ring_faults._Found,

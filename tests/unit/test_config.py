@@ -239,9 +239,44 @@ def test_a_fault_in_the_file_s_url_names_the_file() -> None:
         choose("a", config, {})
 
 
+def test_a_variable_that_would_be_the_password_of_two_targets_is_refused() -> None:
+    config = parse_config(
+        "".join(
+            f"[target.{name}]\nconnect = 'postgresql://me@db1/x'\n" for name in ("orders-prod", "orders_prod", "b")
+        ),
+        PATH,
+    )
+    shared = {"QMON_PASSWORD_ORDERS_PROD": "hush", "QMON_PASSWORD": "hush, too", "QMON_PASSWORD_B": "b"}
+    for name, other in (("orders-prod", "orders_prod"), ("orders_prod", "orders-prod")):
+        with pytest.raises(BadInput) as caught:
+            choose(name, config, shared)
+        assert f"QMON_PASSWORD_ORDERS_PROD would be the password of {name} and of {other}" in str(caught.value)
+        assert f"keyring set qmon {name}" in str(caught.value)
+        assert "hush" not in str(caught.value)
+        password = choose(name, config, {"QMON_PASSWORD": "one for all"}).target.password
+        assert password is not None
+    password = choose("b", config, shared).target.password
+    assert password is not None
+    assert password.reveal() == "b"
+
+
+def test_a_name_that_no_variable_can_hold_has_none_of_its_own() -> None:
+    config = parse_config("[target.'заказы']\nconnect = 'postgresql://me@db1/x'\n", PATH)
+    environment = {"QMON_PASSWORD_": "somebody's", "QMON_PASSWORD": "ours"}
+    password = choose("заказы", config, environment).target.password
+    assert password is not None
+    assert password.origin == "the environment variable QMON_PASSWORD"
+
+    def asks(_: Target) -> None:
+        raise PasswordNeeded("the server asks")
+
+    with pytest.raises(PasswordNeeded, match="asks; set QMON_PASSWORD, store it with 'keyring set qmon заказы'"):
+        unlock(choose("заказы", config, {}).target, asks, ())
+
+
 def test_the_most_particular_variable_counts() -> None:
     target = Target("orders-prod/ö", "postgres", {})
-    every = {variable(target.name): "1", "QMON_PASSWORD": "2", "PGPASSWORD": "3"}
+    every = {"QMON_PASSWORD_ORDERS_PROD": "1", "QMON_PASSWORD": "2", "PGPASSWORD": "3"}
     assert variable(target.name) == "QMON_PASSWORD_ORDERS_PROD"
     found = []
     while (secret := from_environment(target, every)) is not None:

@@ -227,8 +227,10 @@ def test_what_runs_in_the_callers_transaction_ends_what_it_begins_and_nothing_el
         assert begun <= ended, query.path
         # A bare ROLLBACK would take the caller's transaction with it.
         assert set(re.findall(r"\bROLLBACK TRANSACTION\b\s*(\w*);", text)) <= {"qmon_draw", "qmon_pop"}, query.path
-        # An error that a pause raises is meant to end what the caller does.
-        assert ("THROW" in text) == ("/switch/02_paused.since_" in query.path), query.path
+        # An error that a pause or a full ring raises is meant to end what the caller does.
+        assert ("THROW" in text) == ("/switch/02_paused.since_" in query.path or "_full.since_" in query.path), (
+            query.path
+        )
 
 
 def test_sequences_are_for_servers_that_have_them() -> None:
@@ -267,3 +269,11 @@ def test_texts_of_both_engines_are_read_to_the_end() -> None:
                 text = rendered(engine, query, "a].b", HOSTILE[0])
                 # Names in brackets or quotes and in literals: no placeholder is left, no quote is open.
                 assert not [piece for piece in scan(text, other.name, query.path) if isinstance(piece, Slot)]
+
+
+@pytest.mark.parametrize("engine", queries.ENGINES)
+def test_only_one_index_of_batch_fast_holds_the_ready_messages_since_each_push_and_pop_writes_it(engine: str) -> None:
+    steps = [each for each in queries.all_files() if each.engine == engine and "batch_fast/" in each.name]
+    text = "".join(each.file.read_text() for each in steps)
+    indexes = re.findall(r"CREATE (?:NONCLUSTERED )?INDEX \{(\w+)\}[^;]*WHERE status = 0", text)
+    assert indexes == ["ready_index"]

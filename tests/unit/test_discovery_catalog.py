@@ -8,6 +8,7 @@ import pytest
 
 from qmon.engines import queries
 from qmon.engines.base import EngineName
+from qmon.engines.odbc import COUNT
 from qmon.monitor.catalog import Activity, ColumnRow, IndexRow, ReferenceRow, RoleRow, SequenceRow, TableRow, ValuesRow
 from qmon.monitor.discovery import SlotsRow
 from qmon.monitor.registry import RegistryRow, RegistryState
@@ -60,7 +61,7 @@ def test_a_statement_of_both_engines_takes_and_gives_the_same_on_both(name: str)
     one_by_one = tuple("table_id" if parameter == "tables" else parameter for parameter in postgres.parameters)
     assert sqlserver.parameters in (postgres.parameters, one_by_one)
     assert postgres.names - sqlserver.names <= {"schema"}  # which needs a right of its own on PostgreSQL alone
-    assert postgres.columns == sqlserver.columns
+    assert sqlserver.columns in (postgres.columns, COUNT)  # PostgreSQL itself says how many rows a statement changed
 
 
 def test_both_engines_have_what_discovery_and_the_registry_ask_for() -> None:

@@ -81,10 +81,9 @@ def test_an_identity_is_the_id_and_a_filtered_index_serves_its_state() -> None:
             Index("IX_busy", False, False, ("StartedAt", "Id"), busy),
         ),
     )  # fmt: skip
-    layout, why = complete(Layout("q", "status", TableName("dbo", "Queue")), details, [], lambda _: Known(("1", "2")))
+    layout, _ = complete(Layout("q", "status", TableName("dbo", "Queue")), details, [], lambda _: Known(("1", "2")))
     assert layout.id == "Id"
     assert layout.state == StateColumn("Status", 1, 2)
-    assert "`StartedAt` has no time zone: taken as UTC" in why
     facts = table_facts(layout, details, None, [])
     assert dict(facts.indexes) == {"ready": "IX_ready", "head": "IX_ready", "stuck": "IX_busy", "progress": "IX_busy"}
     assert "gap" not in facts.unknown

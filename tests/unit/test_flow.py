@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.committed import Shares, committed, shares_of
-from qmon.model.flow import ring_flow, ring_ready, table_flow
+from qmon.model.flow import pops_in_transaction, ring_flow, ring_ready, table_flow
 from qmon.model.layout import Layout, StateColumn, TableName
 from qmon.model.samples import CounterSample, RingSample
 
@@ -46,6 +46,15 @@ def test_delete_on_pop_tells_commits_from_rollbacks_on_both_sides(
     work = committed(DEEP, now, FIFO, Shares())
     assert work is not None
     assert (work.inserted, work.deleted, work.exact) == (ins, dele, True)
+
+
+def test_where_a_pop_deletes_a_row_that_has_a_state_what_is_deleted_was_popped() -> None:
+    layout = replace(STATUS, pop="delete")
+    assert pops_in_transaction(layout)
+    work = committed(DEEP, after(DEEP, ins=50, upd=3, dele=40, ins_lost=0, upd_lost=0, del_lost=0), layout, Shares())
+    assert work is not None
+    flow = table_flow(work, layout, 0, 10)
+    assert (flow.pushed, flow.popped, flow.completed, flow.net) == (50, 40, None, 10)
 
 
 @given(pushed=counts, popped=counts, completed=counts, failed=counts, push_lost=counts, pop_lost=counts)

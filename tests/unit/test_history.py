@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.counts import TableCount
 from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.samples import (
-    AnchorSample,
     CounterSample,
     HeadSample,
     HeldSample,
@@ -94,8 +94,8 @@ def test_beyond_the_limit_the_depth_is_a_lower_bound_until_a_count_arrives() -> 
     history = History()
     queue = history.add(poll(1, 1000.0, fifo(COUNTERS, counted=1001))).queues[0]
     assert (queue.ready.value, queue.ready.at_least) == (1001, True)
-    anchor = AnchorSample(1001.0, 5000, None, None, None, None)
-    queue = history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 100, 40), 1, 1, anchor=anchor))).queues[0]
+    count = TableCount(1001.0, 0.0, 60.0, 1, 5000)
+    queue = history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 100, 40), 1, 1, count=count))).queues[0]
     assert (queue.ready.estimated, queue.ready.at_least) == (True, False)
     assert queue.ready.value == 5030
 

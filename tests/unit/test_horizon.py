@@ -144,14 +144,27 @@ def log(waiting: Waiting | None, commits: float | None, pops: float = 50.0) -> s
 
 def test_commits_that_wait_for_the_log() -> None:
     assert log(WAITING, 76.0) == (
-        "3.8 of 4.0 sessions at work wait for the log (LWLock:WALWrite, IO:WalSync): 50 ms a commit at 76 commits/s"
+        "3.8 of 4.0 sessions at work wait for the log (LWLock:WALWrite, IO:WalSync): 50 ms a commit at 76 commits/s,"
+        " 1.3 messages a commit: batches of 10 would allow 760 messages/s"
     )
-    assert log(WAITING, 2_000.0) is None, "two milliseconds are a healthy disk"
+    assert log(WAITING, 2_000.0) is None, "two milliseconds are a healthy disk, and others do the commits"
     assert log(WAITING, 76.0, pops=0.0) is None, "this queue commits nothing"
     assert log(WAITING, None) is None
     assert log(None, 76.0) is None
     busy = replace(WAITING, rates=(*WAITING.rates, WaitRate("Lock", "tuple", 9.0, 0.7)))
     assert log(busy, 76.0) is None, "most wait for something else"
+
+
+def test_one_commit_a_message_is_bound_by_the_log_however_quick_the_disk_is() -> None:
+    assert log(WAITING, 2_000.0, pops=1_000.0) == (
+        "3.8 of 4.0 sessions at work wait for the log (LWLock:WALWrite, IO:WalSync): 1.9 ms a commit at 2,000"
+        " commits/s, 1.0 messages a commit: batches of 10 would allow 20,000 messages/s"
+    )
+    assert log(WAITING, 2_000.0, pops=10_000.0) is None, "ten messages a commit: the log is not the ceiling"
+    light = replace(WAITING, rates=tuple(replace(rate, sessions=rate.sessions / 10) for rate in WAITING.rates))
+    assert log(light, 2_000.0, pops=1_000.0) is None, "hardly a session waits"
+    mixed = replace(WAITING, rates=(*WAITING.rates, WaitRate("Lock", "tuple", 2.0, 0.3)))
+    assert log(mixed, 2_000.0, pops=1_000.0) is None, "a third of the sessions does something else"
 
 
 def test_where_the_server_counts_its_own_figure_is_told() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.alert_rules import AlertRule
-from qmon.model.check import State, failed, judge
+from qmon.model.check import State, failed, judge, warned
 from qmon.model.plugin import check_object, performance, plugin_line
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, Severity, Verdict
@@ -32,7 +33,7 @@ def test_without_rules_the_severity_of_the_verdict_decides() -> None:
     assert state(queue("a", verdict=STUCK), queue("b", verdict=OUTRUN)) is State.CRITICAL
     paused = Verdict("paused", "by ada until 12:00", Severity.NOTICE)
     assert state(queue("a", verdict=paused)) is State.OK
-    assert state(queue("a", verdict=Verdict("unknown", "not counted yet", Severity.NOTICE))) is State.UNKNOWN
+    assert state(queue("a", verdict=Verdict("cannot tell", "not counted yet", Severity.NOTICE))) is State.UNKNOWN
 
 
 def test_rules_decide_for_the_queues_they_are_about_and_verdicts_for_the_others() -> None:
@@ -59,7 +60,7 @@ def test_a_figure_that_a_queue_cannot_have_is_missed_only_by_a_rule_that_names_i
 
 def test_no_queue_and_a_queue_that_is_not_there_are_unknown() -> None:
     assert not judge(view((queue("orders"),)), (), ("ordres",)).undecided, "another poll does not help"
-    assert plugin_line(judge(view(()), ())) == "QMON UNKNOWN - orders-prod: no queue is known here"
+    assert plugin_line(judge(view(()), ())).startswith("QMON UNKNOWN - orders-prod: no queue is known here; ")
     line = plugin_line(judge(view((queue("orders"),)), (), ("ordres",)))
     assert line == "QMON UNKNOWN - orders-prod: ordres: there is no such queue; did you mean orders?"
 
@@ -120,6 +121,14 @@ def test_many_problems_are_cut_to_the_worst() -> None:
     assert "; and 22 more" in line
 
 
+def test_a_queue_in_trouble_that_no_limit_is_about_is_not_called_fine() -> None:
+    shallow = AlertRule("shallow", "ready", warn=100.0)
+    ok = plugin_line(judge(view((queue("a", ready=1, verdict=STUCK),)), (shallow,)))
+    assert ok.startswith("QMON OK - ")
+    assert "1 queue within the limits asked for, 1 ready" in ok
+    assert "1 queue fine, 1 ready" in plugin_line(judge(view((queue("a", ready=1),)), (shallow,)))
+
+
 def test_as_an_object() -> None:
     outcome = judge(view((queue("a", ready=500),)), (AlertRule("deep", "ready", warn=100.0),))
     told = check_object(outcome)
@@ -129,3 +138,24 @@ def test_as_an_object() -> None:
     ]
     lost = check_object(failed("shop", "connection refused"))
     assert (lost["exit_code"], lost["summary"], lost["sampled_at"]) == (3, "shop: connection refused", None)
+
+
+def test_what_cannot_be_told_is_a_warning_where_that_is_asked_for_and_other_unknowns_stay() -> None:
+    untold = Verdict("cannot tell", "stuck is not known: no index", Severity.NOTICE)
+    outcome = judge(view((queue("a", verdict=untold),)), (), ("a", "b"))
+    assert outcome.state is State.UNKNOWN
+    assert warned(outcome).state is State.WARNING
+    assert warned(failed("t", "no route")).state is State.UNKNOWN
+
+
+def test_a_queue_that_cannot_be_seen_is_critical_whatever_limits_there_are_but_for_a_rule_about_it() -> None:
+    gone = queue("a", verdict=Verdict("cannot see", "there is no table a", Severity.CRITICAL))
+    deep = AlertRule("deep", "ready", warn=100.0)
+    known = AlertRule("known", verdicts=("cannot see",), severity=Severity.WARNING)
+    assert state(gone) is State.CRITICAL
+    assert state(gone, rules=(deep,)) is State.CRITICAL
+    assert state(gone, rules=(deep, known)) is State.WARNING
+    registry = ProbeFailure("registry", "our role may not read it", grant="GRANT SELECT ON q TO me", gone=True)
+    outcome = judge(replace(view((queue("b"),)), failures=(registry,)), ())
+    assert outcome.state is State.CRITICAL
+    assert "GRANT SELECT ON q TO me" in plugin_line(outcome)

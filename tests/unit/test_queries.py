@@ -141,8 +141,6 @@ def test_a_value_used_twice_is_bound_twice() -> None:
         ("{n!list}", ("a", 'b"'), '"a", "b"""'),
         ("{n!list.q}", ("a", "b"), 'q."a", q."b"'),
         ("{n!set.q}", ("a", "b"), '"a" = q."a", "b" = q."b"'),
-        ("x{n!nulls}", ("a", "b"), 'x, "a" = NULL, "b" = NULL'),
-        ("x{n!nulls}", (), "x"),
     ],
 )
 def test_names_are_quoted(used: str, value: Name, expected: str) -> None:

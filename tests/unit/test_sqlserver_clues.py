@@ -58,7 +58,7 @@ def watched(layout: Layout, facts: TableFacts, rows: Mapping[str, Rows], polls: 
     history, views = History(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
-        views.append(history.add(collector.collect(poll, 1.0, Focus())))
+        views.append(history.add(collector.collect(poll, 1.0, Focus(blocking=True))))
         assert [f for f in views[-1].failures] == []
     return views
 
@@ -74,15 +74,21 @@ def heads(ids: Callable[[int], str | None], mark: Callable[[int], str], held: Ca
         return ({"head_id": ids(poll), "counted": 0 if ids(poll) is None else 3},)
 
     def tried(poll: int) -> tuple[Mapping[str, object], ...]:
-        return () if ids(poll) is None else ({"id": ids(poll), "attempts": None, "mark": mark(poll)},)
+        return () if ids(poll) is None else ({"id": ids(poll), "attempts": None, "mark": "(head)"},)
 
-    def rows(poll: int) -> tuple[Mapping[str, object], ...]:
-        return ({"xid": "700", "rows": 1, "running": True},) if held(poll) else ()
+    def locks(poll: int) -> tuple[Mapping[str, object], ...]:
+        of: dict[str, object] = {"table_id": 12, "index_id": 2, "name": "IX", "locks": 1}
+        away = ({**of, "xid": "700", "taken": True, "place": "(away)"},) if held(poll) else ()
+        return away if mark(poll) == "0" else (*away, {**of, "xid": mark(poll), "taken": False, "place": "(head)"})
+
+    def unseen(poll: int) -> tuple[Mapping[str, object], ...]:
+        return ({"place": "(away)", "keys": 1},)
 
     return {
         **dict.fromkeys(("probe/head", "probe/head_state"), head),
         **dict.fromkeys(("probe/tried", "probe/tried_state"), tried),
-        **dict.fromkeys(("probe/held", "probe/held_state"), rows),
+        **dict.fromkeys(("probe/unseen", "probe/unseen_state"), unseen),
+        "probe/locks": locks,
         "probe/depth": lambda poll: (),
     }
 

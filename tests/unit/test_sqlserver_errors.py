@@ -19,6 +19,7 @@ from qmon.errors import (
     BadInput,
     ConnectionLost,
     DeadlineExceeded,
+    LockTimeout,
     MissingDriver,
     PasswordNeeded,
     PermissionMissing,
@@ -149,13 +150,13 @@ def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
         (
             "42000",
             f"{SERVER}Lock request time out period exceeded. (1222)",
-            DeadlineExceeded,
+            LockTimeout,
             "a lock was not",
         ),
         (
             "42000",
             f"{SERVER}canceling statement due to lock timeout (33557097)",
-            DeadlineExceeded,
+            LockTimeout,
             "a lock was not",
         ),
         (

@@ -17,6 +17,7 @@ from qmon.model.facts import TableFacts
 from qmon.model.layout import Clients, Layout, TableName
 from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
+from qmon.model.standby import COUNTERS, SESSIONS, Standby
 from qmon.model.view import View
 from qmon.monitor.collector import Collector
 from qmon.monitor.history import History
@@ -43,7 +44,7 @@ OURS: Final = frozenset(
 
 SAME: Final[dict[str, object]] = {
     "plans": -7, "table_id": 11, "procedure_id": 2_147_483_647, "index_id": 5, "started_at": 1.7e9,
-    "stats_reset_at": None,
+    "stats_reset_at": None, "files": 7, "called": "dbo.Mails", "readable": True,
 }  # fmt: skip
 
 
@@ -53,9 +54,11 @@ def steady(
     """As ``full``, by a server that does not start anew, with ids by which what belongs together is found."""
     if name == "probe/trees":
         return [(1, 8), (5, 9)]
+    own = [{"index_id": 0}, {"index_id": 5}] if name == "probe/table_counters" else [{}]
     return [
-        tuple(SAME.get(column, value) for (column, _), value in zip(columns, found, strict=True))
+        tuple((SAME | each).get(column, value) for (column, _), value in zip(columns, found, strict=True))
         for found in row(name, columns, poll)
+        for each in own
     ]
 
 
@@ -159,6 +162,87 @@ def test_without_rights_each_missing_reading_is_one_line_and_the_rest_is_shown()
     assert mails.use is not None
     assert mails.use.reads_per_pop is None
     assert mails.push_rate.value is not None
+
+
+def secondary(*replicas: tuple[bool, float | None]) -> Any:
+    """Rows of a readable secondary, which says this of its copy of the database."""
+
+    def row(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
+        if name == "probe/replica":
+            assert [column for column, _ in columns] == ["replay_paused", "behind_s"]
+            return replicas
+        said = {"in_recovery": True, "behind_s": None} if name == "probe/server" else {}
+        return [
+            tuple(said.get(column, value) for (column, _), value in zip(columns, found, strict=True))
+            for found in steady(name, columns, poll)
+        ]
+
+    return row
+
+
+def test_a_readable_secondary_tells_nothing_that_only_its_primary_counts() -> None:
+    view = Watch(secondary(), (16, 0)).polls(3)
+    mails = view.queue("mails")
+    assert mails is not None
+    assert (mails.push_rate.value, mails.push_rate.reason) == (None, COUNTERS)
+    assert (mails.poppers.value, mails.poppers.reason) == (None, SESSIONS)
+    assert mails.gap.value is None
+    assert mails.verdict.code not in ("healthy", "empty")
+    assert view.server.standby is not None
+
+
+@pytest.mark.parametrize(
+    ("version", "replicas", "behind_s", "paused", "words"),
+    [
+        ((16, 0), [(False, 0.0)], 0.0, False, ""),
+        ((12, 0), [(False, 42.0)], 42.0, False, "42 s behind"),
+        ((13, 0), [(True, 42.0)], 42.0, True, "replay paused"),
+        ((15, 0), [(False, None)], None, False, "not known how far behind"),
+        ((15, 0), [], None, False, "not known how far behind"),
+        ((15, 0), [(False, 0.0), (False, 0.0)], None, False, "not known how far behind"),
+        ((11, 0), [(False, 0.0)], None, False, "not known how far behind"),
+    ],
+    ids=["up to date", "behind", "suspended", "of no group", "not in a group", "in two groups", "2012"],
+)
+def test_a_readable_secondary_says_how_old_its_rows_are(
+    version: tuple[int, int],
+    replicas: list[tuple[bool, float | None]],
+    behind_s: float | None,
+    paused: bool,
+    words: str,
+) -> None:
+    view = Watch(secondary(*replicas), version).polls(3)
+    assert view.server.standby == Standby(behind_s, paused)
+    assert view.server.standby.words == words
+    mails = view.queue("mails")
+    assert mails is not None
+    assert mails.ready.value is not None
+    assert mails.ready.old == (paused or behind_s is None or behind_s > 33)
+    assert mails.ready.age_s >= (behind_s or 0.0)
+
+
+def test_without_the_right_to_see_it_a_secondary_does_not_know_how_old_its_rows_are() -> None:
+    watch = Watch(secondary((False, 0.0)), (16, 0), frozenset({"probe/replica"}))
+    view = watch.polls(3)
+    assert view.server.standby == Standby(None, paused=False)
+    assert [f.reason for f in view.failures if f.probe == "replica"] == [
+        "probe/replica: VIEW SERVER STATE permission was denied on object 'server'"
+    ]
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda version: str(version[0]))
+def test_a_table_that_a_security_policy_filters_is_seen_in_part(version: tuple[int, int]) -> None:
+    watch = Watch(steady, version)
+    view = watch.polls(3)
+    mails, jobs = view.queue("mails"), view.queue("jobs")
+    assert mails is not None
+    assert jobs is not None
+    known = version[0] >= 13
+    assert ("probe/partial" in watch.driver.asked) == known
+    assert (mails.ready.partial, mails.ready.at_least, jobs.ready.partial) == (known, known, False)
+    if known:
+        assert mails.ready.reason == "a security policy filters this table: our login may see a part of the rows"
+        assert mails.verdict.code not in ("healthy", "empty")
 
 
 def test_all_of_it_is_in_a_recording() -> None:

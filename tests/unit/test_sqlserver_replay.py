@@ -17,6 +17,7 @@ from qmon.model import samples
 from qmon.model.broker_samples import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
 from qmon.model.client_samples import ClientSample
 from qmon.model.clue_samples import OwnerSample, PrioritySample, SweepSample, TriedSample
+from qmon.model.counts import PartSample, ScanSample
 from qmon.model.deadlock_samples import GraphSample
 from qmon.model.facts import Column, TableFacts
 from qmon.model.fragment_samples import FragmentSample, TreeSample
@@ -25,11 +26,12 @@ from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.procedure_samples import NamingSample, ReadsSample, RoutineSample
 from qmon.model.report import status_object
 from qmon.model.server_counters import ServerCounters
-from qmon.model.use_samples import StatisticsSample, UseSample
+from qmon.model.use_samples import StatisticsSample, TableCounterSample
 from qmon.model.view import View
 from qmon.model.wait_samples import LatchSample, WaitTotal
 from qmon.monitor.collector import Collector
 from qmon.monitor.history import History
+from qmon.monitor.locks import LockSample, UnseenSample
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.slow import Slow
 from qmon.monitor.source import Focus
@@ -38,14 +40,14 @@ from tests.tsql_types import Type
 from tests.unit.test_sqlserver_views import PROBES, rendered
 
 RECORDS: Final[dict[str, type[Any]]] = {
-    "anchor": samples.AnchorSample, "anchor_state": samples.AnchorSample, "blocking": samples.BlockingSample,
+    "blocking": samples.BlockingSample,
     "clients": ClientSample, "clock": samples.ClockSample, "cost": samples.CostSample,
     "deadlock_graphs": GraphSample, "priorities": PrioritySample, "priorities_state": PrioritySample,
-    "counters": samples.CounterSample, "depth": samples.AnchorSample, "head": samples.HeadSample,
+    "depth": samples.DepthSample, "head": samples.HeadSample,
     "head_any": samples.WalkSample, "head_due": samples.HeadSample, "head_state": samples.HeadSample,
-    "head_state_due": samples.HeadSample, "head_walk": samples.WalkSample, "held": samples.HeldSample,
-    "held_any": samples.HeldSample, "held_due": samples.HeldSample, "held_newest": samples.HeldSample,
-    "held_state": samples.HeldSample, "horizon": HorizonSample, "in_state": samples.CountSample,
+    "head_state_due": samples.HeadSample, "head_walk": samples.WalkSample,
+    "locks": LockSample, "unseen": UnseenSample, "unseen_any": UnseenSample, "unseen_due": UnseenSample,
+    "unseen_state": UnseenSample, "horizon": HorizonSample, "in_state": samples.CountSample,
     "latches": LatchSample, "messages": samples.MessageSample, "messages_due": samples.MessageSample,
     "messages_newest": samples.MessageSample, "messages_ready": samples.MessageSample,
     "messages_ring": samples.MessageSample, "messages_ring_split": samples.MessageSample,
@@ -60,9 +62,10 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "routines_of_tables": NamingSample,
     "broker_monitors": BrokerMonitorSample, "broker_queues": BrokerQueueSample,
     "broker_transmission": TransmissionSample,
-    "ring_sweep": SweepSample, "tried": TriedSample, "tried_state": TriedSample,
-    "tried_attempts": TriedSample, "uses": UseSample, "wait_totals": WaitTotal, "waits": samples.WaitSample,
-    "writers": samples.WriterSample,
+    "scan": ScanSample, "scan_parts": PartSample, "scan_state": ScanSample, "scan_whole": ScanSample,
+    "scan_whole_state": ScanSample, "ring_sweep": SweepSample, "tried": TriedSample, "tried_state": TriedSample,
+    "tried_attempts": TriedSample, "table_counters": TableCounterSample, "wait_totals": WaitTotal,
+    "waits": samples.WaitSample, "writers": samples.WriterSample,
 }  # fmt: skip
 TYPED: Final = tuple(file for file in PROBES if file.name.removeprefix("probe/") in RECORDS)
 T = TableName("dbo", "Orders")
@@ -160,7 +163,7 @@ def test_typed_rows_reach_the_figures(version: tuple[int, int], row: Any) -> Non
     last = status_object(views[-1])
     assert [queue["name"] for queue in last["queues"]] == [layout.queue for layout in LAYOUTS]
     assert {
-        "probe/counters",
+        "probe/table_counters",
         "probe/depth",
         "probe/sequences",
         "probe/server_counters",
@@ -175,13 +178,13 @@ def test_typed_rows_reach_the_figures(version: tuple[int, int], row: Any) -> Non
 def test_without_rights_the_rest_is_shown_and_the_missing_said() -> None:
     needs = frozenset(
         f"probe/{name}"
-        for name in ("waits", "wait_totals", "writers", "server_counters", "horizon", "uses", "counters", "clients")
+        for name in ("waits", "wait_totals", "writers", "server_counters", "horizon", "table_counters", "clients")
     )
     driver = Driver(refused=needs)
     views = watched(driver, (15, 0))
     failed = {f"probe/{failure.probe}" for view in views for failure in view.failures}
     asked = needs & set(driver.asked)
-    assert {"probe/waits", "probe/counters", "probe/server_counters"} <= asked
+    assert {"probe/waits", "probe/table_counters", "probe/server_counters"} <= asked
     assert failed >= asked
     status = views[-1].queue("status")
     assert status is not None

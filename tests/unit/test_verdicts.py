@@ -66,12 +66,12 @@ def test_cannot_see_names_the_grant() -> None:
     (verdict,), _ = judge(replace(FINE, ready=Figure.unknown("not read"), failures=(failure,)), 0.0, {})
     assert verdict.code == "cannot see"
     assert verdict.proof == "permission denied for table q; GRANT SELECT ON q TO monitor"
-    assert verdict.severity is Severity.WARNING
+    assert verdict.severity is Severity.CRITICAL
 
 
 def test_unknown_depth_is_not_called_healthy() -> None:
     (verdict,), _ = judge(replace(FINE, ready=Figure.unknown("a count is under way")), 0.0, {})
-    assert (verdict.code, verdict.proof) == ("unknown", "a count is under way")
+    assert (verdict.code, verdict.proof) == ("cannot tell", "ready is not known: a count is under way")
 
 
 def paused(side: Side) -> tuple[Pause, ...]:

@@ -53,6 +53,15 @@ def test_those_connected_do_not_pop() -> None:
     assert proof == "2 poppers are connected, not one pops while 31 are ready: session 71 (mailer-1) idle for 45 s"
 
 
+def test_where_messages_complete_somebody_claims_them_however_pops_are_counted() -> None:
+    """A pop that deletes its row looks like a complete, where the layout does not say that pops delete."""
+    two = ClientsSeen(2, 2, "routine", IDLE, 3)
+    assert said(signs(two, completes=0.0))[0] == "poppers not claiming"
+    assert said(signs(two, completes=56.5))[0] == "healthy"
+    assert said(signs(None, completes=0.0))[0] == "no pops"
+    assert said(signs(None, completes=56.5))[0] == "healthy"
+
+
 def test_pops_that_are_counted_late_do_not_speak_for_sessions_that_are_idle() -> None:
     """A server counts what a session did last ten seconds after it has fallen idle."""
     late = {"recent_pop_rate": Figure(3.0)}

@@ -171,4 +171,10 @@ def test_an_orphan_must_be_seen_in_two_sweeps_of_its_slots() -> None:
     assert said(signs(ring_loss=loss), 5.0) == {
         "ring orphans": "1 message was drawn by poppers and not popped: number 70, pushed 40 s ago"
     }
+    popper = DrawerSample(10, 77, "mailer", "idle in transaction", 50.0)
+    held = ring.add(Clues(sweep=sweep(orphan=70), pop_drawers=(popper,)), 2000, 15.0)
+    assert said(signs(ring_loss=held), 5.0)["ring orphans"].endswith(
+        "pushed 40 s ago; poppers take them when session 77 (idle in transaction, mailer) has ended, which may yet pop "
+        "them"
+    )
     assert ring.add(Clues(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)

@@ -288,7 +288,7 @@ def test_a_target_that_is_not_to_be_loaded_is_refused(database: str, tmp_path: P
         (("--parts", "sick"), "there is no part 'sick'"),
         (("--plot", "bench.png"), "an .svg or an .html file"),
         (("--json", "/nowhere/at/all.json"), "there is no folder /nowhere/at"),
-        (("--pushers", "0"), "1 pusher and 1 popper or more"),
+        (("--pushers", "0"), "Invalid value for '--pushers'"),
     ],
 )
 def test_what_cannot_be_is_one_line_and_nothing_is_made(database: str, arguments: tuple[str, ...], words: str) -> None:

@@ -201,13 +201,14 @@ def test_what_is_popped_is_counted_and_completed(design: str) -> None:
 def test_batches_are_completed_and_failures_given_back(design: str) -> None:
     driver = Driver(layout_of(design))
     assert worked(Popper, driver, batch=3) == {Field.POPPED: 3, Field.COMPLETED: 3}
-    (_, taken), (name, (ids,)) = driver.sent
+    (_, taken), (name, (ids, attempts)) = driver.sent
     assert taken == (3,)
     assert name == "complete_batch"
     assert [text for _, text in rows_of(ids)] == [str(BIG + n) for n in range(3)]
+    assert [text for _, text in rows_of(attempts)] == ["2", "2", "2"]
     failing = Driver(layout_of(design))
     assert worked(Popper, failing, fail_share=1.0) == {Field.POPPED: 1, Field.RETURNED: 1}
-    assert failing.sent[-1] == ("fail", (str(BIG), 2, failing.layout.max_attempts or 5))
+    assert failing.sent[-1] == ("fail", (str(BIG), 2, failing.layout.max_attempts))
 
 
 @pytest.mark.parametrize("design", ["fifo", "flag"])

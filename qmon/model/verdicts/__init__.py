@@ -5,8 +5,9 @@ A sign must last for its hold time before it is said, so that a burst is not cal
 
 from __future__ import annotations
 
-from qmon.model.verdicts.judge import EMPTY, HEALTHY, RULES, judge
+from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY, HEALTHY, RULES, judge
 from qmon.model.verdicts.rule import Rule
+from qmon.model.verdicts.seeing import CODE as CANNOT_SEE
 from qmon.model.verdicts.signs import Signs
 
-__all__ = ["EMPTY", "HEALTHY", "RULES", "Rule", "Signs", "judge"]
+__all__ = ["CANNOT_SEE", "CANNOT_TELL", "EMPTY", "HEALTHY", "RULES", "Rule", "Signs", "judge"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model.duration import lasting
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import Signs
-from qmon.model.verdicts.words import lasting
 from qmon.model.view import Severity
 
 _SILENT_S: Final = 20.0

@@ -6,11 +6,11 @@ from typing import Final
 
 from qmon.model.client_samples import ClientSample
 from qmon.model.clients import ClientsSeen
+from qmon.model.duration import lasting
 from qmon.model.layout import Layout
 from qmon.model.operations import Side
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import Signs
-from qmon.model.verdicts.words import lasting
 from qmon.model.view import Severity
 
 _QUIET_S: Final = 4.0
@@ -21,10 +21,10 @@ _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 def _unclaimed(s: Signs) -> ClientsSeen | None:
     """The poppers, where messages are ready, none was popped lately, and none is being worked on."""
-    if s.paused(Side.POPPERS) or not s.ready.value or s.pops is None or s.at_work:
+    if s.paused(Side.POPPERS) or not s.ready.value or s.moved is None or s.at_work:
         return None
     poppers = s.queue.poppers
-    return None if s.pops > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
+    return None if s.moved > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
 
 
 def _no_poppers(s: Signs) -> str | None:

@@ -8,6 +8,7 @@ from typing import Final
 from qmon.model.verdicts.archive import BEHIND
 from qmon.model.verdicts.claiming import NO_POPPERS, NOT_CLAIMING
 from qmon.model.verdicts.deadlocking import DEADLOCKS
+from qmon.model.verdicts.evidence import missing, seen_empty
 from qmon.model.verdicts.horizon import HORIZON
 from qmon.model.verdicts.latching import LATCH
 from qmon.model.verdicts.locking import LOCKED
@@ -25,6 +26,8 @@ from qmon.model.view import Severity, Verdict
 
 HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"
+CANNOT_TELL: Final = "cannot tell"
+"""Nothing is seen to be wrong, and not all is seen that would be needed to say that nothing is."""
 
 RULES: Final[tuple[Rule, ...]] = (
     CANNOT_SEE,
@@ -75,16 +78,19 @@ def judge(signs: Signs, now_at: float, since: Mapping[str, float]) -> tuple[tupl
     for code in explained:
         found.pop(code, None)
         seen.pop(code, None)
-    if found:
-        return tuple(sorted(found.values(), key=lambda v: -v.severity)), seen
-    return (_fine(signs),), seen
+    verdicts = sorted(found.values(), key=lambda v: -v.severity)
+    if not verdicts or verdicts[0].severity < Severity.WARNING:
+        if lacking := missing(signs):
+            first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
+            verdicts.append(Verdict(CANNOT_TELL, lacking, Severity.NOTICE, first))
+        elif not verdicts:
+            verdicts.append(_fine(signs))
+    return tuple(verdicts), seen
 
 
 def _fine(s: Signs) -> Verdict:
-    if s.ready.value == 0 and not s.in_progress.value:
+    if seen_empty(s):
         return Verdict(EMPTY, "no message is ready or in progress")
-    if s.ready.value is None:
-        return Verdict("unknown", s.ready.reason or "the depth is not known yet", Severity.NOTICE)
     return Verdict(HEALTHY, _flowing(s))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model.clue_samples import DrawerSample
+from qmon.model.duration import lasting
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import Signs
-from qmon.model.verdicts.words import lasting
 from qmon.model.view import Severity
 
 _FAILURES: Final = 2
@@ -40,10 +41,13 @@ def _hole(s: Signs) -> str | None:
     waited = f"number {loss.hole:,} has no message, poppers have drawn it at least {lasting(loss.hole_s)} ago"
     if loss.drawer is None:
         return f"{waited}: no open transaction has it"
-    who = loss.drawer
+    return f"{waited}: {_named(loss.drawer)} has drawn a number and may yet push it"
+
+
+def _named(who: DrawerSample) -> str:
     name = f"session {who.session}" if who.session else "a prepared transaction"
     told = ", ".join(part for part in (who.state, who.application) if part)
-    return f"{waited}: {name}{f' ({told})' if told else ''} has drawn a number and may yet push it"
+    return f"{name} ({told})" if told else name
 
 
 def _orphans(s: Signs) -> str | None:
@@ -53,7 +57,9 @@ def _orphans(s: Signs) -> str | None:
     age = f", pushed {lasting(loss.orphan_s)} ago" if loss.orphan_s is not None else ""
     count = "1 message was" if loss.orphans == 1 else f"{loss.orphans:,} messages were"
     swept = f" ({loss.swept:.0%} of the slots looked at)" if loss.swept < 1 else ""
-    return f"{count} drawn by poppers and not popped: number {loss.orphan:,}{age}{swept}"
+    who = loss.popper
+    waits = f"; poppers take them when {_named(who)} has ended, which may yet pop them" if who is not None else ""
+    return f"{count} drawn by poppers and not popped: number {loss.orphan:,}{age}{swept}{waits}"
 
 
 POISON = Rule(

@@ -19,7 +19,7 @@ def _ring_full(s: Signs) -> str | None:
 def _not_moving(s: Signs) -> str | None:
     if s.paused(Side.POPPERS):
         return None
-    if not s.ready.value or s.pops is None or s.pops > 0:
+    if not s.ready.value or s.moved is None or s.moved > 0:
         return None
     return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from qmon.model.clue_samples import OwnerSample
+from qmon.model.duration import lasting
 from qmon.model.owning import Owners
 from qmon.model.samples import WriterSample
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import Signs
-from qmon.model.verdicts.words import lasting
 from qmon.model.view import Severity
 
 
@@ -67,6 +67,8 @@ def _holders(s: Signs) -> str:
 
 
 def _session(writer: WriterSample) -> str:
+    if writer.session == 0:
+        return f"the prepared transaction {writer.application} has held them for {lasting(writer.transaction_s or 0.0)}"
     told = ", ".join(part for part in (writer.state, writer.application) if part)
     return f"session {writer.session} ({told}) has held them for {lasting(writer.transaction_s or 0.0)}"
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Final
+
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import Signs
 from qmon.model.view import Severity
 
+CODE: Final = "cannot see"
+
 
 def _cannot_see(s: Signs) -> str | None:
-    if not s.failures or s.ready.value is not None:
+    """The queue itself is gone, or its depth is kept from our role."""
+    found = next((f for f in s.failures if f.gone), None)
+    if found is None and s.ready.value is None:
+        found = next((f for f in s.failures if f.grant), None)
+    if found is None:
         return None
-    first = s.failures[0]
-    return f"{first.reason}; {first.grant}" if first.grant and first.grant not in first.reason else first.reason
+    if s.last_seen_at is None:
+        return found.words
+    return f"{found.words}; last seen at {datetime.fromtimestamp(s.last_seen_at, UTC):%H:%M:%S} UTC"
 
 
-CANNOT_SEE = Rule("cannot see", Severity.WARNING, 0.0, _cannot_see)
+CANNOT_SEE = Rule(CODE, Severity.CRITICAL, 0.0, _cannot_see)

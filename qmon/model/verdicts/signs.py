@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
 from qmon.model.operations import Pause, Side
 from qmon.model.readings import NO_QUEUE_READINGS, NO_TARGET_READINGS, QueueReadings, TargetReadings
@@ -19,9 +20,10 @@ class Signs:
     """The figures of one queue now, the samples behind them, and what was learnt over time.
 
     Rates are messages per second over the window of the screens; ``net_rate`` is the change of ``ready``.
-    ``recent_pop_rate`` is over the last few seconds, so that a cure is seen at once. ``locked``: the proof that a
-    session locks it all, or empty. ``samples`` and ``snapshot``: those of this poll; ``target`` and ``queue``: readings
-    that need more than one poll or are about more than one queue.
+    ``recent_pop_rate`` and ``completes`` are over the last few seconds, so that a cure is seen at once. ``locked``: the
+    proof that a session locks it all, or empty. ``samples`` and ``snapshot``: those of this poll; ``target`` and
+    ``queue``: readings that need more than one poll or are about more than one queue. ``last_seen_at``: of a queue that
+    is gone, when it was last read, server clock, seconds.
     """
 
     ready: Figure = _UNREAD
@@ -31,12 +33,14 @@ class Signs:
     push_rate: Figure = _UNREAD
     pop_rate: Figure = _UNREAD
     recent_pop_rate: Figure = _UNREAD
+    completes: float | None = None
     net_rate: float | None = None
     fill: Figure = _UNREAD
     timeout_s: float
     failures: tuple[ProbeFailure, ...] = ()
     pauses: tuple[Pause, ...] = ()
     locked: str = ""
+    last_seen_at: float | None = None
     layout: Layout | None = None
     samples: QueueSamples | None = None
     snapshot: Snapshot | None = None
@@ -49,12 +53,27 @@ class Signs:
         return self.pop_rate.value if self.recent_pop_rate.value is None else self.recent_pop_rate.value
 
     @property
+    def moved(self) -> float | None:
+        """Messages per second that left ``ready`` or the table now, as far as is known: pops or completes."""
+        known = [rate for rate in (self.pops, self.completes) if rate is not None]
+        return max(known) if self.pops is not None else None
+
+    @property
     def at_work(self) -> float:
         """Messages in progress that are not known to be stuck, nor to have lost their owner: somebody is at them."""
         if not self.in_progress.value:
             return 0.0
         lost = self.queue.owners.lost if self.queue.owners is not None else 0
         return max(0.0, self.in_progress.value - (self.stuck.value or 0.0) - lost)
+
+    @property
+    def in_transaction(self) -> bool:
+        """A message is in progress only while the transaction of its popper is open."""
+        return self.layout is not None and pops_in_transaction(self.layout)
+
+    def has(self, figure: str) -> bool:
+        """Whether the layout has such a figure at all."""
+        return self.layout is None or self.layout.has(figure)
 
     def paused(self, side: Side) -> bool:
         """Somebody has paused them: what they do not do is no sign of trouble."""

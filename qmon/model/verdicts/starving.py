@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model.duration import lasting
 from qmon.model.operations import Side
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import Signs
-from qmon.model.verdicts.words import lasting
 from qmon.model.view import Severity
 
 _STILL_S: Final = 20.0

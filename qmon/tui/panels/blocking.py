@@ -252,5 +252,5 @@ def nothing(view: View | None, wanted: str) -> str:
         return f"no session matches {clean(wanted)}"
     for failure in view.failures:
         if failure.probe in ("blocking", "waits"):
-            return clean(f"{failure.reason}; {failure.grant}" if failure.grant else failure.reason)
+            return clean(failure.words)
     return "nobody waits for a lock" if found is not None else "who waits for whom is not read on this server"

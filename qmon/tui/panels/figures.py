@@ -38,9 +38,11 @@ NAMES: Final[Mapping[str, str]] = {
 
 
 def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text") -> Cell:
-    """A figure with its sign; zero and unknown are grey."""
+    """A figure with its sign; zero, unknown and what is old are grey."""
     if figure.value is None:
         return (text.UNKNOWN, "faint")
+    if figure.old:
+        return (text.figure(figure, write), "faint")
     return (text.figure(figure, write), "muted" if figure.value == 0 else tone)
 
 

@@ -109,7 +109,11 @@ def _badges(shown: Shown) -> list[Part]:
     if shown.read_only:
         badges.append(Part.of(" READ-ONLY ", "tag", 1))
     if shown.view is not None and shown.view.server.in_recovery:
-        badges.append(Part.of(" STANDBY ", "tag", 1))
+        standby = shown.view.server.standby
+        words = standby.words.upper() if standby is not None else ""
+        badges.append(
+            Part.of(f" STANDBY{', ' if words else ''}{words} ", "badge" if words else "tag", 0 if words else 1)
+        )
     return badges
 
 

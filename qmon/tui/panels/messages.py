@@ -31,7 +31,7 @@ def title(queue: QueueView, *, stuck_only: bool) -> str:
     """What the rows are: a ring and a design that deletes on pop list their next messages, of whatever state."""
     if stuck_only:
         return "stuck messages"
-    at_head = queue.layout.traits.deletes_on_pop or queue.layout.ring is not None
+    at_head = queue.layout.deletes_on_pop or queue.layout.ring is not None
     return "messages at the head" if at_head else "messages in progress"
 
 

@@ -42,7 +42,7 @@ _VALUES: Final[dict[str, Callable[[Operation], float | str]]] = {
     "by": lambda o: o.by.casefold(),
     "undo": lambda o: o.undo_state,
     "done": lambda o: o.done,
-    "left": lambda o: o.skipped + o.changed,
+    "left": lambda o: o.skipped + o.changed + o.refused,
 }
 
 
@@ -52,7 +52,7 @@ def rows(operations: Sequence[Operation]) -> tuple[Row, ...]:
 
 
 def _row(each: Operation) -> Row:
-    left = each.skipped + each.changed
+    left = each.skipped + each.changed + each.refused
     return Row(
         each.id,
         (
@@ -89,6 +89,7 @@ def details(each: Operation, cells: int) -> list[Line]:
     ended = f"ended {moment(each.ended_at, seconds=True)}" if each.ended_at is not None else "has not ended"
     if each.ended_at is not None:
         ended += f", after {text.long_age(each.ended_at - each.started_at)}"
+    refused = f" · refused {each.refused:,}" if each.refused else ""
     lines: list[Line] = [
         (),
         *entry("what", f"{_what(each)} of {each.queue}", cells, "strong"),
@@ -97,7 +98,7 @@ def details(each: Operation, cells: int) -> list[Line]:
         *entry("by", each.by, cells),
         *entry("reason", each.reason or "none was given", cells, "text" if each.reason else "muted"),
         *entry("planned", f"{each.planned:,}", cells),
-        *entry("done", f"{each.done:,} · skipped {each.skipped:,} · changed {each.changed:,}", cells),
+        *entry("done", f"{each.done:,} · skipped {each.skipped:,} · changed {each.changed:,}{refused}", cells),
         *entry("undo", each.undo_state, cells),
         *entry("undo of", each.undo_of or "", cells),
         *entry("operation", each.id, cells),

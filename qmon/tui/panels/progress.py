@@ -39,7 +39,7 @@ def bar(share: float, cells: int) -> Line:
 def progress_lines(progress: Progress, cells: int, *, stopping: bool) -> list[Line]:
     """How far it is."""
     share = progress.done / progress.total if progress.total else 0.0
-    moving: list[Span] = [*_counts(progress.done, progress.skipped, progress.changed, total=progress.total)]
+    moving: list[Span] = [*_counts(progress, total=progress.total)]
     if progress.rate is not None:
         moving += [("   ", "text"), (text.rate(progress.rate), "text"), ("/s", "muted")]
     if progress.left_s is not None:
@@ -51,13 +51,15 @@ def progress_lines(progress: Progress, cells: int, *, stopping: bool) -> list[Li
     return lines
 
 
-def _counts(done: int, skipped: int, changed: int, *, total: int | None = None) -> tuple[Span, ...]:
+def _counts(of_these: Progress | Result, *, total: int | None = None) -> tuple[Span, ...]:
     of = f" of {total:,}" if total is not None else ""
-    return (
-        (" done ", "muted"), (f"{done:,}", "strong"), (of, "muted"),
-        ("   skipped ", "muted"), (f"{skipped:,}", "accent" if skipped else "muted"),
-        ("   changed ", "muted"), (f"{changed:,}", "accent" if changed else "muted"),
-    )  # fmt: skip
+    out: list[Span] = [(" done ", "muted"), (f"{of_these.done:,}", "strong"), (of, "muted")]
+    left = {"skipped": of_these.skipped, "changed": of_these.changed}
+    if of_these.refused:
+        left["refused"] = of_these.refused
+    for name, count in left.items():
+        out += [(f"   {name} ", "muted"), (f"{count:,}", "accent" if count else "muted")]
+    return tuple(out)
 
 
 def result_lines(
@@ -66,11 +68,13 @@ def result_lines(
     """How it ended, and the queue's figures from before and from a poll that began after the end."""
     word, tone = ENDS[result.state]
     head: list[Span] = [(f" {word}", tone), (f" after {text.long_age(took_s)}", "muted")]
-    lines: list[Line] = [tuple(head), _counts(result.done, result.skipped, result.changed)]
+    lines: list[Line] = [tuple(head), _counts(result)]
     if result.skipped:
         lines += entry("skipped", "locked by others, left alone", cells, "muted")
     if result.changed:
         lines += entry("changed", "no longer what the plan saw, left alone", cells, "muted")
+    if result.refused:
+        lines += entry("refused", "the server would not have it, left alone", cells, "muted")
     for index, told in enumerate(result.notes):
         lines += entry("note" if index == 0 else "", told, cells)
     if result.operation:

@@ -66,7 +66,9 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
         lying.append(Part((*_lying("size", queue.bytes, 5, write=size).spans, (grows, "muted")), 5))
     if queue.layout.ring is not None:
         lying.append(_lying("fill", queue.fill, 2, write=text.percent))
-    if queue.ready.age_s >= 1.0:
+    if queue.ready.old:
+        lying.insert(0, Part.of(f"all of {text.long_age(queue.ready.age_s)} ago:", "accent", 0))
+    elif queue.ready.age_s >= 1.0:
         lying.append(Part.of(f"depth counted {text.long_age(queue.ready.age_s)} ago", "muted", 5))
     return [_indented(moving, cells), _indented(lying, cells)]
 
@@ -104,7 +106,7 @@ def because(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
 
 def unknowns(queue: QueueView) -> list[tuple[str, str]]:
     """What is not known of this queue and why: probes that failed, with the GRANT that helps, then figures."""
-    failed = [(clean(f.probe), clean(f"{f.reason}{'; ' + f.grant if f.grant else ''}")) for f in queue.failures]
+    failed = [(clean(f.probe), clean(f.words)) for f in queue.failures]
     names: dict[str, list[str]] = {}
     for name, reason in figures.unknown(queue):
         names.setdefault(reason, []).append(name)

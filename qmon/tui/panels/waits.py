@@ -137,5 +137,5 @@ def nothing(view: View | None, wanted: str) -> str:
         return f"no wait matches {clean(wanted)}" if wanted and found.rates else "nobody waits and nobody is at work"
     for failure in view.failures:
         if failure.probe in ("waits", "waits over time", "wait_totals"):
-            return clean(f"{failure.reason}; {failure.grant}" if failure.grant else failure.reason)
+            return clean(failure.words)
     return "waits follow with the second poll"

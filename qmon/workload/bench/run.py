@@ -69,8 +69,10 @@ def run_bench(
     """
     plan.check()
     engine = engine_for(target)
-    connection = engine.connect(target, Session("bench"))
+    connection = engine.connect(target, Session("bench", writes=True))
     try:
+        if connection.pooled:
+            raise BadInput("a bench measures a server, not the pooler in between: connect to the server itself")
         site = Site(connection, engine, target, schema)
         known = _conditions(site, plan)
         with swept(target, schema):

@@ -100,10 +100,10 @@ class Site:
 
     def connect(self, role: str) -> Connection:
         """A session of the load: plans as an application has them, no deadline of ours."""
-        session = Session(idle_transaction_timeout_s=86_400.0, application=f"{self.prefix}{role}")
+        session = Session(idle_transaction_timeout_s=86_400.0, application=f"{self.prefix}{role}", writes=True)
         connection = self.engine.connect(self.target, session)
         query = queries.load(self.engine.name, "action/workload/session", connection.version)
-        connection.fetch(Bound(queries.render(query, {}, self.engine)))
+        connection.set_up(Bound(queries.render(query, {}, self.engine)))
         return connection
 
 
@@ -113,7 +113,7 @@ def sweep(target: Target, schema: str) -> None:
     Raises what connecting raises, and ``QueryFailed`` where the schema cannot be dropped.
     """
     engine = engine_for(target)
-    connection = engine.connect(target, Session("bench sweep", lock_timeout_s=_LOCK_WAIT_S))
+    connection = engine.connect(target, Session("bench sweep", lock_timeout_s=_LOCK_WAIT_S, writes=True))
     try:
         site = Site(connection, engine, target, schema)
         site.rows("end_sessions", {"prefix": site.prefix})

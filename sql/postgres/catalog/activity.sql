@@ -1,15 +1,25 @@
--- What the statistics counters say about some tables since they were last reset.
+-- What the statistics counters say about some tables since they were last reset; of a parent the sums of
+-- its partitions.
 -- :tables     oids, separated by commas
 -- > table_id  the table's oid
 -- > inserted  rows inserted, those rolled back too
 -- > updated   rows updated
 -- > deleted   rows deleted
 -- > live      rows there are, estimated
-SELECT CAST(c.oid AS bigint)                                AS table_id,
-       pg_catalog.pg_stat_get_tuples_inserted(c.oid)        AS inserted,
-       pg_catalog.pg_stat_get_tuples_updated(c.oid)         AS updated,
-       pg_catalog.pg_stat_get_tuples_deleted(c.oid)         AS deleted,
-       pg_catalog.pg_stat_get_live_tuples(c.oid)            AS live
-FROM pg_catalog.pg_class AS c
-WHERE c.oid = ANY (CAST(string_to_array(:tables, ',') AS oid[]))
-ORDER BY c.oid
+WITH RECURSIVE part AS (
+    SELECT c.oid AS table_id, c.oid AS id
+    FROM pg_catalog.pg_class AS c
+    WHERE c.oid = ANY (CAST(string_to_array(:tables, ',') AS oid[]))
+    UNION ALL
+    SELECT p.table_id, i.inhrelid
+    FROM part AS p
+    JOIN pg_catalog.pg_inherits AS i ON i.inhparent = p.id
+)
+SELECT CAST(p.table_id AS bigint)                                               AS table_id,
+       CAST(sum(pg_catalog.pg_stat_get_tuples_inserted(p.id)) AS bigint)        AS inserted,
+       CAST(sum(pg_catalog.pg_stat_get_tuples_updated(p.id)) AS bigint)         AS updated,
+       CAST(sum(pg_catalog.pg_stat_get_tuples_deleted(p.id)) AS bigint)         AS deleted,
+       CAST(sum(pg_catalog.pg_stat_get_live_tuples(p.id)) AS bigint)            AS live
+FROM part AS p
+GROUP BY p.table_id
+ORDER BY p.table_id

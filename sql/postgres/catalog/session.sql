@@ -1,23 +1,27 @@
--- Sets up a session of qmon, and says which server and session it is.
+-- Sets up a session of qmon, or where :local, one transaction of it.
+-- :local                true or false
 -- :statement_timeout    milliseconds as text, 0 for none, NULL for the server's own
 -- :lock_timeout         likewise
 -- :transaction_timeout  likewise: idle in an open transaction
 -- :read_only            on or off
 -- :application          the application name
--- > major               the server's major version
--- > minor               its minor version
--- > session_id          the server's process for this session
--- > role                who we are
-SELECT CAST(current_setting('server_version_num') AS integer) / 10000 AS major,
-       CAST(current_setting('server_version_num') AS integer) % 10000 AS minor,
-       pg_catalog.pg_backend_pid()                                    AS session_id,
-       CAST(current_user AS text)                                     AS role
-FROM (SELECT set_config('statement_timeout', COALESCE(:statement_timeout, current_setting('statement_timeout')), false),
-             set_config('lock_timeout', COALESCE(:lock_timeout, current_setting('lock_timeout')), false),
-             set_config('idle_in_transaction_session_timeout',
-                        COALESCE(:transaction_timeout, current_setting('idle_in_transaction_session_timeout')), false),
-             set_config('default_transaction_read_only', :read_only, false),
-             set_config('application_name', :application, false),
-             set_config('timezone', 'UTC', false),
-             set_config('plan_cache_mode', 'force_custom_plan', false)
-      OFFSET 0) AS settings
+-- > done                true
+SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_setting('statement_timeout')), s.local) IS NOT NULL
+       AND set_config('lock_timeout', COALESCE(s.lock_timeout, current_setting('lock_timeout')), s.local) IS NOT NULL
+       AND set_config('idle_in_transaction_session_timeout',
+                      COALESCE(s.transaction_timeout, current_setting('idle_in_transaction_session_timeout')),
+                      s.local) IS NOT NULL
+       AND set_config('application_name', s.application, s.local) IS NOT NULL
+       AND set_config('timezone', 'UTC', s.local) IS NOT NULL
+       AND set_config('plan_cache_mode', 'force_custom_plan', s.local) IS NOT NULL
+       AND set_config('extra_float_digits', '1', s.local) IS NOT NULL
+       AND CASE WHEN NOT s.local THEN set_config('default_transaction_read_only', s.read_only, false) IS NOT NULL
+                WHEN s.read_only = 'on' THEN set_config('transaction_read_only', 'on', true) IS NOT NULL
+                ELSE true END AS done
+FROM (SELECT CAST(:local AS boolean)            AS local,
+             CAST(:statement_timeout AS text)   AS statement_timeout,
+             CAST(:lock_timeout AS text)        AS lock_timeout,
+             CAST(:transaction_timeout AS text) AS transaction_timeout,
+             CAST(:read_only AS text)           AS read_only,
+             CAST(:application AS text)         AS application
+      OFFSET 0) AS s

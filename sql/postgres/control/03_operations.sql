@@ -21,6 +21,7 @@ BEGIN
             done          bigint      NOT NULL DEFAULT 0,
             skipped       bigint      NOT NULL DEFAULT 0,
             changed       bigint      NOT NULL DEFAULT 0,
+            refused       bigint      NOT NULL DEFAULT 0,
             busy_s        float8      NOT NULL DEFAULT 0,
             started_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
             ended_at      timestamptz NULL,

@@ -1,6 +1,7 @@
 -- The pauses: who stopped the pushers or poppers of which table, why, and until when; those that are over stay. And the
 -- gate: what the trigger of a table that qmon has not installed asks; see actions/pause/gate. Does nothing where they
 -- exist. A pause is in force while its switch, a sequence, says so: see probes/pauses.
+-- It lets a row pass by returning it, where it is asked for each; what it returns for a statement means nothing.
 -- The gate runs as its owner, since whoever inserts may have no right in this schema.
 DO $$
 BEGIN
@@ -44,12 +45,12 @@ BEGIN
             v_end     timestamptz;
         BEGIN
             IF current_setting('qmon.let_through', true) = 'on' THEN
-                RETURN NULL;
+                RETURN NEW;
             END IF;
             LOOP
                 v_end := to_timestamp(coalesce(pg_sequence_last_value(TG_ARGV[0]::regclass), 0) / 1000.0::float8);
                 IF v_end <= clock_timestamp() THEN
-                    RETURN NULL;
+                    RETURN NEW;
                 END IF;
                 EXIT WHEN clock_timestamp() >= v_begun + v_wait_ms * interval '1 millisecond';
                 PERFORM pg_sleep(0.02);

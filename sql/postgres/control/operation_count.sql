@@ -3,9 +3,11 @@
 -- :done     rows touched
 -- :skipped  rows left alone, since others had locked them
 -- :changed  rows left alone, since they are no longer what the plan saw
+-- :refused  rows left alone, since the server would not have it
 -- :busy_s   seconds that the batch took
 -- :id       the operation
 UPDATE qmon.operations
 SET done = done + CAST(:done AS bigint), skipped = skipped + CAST(:skipped AS bigint),
-    changed = changed + CAST(:changed AS bigint), busy_s = busy_s + CAST(:busy_s AS float8)
+    changed = changed + CAST(:changed AS bigint), refused = refused + CAST(:refused AS bigint),
+    busy_s = busy_s + CAST(:busy_s AS float8)
 WHERE id = :id AND state = 'running'

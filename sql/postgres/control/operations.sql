@@ -14,6 +14,7 @@
 -- > done       how many were touched
 -- > skipped    left alone, since others had locked them
 -- > changed    left alone, since they were no longer what the plan saw
+-- > refused    left alone, since the server would not have it
 -- > started_at seconds since the epoch
 -- > ended_at   seconds since the epoch
 -- > state      running, done, cancelled, interrupted or failed
@@ -23,7 +24,7 @@
 -- > undone     rows that were taken back
 -- > emptied    rows whose trash was emptied
 SELECT o.id, o.kind, o.queue, o.about, o.by, o.login, o.reason, o.predicate,
-       CAST(o.frozen AS text) AS frozen, o.planned, o.done, o.skipped, o.changed,
+       CAST(o.frozen AS text) AS frozen, o.planned, o.done, o.skipped, o.changed, o.refused,
        CAST(extract(epoch FROM o.started_at) AS float8) AS started_at,
        CAST(extract(epoch FROM o.ended_at) AS float8)   AS ended_at,
        CASE WHEN o.state = 'running' AND NOT EXISTS (

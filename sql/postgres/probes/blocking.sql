@@ -13,7 +13,7 @@
 -- > waiting_s     seconds it has waited for the lock; before version 14 since its statement began: at most so long
 -- > mode          how it wants to lock
 -- > object        what
--- > table_id      the table that it belongs to, where the server tells
+-- > table_id      the table that it belongs to, of a partition the topmost parent, where the server tells
 -- > started_at    when the session began, seconds since the epoch
 -- > kind          client backend, autovacuum worker …
 -- > state         active, idle in transaction …; prepared; gone where it has ended meanwhile
@@ -132,7 +132,7 @@ SELECT
         w.locktype,
         ''
     ) AS object,
-    CAST(coalesce(w.relation, r.relation) AS bigint) AS table_id,
+    CAST(coalesce(pg_partition_root(coalesce(w.relation, r.relation)), w.relation, r.relation) AS bigint) AS table_id,
     CAST(extract(epoch FROM a.backend_start) AS float8) AS started_at,
     coalesce(a.backend_type, '') AS kind,
     CASE WHEN f.session = 0 THEN 'prepared' WHEN a.pid IS NULL THEN 'gone' ELSE coalesce(a.state, '') END AS state,

@@ -1,6 +1,7 @@
 -- The statistics counters of the queue tables, by table id; reads no table.
 -- They lag by up to a second, stand still inside a long transaction, and inserted, updated and deleted count
 -- rolled-back work; live, dead and modified_since_analyze count committed work until vacuum or analyze sets them anew.
+-- A parent counts nothing itself: the sums are of all below it.
 -- :tables table ids as an array, {1,2}
 -- > table_id               as asked
 -- > inserted               rows inserted, committed or not
@@ -12,17 +13,38 @@
 -- > modified_since_analyze rows inserted, updated or deleted by committed transactions
 -- > vacuums                times vacuumed, by hand or not
 -- > analyzes               times analyzed, by hand or not
--- > bytes                  size of the table's main part
+-- > bytes                  size of the main part
+-- > called                 its name as the server writes it now; a mere number where it is gone
+-- > readable               our role may read it
+-- > files                  a number made of the files that hold its rows: another one after TRUNCATE, or with other partitions
+-- > counted                always: PostgreSQL counts from the first row on
+WITH RECURSIVE part AS (
+    SELECT t.id AS table_id, t.id
+    FROM unnest(CAST(:tables AS oid[])) AS t(id)
+    UNION ALL
+    SELECT p.table_id, i.inhrelid
+    FROM part AS p
+    JOIN pg_inherits AS i ON i.inhparent = p.id
+)
 SELECT
-    CAST(t.id AS bigint) AS table_id,
-    pg_stat_get_tuples_inserted(t.id) AS inserted,
-    pg_stat_get_tuples_updated(t.id) AS updated,
-    pg_stat_get_tuples_deleted(t.id) AS deleted,
-    pg_stat_get_tuples_hot_updated(t.id) AS hot_updated,
-    pg_stat_get_live_tuples(t.id) AS live,
-    pg_stat_get_dead_tuples(t.id) AS dead,
-    pg_stat_get_mod_since_analyze(t.id) AS modified_since_analyze,
-    pg_stat_get_vacuum_count(t.id) + pg_stat_get_autovacuum_count(t.id) AS vacuums,
-    pg_stat_get_analyze_count(t.id) + pg_stat_get_autoanalyze_count(t.id) AS analyzes,
-    coalesce(pg_relation_size(t.id), 0) AS bytes
-FROM unnest(CAST(:tables AS oid[])) AS t(id)
+    CAST(p.table_id AS bigint) AS table_id,
+    CAST(sum(pg_stat_get_tuples_inserted(p.id)) AS bigint) AS inserted,
+    CAST(sum(pg_stat_get_tuples_updated(p.id)) AS bigint) AS updated,
+    CAST(sum(pg_stat_get_tuples_deleted(p.id)) AS bigint) AS deleted,
+    CAST(sum(pg_stat_get_tuples_hot_updated(p.id)) AS bigint) AS hot_updated,
+    CAST(sum(pg_stat_get_live_tuples(p.id)) AS bigint) AS live,
+    CAST(sum(pg_stat_get_dead_tuples(p.id)) AS bigint) AS dead,
+    CAST(sum(pg_stat_get_mod_since_analyze(p.id)) AS bigint) AS modified_since_analyze,
+    CAST(sum(pg_stat_get_vacuum_count(p.id) + pg_stat_get_autovacuum_count(p.id)) AS bigint) AS vacuums,
+    CAST(sum(pg_stat_get_analyze_count(p.id) + pg_stat_get_autoanalyze_count(p.id)) AS bigint) AS analyzes,
+    CAST(sum(coalesce(pg_relation_size(p.id), 0)) AS bigint) AS bytes,
+    CAST(CAST(p.table_id AS regclass) AS text) AS called,
+    coalesce(has_any_column_privilege(p.table_id, 'SELECT') AND (
+        SELECT has_schema_privilege(c.relnamespace, 'USAGE') FROM pg_class AS c WHERE c.oid = p.table_id
+    ), false) AS readable,
+    CAST(sum(
+        hashint8extended(CAST(p.id AS bigint) << 32 | CAST(coalesce(pg_relation_filenode(p.id), 0) AS bigint), 0) >> 20
+    ) AS bigint) AS files,
+    true AS counted
+FROM part AS p
+GROUP BY p.table_id

@@ -1,4 +1,5 @@
--- A bounded count of a queue without any order, and its oldest message: both where the table is small, at most 128 pages.
+-- A bounded count of a queue without any order, and its oldest message: both where the table is small, at most 128 pages (of a
+-- parent each partition).
 -- Of a larger one no more than those pages are read, and what is found is a lower bound.
 -- {table}        the queue's table
 -- {enqueued_at?} column: when it was pushed
@@ -9,8 +10,15 @@
 -- > oldest_s     age in seconds of the oldest of the rows seen
 -- > counted      rows seen, at most :limit
 -- > whole        nothing was left out but for what is beyond :limit
-WITH seen AS MATERIALIZED (
-    SELECT CAST({enqueued_at?} AS timestamptz) AS enqueued_at
+WITH RECURSIVE part AS (
+    SELECT CAST(:table_id AS oid) AS id
+    UNION ALL
+    SELECT i.inhrelid
+    FROM part AS p
+    JOIN pg_inherits AS i ON i.inhparent = p.id
+),
+seen AS MATERIALIZED (
+    SELECT {enqueued_at?!utc} AS enqueued_at
     FROM {table}
     WHERE ctid < CAST('(128,0)' AS tid)
     LIMIT :limit
@@ -20,5 +28,5 @@ SELECT
     CAST(NULL AS text) AS head_id,
     CAST(extract(epoch FROM clock_timestamp() - min(s.enqueued_at)) AS float8) AS oldest_s,
     CAST(count(*) AS int) AS counted,
-    coalesce(pg_relation_size(CAST(:table_id AS oid)) <= 128 * 8192, false) AS whole
+    (SELECT coalesce(bool_and(pg_relation_size(p.id) <= 128 * 8192), false) FROM part AS p) AS whole
 FROM seen AS s

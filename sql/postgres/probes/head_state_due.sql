@@ -9,10 +9,10 @@
 -- > oldest_s     seconds since it was due
 -- > counted      due rows seen, at most :limit
 WITH seen AS MATERIALIZED (
-    SELECT CAST({id?} AS text) AS id, CAST({due_at} AS timestamptz) AS due_at
+    SELECT CAST({id?} AS text) AS id, {due_at!utc} AS due_at
     FROM {table}
     WHERE {state} = :ready
-        AND {due_at} <= clock_timestamp()
+        AND {due_at} <= {due_at!clock}
     ORDER BY {due_at}
     LIMIT :limit
 )

@@ -10,7 +10,7 @@ WITH held AS MATERIALIZED (
     FROM (
         SELECT xmax AS holder
         FROM {table}
-        WHERE {due_at} <= clock_timestamp()
+        WHERE {due_at} <= {due_at!clock}
         ORDER BY {due_at}
         LIMIT :limit
     ) AS s

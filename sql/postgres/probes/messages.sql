@@ -2,10 +2,11 @@
 -- deleted is in progress, and its owner is that session; a savepoint's session is not known.
 -- {table}        the queue's table
 -- {id}           column: the order of pops
--- {message_id}   column: the id
+-- {called!text}   columns: what a message is called by
 -- {enqueued_at?} column: when it was pushed
 -- {attempts?}    column: how often it was popped
 -- {payload?}     column: the message
+-- {sized?}       the same column, where its type tells a value's size without unpacking it
 -- :head          last known head id, NULL at first
 -- :limit         so many at most
 -- > id           id as text
@@ -23,7 +24,7 @@ SELECT
     m.payload
 FROM (
     SELECT
-        CAST({message_id} AS text) AS id,
+        {called!text} AS id,
         CAST(q.xmax AS text) AS holder,
         CASE
             WHEN CAST(q.xmax AS text) IN ('0', '1', '2') THEN false
@@ -35,10 +36,12 @@ FROM (
                 END) * 4294967296
             AS text) AS xid8)) = 'in progress', false)
         END AS running,
-        CAST({enqueued_at?} AS timestamptz) AS enqueued_at,
+        {enqueued_at?!utc} AS enqueued_at,
         CAST({attempts?} AS int) AS attempts,
         CASE
-            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
+                pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
+                pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200)
         END AS payload,
         row_number() OVER (ORDER BY q.{id}) AS place

@@ -1,10 +1,11 @@
 -- The messages that have been due longest, of a queue that deletes on pop, for the queue screen; see "messages".
 -- {table}        the queue's table
 -- {due_at}       column: when it is due
--- {message_id}   column: the id
+-- {called!text}   columns: what a message is called by
 -- {enqueued_at?} column: when it was pushed
 -- {attempts?}    column: how often it was popped
 -- {payload?}     column: the message
+-- {sized?}       the same column, where its type tells a value's size without unpacking it
 -- :limit         so many at most
 -- > id           id as text
 -- > state        in_progress or ready
@@ -21,7 +22,7 @@ SELECT
     m.payload
 FROM (
     SELECT
-        CAST({message_id} AS text) AS id,
+        {called!text} AS id,
         CAST(q.xmax AS text) AS holder,
         CASE
             WHEN CAST(q.xmax AS text) IN ('0', '1', '2') THEN false
@@ -33,16 +34,18 @@ FROM (
                 END) * 4294967296
             AS text) AS xid8)) = 'in progress', false)
         END AS running,
-        CAST({enqueued_at?} AS timestamptz) AS enqueued_at,
+        {enqueued_at?!utc} AS enqueued_at,
         CAST({attempts?} AS int) AS attempts,
         CASE
-            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
+                pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
+                pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200)
         END AS payload,
         row_number() OVER (ORDER BY q.{due_at}) AS place
     FROM {table} AS q
     CROSS JOIN (SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) AS qmon_last_xid) AS now_xid
-    WHERE q.{due_at} <= clock_timestamp()
+    WHERE q.{due_at} <= {due_at!clock}
     ORDER BY q.{due_at}
     LIMIT :limit
 ) AS m

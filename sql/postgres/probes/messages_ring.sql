@@ -5,6 +5,7 @@
 -- {message_id}   column: the number of the message in the slot, NULL where there is none
 -- {enqueued_at?} column: when the message was pushed
 -- {payload?}     column: the message
+-- {sized?}       the same column, where its type tells a value's size without unpacking it
 -- {size!int}     slots in the ring
 -- :pop_sequences ids of the pop sequences as an array, {1,2}: one, or one for each subscriber
 -- :limit         so many at most
@@ -29,9 +30,11 @@ FROM (
 CROSS JOIN LATERAL generate_series(greatest(p.pop_last - 32, 0), p.pop_last + least(:limit, {size!int})) AS w(n)
 CROSS JOIN LATERAL (
     SELECT
-        CAST({enqueued_at?} AS timestamptz) AS enqueued_at,
+        {enqueued_at?!utc} AS enqueued_at,
         CASE
-            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
+                pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
+                pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200)
         END AS payload
     FROM {table}

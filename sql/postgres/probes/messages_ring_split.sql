@@ -7,6 +7,7 @@
 -- {data_id}      column of the second table: the message's number
 -- {enqueued_at?} column: when the message was pushed
 -- {payload?}     column of the second table: the message
+-- {sized?}       the same column, where its type tells a value's size without unpacking it
 -- {size!int}     slots in the ring
 -- :pop_sequences ids of the pop sequences as an array, {1,2}: one, or one for each subscriber
 -- :limit         so many at most
@@ -30,7 +31,7 @@ FROM (
 ) AS p
 CROSS JOIN LATERAL generate_series(greatest(p.pop_last - 32, 0), p.pop_last + least(:limit, {size!int})) AS w(n)
 CROSS JOIN LATERAL (
-    SELECT CAST({enqueued_at?} AS timestamptz) AS enqueued_at
+    SELECT {enqueued_at?!utc} AS enqueued_at
     FROM {table}
     WHERE {slot} = w.n % {size!int}
         AND {message_id} = w.n
@@ -39,7 +40,9 @@ CROSS JOIN LATERAL (
 LEFT JOIN LATERAL (
     SELECT
         CASE
-            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
+                pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
+                pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200)
         END AS payload
     FROM {data_table}

@@ -8,6 +8,7 @@
 -- {owner?}      column: who popped it
 -- {attempts?}   column: how often it was popped
 -- {payload?}    column of the second table: the message
+-- {sized?}      the same column, where its type tells a value's size without unpacking it
 -- :in_progress  the state value of a message in progress
 -- :limit        so many at most
 -- > id          id as text
@@ -27,18 +28,20 @@ FROM (
     SELECT
         {message_id} AS qmon_key,
         CAST({message_id} AS text) AS qmon_id,
-        CAST({started_at?} AS timestamptz) AS qmon_started_at,
+        {started_at?!utc} AS qmon_started_at,
         CAST({owner?} AS text) AS qmon_owner,
         CAST({attempts?} AS int) AS qmon_attempts
     FROM {table}
     WHERE {state} = :in_progress
-    ORDER BY CAST({started_at?} AS timestamptz) NULLS LAST
+    ORDER BY {started_at?!utc} NULLS LAST
     LIMIT :limit
 ) AS m
 LEFT JOIN LATERAL (
     SELECT
         CASE
-            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
+                pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
+                pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200)
         END AS qmon_payload
     FROM {data_table}

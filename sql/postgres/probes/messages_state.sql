@@ -1,11 +1,12 @@
 -- Messages in progress for the queue screen, the longest-running first.
 -- {table}       the queue's table
--- {message_id}  column: the id
+-- {called!text}  columns: what a message is called by
 -- {state}       column: the state
 -- {started_at?} column: when it was popped
 -- {owner?}      column: who popped it
 -- {attempts?}   column: how often it was popped
 -- {payload?}    column: the message
+-- {sized?}      the same column, where its type tells a value's size without unpacking it
 -- :in_progress  the state value of a message in progress
 -- :limit        so many at most
 -- > id          id as text
@@ -15,7 +16,7 @@
 -- > attempts    how often it was popped
 -- > payload     its first characters; its size alone where it is large
 SELECT
-    CAST(m.{message_id} AS text) AS id,
+    m.seen_id AS id,
     'in_progress' AS state,
     CAST(extract(epoch FROM clock_timestamp() - m.seen_started_at) AS float8) AS age_s,
     m.seen_owner AS owner,
@@ -23,16 +24,18 @@ SELECT
     m.seen_payload AS payload
 FROM (
     SELECT
-        {message_id},
-        CAST({started_at?} AS timestamptz) AS seen_started_at,
+        {called!text} AS seen_id,
+        {started_at?!utc} AS seen_started_at,
         CAST({owner?} AS text) AS seen_owner,
         CAST({attempts?} AS int) AS seen_attempts,
         CASE
-            WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+            WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
+                pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
+                pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200)
         END AS seen_payload
     FROM {table}
     WHERE {state} = :in_progress
-    ORDER BY CAST({started_at?} AS timestamptz) NULLS LAST
+    ORDER BY {started_at?!utc} NULLS LAST
     LIMIT :limit
 ) AS m

@@ -1,7 +1,7 @@
 -- Who has popped the messages in progress, and what that proves, of the longest-running ones. The same words as
 -- action/operate/choose.
 -- {table}       the queue's table
--- {message_id}  column: the id
+-- {called!text}  columns: what a message is called by
 -- {state}       column: the state
 -- {started_at?} column: when it was popped
 -- {order}       the same column where an index leads along it, else the state, which is the same for all and sorts none
@@ -27,12 +27,12 @@ WITH living AS MATERIALIZED (
 ),
 seen AS MATERIALIZED (
     SELECT
-        CAST({message_id} AS text) AS id,
+        {called!text} AS id,
         CAST({owner?} AS text) AS owner,
-        CAST({lease?} AS timestamptz) AS lease,
-        CAST({beat?} AS timestamptz) AS beat,
+        {lease?!utc} AS lease,
+        {beat?!utc} AS beat,
         CAST({attempts?} AS int) AS attempts,
-        CAST({started_at?} AS timestamptz) AS started_at
+        {started_at?!utc} AS started_at
     FROM {table}
     WHERE {state} = :in_progress
     ORDER BY {order}

@@ -30,7 +30,7 @@ WITH pos AS MATERIALIZED (
     WHERE p.seqrelid = CAST(:push_sequence AS oid)
 ),
 seen AS MATERIALIZED (
-    SELECT {turn} AS turn, {message_id} AS message_id, {enqueued_at} AS time
+    SELECT {turn} AS turn, {message_id} AS message_id, {enqueued_at!utc} AS time
     FROM {table}
     WHERE {slot} BETWEEN CAST(:from_slot AS int) AND CAST(:to_slot AS int)
 ),
@@ -54,7 +54,7 @@ SELECT
     (SELECT CAST(count(*) AS int) FROM found AS f WHERE f.is_orphan) AS orphans,
     (SELECT CAST(min(f.message_id) AS bigint) FROM found AS f WHERE f.is_orphan) AS orphan,
     (
-        SELECT CAST(extract(epoch FROM clock_timestamp() - CAST(f.time AS timestamptz)) AS float8)
+        SELECT CAST(extract(epoch FROM clock_timestamp() - f.time) AS float8)
         FROM found AS f
         WHERE f.is_orphan
         ORDER BY f.message_id

@@ -4,4 +4,4 @@
 -- :limit    count at most so many
 -- > counted rows seen, at most :limit
 SELECT CAST(count(*) AS int) AS counted
-FROM (SELECT 1 FROM {table} WHERE {due_at} > clock_timestamp() LIMIT :limit) AS s
+FROM (SELECT 1 FROM {table} WHERE {due_at} > {due_at!clock} LIMIT :limit) AS s

@@ -3,6 +3,9 @@
 -- > started_at     when the server started, seconds since the epoch: a later value means a restart
 -- > stats_reset_at when this database's counters were last reset, NULL if never
 -- > in_recovery    true on a standby
+-- > replay_paused  true where somebody has paused the replay of the primary's log
+-- > behind_s       seconds since what was replayed last was committed, 0 where all that came was replayed; NULL on a primary,
+--                  and where nothing was replayed since the start
 -- > sessions       sessions connected to this database, without qmon's own
 -- > commits        transactions committed since the reset
 -- > rollbacks      transactions rolled back since the reset
@@ -14,6 +17,14 @@ SELECT
     CAST(extract(epoch FROM pg_postmaster_start_time()) AS float8) AS started_at,
     CAST(extract(epoch FROM pg_stat_get_db_stat_reset_time(d.oid)) AS float8) AS stats_reset_at,
     pg_is_in_recovery() AS in_recovery,
+    CASE WHEN pg_is_in_recovery() THEN pg_is_wal_replay_paused() ELSE false END AS replay_paused,
+    CASE WHEN pg_is_in_recovery() THEN
+        CASE
+            WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn()
+                AND EXISTS (SELECT FROM pg_stat_get_wal_receiver() AS r WHERE r.pid IS NOT NULL) THEN 0
+            ELSE CAST(greatest(0, extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())) AS float8)
+        END
+    END AS behind_s,
     (
         SELECT CAST(count(*) AS int)
         FROM pg_stat_get_activity(NULL) AS a

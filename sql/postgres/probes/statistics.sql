@@ -1,4 +1,5 @@
 -- The statistics that plans are made by, of the tables of the queues; reads no table.
+-- Of a parent they are the sums of its partitions, since the plans read these; it was updated when the last of them was.
 -- :tables          table ids as an array, {1,2}
 -- > table_id       as asked
 -- > estimated_rows rows when they were last updated; NULL: never
@@ -6,15 +7,26 @@
 -- > modified       rows inserted, updated or deleted since
 -- > updated_at     when, seconds since the epoch; NULL: never since the counters were reset
 -- > updates        how often since the counters were reset
+WITH RECURSIVE part AS (
+    SELECT t.id AS table_id, t.id
+    FROM unnest(CAST(:tables AS oid[])) AS t(id)
+    UNION ALL
+    SELECT p.table_id, i.inhrelid
+    FROM part AS p
+    JOIN pg_inherits AS i ON i.inhparent = p.id
+)
 SELECT
-    CAST(c.oid AS bigint) AS table_id,
-    CAST(CASE WHEN c.reltuples >= 0 THEN c.reltuples END AS bigint) AS estimated_rows,
-    pg_stat_get_live_tuples(c.oid) AS rows,
-    pg_stat_get_mod_since_analyze(c.oid) AS modified,
+    CAST(p.table_id AS bigint) AS table_id,
+    CAST(sum(CASE WHEN c.reltuples >= 0 THEN c.reltuples END) AS bigint) AS estimated_rows,
+    CAST(sum(pg_stat_get_live_tuples(p.id)) AS bigint) AS rows,
+    CAST(sum(pg_stat_get_mod_since_analyze(p.id)) AS bigint) AS modified,
     CAST(
-        extract(epoch FROM greatest(pg_stat_get_last_analyze_time(c.oid), pg_stat_get_last_autoanalyze_time(c.oid)))
+        extract(epoch FROM max(greatest(
+            pg_stat_get_last_analyze_time(p.id), pg_stat_get_last_autoanalyze_time(p.id)
+        )))
         AS float8
     ) AS updated_at,
-    pg_stat_get_analyze_count(c.oid) + pg_stat_get_autoanalyze_count(c.oid) AS updates
-FROM unnest(CAST(:tables AS oid[])) AS t(id)
-JOIN pg_class AS c ON c.oid = t.id
+    CAST(sum(pg_stat_get_analyze_count(p.id) + pg_stat_get_autoanalyze_count(p.id)) AS bigint) AS updates
+FROM part AS p
+JOIN pg_class AS c ON c.oid = p.id AND c.relkind <> 'p'
+GROUP BY p.table_id

@@ -1,6 +1,7 @@
 -- How the tables of the queues and their indexes are used, from statistics counters; reads no table.
 -- Our own session reads queues, too: what it has read and not yet handed in stands beside the totals, and asking for
 -- it hands it in with the end of the transaction.
+-- A parent is used where its partitions are: the sums are of these, an index of the parent with theirs.
 -- :tables      table ids as an array, {1,2}
 -- > table_id   as asked
 -- > index_id   the index; 0: the table itself
@@ -18,34 +19,43 @@
 -- > lock_wait_s  NULL: not counted
 -- > splits       NULL: not counted
 -- > ghosts       of a table its dead rows
+WITH RECURSIVE part AS (
+    SELECT r.table_id, r.id AS root, r.id, r.role
+    FROM (
+        SELECT t.id AS table_id, t.id, CAST('table' AS text) AS role
+        FROM unnest(CAST(:tables AS oid[])) AS t(id)
+        UNION ALL
+        SELECT
+            i.indrelid,
+            i.indexrelid,
+            CASE WHEN i.indisprimary THEN 'primary' WHEN i.indisunique THEN 'unique' ELSE 'index' END
+        FROM unnest(CAST(:tables AS oid[])) AS t(id)
+        JOIN pg_index AS i ON i.indrelid = t.id
+    ) AS r
+    UNION ALL
+    SELECT p.table_id, p.root, i.inhrelid, p.role
+    FROM part AS p
+    JOIN pg_inherits AS i ON i.inhparent = p.id
+)
 SELECT
-    CAST(r.table_id AS bigint) AS table_id,
-    CASE r.id WHEN r.table_id THEN 0 ELSE CAST(r.id AS bigint) END AS index_id,
+    CAST(p.table_id AS bigint) AS table_id,
+    CASE p.root WHEN p.table_id THEN 0 ELSE CAST(p.root AS bigint) END AS index_id,
     CAST(c.relname AS text) AS name,
-    r.role,
-    pg_stat_get_numscans(r.id) AS scans,
-    pg_stat_get_tuples_returned(r.id) AS rows_read,
-    pg_stat_get_blocks_fetched(r.id) AS pages,
-    pg_stat_get_xact_tuples_returned(r.id) AS own_rows,
-    pg_stat_get_xact_blocks_fetched(r.id) AS own_pages,
-    CASE r.role WHEN 'table' THEN pg_table_size(r.id) ELSE pg_relation_size(r.id) END AS bytes,
+    p.role,
+    CAST(sum(pg_stat_get_numscans(p.id)) AS bigint) AS scans,
+    CAST(sum(pg_stat_get_tuples_returned(p.id)) AS bigint) AS rows_read,
+    CAST(sum(pg_stat_get_blocks_fetched(p.id)) AS bigint) AS pages,
+    CAST(sum(pg_stat_get_xact_tuples_returned(p.id)) AS bigint) AS own_rows,
+    CAST(sum(pg_stat_get_xact_blocks_fetched(p.id)) AS bigint) AS own_pages,
+    CAST(sum(CASE p.role WHEN 'table' THEN pg_table_size(p.id) ELSE pg_relation_size(p.id) END) AS bigint) AS bytes,
     CAST(NULL AS bigint) AS latch_waits,
     CAST(NULL AS float8) AS latch_wait_s,
     CAST(NULL AS bigint) AS lock_waits,
     CAST(NULL AS float8) AS lock_wait_s,
     CAST(NULL AS bigint) AS splits,
-    CASE r.role WHEN 'table' THEN pg_stat_get_dead_tuples(r.id) END AS ghosts
-FROM (
-    SELECT t.id AS table_id, t.id, CAST('table' AS text) AS role
-    FROM unnest(CAST(:tables AS oid[])) AS t(id)
-    UNION ALL
-    SELECT
-        i.indrelid,
-        i.indexrelid,
-        CASE WHEN i.indisprimary THEN 'primary' WHEN i.indisunique THEN 'unique' ELSE 'index' END
-    FROM unnest(CAST(:tables AS oid[])) AS t(id)
-    JOIN pg_index AS i ON i.indrelid = t.id
-) AS r
-JOIN pg_class AS c ON c.oid = r.id
+    CAST(sum(CASE p.role WHEN 'table' THEN pg_stat_get_dead_tuples(p.id) END) AS bigint) AS ghosts
+FROM part AS p
+JOIN pg_class AS c ON c.oid = p.root
 WHERE pg_stat_force_next_flush() IS NOT NULL
+GROUP BY p.table_id, p.root, p.role, c.relname
 LIMIT 1000

@@ -1,19 +1,20 @@
 -- Running transactions that have written, so that a row's xmax tells who holds it (queues that delete on pop).
 -- Subtransactions hold a lock of their own, so they are found too.
 -- > xid           transaction id as text
--- > session       its session
--- > transaction_s seconds since its transaction began; NULL where our role may not see it
--- > state         active, idle in transaction …
--- > application   its application name
+-- > session       its session; 0 is a prepared transaction, which has none
+-- > transaction_s seconds since its transaction began, or was prepared; NULL where our role may not see it
+-- > state         active, idle in transaction …; prepared
+-- > application   its application name; of a prepared transaction its name
 SELECT
     CAST(l.transactionid AS text) AS xid,
-    l.pid AS session,
-    CAST(extract(epoch FROM clock_timestamp() - a.xact_start) AS float8) AS transaction_s,
-    coalesce(a.state, '') AS state,
-    coalesce(a.application_name, '') AS application
+    coalesce(l.pid, 0) AS session,
+    CAST(extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, x.prepared)) AS float8) AS transaction_s,
+    CASE WHEN x.gid IS NOT NULL THEN 'prepared' ELSE coalesce(a.state, '') END AS state,
+    coalesce(x.gid, a.application_name, '') AS application
 FROM pg_locks AS l
-LEFT JOIN LATERAL pg_stat_get_activity(l.pid) AS a ON a.pid = l.pid
+LEFT JOIN LATERAL pg_stat_get_activity(coalesce(l.pid, 0)) AS a ON a.pid = l.pid
+LEFT JOIN pg_prepared_xacts AS x ON l.pid IS NULL AND x.transaction = l.transactionid
 WHERE l.locktype = 'transactionid'
     AND l.granted
-    AND l.pid IS NOT NULL
+    AND (l.pid IS NOT NULL OR x.gid IS NOT NULL)
 LIMIT 1000

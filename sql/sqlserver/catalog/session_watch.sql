@@ -5,6 +5,7 @@
 --                     which both have what later versions have and call themselves 12
 -- > session_id        the server's id of this session
 -- > login             who we are
+-- > standby           the database may only be read: a readable secondary, or one that is set so
 SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
 SET LOCK_TIMEOUT {lock_timeout!int};
 SELECT CASE
@@ -14,4 +15,6 @@ SELECT CASE
            ELSE CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128))
        END                                                     AS version,
        CAST(@@SPID AS int)                                     AS session_id,
-       CAST(SUSER_SNAME() AS nvarchar(128))                    AS login;
+       CAST(SUSER_SNAME() AS nvarchar(128))                    AS login,
+       CAST(CASE WHEN CAST(DATABASEPROPERTYEX(DB_NAME(), 'Updateability') AS nvarchar(20)) = N'READ_ONLY' THEN 1
+                 ELSE 0 END AS bit)                            AS standby;

@@ -1,4 +1,4 @@
--- Every table of the users, and what our role may do with it.
+-- Every table of the users, memory-optimized ones left out, and what our role may do with it.
 -- > table_id        its object id
 -- > table_schema    its schema
 -- > table_name      its name
@@ -24,5 +24,6 @@ OUTER APPLY (
     WHERE r.object_id = t.object_id AND r.index_id IN (0, 1)
 ) AS p
 WHERE t.is_ms_shipped = 0
+  AND COALESCE(OBJECTPROPERTY(t.object_id, N'TableIsMemoryOptimized'), 0) = 0
   AND s.name <> N'qmon'
 ORDER BY s.name, t.name

@@ -19,6 +19,7 @@ BEGIN
         done          bigint         NOT NULL CONSTRAINT qmon_operations_done DEFAULT 0,
         skipped       bigint         NOT NULL CONSTRAINT qmon_operations_skipped DEFAULT 0,
         changed       bigint         NOT NULL CONSTRAINT qmon_operations_changed DEFAULT 0,
+        refused       bigint         NOT NULL CONSTRAINT qmon_operations_refused DEFAULT 0,
         busy_s        float          NOT NULL CONSTRAINT qmon_operations_busy DEFAULT 0,
         started_at    datetime2(3)   NOT NULL CONSTRAINT qmon_operations_started DEFAULT SYSUTCDATETIME(),
         ended_at      datetime2(3)   NULL,

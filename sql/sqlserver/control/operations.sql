@@ -15,6 +15,7 @@
 -- > done       how many were touched
 -- > skipped    left alone, since others had locked them
 -- > changed    left alone, since they were no longer what the plan saw
+-- > refused    left alone, since the server would not have it
 -- > started_at seconds since the epoch
 -- > ended_at   seconds since the epoch
 -- > state      running, done, cancelled, interrupted or failed
@@ -28,10 +29,10 @@ WITH asked AS (
 )
 SELECT TOP (CAST(:limit AS bigint))
        o.id, o.kind, o.queue, o.about, o.[by], o.login, o.reason, o.predicate,
-       o.frozen, o.planned, o.done, o.skipped, o.changed,
-       CAST(DATEDIFF(SECOND, '19700101', o.started_at) AS float) + DATEPART(MILLISECOND, o.started_at) / 1000.0E0
+       o.frozen, o.planned, o.done, o.skipped, o.changed, o.refused,
+       (CAST(DATEDIFF(SECOND, '20000101', o.started_at) AS float) + 946684800) + DATEPART(MILLISECOND, o.started_at) / 1000.0E0
            AS started_at,
-       CAST(DATEDIFF(SECOND, '19700101', o.ended_at) AS float) + DATEPART(MILLISECOND, o.ended_at) / 1000.0E0
+       (CAST(DATEDIFF(SECOND, '20000101', o.ended_at) AS float) + 946684800) + DATEPART(MILLISECOND, o.ended_at) / 1000.0E0
            AS ended_at,
        CASE WHEN o.state = 'running'
                  AND (HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE') = 1 OR o.login = ORIGINAL_LOGIN())

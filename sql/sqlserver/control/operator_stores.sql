@@ -1,8 +1,5 @@
--- Lets the acting role undo what was done before there was such a role.
-DECLARE @grants nvarchar(max);
-SET @grants = N'';
-SELECT @grants = @grants + N'GRANT SELECT, INSERT, UPDATE, DELETE ON OBJECT::qmon.' + QUOTENAME(t.name)
-    + N' TO qmon_operator;'
-FROM sys.tables AS t
-WHERE t.schema_id = SCHEMA_ID(N'qmon') AND (t.name LIKE N'trash[_][0-9]%' OR t.name LIKE N'kept[_][0-9]%');
-EXEC (@grants)
+-- Lets the acting role keep what an undo needs, in tables that a procedure makes for it, undo what was done before there was
+-- such a role, and put rows back under the number that they had.
+GRANT SELECT, INSERT, UPDATE, DELETE ON SCHEMA::qmon_store TO qmon_operator;
+GRANT EXECUTE ON OBJECT::qmon.make_store TO qmon_operator;
+GRANT EXECUTE ON OBJECT::qmon.put_back TO qmon_operator

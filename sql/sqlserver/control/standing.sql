@@ -1,17 +1,20 @@
 -- Whether operations can be written down in this database.
 -- > recorded    the table of operations is there
--- > writable    we may write into it, and into the stores beside it
+-- > writable    we may write into it, and use the procedures that make stores and put rows back
 -- > can_create  we may make what is missing
 SELECT CAST(CASE WHEN OBJECT_ID(N'qmon.operations', N'U') IS NOT NULL THEN 1 ELSE 0 END AS bit) AS recorded,
        CAST(CASE WHEN HAS_PERMS_BY_NAME(N'qmon.operations', N'OBJECT', N'SELECT') = 1
                       AND HAS_PERMS_BY_NAME(N'qmon.operations', N'OBJECT', N'INSERT') = 1
                       AND HAS_PERMS_BY_NAME(N'qmon.operations', N'OBJECT', N'UPDATE') = 1
                       AND HAS_PERMS_BY_NAME(N'qmon.stores', N'OBJECT', N'SELECT') = 1
-                      AND HAS_PERMS_BY_NAME(N'qmon.stores', N'OBJECT', N'INSERT') = 1
+                      AND HAS_PERMS_BY_NAME(N'qmon.make_store', N'OBJECT', N'EXECUTE') = 1
+                      AND HAS_PERMS_BY_NAME(N'qmon.put_back', N'OBJECT', N'EXECUTE') = 1
                  THEN 1 ELSE 0 END AS bit)                                                      AS writable,
        CAST(CASE WHEN HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'CREATE TABLE') = 1
                       AND (
                           SCHEMA_ID(N'qmon') IS NULL AND HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'CREATE SCHEMA') = 1
                           OR HAS_PERMS_BY_NAME(N'qmon', N'SCHEMA', N'ALTER') = 1
                       )
+                      AND HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'CREATE PROCEDURE') = 1
+                      AND HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', N'CREATE ROLE') = 1
                  THEN 1 ELSE 0 END AS bit)                                                      AS can_create

@@ -73,20 +73,49 @@ pairs AS (
             AND o.resource_description = l.resource_description
     ) AS d
 ),
+-- Of each pair the one that waits (side 1) and the one it waits for (side 2), read once: what follows is told by windows.
+sides AS (
+    SELECT
+        p.*,
+        e.side,
+        e.who,
+        e.who_gid,
+        MAX(CASE e.side WHEN 1 THEN 1 ELSE 0 END) OVER (PARTITION BY e.who) AS waits,
+        MAX(CASE e.side WHEN 2 THEN 1 ELSE 0 END) OVER (PARTITION BY e.who) AS blocks
+    FROM pairs AS p
+    CROSS APPLY (
+        SELECT 1 AS side, p.session AS who, CAST(N'' AS nvarchar(36)) AS who_gid
+        UNION ALL
+        SELECT 2, p.blocker, p.gid
+    ) AS e
+),
+-- Sessions of qmon count where they hold up others: known of the side that waits, and so of its pair.
+told AS (
+    SELECT
+        s.*,
+        CASE WHEN s.ours = 0 OR MAX(CASE s.side WHEN 1 THEN s.blocks ELSE 0 END) OVER (PARTITION BY s.session) = 1
+            THEN 1 ELSE 0 END AS counts
+    FROM sides AS s
+),
 found AS (
     SELECT
-        p.session, CAST(N'' AS nvarchar(36)) AS gid, p.blocker, p.gid AS blocker_gid, p.ahead,
-        SUM(1 - p.ahead) OVER (PARTITION BY p.session) AS holders,
-        SUM(p.ahead) OVER (PARTITION BY p.session) AS line,
-        p.waited_ms, p.resource_type, p.resource_associated_entity_id, p.resource_description, p.request_mode, p.here
-    FROM pairs AS p
-    WHERE p.ours = 0
-        OR EXISTS (SELECT 1 FROM pairs AS b WHERE b.blocker = p.session)
-    UNION ALL
-    SELECT DISTINCT p.blocker, p.gid, NULL, N'', 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0
-    FROM pairs AS p
-    WHERE NOT EXISTS (SELECT 1 FROM pairs AS w WHERE w.session = p.blocker)
-        AND (p.ours = 0 OR EXISTS (SELECT 1 FROM pairs AS b WHERE b.blocker = p.session))
+        t.who AS session,
+        t.who_gid AS gid,
+        CASE t.side WHEN 1 THEN t.blocker END AS blocker,
+        CASE t.side WHEN 1 THEN t.gid ELSE N'' END AS blocker_gid,
+        CASE t.side WHEN 1 THEN t.ahead ELSE 0 END AS ahead,
+        SUM(CASE t.side WHEN 1 THEN 1 - t.ahead ELSE 0 END) OVER (PARTITION BY t.who, t.side) AS holders,
+        SUM(CASE t.side WHEN 1 THEN t.ahead ELSE 0 END) OVER (PARTITION BY t.who, t.side) AS line,
+        CASE t.side WHEN 1 THEN t.waited_ms END AS waited_ms,
+        CASE t.side WHEN 1 THEN t.resource_type END AS resource_type,
+        CASE t.side WHEN 1 THEN t.resource_associated_entity_id END AS resource_associated_entity_id,
+        CASE t.side WHEN 1 THEN t.resource_description END AS resource_description,
+        CASE t.side WHEN 1 THEN t.request_mode END AS request_mode,
+        CASE t.side WHEN 1 THEN t.here ELSE 0 END AS here,
+        CASE t.side WHEN 1 THEN 1 ELSE ROW_NUMBER() OVER (PARTITION BY t.who, t.who_gid, t.side ORDER BY t.session) END AS nth
+    FROM told AS t
+    WHERE t.counts = 1
+        AND (t.side = 1 OR t.waits = 0)
 )
 SELECT TOP (4000)
     CAST(f.session AS int) AS session,
@@ -110,7 +139,7 @@ SELECT TOP (4000)
         N''
     ) AS nvarchar(400)) AS object,
     CAST(o.object_id AS bigint) AS table_id,
-    CAST(DATEDIFF(SECOND, '19700101', s.login_time) AS float) + DATEPART(MILLISECOND, s.login_time) / 1000.0
+    (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS float) + 946684800) + DATEPART(MILLISECOND, s.login_time) / 1000.0
         - DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) * 60.0 AS started_at,
     CAST(CASE s.is_user_process WHEN 1 THEN 'client backend' WHEN 0 THEN 'background worker' ELSE '' END
         AS varchar(20)) AS kind,
@@ -166,4 +195,5 @@ OUTER APPLY (
         OR (f.session = 0 AND CONVERT(nvarchar(36), a.transaction_uow) = f.gid)
 ) AS x
 OUTER APPLY sys.dm_exec_sql_text(COALESCE(r.sql_handle, c.most_recent_sql_handle)) AS t
+WHERE f.nth = 1
 ORDER BY waiting_s DESC, session, blocker

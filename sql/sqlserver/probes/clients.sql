@@ -3,6 +3,7 @@
 -- with the queues.
 -- :limit        so many at most, those whose last statement is the newest
 -- :chars        so many characters of a statement at most
+-- :texts        the statements of so many of them are read, the newest; of the others they are empty
 -- > session     its id
 -- > started_at  when it began, seconds since the epoch
 -- > application its application name
@@ -12,7 +13,7 @@
 -- > quiet_s     seconds for which it has been idle, or at work
 -- > wait_kind   class of what it waits for (Lock, Timeout where it sleeps on purpose …), empty where it runs
 -- > statement   its last statement, shortened
-SELECT TOP (:limit)
+SELECT
     CAST(s.session_id AS int) AS session,
     CAST(DATEDIFF(DAY, '19700101', s.login_time) * 86400.0
         + DATEDIFF(MILLISECOND, CAST(CAST(s.login_time AS date) AS datetime), s.login_time) / 1000.0
@@ -45,7 +46,17 @@ SELECT TOP (:limit)
         ELSE 'Other'
     END AS varchar(20)) AS wait_kind,
     CAST(COALESCE(LEFT(t.text, :chars), N'') AS nvarchar(4000)) AS statement
-FROM sys.dm_exec_sessions AS s
+FROM (
+    SELECT TOP (:limit)
+        u.session_id, u.login_time, u.program_name, u.login_name, u.last_request_start_time, u.last_request_end_time,
+        ROW_NUMBER() OVER (ORDER BY u.last_request_start_time DESC) AS nth
+    FROM sys.dm_exec_sessions AS u
+    WHERE u.is_user_process = 1
+        AND u.database_id = DB_ID()
+        AND u.session_id <> @@SPID
+        AND (u.program_name NOT LIKE N'qmon %' OR u.program_name = N'qmon load' OR u.program_name IS NULL)
+    ORDER BY u.last_request_start_time DESC
+) AS s
 OUTER APPLY (
     SELECT TOP (1) q.session_id, q.wait_type, q.sql_handle
     FROM sys.dm_exec_requests AS q
@@ -57,9 +68,7 @@ OUTER APPLY (
     FROM sys.dm_exec_connections AS c
     WHERE c.session_id = s.session_id
 ) AS c
-OUTER APPLY sys.dm_exec_sql_text(COALESCE(r.sql_handle, c.most_recent_sql_handle)) AS t
-WHERE s.is_user_process = 1
-    AND s.database_id = DB_ID()
-    AND s.session_id <> @@SPID
-    AND (s.program_name NOT LIKE N'qmon %' OR s.program_name = N'qmon load' OR s.program_name IS NULL)
-ORDER BY s.last_request_start_time DESC
+OUTER APPLY sys.dm_exec_sql_text(
+    CASE WHEN s.nth <= CAST(:texts AS int) THEN COALESCE(r.sql_handle, c.most_recent_sql_handle) END
+) AS t
+ORDER BY s.nth

@@ -19,7 +19,7 @@ SELECT TOP (100)
 FROM (
     SELECT TOP (5) e.item.value('@timestamp', 'datetime2(3)') AS at, e.item.query('data/value/deadlock') AS graph
     FROM (
-        SELECT CAST(t.target_data AS xml) AS target
+        SELECT TRY_CAST(t.target_data AS xml) AS target
         FROM sys.dm_xe_database_session_targets AS t
         WHERE t.target_name = N'ring_buffer'
             AND CHARINDEX(N'database_xml_deadlock_report', t.target_data) > 0

@@ -19,7 +19,7 @@ SELECT TOP (100)
 FROM (
     SELECT TOP (5) e.item.value('@timestamp', 'datetime2(3)') AS at, e.item.query('data/value/deadlock') AS graph
     FROM (
-        SELECT CAST(t.target_data AS xml) AS target
+        SELECT TRY_CAST(t.target_data AS xml) AS target
         FROM sys.dm_xe_sessions AS s
         JOIN sys.dm_xe_session_targets AS t ON t.event_session_address = s.address
         WHERE s.name = N'system_health'

@@ -6,18 +6,10 @@
 -- :all_rows      whether every row of the table is ready
 -- > counted_at   server clock, seconds since the epoch
 -- > ready        rows in the index
--- > in_progress  NULL: not counted here
--- > scheduled    NULL: not counted here
--- > dead         NULL: not counted here
--- > done         NULL: not counted here
 SELECT
     CAST(DATEDIFF(DAY, '19700101', t.now) * 86400.0 + DATEDIFF(SECOND, CAST(t.now AS date), t.now) AS float)
         + DATEPART(NANOSECOND, t.now) / 1000000000.0 AS counted_at,
-    c.ready,
-    CAST(NULL AS bigint) AS in_progress,
-    CAST(NULL AS bigint) AS scheduled,
-    CAST(NULL AS bigint) AS dead,
-    CAST(NULL AS bigint) AS done
+    c.ready
 FROM (SELECT SYSUTCDATETIME() AS now) AS t
 CROSS JOIN (
     SELECT CAST(SUM(p.rows) AS bigint) AS ready

@@ -28,7 +28,7 @@ FROM (
 OUTER APPLY (
     SELECT TOP (CASE p.small WHEN 1 THEN CAST(:limit AS int) ELSE 0 END)
         1 AS qmon_row,
-        CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+        {enqueued_at?!utc} AS qmon_at
     FROM {table}
 ) AS s
 OPTION (MAXDOP 1)

@@ -20,11 +20,11 @@ SELECT
 FROM (
     SELECT TOP (:limit)
         CONVERT(nvarchar(450), {id?}, 126) AS qmon_id,
-        CAST(SWITCHOFFSET(CAST(q.{due_at} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at,
+        {due_at!utc.q} AS qmon_at,
         ROW_NUMBER() OVER (ORDER BY q.{due_at}) AS qmon_place
     FROM {table} AS q WITH (INDEX ({head_index}))
     WHERE q.{state} = CAST(:ready AS varchar(100))
-        AND q.{due_at} <= SYSUTCDATETIME()
+        AND q.{due_at} <= {due_at!clock}
     ORDER BY q.{due_at}
 ) AS s
 OPTION (RECOMPILE, MAXDOP 1)

@@ -35,7 +35,7 @@ FROM (
     SELECT
         CONVERT(nvarchar(450), w.qmon_raw, 126) AS qmon_at_place,
         CONVERT(nvarchar(450), w.qmon_key, 126) AS qmon_id,
-        CAST(SWITCHOFFSET(CAST(w.qmon_pushed AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at,
+        w.qmon_pushed AS qmon_at,
         w.qmon_ready,
         SUM(w.qmon_ready) OVER (ORDER BY w.qmon_raw ROWS UNBOUNDED PRECEDING) AS qmon_nth,
         ROW_NUMBER() OVER (ORDER BY w.qmon_raw) AS qmon_step,
@@ -50,7 +50,7 @@ FROM (
         SELECT TOP (:walk)
             q.{id} AS qmon_raw,
             q.{message_id} AS qmon_key,
-            {enqueued_at?} AS qmon_pushed,
+            {enqueued_at?!utc} AS qmon_pushed,
             CASE WHEN q.{state} = CAST(:ready AS varchar(100)) THEN 1 ELSE 0 END AS qmon_ready
         FROM {table} AS q WITH (INDEX ({walk_index}))
         WHERE q.{id} >= b.qmon_from

@@ -1,7 +1,7 @@
 -- The messages that have been due longest, of a queue that deletes on pop, for the queue screen.
 -- {table}        the queue's table
 -- {due_at}       column: when it is due
--- {message_id}   column: the id
+-- {called!text}   columns: what a message is called by
 -- {enqueued_at?} column: when it was pushed
 -- {attempts?}    column: how often it was popped
 -- {payload?}     column: the message
@@ -25,8 +25,8 @@ SELECT
     CAST(m.qmon_payload AS nvarchar(400)) AS payload
 FROM (
     SELECT TOP (:limit)
-        CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
-        CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at,
+        {called!text.q} AS qmon_id,
+        {enqueued_at?!utc} AS qmon_at,
         CAST({attempts?} AS int) AS qmon_attempts,
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
@@ -34,7 +34,7 @@ FROM (
         END AS qmon_payload,
         ROW_NUMBER() OVER (ORDER BY q.{due_at}) AS qmon_place
     FROM {table} AS q WITH (INDEX ({head_index}))
-    WHERE q.{due_at} <= SYSUTCDATETIME()
+    WHERE q.{due_at} <= {due_at!clock}
     ORDER BY q.{due_at}
 ) AS m
 ORDER BY m.qmon_place

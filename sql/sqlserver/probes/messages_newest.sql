@@ -1,7 +1,7 @@
 -- The newest messages of a stack, for the queue screen, those that are popped next first.
 -- {table}        the queue's table
 -- {id}           column: the id; pops take the greatest
--- {message_id}   column: the id
+-- {called!text}   columns: what a message is called by
 -- {enqueued_at?} column: when it was pushed
 -- {attempts?}    column: how often it was popped
 -- {payload?}     column: the message
@@ -25,8 +25,8 @@ SELECT
     CAST(m.qmon_payload AS nvarchar(400)) AS payload
 FROM (
     SELECT TOP (:limit)
-        CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
-        CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at,
+        {called!text.q} AS qmon_id,
+        {enqueued_at?!utc} AS qmon_at,
         CAST({attempts?} AS int) AS qmon_attempts,
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'

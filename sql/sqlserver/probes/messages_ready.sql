@@ -3,7 +3,7 @@
 -- {table}        the queue's table
 -- {id}           column: the order of pops
 -- {state}        column: the state
--- {message_id}   column: the id
+-- {called!text}   columns: what a message is called by
 -- {enqueued_at?} column: when it was pushed
 -- {attempts?}    column: how often it was popped
 -- {payload?}     column: the message
@@ -40,8 +40,8 @@ FROM (
 ) AS b
 CROSS APPLY (
     SELECT TOP (:limit)
-        CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
-        CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at,
+        {called!text.q} AS qmon_id,
+        {enqueued_at?!utc} AS qmon_at,
         CAST({attempts?} AS int) AS qmon_attempts,
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'

@@ -43,7 +43,7 @@ FROM (
 ) AS w
 CROSS APPLY (
     SELECT TOP (1)
-        CAST(SWITCHOFFSET(CAST({enqueued_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at,
+        {enqueued_at?!utc} AS qmon_at,
         CASE
             WHEN DATALENGTH({payload?}) > 65536 THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
             ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200)

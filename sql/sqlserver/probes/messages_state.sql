@@ -2,7 +2,7 @@
 -- No more than 1,000 of them are looked at, in the order of the index, best that of the start times.
 -- Compiled anew each time: only then does the value of the state let a filtered index serve it.
 -- {table}          the queue's table
--- {message_id}     column: the id
+-- {called!text}     columns: what a message is called by
 -- {state}          column: the state
 -- {started_at?}    column: when it was popped
 -- {owner?}         column: who popped it
@@ -31,8 +31,8 @@ FROM (
     SELECT TOP (:limit) p.*
     FROM (
         SELECT TOP (1000)
-            CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
-            CAST(SWITCHOFFSET(CAST({started_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at,
+            {called!text.q} AS qmon_id,
+            {started_at?!utc} AS qmon_at,
             RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
             CAST({attempts?} AS int) AS qmon_attempts,
             CASE

@@ -2,7 +2,7 @@
 -- first. The same words as action/operate/choose.
 -- Compiled anew each time: only then does the value of the state let a filtered index serve it.
 -- {table}          the queue's table
--- {message_id}     column: the id
+-- {called!text}     columns: what a message is called by
 -- {state}          column: the state
 -- {started_at?}    column: when it was popped
 -- {owner?}         column: who popped it
@@ -51,12 +51,12 @@ SELECT
     AS float) AS age_s
 FROM (
     SELECT TOP (:limit)
-        CONVERT(nvarchar(450), {message_id}, 126) AS qmon_id,
+        {called!text} AS qmon_id,
         RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
-        CAST(SWITCHOFFSET(CAST({lease?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_lease,
-        CAST(SWITCHOFFSET(CAST({beat?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_beat,
+        {lease?!utc} AS qmon_lease,
+        {beat?!utc} AS qmon_beat,
         CAST({attempts?} AS int) AS qmon_attempts,
-        CAST(SWITCHOFFSET(CAST({started_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+        {started_at?!utc} AS qmon_at
     FROM {table} WITH (INDEX ({progress_index}))
     WHERE {state} = CAST(:in_progress AS varchar(100))
 ) AS s

@@ -21,7 +21,7 @@ SELECT
     AS float)) AS longest_s
 FROM (
     SELECT TOP (:limit)
-        CAST(SWITCHOFFSET(CAST({started_at?} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+        {started_at?!utc} AS qmon_at
     FROM {table} WITH (INDEX ({progress_index}))
     WHERE {state} = CAST(:in_progress AS varchar(100))
 ) AS s

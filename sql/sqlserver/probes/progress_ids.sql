@@ -1,13 +1,13 @@
 -- Ids in progress, for tables where no column says since when: qmon watches them itself.
 -- Compiled anew each time: only then does the value of the state let a filtered index serve it.
 -- {table}          the queue's table
--- {message_id}     column: the id
+-- {called!text}     columns: what a message is called by
 -- {state}          column: the state
 -- {progress_index} the index that leads to the rows in progress
 -- :in_progress     the state value of a message in progress
 -- :limit           so many at most
 -- > id             id as text
-SELECT TOP (:limit) CONVERT(nvarchar(450), {message_id}, 126) AS id
+SELECT TOP (:limit) {called!text} AS id
 FROM {table} WITH (INDEX ({progress_index}))
 WHERE {state} = CAST(:in_progress AS varchar(100))
 OPTION (RECOMPILE, MAXDOP 1)

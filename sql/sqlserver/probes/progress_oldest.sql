@@ -21,7 +21,7 @@ SELECT
     AS float)) AS longest_s
 FROM (
     SELECT TOP (:limit)
-        CAST(SWITCHOFFSET(CAST(q.{started_at} AS datetimeoffset(3)), 0) AS datetime2(3)) AS qmon_at
+        {started_at!utc.q} AS qmon_at
     FROM {table} AS q WITH (INDEX ({stuck_index}))
     WHERE q.{state} = CAST(:in_progress AS varchar(100))
     ORDER BY q.{started_at}

@@ -8,6 +8,6 @@ SELECT CAST(COUNT(*) AS int) AS counted
 FROM (
     SELECT TOP (:limit) 1 AS qmon_row
     FROM {table} WITH (INDEX ({due_index}))
-    WHERE {due_at} > SYSUTCDATETIME()
+    WHERE {due_at} > {due_at!clock}
 ) AS s
 OPTION (MAXDOP 1)

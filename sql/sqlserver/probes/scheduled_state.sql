@@ -12,6 +12,6 @@ FROM (
     SELECT TOP (:limit) 1 AS qmon_row
     FROM {table} WITH (INDEX ({due_index}))
     WHERE {state} = CAST(:ready AS varchar(100))
-        AND {due_at} > SYSUTCDATETIME()
+        AND {due_at} > {due_at!clock}
 ) AS s
 OPTION (RECOMPILE, MAXDOP 1)

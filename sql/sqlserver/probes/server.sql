@@ -3,6 +3,8 @@
 -- > started_at     when the server started, seconds since the epoch (tempdb is made anew then); 0 where it is not shown
 -- > stats_reset_at NULL: the server does not say
 -- > in_recovery    true on a readable secondary, and where the database may only be read
+-- > replay_paused  always false: see the probe "replica"
+-- > behind_s       NULL: see the probe "replica"
 -- > sessions       sessions connected to this database, without qmon's own
 -- > commits        NULL: see the probe "server_counters"
 -- > rollbacks      NULL: not counted
@@ -23,6 +25,8 @@ SELECT
     CAST(NULL AS float) AS stats_reset_at,
     CAST(CASE WHEN CAST(DATABASEPROPERTYEX(DB_NAME(), 'Updateability') AS nvarchar(20)) = N'READ_ONLY' THEN 1 ELSE 0 END AS bit)
         AS in_recovery,
+    CAST(0 AS bit) AS replay_paused,
+    CAST(NULL AS float) AS behind_s,
     (
         SELECT COUNT(*)
         FROM sys.dm_exec_sessions AS s

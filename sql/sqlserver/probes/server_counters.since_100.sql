@@ -18,7 +18,7 @@ SELECT
 FROM (
     SELECT
         RTRIM(p.counter_name) AS counter,
-        CASE WHEN RTRIM(p.instance_name) = d.physical_database_name THEN 1 ELSE 0 END AS own,
+        CASE WHEN RTRIM(p.instance_name) COLLATE Latin1_General_BIN2 = d.physical_database_name COLLATE Latin1_General_BIN2 THEN 1 ELSE 0 END AS own,
         p.cntr_value AS total
     FROM sys.dm_os_performance_counters AS p
     JOIN sys.databases AS d ON d.name = DB_NAME()
@@ -27,7 +27,7 @@ FROM (
             (
                 p.object_name LIKE N'%:Databases%'
                 AND p.counter_name IN (N'Write Transactions/sec', N'Transactions/sec', N'Log Flush Waits/sec')
-                AND p.instance_name = d.physical_database_name
+                AND p.instance_name COLLATE Latin1_General_BIN2 = d.physical_database_name COLLATE Latin1_General_BIN2
             )
             OR (
                 p.object_name LIKE N'%:Locks%'

@@ -9,18 +9,11 @@
 -- :head        last known head id, NULL at first
 -- > id         id as text
 -- > attempts   NULL: no column counts them
--- > mark       id of the transaction that has it now, as text; 0 where none has
-WITH parts AS (
-    SELECT p.hobt_id
-    FROM sys.indexes AS i
-    JOIN sys.partitions AS p ON p.object_id = i.object_id AND p.index_id = i.index_id
-    WHERE i.object_id = OBJECT_ID({table!literal})
-        AND QUOTENAME(i.name) = {head_index!literal}
-)
+-- > mark       the name of its lock; "locks" tells who has that
 SELECT
     h.qmon_id AS id,
     CAST(NULL AS int) AS attempts,
-    COALESCE(CONVERT(nvarchar(20), k.request_owner_id), N'0') AS mark
+    CAST(RTRIM(h.qmon_place) AS nvarchar(256)) AS mark
 FROM (
     SELECT COALESCE(
         CAST(:head AS varchar(450)),
@@ -39,16 +32,4 @@ CROSS APPLY (
         AND q.{id} >= b.qmon_from
     ORDER BY q.{id}
 ) AS h
-OUTER APPLY (
-    SELECT TOP (1) l.request_owner_id
-    FROM sys.dm_tran_locks AS l
-    WHERE l.resource_database_id = DB_ID()
-        AND l.resource_type IN (N'KEY', N'RID')
-        AND l.resource_associated_entity_id IN (SELECT p.hobt_id FROM parts AS p)
-        AND l.resource_description = h.qmon_place
-        AND l.request_status = N'GRANT'
-        AND l.request_owner_type = N'TRANSACTION'
-        AND l.request_mode IN (N'U', N'RangeS-U', N'X', N'RangeX-X')
-    ORDER BY l.request_owner_id
-) AS k
 OPTION (RECOMPILE, MAXDOP 1)

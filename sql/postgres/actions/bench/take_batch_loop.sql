@@ -17,6 +17,7 @@ DECLARE
     v_now    timestamptz := clock_timestamp();
     v_pause  double precision := 0.001;
     v_ids    bigint[];
+    v_tries  integer[];
     v_at     integer;
 BEGIN
     messages := 0;
@@ -25,7 +26,9 @@ BEGIN
     completed := spent;
     WHILE v_now < v_end LOOP
         v_began := clock_timestamp();
-        v_ids := ARRAY(SELECT p.id FROM {pop_batch}(p_batch) AS p);
+        SELECT coalesce(array_agg(p.id), '{}'), array_agg(p.attempt)
+        INTO v_ids, v_tries
+        FROM {pop_batch}(p_batch) AS p;
         COMMIT;
         v_popped := clock_timestamp();
         IF cardinality(v_ids) = 0 THEN
@@ -36,7 +39,7 @@ BEGIN
             CONTINUE;
         END IF;
         v_pause := 0.001;
-        messages := messages + {complete_batch}(v_ids);
+        messages := messages + {complete_batch}(v_ids, v_tries);
         carry := carry + cardinality(v_ids);
         PERFORM set_config('qmon.bench', format('%s %s %s', p_until, messages, carry), false);
         COMMIT;

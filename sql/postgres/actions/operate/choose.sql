@@ -1,13 +1,18 @@
 -- Which messages an action would touch, frozen: of each where its row lies (key) and which version of it is meant
--- (version), so that a row that changes meanwhile is not touched. Reads committed rows, and locks none.
+-- (version: who wrote it, and of what it says the key, the state, the time and the owner), so that a row that changes
+-- meanwhile is not touched. Reads committed rows, and locks none.
 -- {table}      the queue's table
--- {id?}        column: the id
+-- {id?}        column: the id, in whose order they are
+-- {key?!list}  columns: what makes a row known
+-- {named?!list} columns of :ids
+-- {first?}     column: the first of them
+-- {last?}      column: the last of them
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
 -- {owner?}     column: who popped it
 -- {lease?}     column: until when it is taken
 -- {beat?}      column: when its owner was last heard of
--- :ids         only these, an array as text; NULL: all
+-- :ids         only these, a JSON array of rows; NULL: all
 -- :some        whether :ids are given
 -- :any_state   whether the state does not matter
 -- :state       the state value
@@ -39,19 +44,24 @@ writing AS MATERIALIZED (
     FROM pg_catalog.pg_locks AS l
     WHERE l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock'
 ),
+ids AS MATERIALIZED (
+    SELECT {named?!list.r}
+    FROM json_populate_recordset(CAST(NULL AS {table}), CAST(:ids AS json)) AS r
+),
 seen AS MATERIALIZED (
     SELECT q.tableoid || CAST(q.ctid AS text)                                                            AS qmon_key,
-           q.tableoid || '/' || CAST(q.xmin AS text) || '/' || coalesce(CAST({id?} AS text), '')         AS qmon_version,
+           q.xmin || '/' || hashtextextended(CAST(ROW({key?!list.q}, {state?}, {since?}, {owner?}) AS text), 0)
+                                                                                                         AS qmon_version,
            {id?}                                                                                         AS qmon_id,
            q.xmax IN (SELECT w.holder FROM writing AS w)                                                 AS qmon_locked,
-           CAST({since?} AS timestamptz)                                                                 AS qmon_since,
+           {since?!utc}                                                                 AS qmon_since,
            CASE
                WHEN CAST(:kind AS text) = 'none' THEN 'none'
                WHEN CAST({owner?} AS text) IS NULL THEN 'unknown'
                WHEN CAST(:kind AS text) = 'lease'
-                   THEN CASE WHEN CAST({lease?} AS timestamptz) < clock_timestamp() THEN 'dead' ELSE 'alive' END
+                   THEN CASE WHEN {lease?!utc} < clock_timestamp() THEN 'dead' ELSE 'alive' END
                WHEN CAST(:kind AS text) = 'heartbeat'
-                   THEN CASE WHEN CAST({beat?} AS timestamptz)
+                   THEN CASE WHEN {beat?!utc}
                                   < clock_timestamp() - make_interval(secs => CAST(:timeout AS float8))
                              THEN 'dead' ELSE 'alive' END
                WHEN CAST(:kind AS text) = 'session' AND CAST(:sees AS boolean)
@@ -62,9 +72,10 @@ seen AS MATERIALIZED (
                ELSE 'unknown'
            END                                                                                           AS qmon_owner
     FROM {table} AS q
-    WHERE (NOT CAST(:some AS boolean) OR {id?} = ANY (:ids))
+    WHERE (NOT CAST(:some AS boolean) OR {first?} = ANY (ARRAY(SELECT {first?} FROM ids)) AND {last?} = ANY (ARRAY(SELECT {last?} FROM ids))
+           AND ({named?!list.q}) IN (SELECT {named?!list.i} FROM ids AS i))
       AND (CAST(:any_state AS boolean) OR {state?} = :state)
-      AND (CAST(:cutoff AS timestamptz) IS NULL OR CAST({since?} AS timestamptz) <= CAST(:cutoff AS timestamptz))
+      AND (CAST(:cutoff AS timestamptz) IS NULL OR {since?!utc} <= CAST(:cutoff AS timestamptz))
       AND (CAST(:owner AS text) IS NULL OR CAST({owner?} AS text) = CAST(:owner AS text))
 ),
 sorted AS (

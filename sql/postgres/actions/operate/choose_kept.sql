@@ -1,39 +1,48 @@
 -- What of a requeue can be taken back: the messages that nobody has touched since, frozen. A row kept and the message
 -- as the requeue left it were written by the same transaction: they have the same xmin until somebody touches one.
+-- Where what does not change need not be unique, what is there twice is left alone.
 -- {kept}       what was changed, as it was before
 -- {table}      the queue's table
--- {id}         column: the id
+-- {key!list}   columns: what makes a row of that known and does not change
+-- {named?!list} columns of :ids
 -- :operation   the operation
--- :ids         only these, an array as text; NULL: all
+-- :ids         only these, a JSON array of rows; NULL: all
 -- :some        whether :ids are given
 -- :limit       so many at most
 -- :chunk       rows of the result hold so many each
 -- > what       chosen, or why rows are left out
 -- > count      how many
 -- > keys       JSON array of text, of the chosen
--- > versions   JSON array of text, of the chosen
-WITH told AS MATERIALIZED (
-    SELECT k.tableoid || CAST(k.ctid AS text)                                        AS qmon_key,
-           k.tableoid || '/' || CAST(k.xmin AS text) || '/' || CAST(k.{id} AS text)  AS qmon_version,
-           k.{id}                                                                    AS qmon_id,
-           q.{id} IS NULL                                                            AS qmon_touched
+-- > versions   JSON array of empty texts
+WITH ids AS MATERIALIZED (
+    SELECT {named?!list.r}
+    FROM json_populate_recordset(CAST(NULL AS {kept}), CAST(:ids AS json)) AS r
+),
+told AS MATERIALIZED (
+    SELECT k.qmon_row,
+           CASE WHEN (SELECT count(*) FROM {table} AS q WHERE ({key!list.q}) = ({key!list.k}) AND q.xmin = k.xmin) = 1
+                     AND NOT EXISTS (
+                         SELECT FROM {kept} AS o
+                         WHERE ({key!list.o}) = ({key!list.k}) AND o.xmin = k.xmin
+                           AND o.qmon_operation = k.qmon_operation AND o.qmon_row <> k.qmon_row
+                     )
+                THEN 'chosen' ELSE 'popped again, or changed since' END AS qmon_why
     FROM {kept} AS k
-    LEFT JOIN {table} AS q ON q.{id} = k.{id} AND q.xmin = k.xmin
     WHERE k.qmon_operation = CAST(:operation AS text)
-      AND (NOT CAST(:some AS boolean) OR k.{id} = ANY (:ids))
+      AND (NOT CAST(:some AS boolean) OR ({named?!list.k}) IN (SELECT {named?!list.i} FROM ids AS i))
 ),
 sorted AS (
-    SELECT t.*, row_number() OVER (PARTITION BY t.qmon_touched ORDER BY t.qmon_id) AS place
+    SELECT t.*, row_number() OVER (PARTITION BY t.qmon_why ORDER BY t.qmon_row) AS place
     FROM told AS t
 )
-SELECT CASE WHEN t.qmon_touched THEN 'popped again, or changed since'
-            WHEN t.place > CAST(:limit AS bigint) THEN 'beyond the limit' ELSE 'chosen' END          AS what,
-       count(*)                                                                                      AS count,
-       CAST(json_agg(t.qmon_key ORDER BY t.place)
-            FILTER (WHERE NOT t.qmon_touched AND t.place <= CAST(:limit AS bigint)) AS text)         AS keys,
-       CAST(json_agg(t.qmon_version ORDER BY t.place)
-            FILTER (WHERE NOT t.qmon_touched AND t.place <= CAST(:limit AS bigint)) AS text)         AS versions
+SELECT CASE WHEN t.qmon_why <> 'chosen' THEN t.qmon_why
+            WHEN t.place > CAST(:limit AS bigint) THEN 'beyond the limit' ELSE 'chosen' END    AS what,
+       count(*)                                                                                AS count,
+       CAST(json_agg(CAST(t.qmon_row AS text) ORDER BY t.place)
+            FILTER (WHERE t.qmon_why = 'chosen' AND t.place <= CAST(:limit AS bigint)) AS text) AS keys,
+       CAST(json_agg(CAST('' AS text) ORDER BY t.place)
+            FILTER (WHERE t.qmon_why = 'chosen' AND t.place <= CAST(:limit AS bigint)) AS text) AS versions
 FROM sorted AS t
-GROUP BY 1, CASE WHEN NOT t.qmon_touched AND t.place <= CAST(:limit AS bigint)
+GROUP BY 1, CASE WHEN t.qmon_why = 'chosen' AND t.place <= CAST(:limit AS bigint)
                  THEN (t.place - 1) / CAST(:chunk AS bigint) END
 ORDER BY min(t.place), 1

@@ -1,40 +1,41 @@
 -- What of a purge is in the trash and can be put back: the rows of one operation, frozen.
 -- {trash}      the trash of the queue's table
 -- {table}      the queue's table
--- {id?}        column: the id
+-- {key?!list}  columns: what makes a row of that known
+-- {named?!list} columns of :ids
 -- :operation   the operation
--- :ids         only these, an array as text; NULL: all
+-- :ids         only these, a JSON array of rows; NULL: all
 -- :some        whether :ids are given
 -- :limit       so many at most
 -- :chunk       rows of the result hold so many each
 -- > what       chosen, or why rows are left out
 -- > count      how many
 -- > keys       JSON array of text, of the chosen
--- > versions   JSON array of text, of the chosen
-WITH seen AS MATERIALIZED (
-    SELECT q.tableoid || CAST(q.ctid AS text)                                                AS qmon_key,
-           q.tableoid || '/' || CAST(q.xmin AS text) || '/' || coalesce(CAST({id?} AS text), '') AS qmon_version,
-           {id?}                                                                             AS qmon_id
-    FROM {trash} AS q
-    WHERE q.qmon_operation = CAST(:operation AS text)
-      AND (NOT CAST(:some AS boolean) OR {id?} = ANY (:ids))
+-- > versions   JSON array of empty texts
+WITH ids AS MATERIALIZED (
+    SELECT {named?!list.r}
+    FROM json_populate_recordset(CAST(NULL AS {trash}), CAST(:ids AS json)) AS r
 ),
 told AS MATERIALIZED (
-    SELECT s.*, EXISTS (SELECT FROM {table} WHERE {id?} = s.qmon_id) AS qmon_taken
-    FROM seen AS s
+    SELECT q.qmon_row,
+           CASE WHEN EXISTS (SELECT FROM {table} AS t WHERE ({key?!list.t}) = ({key?!list.q})) THEN 'id taken again'
+                ELSE 'chosen' END AS qmon_why
+    FROM {trash} AS q
+    WHERE q.qmon_operation = CAST(:operation AS text)
+      AND (NOT CAST(:some AS boolean) OR ({named?!list.q}) IN (SELECT {named?!list.i} FROM ids AS i))
 ),
 sorted AS (
-    SELECT t.*, row_number() OVER (PARTITION BY coalesce(t.qmon_taken, false) ORDER BY t.qmon_id) AS place
+    SELECT t.*, row_number() OVER (PARTITION BY t.qmon_why ORDER BY t.qmon_row) AS place
     FROM told AS t
 )
-SELECT CASE WHEN t.qmon_taken THEN 'id taken again'
+SELECT CASE WHEN t.qmon_why <> 'chosen' THEN t.qmon_why
             WHEN t.place > CAST(:limit AS bigint) THEN 'beyond the limit' ELSE 'chosen' END    AS what,
-       count(*)                                                                              AS count,
-       CAST(json_agg(t.qmon_key ORDER BY t.place)
-            FILTER (WHERE NOT coalesce(t.qmon_taken, false) AND t.place <= CAST(:limit AS bigint)) AS text) AS keys,
-       CAST(json_agg(t.qmon_version ORDER BY t.place)
-            FILTER (WHERE NOT coalesce(t.qmon_taken, false) AND t.place <= CAST(:limit AS bigint)) AS text) AS versions
+       count(*)                                                                                AS count,
+       CAST(json_agg(CAST(t.qmon_row AS text) ORDER BY t.place)
+            FILTER (WHERE t.qmon_why = 'chosen' AND t.place <= CAST(:limit AS bigint)) AS text) AS keys,
+       CAST(json_agg(CAST('' AS text) ORDER BY t.place)
+            FILTER (WHERE t.qmon_why = 'chosen' AND t.place <= CAST(:limit AS bigint)) AS text) AS versions
 FROM sorted AS t
-GROUP BY 1, CASE WHEN NOT coalesce(t.qmon_taken, false) AND t.place <= CAST(:limit AS bigint)
+GROUP BY 1, CASE WHEN t.qmon_why = 'chosen' AND t.place <= CAST(:limit AS bigint)
                  THEN (t.place - 1) / CAST(:chunk AS bigint) END
 ORDER BY min(t.place), 1

@@ -1,11 +1,12 @@
 -- The first of the chosen messages, for people. Payloads are cut short by the server.
 -- {table}      the queue's table
--- {id?}        column: the id
+-- {called?!text} columns: what a message is called by
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
 -- {owner?}     column: who popped it
 -- {attempts?}  column: how often it was popped
 -- {payload?}   column: the message
+-- {sized?}     the same column, where its type tells a value's size without unpacking it
 -- :tids        where the rows lie, an array as text
 -- :keys        likewise, and in which partition
 -- > key        where the row lies
@@ -16,12 +17,14 @@
 -- > attempts   how often it was popped
 -- > payload    its first characters; its size alone where it is large
 SELECT q.tableoid || CAST(q.ctid AS text)                                                          AS key,
-       CAST({id?} AS text)                                                                         AS id,
+       {called?!text.q}                                                                            AS id,
        CAST({state?} AS text)                                                                      AS state,
-       CAST(extract(epoch FROM clock_timestamp() - CAST({since?} AS timestamptz)) AS float8)       AS age_s,
+       CAST(extract(epoch FROM clock_timestamp() - {since?!utc}) AS float8)       AS age_s,
        CAST({owner?} AS text)                                                                      AS owner,
        CAST({attempts?} AS int)                                                                    AS attempts,
-       CASE WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+       CASE WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
+                pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
+                pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
             ELSE left(CAST({payload?} AS text), 200) END                                           AS payload
 FROM {table} AS q
 WHERE q.ctid = ANY (CAST(:tids AS tid[]))

@@ -2,7 +2,7 @@
 -- transaction, and as long as they have the same xmin nobody has touched the message since.
 -- {kept}       qmon's table for that
 -- {table}      the queue's table
--- {columns!list}  its id and the columns that change
+-- {columns!list}  its key and the columns that change
 -- :operation   the operation
 -- :tids        where the rows lie, an array as text
 -- :keys        likewise, and in which partition

@@ -1,30 +1,45 @@
--- Locks those of some rows that are still what the plan saw; passes over what others have locked.
--- {table}    the queue's table
--- {id?}      column: the id
--- :tids      where the rows lie, an array as text
--- :keys      likewise, and in which partition
--- :versions  which version of each is meant, an array as text
--- > key      where a row lies that is still what the plan saw
--- > locked   we have locked it; otherwise somebody else has
-WITH wanted AS MATERIALIZED (
+-- Locks those of some rows that are still what the plan saw: at their place, written by whom, with the same key, state, time
+-- and owner. Passes over what others have locked.
+-- {table}      the queue's table
+-- {key?!list}  columns: what makes a row known
+-- {state?}     column: the state
+-- {since?}     column: when it was popped, or pushed
+-- {owner?}     column: who popped it
+-- :tids        where the rows lie, an array as text
+-- :keys        likewise, and in which partition
+-- :versions    which version of each is meant, an array as text
+-- > key        where a row lies that is still what the plan saw
+-- > locked     we have locked it; otherwise somebody else has; NULL: no transaction is known to hold it, and we cannot
+--              lock it, since row level security lets us see it and not change it
+WITH writing AS MATERIALIZED (
+    SELECT l.transactionid AS holder
+    FROM pg_catalog.pg_locks AS l
+    WHERE l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock'
+      AND pg_catalog.row_security_active(to_regclass({table!literal}))
+),
+wanted AS MATERIALIZED (
     SELECT w.qmon_key, w.qmon_version
     FROM unnest(CAST(:keys AS text[]), CAST(:versions AS text[])) AS w(qmon_key, qmon_version)
 ),
 same AS MATERIALIZED (
-    SELECT w.qmon_key
+    SELECT w.qmon_key,
+           NOT pg_catalog.row_security_active(to_regclass({table!literal}))
+           OR q.xmax IN (SELECT h.holder FROM writing AS h) AS qmon_held
     FROM {table} AS q
     JOIN wanted AS w ON w.qmon_key = q.tableoid || CAST(q.ctid AS text)
-        AND w.qmon_version = q.tableoid || '/' || CAST(q.xmin AS text) || '/' || coalesce(CAST({id?} AS text), '')
+        AND w.qmon_version
+            = q.xmin || '/' || hashtextextended(CAST(ROW({key?!list.q}, {state?}, {since?}, {owner?}) AS text), 0)
     WHERE q.ctid = ANY (CAST(:tids AS tid[]))
 ),
 ours AS MATERIALIZED (
     SELECT w.qmon_key
     FROM {table} AS q
     JOIN wanted AS w ON w.qmon_key = q.tableoid || CAST(q.ctid AS text)
-        AND w.qmon_version = q.tableoid || '/' || CAST(q.xmin AS text) || '/' || coalesce(CAST({id?} AS text), '')
+        AND w.qmon_version
+            = q.xmin || '/' || hashtextextended(CAST(ROW({key?!list.q}, {state?}, {since?}, {owner?}) AS text), 0)
     WHERE q.ctid = ANY (CAST(:tids AS tid[]))
     FOR UPDATE OF q SKIP LOCKED
 )
-SELECT s.qmon_key AS key, o.qmon_key IS NOT NULL AS locked
+SELECT s.qmon_key AS key, CASE WHEN o.qmon_key IS NOT NULL THEN true WHEN s.qmon_held THEN false END AS locked
 FROM same AS s
 LEFT JOIN ours AS o ON o.qmon_key = s.qmon_key

@@ -1,4 +1,6 @@
 -- Sets up a session that counts: it takes one processor and no more, since the others belong to the poppers.
--- > done  true
-SELECT set_config('max_parallel_workers_per_gather', '0', false) IS NOT NULL
-       AND set_config('jit', 'off', false) IS NOT NULL AS done
+-- :local true: for one transaction only
+-- > done true
+SELECT set_config('max_parallel_workers_per_gather', '0', s.local) IS NOT NULL
+       AND set_config('jit', 'off', s.local) IS NOT NULL AS done
+FROM (SELECT CAST(:local AS boolean) AS local OFFSET 0) AS s

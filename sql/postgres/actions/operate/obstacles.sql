@@ -1,17 +1,59 @@
--- What a row of the table takes along when it is deleted or written.
+-- What a row of the table takes along, and what may keep it from being deleted or written.
 -- {table}  the table
--- > kind   cascade: another table's rows are deleted or changed with it; refers: it refers to another table;
---          trigger: one that is on
--- > name   the other table, or the trigger
-SELECT 'cascade' AS kind, CAST(CAST(k.conrelid AS regclass) AS text) AS name
-FROM pg_catalog.pg_constraint AS k
-WHERE k.contype = 'f' AND k.confrelid = CAST({table!literal} AS regclass) AND k.confdeltype IN ('c', 'n', 'd')
+-- :state   the column of the state, where that is to change; else NULL
+-- > kind   cascade: another table's rows are deleted or changed with it; referred: another table's rows keep it from
+--          being deleted; refers: it refers to another table; unique: an index that covers the state; trigger: one that
+--          is on; on delete: one that fires then; before insert, update or delete: one that sees each row before;
+--          rule insert, update or delete: a rule stands in for the statement
+-- > name   the other table and the constraint, the trigger, the rule or the index
+WITH tree AS MATERIALIZED (
+    SELECT CAST({table!literal} AS regclass) AS part
+    UNION
+    SELECT p.relid
+    FROM pg_catalog.pg_partition_tree(CAST({table!literal} AS regclass)) AS p
+),
+firing AS MATERIALIZED (
+    SELECT CAST(t.tgname AS text) AS name, CAST(t.tgtype AS integer) AS does
+    FROM tree
+    JOIN pg_catalog.pg_trigger AS t ON t.tgrelid = tree.part
+    WHERE NOT t.tgisinternal AND t.tgenabled IN ('O', 'A')
+)
+SELECT CASE WHEN k.confdeltype IN ('c', 'n', 'd') THEN 'cascade' ELSE 'referred' END AS kind,
+       CASE WHEN k.confdeltype IN ('c', 'n', 'd') THEN CAST(CAST(k.conrelid AS regclass) AS text)
+            ELSE CAST(CAST(k.conrelid AS regclass) AS text) || ' (' || k.conname || ')' END AS name
+FROM tree
+JOIN pg_catalog.pg_constraint AS k ON k.confrelid = tree.part AND k.contype = 'f' AND k.conparentid = 0
 UNION
 SELECT 'refers', CAST(CAST(k.confrelid AS regclass) AS text)
 FROM pg_catalog.pg_constraint AS k
 WHERE k.contype = 'f' AND k.conrelid = CAST({table!literal} AS regclass)
 UNION
-SELECT 'trigger', CAST(t.tgname AS text)
-FROM pg_catalog.pg_trigger AS t
-WHERE t.tgrelid = CAST({table!literal} AS regclass) AND NOT t.tgisinternal AND t.tgenabled IN ('O', 'A')
+SELECT 'unique', CAST(x.relname AS text)
+FROM pg_catalog.pg_index AS i
+JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attname = CAST(:state AS text)
+WHERE i.indrelid = CAST({table!literal} AS regclass) AND (i.indisunique OR i.indisexclusion)
+  AND (a.attnum = ANY (CAST(i.indkey AS int2[]))
+       OR EXISTS (
+           SELECT FROM pg_catalog.pg_depend AS d
+           WHERE d.classid = CAST('pg_class' AS regclass) AND d.objid = i.indexrelid
+             AND d.refclassid = CAST('pg_class' AS regclass) AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum
+       ))
+UNION
+SELECT 'trigger', f.name
+FROM firing AS f
+UNION
+SELECT 'on delete', f.name
+FROM firing AS f
+WHERE f.does & 8 <> 0
+UNION
+SELECT 'before ' || e.event, f.name
+FROM firing AS f
+JOIN (VALUES (4, 'insert'), (8, 'delete'), (16, 'update')) AS e (bit, event) ON f.does & e.bit <> 0
+WHERE f.does & 3 = 3
+UNION
+SELECT 'rule ' || e.event, CAST(r.rulename AS text)
+FROM pg_catalog.pg_rewrite AS r
+JOIN (VALUES ('2', 'update'), ('3', 'insert'), ('4', 'delete')) AS e (kind, event) ON CAST(r.ev_type AS text) = e.kind
+WHERE r.ev_class = CAST({table!literal} AS regclass) AND r.ev_enabled IN ('O', 'A')
 ORDER BY 1, 2

@@ -1,23 +1,30 @@
--- Puts rows of the trash that we have locked back into the queue, under their own ids, and takes them out of the trash.
--- One that meets a row which took its place (an id, or whatever else is unique) stays in the trash.
--- {table}         the queue's table
--- {trash}         qmon's table for that
--- {id}            column: the id
--- {columns!list}  the columns that can be written
--- :tids           where the rows lie in the trash, an array as text
--- > done          how many were put back
-WITH back AS (
-    INSERT INTO {table} ({columns!list}) OVERRIDING SYSTEM VALUE
+-- Puts rows of the trash that we have locked back into the queue, and says what of them came back: the rows themselves stay
+-- in the trash until take_out.
+-- {table}          the queue's table
+-- {trash}          qmon's table for that
+-- {columns!list}   the columns that can be written
+-- {certain!list}   those of them that must come back as they were
+-- :rows            rows of the trash, an array as text
+-- > done           how many came back
+-- > other          of these: with another value where there must be none
+-- > altered        of these: with another value anywhere
+-- > places         where they lie now, and in which partition, a JSON array
+WITH kept AS MATERIALIZED (
     SELECT {columns!list.q}
     FROM {trash} AS q
-    WHERE q.ctid = ANY (CAST(:tids AS tid[]))
-    ON CONFLICT DO NOTHING
-    RETURNING {id} AS qmon_id
+    WHERE q.qmon_row = ANY (CAST(:rows AS bigint[]))
 ),
-emptied AS (
-    DELETE FROM {trash} AS q
-    WHERE q.ctid = ANY (CAST(:tids AS tid[])) AND q.{id} IN (SELECT b.qmon_id FROM back AS b)
-    RETURNING 1
+back AS (
+    INSERT INTO {table} ({columns!list}) OVERRIDING SYSTEM VALUE
+    SELECT {columns!list.k}
+    FROM kept AS k
+    RETURNING tableoid || CAST(ctid AS text) AS qmon_key, {columns!list}
 )
-SELECT count(*) AS done
-FROM emptied
+SELECT (SELECT count(*) FROM back)                                               AS done,
+       (SELECT count(*) FROM (SELECT CAST(ROW({certain!list.b}) AS text) FROM back AS b
+                              EXCEPT ALL
+                              SELECT CAST(ROW({certain!list.k}) AS text) FROM kept AS k) AS o) AS other,
+       (SELECT count(*) FROM (SELECT CAST(ROW({columns!list.b}) AS text) FROM back AS b
+                              EXCEPT ALL
+                              SELECT CAST(ROW({columns!list.k}) AS text) FROM kept AS k) AS a) AS altered,
+       (SELECT CAST(json_agg(b.qmon_key) AS text) FROM back AS b)                AS places

@@ -1,10 +1,18 @@
--- Gives requeued messages that we have locked back what the requeue had changed.
--- {table}         the queue's table
--- {kept}          what was changed, as it was before
--- {id}            column: the id
--- {columns!set.k} the columns that were changed
--- :tids           where the rows kept lie, an array as text
-UPDATE {table} AS q
-SET {columns!set.k}
-FROM {kept} AS k
-WHERE k.ctid = ANY (CAST(:tids AS tid[])) AND q.{id} = k.{id} AND q.xmin = k.xmin
+-- Gives requeued messages that we have locked back what the requeue had changed, and says what of them came out so.
+-- {table}          the queue's table
+-- {kept}           what was changed, as it was before
+-- {key!list}       columns: what makes a row known, or else its id
+-- {columns!list}   the columns that were changed
+-- :rows            rows of what was kept, an array as text
+-- > place          where a message that was written lies now, and in which partition
+-- > same           it is as it was before
+WITH made AS (
+    UPDATE {table} AS q
+    SET {columns!set.k}
+    FROM {kept} AS k
+    WHERE k.qmon_row = ANY (CAST(:rows AS bigint[])) AND ({key!list.q}) = ({key!list.k}) AND q.xmin = k.xmin
+    RETURNING q.tableoid || CAST(q.ctid AS text) AS place,
+              CAST(ROW({key!list.q}, {columns!list.q}) AS text) = CAST(ROW({key!list.k}, {columns!list.k}) AS text) AS same
+)
+SELECT d.place, d.same
+FROM made AS d

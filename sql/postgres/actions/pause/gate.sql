@@ -2,10 +2,19 @@
 -- {table}        the table
 -- > gate_schema  of the sequence
 -- > gate_name    the sequence
--- > enabled      the trigger fires
+-- > enabled      the trigger fires, in every partition
 SELECT CAST(n.nspname AS text)  AS gate_schema,
        CAST(c.relname AS text)  AS gate_name,
-       t.tgenabled IN ('O', 'A') AS enabled
+       NOT EXISTS (
+           WITH RECURSIVE copies AS (
+               SELECT t.oid, t.tgenabled
+               UNION ALL
+               SELECT p.oid, p.tgenabled
+               FROM copies AS c
+               JOIN pg_catalog.pg_trigger AS p ON p.tgparentid = c.oid
+           )
+           SELECT FROM copies AS c WHERE c.tgenabled NOT IN ('O', 'A')
+       )                        AS enabled
 FROM pg_catalog.pg_trigger AS t
 JOIN pg_catalog.pg_depend AS d
     ON d.classid = CAST('pg_trigger' AS regclass) AND d.objid = t.oid AND d.refclassid = CAST('pg_class' AS regclass)
@@ -13,3 +22,4 @@ JOIN pg_catalog.pg_class AS c ON c.oid = d.refobjid AND c.relkind = 'S'
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE t.tgrelid = to_regclass({table!literal})
   AND t.tgname = 'qmon_gate'
+  AND t.tgparentid = 0

@@ -4,6 +4,8 @@
 -- > owns        our role owns it, as taking a gate away needs
 -- > kind        table, partitioned table, partition, or other
 -- > instead     it has INSTEAD OF triggers; always false here
+-- > above       the table of which this is a partition, where that has a gate; NULL: none
+-- > heirs       other tables inherit from it, without being its partitions
 SELECT has_table_privilege(c.oid, 'TRIGGER')
            AND coalesce(
                (
@@ -18,6 +20,15 @@ SELECT has_table_privilege(c.oid, 'TRIGGER')
             WHEN c.relispartition THEN 'partition'
             WHEN c.relkind = 'r' THEN 'table'
             ELSE 'other' END                                 AS kind,
-       false                                                 AS instead
+       false                                                 AS instead,
+       (
+           SELECT CAST(a.relid AS text)
+           FROM pg_partition_ancestors(c.oid) AS a
+           JOIN pg_catalog.pg_trigger AS t ON t.tgrelid = a.relid
+           WHERE a.relid <> c.oid AND t.tgname = 'qmon_gate' AND t.tgparentid = 0
+       )                                                     AS above,
+       c.relkind = 'r' AND EXISTS (
+           SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = c.oid
+       )                                                     AS heirs
 FROM pg_catalog.pg_class AS c
 WHERE c.oid = to_regclass({table!literal})

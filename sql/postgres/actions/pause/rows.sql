@@ -1,9 +1,20 @@
 -- Rows that were inserted, updated and deleted in a table so far, by the server's counters: they may come a second
--- late, ten of a session that does nothing, and count what is rolled back.
+-- late, ten of a session that does nothing, and count what is rolled back. Of a parent the
+-- sums of its partitions.
 -- {table}    the table
 -- > inserted rows inserted
 -- > updated  rows updated
 -- > deleted  rows deleted
-SELECT pg_stat_get_tuples_inserted({table!literal}::regclass) AS inserted,
-       pg_stat_get_tuples_updated({table!literal}::regclass)  AS updated,
-       pg_stat_get_tuples_deleted({table!literal}::regclass)  AS deleted
+-- > live     rows that are there: of what is rolled back nothing stays
+WITH RECURSIVE part AS (
+    SELECT CAST({table!literal}::regclass AS oid) AS id
+    UNION ALL
+    SELECT i.inhrelid
+    FROM part AS p
+    JOIN pg_inherits AS i ON i.inhparent = p.id
+)
+SELECT CAST(sum(pg_stat_get_tuples_inserted(p.id)) AS bigint) AS inserted,
+       CAST(sum(pg_stat_get_tuples_updated(p.id)) AS bigint)  AS updated,
+       CAST(sum(pg_stat_get_tuples_deleted(p.id)) AS bigint)  AS deleted,
+       CAST(sum(pg_stat_get_live_tuples(p.id)) AS bigint)     AS live
+FROM part AS p

@@ -15,8 +15,8 @@
 SELECT
     CAST({turn} AS bigint) AS number,
     CASE
-        WHEN {time} < clock_timestamp()
-            THEN CAST(extract(epoch FROM clock_timestamp() - CAST({time} AS timestamptz)) AS float8)
+        WHEN {time!utc} < clock_timestamp()
+            THEN CAST(extract(epoch FROM clock_timestamp() - {time!utc}) AS float8)
     END AS age_s,
     CAST(NULL AS text) AS payload
 FROM {table}
@@ -24,8 +24,8 @@ WHERE {slot} BETWEEN CAST(:from_slot AS int) AND CAST(:to_slot AS int)
     AND {turn} <= CAST(:position AS bigint)
     AND {message_id} IS NULL
     AND (
-        {time} < clock_timestamp() - make_interval(secs => CAST(:min_age_s AS float8))
-        OR {time} > clock_timestamp()
+        {time!utc} < clock_timestamp() - make_interval(secs => CAST(:min_age_s AS float8))
+        OR {time!utc} > clock_timestamp()
     )
 ORDER BY {turn}
 LIMIT CAST(:limit AS int)

@@ -5,6 +5,7 @@
 -- {message_id}    column: the message's number
 -- {time}          column: when the slot was last written
 -- {payload?}      column: the message
+-- {sized?}        the same column, where its type tells a value's size without unpacking it
 -- :from_slot      look from this slot on
 -- :to_slot        up to this one
 -- :position       the last number drawn by a popper
@@ -15,15 +16,17 @@
 -- > payload       its first characters; its size alone where it is large
 SELECT
     CAST({message_id} AS bigint) AS number,
-    CAST(extract(epoch FROM clock_timestamp() - CAST({time} AS timestamptz)) AS float8) AS age_s,
+    CAST(extract(epoch FROM clock_timestamp() - {time!utc}) AS float8) AS age_s,
     CASE
-        WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+        WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
+            pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
+            pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
         ELSE left(CAST({payload?} AS text), 200)
     END AS payload
 FROM {table}
 WHERE {slot} BETWEEN CAST(:from_slot AS int) AND CAST(:to_slot AS int)
     AND {message_id} <= CAST(:position AS bigint)
     AND {turn} = {message_id} + 1
-    AND {time} < clock_timestamp() - make_interval(secs => CAST(:min_age_s AS float8))
+    AND {time!utc} < clock_timestamp() - make_interval(secs => CAST(:min_age_s AS float8))
 ORDER BY {message_id}
 LIMIT CAST(:limit AS int)

@@ -4,6 +4,7 @@
 -- {id?}           column: the id
 -- {enqueued_at?}  column: when the message was pushed
 -- {payload?}      column: the message
+-- {sized?}        the same column, where its type tells a value's size without unpacking it
 -- :limit          look at so many rows at most
 -- > xid           id of the transaction that holds the row, or of a savepoint of it
 -- > id            the message
@@ -12,9 +13,11 @@
 SELECT
     CAST(h.qmon_xid AS text) AS xid,
     CAST({id?} AS text) AS id,
-    CAST(extract(epoch FROM clock_timestamp() - CAST({enqueued_at?} AS timestamptz)) AS float8) AS age_s,
+    CAST(extract(epoch FROM clock_timestamp() - {enqueued_at?!utc}) AS float8) AS age_s,
     CASE
-        WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint))
+        WHEN pg_column_size({payload?}) > 65536 THEN coalesce(
+            pg_size_pretty(CAST(octet_length({sized?}) AS bigint)),
+            pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored')
         ELSE left(CAST({payload?} AS text), 200)
     END AS payload
 FROM (

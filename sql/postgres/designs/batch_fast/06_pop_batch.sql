@@ -7,8 +7,8 @@
 -- over the pages of the index that hold the keys (from PostgreSQL 17; before, one descent each). attempts is counted here and not on failure: the crash of a popper counts too.
 --
 -- "No row" is true. One look is not enough for that: it sees what was committed when it began, and of that others may
--- have taken everything while new messages came. So it looks again until nothing is ready, or the first and the last
--- ready message are those it could not have before: then all are in the hands of other poppers.
+-- have taken everything while new messages came. So it looks again until nothing is ready, or as many messages from the
+-- same first to the same last one as it could not have before: then all are in the hands of other poppers.
 -- {table}     QueueMeta
 -- {data}      QueueData
 -- {pop_batch} the function
@@ -46,11 +46,12 @@ BEGIN
         );
         EXIT WHEN cardinality(v_ids) > 0;
         v_known := v_seen;
-        v_seen := ARRAY[
-            (SELECT r.queue_id FROM {table} AS r WHERE r.status = 0::smallint ORDER BY r.queue_id LIMIT 1),
-            (SELECT r.queue_id FROM {table} AS r WHERE r.status = 0::smallint ORDER BY r.queue_id DESC LIMIT 1)
-        ];
-        EXIT WHEN v_seen[1] IS NULL OR v_seen = v_known;
+        -- Counted besides, so that all three come from one pass over the index on ready rows.
+        SELECT ARRAY[count(*), min(r.queue_id), max(r.queue_id)]
+        INTO v_seen
+        FROM {table} AS r
+        WHERE r.status = 0::smallint;
+        EXIT WHEN v_seen[1] = 0 OR v_seen = v_known;
     END LOOP;
     RETURN QUERY
     WITH popped AS (

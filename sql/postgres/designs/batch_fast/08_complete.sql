@@ -1,11 +1,11 @@
 -- Complete a message: processed, for the archiver; deleting here would make the popper pay for it (the article).
 -- False where it is not processing any more.
 --
--- p_attempt (an addition) is the attempt that pop gave back: with it, a popper that was so slow that its message was
--- requeued and given to another cannot complete it under the other's hands. NULL: any.
+-- p_attempt (an addition) is the attempt that pop gave back: a popper that was so slow that its message was requeued
+-- and given to another cannot complete it under the other's hands.
 -- {table}    QueueMeta; QueueSlow where all is in one table
 -- {complete} the function
-CREATE FUNCTION {complete}(p_id bigint, p_attempt integer DEFAULT NULL) RETURNS boolean
+CREATE FUNCTION {complete}(p_id bigint, p_attempt integer) RETURNS boolean
 LANGUAGE plpgsql
 SET enable_seqscan = off
 SET enable_bitmapscan = off
@@ -16,7 +16,7 @@ BEGIN
     SET status = 2, completed_at = clock_timestamp()
     WHERE q.queue_id = p_id
         AND q.status = 1::smallint
-        AND (p_attempt IS NULL OR q.attempts = p_attempt);
+        AND q.attempts = p_attempt;
     RETURN FOUND;
 END
 $qmon_body$;

@@ -1,10 +1,11 @@
 -- Give a message back that could not be processed: ready again at its old place, or dead after p_max_attempts attempts.
 -- Returns the new status, NULL where the message is not processing (any more). An addition.
+-- p_attempt: as in complete.
 -- {table}            QueueMeta; QueueSlow where all is in one table
 -- {fail}             the function
 -- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
 CREATE FUNCTION {fail}(
-    p_id bigint, p_attempt integer DEFAULT NULL, p_max_attempts integer DEFAULT {max_attempts!int}
+    p_id bigint, p_attempt integer, p_max_attempts integer DEFAULT {max_attempts!int}
 ) RETURNS smallint
 LANGUAGE plpgsql
 SET enable_seqscan = off
@@ -18,7 +19,7 @@ BEGIN
     SET status = CASE WHEN q.attempts >= p_max_attempts THEN 3 ELSE 0 END, started_at = NULL, owner = NULL
     WHERE q.queue_id = p_id
         AND q.status = 1::smallint
-        AND (p_attempt IS NULL OR q.attempts = p_attempt)
+        AND q.attempts = p_attempt
     RETURNING q.status INTO v_status;
     RETURN v_status;
 END

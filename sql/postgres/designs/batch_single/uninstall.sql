@@ -17,7 +17,7 @@ DROP FUNCTION IF EXISTS {push_batch}(text[], text);
 DROP FUNCTION IF EXISTS {pop}();
 DROP FUNCTION IF EXISTS {pop_batch}(integer);
 DROP FUNCTION IF EXISTS {complete}(bigint, integer);
-DROP FUNCTION IF EXISTS {complete_batch}(bigint[]);
+DROP FUNCTION IF EXISTS {complete_batch}(bigint[], integer[]);
 DROP FUNCTION IF EXISTS {fail}(bigint, integer, integer);
 DROP FUNCTION IF EXISTS {requeue}(double precision, integer, integer);
 DROP FUNCTION IF EXISTS {archive}(integer);

@@ -25,9 +25,11 @@
 -- {key}      its primary key
 -- {push_seq} the sequence of push numbers
 -- {pop_seq}  the sequence of pop numbers
+-- {settled_seq} the sequence that remembers up to which number all have been popped, see settle
 -- {size!int} slots
 CREATE SEQUENCE {push_seq} AS bigint MINVALUE 1 CACHE 1;
 CREATE SEQUENCE {pop_seq} AS bigint MINVALUE 1 CACHE 1;
+CREATE SEQUENCE {settled_seq} AS bigint MINVALUE 1 CACHE 1;
 
 CREATE TABLE {table} (
     slot            integer     NOT NULL,
@@ -51,11 +53,15 @@ CREATE TABLE {table} (
     toast.vacuum_truncate = off
 );
 
--- Prefill, as in the article: no push ever makes a row.
+-- Prefill, as in the article: no push ever makes a row. With 300 characters, so that slots have their room from the
+-- first lap on; else messages would not fit beside each other, and nearly every update of that lap would move a slot to
+-- another page.
 INSERT INTO {table} (slot, reference_count, turn, message_id, time, message)
-SELECT s.slot, 0, CASE s.slot WHEN 0 THEN {size!int} ELSE s.slot END, NULL, '2050-01-01 00:00:00+00', 'dummy'
+SELECT s.slot, 0, CASE s.slot WHEN 0 THEN {size!int} ELSE s.slot END, NULL, '2050-01-01 00:00:00+00',
+    rpad('dummy', 300)
 FROM generate_series(0, {size!int} - 1) AS s(slot);
 
 -- Owned by the table, so that none outlives the others.
 ALTER SEQUENCE {push_seq} OWNED BY {table}.message_id;
 ALTER SEQUENCE {pop_seq} OWNED BY {table}.message_id;
+ALTER SEQUENCE {settled_seq} OWNED BY {table}.message_id;

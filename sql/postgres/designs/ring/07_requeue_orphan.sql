@@ -50,7 +50,7 @@ BEGIN
     UPDATE {table} AS q
     SET message_id = NULL, reference_count = q.reference_count - 1, turn = p_number + {size!int}
     WHERE q.slot = p_number % {size!int};
-    v_new := {push}(v_message, p_wait_ms);
+    v_new := {push}(v_message, p_wait_ms, true);
     IF v_new IS NULL THEN
         UPDATE {table} AS q
         SET message_id = p_number, reference_count = q.reference_count + 1, turn = p_number + 1

@@ -8,11 +8,13 @@
 -- {fill_hole}      function
 -- {requeue_orphan} function
 -- {repair}         function
-DROP FUNCTION IF EXISTS {push}(text, integer);
+-- {settle}         function
+DROP FUNCTION IF EXISTS {push}(text, integer, boolean);
 DROP FUNCTION IF EXISTS {pop}(integer);
 DROP FUNCTION IF EXISTS {repair}(double precision, integer, integer);
 DROP FUNCTION IF EXISTS {requeue_orphan}(bigint, integer);
 DROP FUNCTION IF EXISTS {fill_hole}(bigint, integer);
+DROP FUNCTION IF EXISTS {settle}(bigint, boolean);
 DROP FUNCTION IF EXISTS {skip_hole}(bigint);
 DROP FUNCTION IF EXISTS {drawing}(regclass);
 DROP TABLE IF EXISTS {table};

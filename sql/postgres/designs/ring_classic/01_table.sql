@@ -44,9 +44,11 @@ CREATE TABLE {table} (
     toast.vacuum_truncate = off
 );
 
--- Prefill, as in the article: no push ever makes a row.
+-- Prefill, as in the article: no push ever makes a row. With 300 characters, so that slots have their room from the
+-- first lap on; else messages would not fit beside each other, and nearly every update of that lap would move a slot to
+-- another page.
 INSERT INTO {table} (slot, reference_count, message_id, time, message)
-SELECT s.slot, 0, NULL, '2050-01-01 00:00:00+00', 'dummy'
+SELECT s.slot, 0, NULL, '2050-01-01 00:00:00+00', rpad('dummy', 300)
 FROM generate_series(0, {size!int} - 1) AS s(slot);
 
 -- Owned by the table, so that none outlives the others.

@@ -30,9 +30,11 @@
 -- {data_index} index
 -- {push_seq} the sequence of push numbers
 -- {pop_seq}  the sequence of pop numbers
+-- {settled_seq} the sequence that remembers up to which number all have been popped, see settle
 -- {size!int} slots
 CREATE SEQUENCE {push_seq} AS bigint MINVALUE 1 CACHE 1;
 CREATE SEQUENCE {pop_seq} AS bigint MINVALUE 1 CACHE 1;
+CREATE SEQUENCE {settled_seq} AS bigint MINVALUE 1 CACHE 1;
 
 CREATE TABLE {table} (
     slot            integer     NOT NULL,
@@ -122,3 +124,4 @@ FROM generate_series(0, {size!int} - 1) AS s(slot);
 -- Owned by the table, so that none outlives the others.
 ALTER SEQUENCE {push_seq} OWNED BY {table}.message_id;
 ALTER SEQUENCE {pop_seq} OWNED BY {table}.message_id;
+ALTER SEQUENCE {settled_seq} OWNED BY {table}.message_id;

@@ -1,4 +1,5 @@
--- Push one message; returns its number, or NULL where the ring stayed full for p_wait_ms milliseconds: try again.
+-- Push one message; returns its number, or raises SQLSTATE QM003 where the ring stayed full for p_wait_ms
+-- milliseconds: nothing was done, try again later (p_null_when_full: NULL instead).
 --
 -- No number is lost. None is drawn while the slot of the next one is taken. Where another pusher was quicker and the
 -- number drawn must wait after all, or where the transaction of an earlier push was rolled back, the session still has
@@ -20,7 +21,9 @@
 -- {size!int}   slots
 -- {push_until} until when pushers are paused
 -- {paused}     function: waits or refuses while they are
-CREATE FUNCTION {push}(p_message text, p_wait_ms integer DEFAULT 1000) RETURNS bigint
+CREATE FUNCTION {push}(
+    p_message text, p_wait_ms integer DEFAULT 1000, p_null_when_full boolean DEFAULT false
+) RETURNS bigint
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
@@ -81,7 +84,11 @@ BEGIN
             CONTINUE;
         END IF;
         IF clock_timestamp() >= v_end OR current_setting('transaction_isolation') <> 'read committed' THEN
-            RETURN NULL;
+            IF p_null_when_full THEN
+                RETURN NULL;
+            END IF;
+            RAISE EXCEPTION 'the ring % is full', {table!literal}
+                USING ERRCODE = 'QM003', HINT = 'Nothing was done. Try again later.';
         END IF;
         PERFORM pg_sleep(v_pause);
         v_pause := least(v_pause * 2, 0.02);

@@ -6,18 +6,21 @@
 -- a head start). Where another popper was quicker and the number drawn must wait after all, or where the transaction
 -- of an earlier pop was rolled back, the session still has the number (currval is not rolled back), and its next pop
 -- takes that message first. Of several pops in one rolled-back transaction all but the last become orphans, as does
--- the number of a session that ended with one: requeue_orphan and repair put such messages back under new numbers. A
--- number that was skipped as a hole, or whose message was requeued, is refused by its slot's turn; then a new one is
--- drawn.
+-- the number of a session that ended with one, and what a crash of the server skips: whoever finds nothing to pop, and
+-- one in thirty-two otherwise, looks for them (settle), and takes them under their own numbers, the smallest first. A
+-- number that was skipped as a hole, or whose message another popper has taken, is refused by its slot's turn; then a
+-- new one is drawn.
 --
 -- The UPDATE locks one row, and only on its own turn: it neither waits for another popper nor for a pusher, and cannot
--- deadlock; only after a repair that has set the sequence back may two poppers have one number and transactions of
--- several pops wait for each other, see there. The empty wait starts at half a millisecond and doubles up to 20 (the
--- article: 1 s); it sees new commits in READ COMMITTED only, so at other isolation levels there is one try.
+-- deadlock (of an orphan, or of a number kept from an earlier call, which others may take, it asks SKIP LOCKED); only
+-- after a repair that has set the sequence back may two poppers have one number and transactions of several pops wait
+-- for each other, see there. The empty wait starts at half a millisecond and doubles up to 20 (the article: 1 s); it
+-- sees new commits in READ COMMITTED only, so at other isolation levels there is one try.
 -- {table}     the ring
 -- {data}      the payloads
 -- {pop}       the function
 -- {skip_hole} function: skip a proven hole
+-- {settle}    function: an orphan to be popped
 -- {push_seq}  the sequence of push numbers
 -- {pop_seq}   the sequence of pop numbers
 -- {size!int}  slots
@@ -29,9 +32,14 @@ SET plan_cache_mode = force_generic_plan
 AS $qmon_body$
 DECLARE
     v_number bigint;
+    v_popped bigint;
+    v_ahead  boolean;
+    v_orphan bigint;
     v_turn   bigint;
     v_end    timestamptz;
     v_kept   boolean;
+    v_sees   boolean := current_setting('transaction_isolation') = 'read committed';
+    v_look   boolean := current_setting('qmon.given_back', true) = 'on';
     v_waited boolean := false;
     v_pause  double precision := 0.0005;
 BEGIN
@@ -44,7 +52,7 @@ BEGIN
     BEGIN
         v_number := currval({pop_seq!literal}::regclass);
     EXCEPTION WHEN object_not_in_prerequisite_state THEN
-        v_number := NULL;
+        v_look := true;
     END;
     IF v_number IS NOT NULL THEN
         SELECT q.turn INTO v_turn FROM {table} AS q WHERE q.slot = v_number % {size!int};
@@ -54,12 +62,40 @@ BEGIN
     END IF;
     v_kept := v_number IS NOT NULL;
     LOOP
-        -- Read as a table, which takes a weaker lock than nextval: a popper must not look like a pusher that has drawn.
-        IF v_number IS NULL AND (
-            SELECT s.is_called AND s.last_value > coalesce(pg_sequence_last_value({pop_seq!literal}::regclass), 0)
-            FROM {push_seq} AS s
-        ) THEN
-            v_number := nextval({pop_seq!literal}::regclass);
+        -- A number kept from an earlier call: those given back with it go first, and another popper may have taken it.
+        IF v_kept AND v_sees THEN
+            v_orphan := {settle}(0, false);
+            IF v_orphan IS NOT NULL THEN
+                v_number := v_orphan;
+                v_kept := false;
+            ELSE
+                PERFORM FROM {table} AS q
+                WHERE q.slot = v_number % {size!int}
+                    AND q.turn = v_number + 1
+                FOR UPDATE SKIP LOCKED;
+                IF NOT FOUND THEN
+                    SELECT q.turn INTO v_turn FROM {table} AS q WHERE q.slot = v_number % {size!int};
+                    v_kept := v_turn <= v_number;
+                    v_number := CASE WHEN v_kept THEN v_number END;
+                END IF;
+            END IF;
+        END IF;
+        IF v_number IS NULL THEN
+            -- Read as a table, which takes a weaker lock than nextval: a popper must not look like a pusher that has
+            -- drawn.
+            v_popped := coalesce(pg_sequence_last_value({pop_seq!literal}::regclass), 0);
+            SELECT s.is_called AND s.last_value > v_popped INTO v_ahead FROM {push_seq} AS s;
+            -- A session that is new, or has just popped an orphan, looks for others first.
+            IF v_ahead AND (v_look OR v_popped % 32 = 0) AND v_sees THEN
+                v_number := {settle}(CASE WHEN v_look THEN 0 ELSE least(64, {size!int} / 4) END, true);
+                IF v_look AND v_number IS NULL THEN
+                    PERFORM set_config('qmon.given_back', 'off', false);
+                END IF;
+                v_look := false;
+            END IF;
+            IF v_ahead AND v_number IS NULL THEN
+                v_number := nextval({pop_seq!literal}::regclass);
+            END IF;
         END IF;
         IF v_number IS NOT NULL THEN
             UPDATE {table} AS q
@@ -91,13 +127,22 @@ BEGIN
                 CONTINUE;
             END IF;
         END IF;
+        IF v_sees THEN
+            v_orphan := {settle}(0, v_number IS NULL);
+            IF v_orphan IS NOT NULL THEN
+                v_number := v_orphan;
+                v_kept := false;
+                PERFORM set_config('qmon.given_back', 'on', false);
+                CONTINUE;
+            END IF;
+        END IF;
         -- With a number in hand the message is on its way: worth a short wait even where the caller wants none.
         v_end := coalesce(v_end, clock_timestamp() + p_wait_ms * interval '1 millisecond');
         IF v_number IS NOT NULL AND NOT v_waited THEN
             v_waited := true;
             v_end := greatest(v_end, clock_timestamp() + interval '20 milliseconds');
         END IF;
-        IF clock_timestamp() >= v_end OR current_setting('transaction_isolation') <> 'read committed' THEN
+        IF clock_timestamp() >= v_end OR NOT v_sees THEN
             RETURN;
         END IF;
         PERFORM pg_sleep(v_pause);

@@ -53,7 +53,7 @@ BEGIN
     WHERE d.message_id = p_number
         AND d.message_id % 4 = p_number % 4
     RETURNING d.message INTO v_message;
-    v_new := {push}(v_message, p_wait_ms);
+    v_new := {push}(v_message, p_wait_ms, true);
     IF v_new IS NULL THEN
         UPDATE {table} AS q
         SET message_id = p_number, reference_count = q.reference_count + 1, turn = p_number + 1

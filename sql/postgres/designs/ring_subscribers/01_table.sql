@@ -11,8 +11,8 @@
 --   turn = n + size  message n has been read by all (or given up): free for message n + size
 -- time is when the message was pushed; the last reader sets it to when the slot became free.
 --
--- The second table has the subscribers, numbered from 1, and the sequence of each one's pop position, called like the
--- ring with _pop_seq_1, _pop_seq_2 … behind.
+-- The second table has the subscribers, numbered from 1, the sequence of each one's pop position, called like the ring
+-- with _pop_seq_1, _pop_seq_2 … behind, and up to which number each has settled all, see settle.
 --
 -- CACHE 1: in PostgreSQL CACHE n is per session; sessions would hold blocks of numbers, and the ring would wait for
 -- the slowest. Numbers begin with 1; slot 0 therefore waits for message "size".
@@ -51,15 +51,21 @@ CREATE TABLE {table} (
     toast.vacuum_truncate = off
 );
 
--- Prefill, as in the article: no push ever makes a row.
+-- Prefill, as in the article: no push ever makes a row. With 300 characters, so that slots have their room from the
+-- first lap on; else messages would not fit beside each other, and nearly every update of that lap would move a slot to
+-- another page.
 INSERT INTO {table} (slot, reference_count, unread, turn, message_id, time, message)
-SELECT s.slot, 0, 0, CASE s.slot WHEN 0 THEN {size!int} ELSE s.slot END, NULL, '2050-01-01 00:00:00+00', 'dummy'
+SELECT s.slot, 0, 0, CASE s.slot WHEN 0 THEN {size!int} ELSE s.slot END, NULL, '2050-01-01 00:00:00+00',
+    rpad('dummy', 300)
 FROM generate_series(0, {size!int} - 1) AS s(slot);
 
 CREATE TABLE {readers} (
     subscriber integer  NOT NULL,
     pop_seq    regclass NOT NULL,
+    settled    bigint   NOT NULL DEFAULT 0,
     CONSTRAINT {readers_key} PRIMARY KEY (subscriber)
+) WITH (
+    fillfactor = 30
 );
 
 -- Owned by the table, so that none outlives the others.

@@ -53,7 +53,7 @@ BEGIN
         reference_count = q.reference_count - 1,
         unread = q.unread & ~v_bit
     WHERE q.slot = p_number % {size!int};
-    v_new := {push}(v_message, p_wait_ms, v_bit);
+    v_new := {push}(v_message, p_wait_ms, v_bit, true);
     IF v_new IS NULL THEN
         UPDATE {table} AS q
         SET message_id = p_number,

@@ -1,10 +1,10 @@
 -- Complete a message: its row is deleted. The article's CompleteMessage. False where it is not in progress any more.
 --
--- p_attempt (an addition) is the attempt that pop gave back: with it, a popper that was so slow that its message was
--- requeued and given to another cannot complete it under the other's hands. NULL: any, as in the article.
+-- p_attempt (an addition) is the attempt that pop gave back: a popper that was so slow that its message was requeued
+-- and given to another cannot complete it under the other's hands.
 -- {table}    the queue
 -- {complete} the function
-CREATE FUNCTION {complete}(p_id bigint, p_attempt integer DEFAULT NULL) RETURNS boolean
+CREATE FUNCTION {complete}(p_id bigint, p_attempt integer) RETURNS boolean
 LANGUAGE plpgsql
 SET enable_seqscan = off
 SET enable_bitmapscan = off
@@ -14,7 +14,7 @@ BEGIN
     DELETE FROM {table} AS q
     WHERE q.id = p_id
         AND q.status = 2::smallint
-        AND (p_attempt IS NULL OR q.attempts = p_attempt);
+        AND q.attempts = p_attempt;
     RETURN FOUND;
 END
 $qmon_body$;

@@ -1,8 +1,9 @@
--- Complete many messages; returns how many still were in progress. Locked in the order of ids, so that two calls with
--- the same ids wait for each other and do not deadlock.
+-- Complete many messages; returns how many still were in progress. p_attempts has, at the place of each id, the attempt
+-- that pop gave back, as in complete. Locked in the order of ids, so that two calls with the same ids wait for each
+-- other and do not deadlock.
 -- {table}          the queue
 -- {complete_batch} the function
-CREATE FUNCTION {complete_batch}(p_ids bigint[]) RETURNS integer
+CREATE FUNCTION {complete_batch}(p_ids bigint[], p_attempts integer[]) RETURNS integer
 LANGUAGE plpgsql
 SET enable_seqscan = off
 SET enable_bitmapscan = off
@@ -17,6 +18,7 @@ BEGIN
         FROM {table} AS r
         WHERE r.id = ANY (p_ids)
             AND r.status = 2::smallint
+            AND r.attempts = p_attempts[array_position(p_ids, r.id)]
         ORDER BY r.id
         FOR UPDATE
     );

@@ -1,7 +1,9 @@
--- Which messages an action would touch, frozen: of each its id (key) and what it looked like (version: state, time, owner and
+-- Which messages an action would touch, frozen: of each its key (key) and what it looked like (version: state, time, owner and
 -- attempts), so that a row that changes meanwhile is not touched. Passes over what is locked, and counts it.
 -- {table}      the queue's table
--- {id?}        column: the id
+-- {id?}        column: the id, in whose order they are
+-- {key!list}   columns: what makes a row known
+-- {named!list} columns of :ids
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
 -- {owner?}     column: who popped it
@@ -24,21 +26,41 @@
 -- :chunk       rows of the result hold so many each: here always one
 -- > what       chosen, or why rows are left out
 -- > count      how many
--- > keys       the id of a chosen one
+-- > keys       the key of a chosen one
 -- > versions   what it looked like
 SET NOCOUNT ON;
 DECLARE @ids xml = CAST(CAST(:ids AS nvarchar(max)) AS xml);
+SELECT {named!list.q}
+INTO #ids
+FROM {table} AS q
+WHERE 1 = 0
+UNION ALL
+SELECT {named!list.q}
+FROM {table} AS q
+WHERE 1 = 0;
+INSERT INTO #ids ({named!list})
+SELECT {named!numbered.k}
+FROM (
+    SELECT r.n.value('@k1', 'nvarchar(450)') AS k1, r.n.value('@k2', 'nvarchar(450)') AS k2,
+           r.n.value('@k3', 'nvarchar(450)') AS k3, r.n.value('@k4', 'nvarchar(450)') AS k4,
+           r.n.value('@k5', 'nvarchar(450)') AS k5, r.n.value('@k6', 'nvarchar(450)') AS k6,
+           r.n.value('@k7', 'nvarchar(450)') AS k7, r.n.value('@k8', 'nvarchar(450)') AS k8,
+           r.n.value('@k', 'nvarchar(max)') AS k, r.n.value('@v', 'nvarchar(max)') AS v
+    FROM @ids.nodes('/r') AS r(n)
+) AS k;
 DECLARE @some bit = :some, @any_state bit = :any_state, @state nvarchar(200) = :state;
 DECLARE @cutoff datetime2(6) = CAST(CAST(:cutoff AS datetimeoffset(6)) AS datetime2(6));
 DECLARE @stuck datetime2(6) = CAST(CAST(:stuck AS datetimeoffset(6)) AS datetime2(6));
 DECLARE @owner nvarchar(400) = :owner, @kind varchar(20) = :kind, @sees bit = :sees, @vanished bit = :vanished;
-DECLARE @stale datetime2(3) = DATEADD(MILLISECOND, -CAST(CAST(:timeout AS float) * 1000 AS int), SYSUTCDATETIME());
+DECLARE @timeout float = :timeout;
+DECLARE @stale datetime2(3) = DATEADD(MILLISECOND, -CAST((@timeout - FLOOR(@timeout)) * 1000 AS int),
+                                      DATEADD(SECOND, -CAST(FLOOR(@timeout) AS int), SYSUTCDATETIME()));
 DECLARE @wanted nvarchar(200) = :wanted, @limit bigint = :limit, @chunk int = :chunk, @all bigint;
 SELECT @all = COUNT_BIG(*)
 FROM {table} AS q WITH (NOLOCK)
-WHERE (@some = 0 OR {id?} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @ids.nodes('/r') AS r(n)))
-    AND (@any_state = 1 OR {state?} = @state)
-    AND (@cutoff IS NULL OR {since?} <= @cutoff)
+WHERE (@some = 0 OR EXISTS (SELECT {named!list.i} FROM #ids AS i INTERSECT SELECT {named!list.q}))
+    AND (@any_state = 1 OR {state?} = CAST(@state AS varchar(200)))
+    AND (@cutoff IS NULL OR {since?!utc} <= @cutoff)
     AND (@owner IS NULL OR RTRIM(CONVERT(nvarchar(400), {owner?})) = @owner)
 OPTION (RECOMPILE, MAXDOP 1);
 WITH living AS (
@@ -46,27 +68,27 @@ WITH living AS (
     FROM sys.dm_exec_sessions AS s
 ),
 seen AS (
-    SELECT CONVERT(nvarchar(450), {id?})                                                             AS qmon_key,
-           COALESCE(CONVERT(nvarchar(100), {state?}), N'') + N'|' + COALESCE(CONVERT(nvarchar(40), {since?}, 126), N'')
-               + N'|' + COALESCE(RTRIM(CONVERT(nvarchar(200), {owner?})), N'')
+    SELECT {key!text.q}                                                                             AS qmon_key,
+           COALESCE(CONVERT(nvarchar(100), {state?}) COLLATE Latin1_General_BIN2, N'') + N'|' + COALESCE(CONVERT(nvarchar(40), {since?}, 126), N'')
+               + N'|' + COALESCE(RTRIM(CONVERT(nvarchar(200), {owner?}) COLLATE Latin1_General_BIN2), N'')
                + N'|' + COALESCE(CONVERT(nvarchar(20), {attempts?}), N'')                        AS qmon_version,
            {id?}                                                                                     AS qmon_id,
-           {since?}                                                                                  AS qmon_since,
+           {since?!utc}                                                                              AS qmon_since,
            CASE
                WHEN @kind = 'none' THEN 'none'
                WHEN {owner?} IS NULL THEN 'unknown'
-               WHEN @kind = 'lease' THEN CASE WHEN {lease?} < SYSUTCDATETIME() THEN 'dead' ELSE 'alive' END
-               WHEN @kind = 'heartbeat' THEN CASE WHEN {beat?} < @stale THEN 'dead' ELSE 'alive' END
+               WHEN @kind = 'lease' THEN CASE WHEN {lease?!utc} < SYSUTCDATETIME() THEN 'dead' ELSE 'alive' END
+               WHEN @kind = 'heartbeat' THEN CASE WHEN {beat?!utc} < @stale THEN 'dead' ELSE 'alive' END
                WHEN @kind = 'session' AND @sees = 1 AND CONVERT(nvarchar(200), {owner?}) LIKE N'[0-9]%/[12][0-9]%-%T%:%'
                    THEN CASE WHEN RTRIM(CONVERT(nvarchar(200), {owner?})) IN (SELECT v.name FROM living AS v) THEN 'alive'
                              WHEN @vanished = 1 THEN 'dead'
                              ELSE 'unknown' END
                ELSE 'unknown'
            END                                                                                       AS qmon_owner
-    FROM {table} AS q WITH (READPAST, READCOMMITTEDLOCK)
-    WHERE (@some = 0 OR {id?} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @ids.nodes('/r') AS r(n)))
-        AND (@any_state = 1 OR {state?} = @state)
-        AND (@cutoff IS NULL OR {since?} <= @cutoff)
+    FROM {table} AS q WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
+    WHERE (@some = 0 OR EXISTS (SELECT {named!list.i} FROM #ids AS i INTERSECT SELECT {named!list.q}))
+        AND (@any_state = 1 OR {state?} = CAST(@state AS varchar(200)))
+        AND (@cutoff IS NULL OR {since?!utc} <= @cutoff)
         AND (@owner IS NULL OR RTRIM(CONVERT(nvarchar(400), {owner?})) = @owner)
 ),
 told AS (
@@ -76,24 +98,24 @@ told AS (
                 WHEN CHARINDEX('"' + s.qmon_owner + '"', @wanted) = 0 THEN 'owner ' + s.qmon_owner
                 ELSE 'chosen' END                                                                    AS what
     FROM seen AS s
-),
-placed AS (
-    SELECT t.what, t.qmon_key, t.qmon_version, ROW_NUMBER() OVER (PARTITION BY t.what ORDER BY t.qmon_id) AS place,
-           COUNT_BIG(*) OVER (PARTITION BY t.what) AS those, COUNT_BIG(*) OVER () AS every_one
-    FROM told AS t
 )
+SELECT t.what, t.qmon_key, t.qmon_version, ROW_NUMBER() OVER (PARTITION BY t.what ORDER BY t.qmon_id) AS place,
+       COUNT_BIG(*) OVER (PARTITION BY t.what) AS those, COUNT_BIG(*) OVER () AS every_one
+INTO #placed
+FROM told AS t
+OPTION (RECOMPILE, MAXDOP 1);
 SELECT p.what, CAST(1 AS bigint) AS count, p.qmon_key AS keys, p.qmon_version AS versions
-FROM placed AS p
+FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place <= @limit
 UNION ALL
 SELECT 'beyond the limit', p.those - @limit, NULL, NULL
-FROM placed AS p
+FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place = @limit + 1
 UNION ALL
 SELECT p.what, p.those, NULL, NULL
-FROM placed AS p
+FROM #placed AS p
 WHERE p.what <> 'chosen' AND p.place = 1
 UNION ALL
-SELECT 'locked', @all - COALESCE((SELECT MAX(p.every_one) FROM placed AS p), 0), NULL, NULL
-WHERE @all > COALESCE((SELECT MAX(p.every_one) FROM placed AS p), 0)
+SELECT 'locked', @all - COALESCE((SELECT MAX(p.every_one) FROM #placed AS p), 0), NULL, NULL
+WHERE @all > COALESCE((SELECT MAX(p.every_one) FROM #placed AS p), 0)
 OPTION (RECOMPILE, MAXDOP 1)

@@ -1,7 +1,8 @@
 -- What of a purge is in the trash and can be put back: the rows of one operation, frozen.
 -- {trash}      the trash of the queue's table
 -- {table}      the queue's table
--- {id?}        column: the id
+-- {key!list}   columns: what makes a row of that known
+-- {named!list} columns of :ids
 -- :operation   the operation
 -- :ids         only these, XML; NULL: all
 -- :some        whether :ids are given
@@ -9,37 +10,55 @@
 -- :chunk       rows of the result hold so many each: here always one
 -- > what       chosen, or why rows are left out
 -- > count      how many
--- > keys       the id of a chosen one
+-- > keys       a row of the store that is chosen
 -- > versions   always empty
 SET NOCOUNT ON;
 DECLARE @ids xml = CAST(CAST(:ids AS nvarchar(max)) AS xml);
+SELECT {named!list.q}
+INTO #ids
+FROM {trash} AS q
+WHERE 1 = 0
+UNION ALL
+SELECT {named!list.q}
+FROM {trash} AS q
+WHERE 1 = 0;
+INSERT INTO #ids ({named!list})
+SELECT {named!numbered.k}
+FROM (
+    SELECT r.n.value('@k1', 'nvarchar(450)') AS k1, r.n.value('@k2', 'nvarchar(450)') AS k2,
+           r.n.value('@k3', 'nvarchar(450)') AS k3, r.n.value('@k4', 'nvarchar(450)') AS k4,
+           r.n.value('@k5', 'nvarchar(450)') AS k5, r.n.value('@k6', 'nvarchar(450)') AS k6,
+           r.n.value('@k7', 'nvarchar(450)') AS k7, r.n.value('@k8', 'nvarchar(450)') AS k8,
+           r.n.value('@k', 'nvarchar(max)') AS k, r.n.value('@v', 'nvarchar(max)') AS v
+    FROM @ids.nodes('/r') AS r(n)
+) AS k;
 DECLARE @operation varchar(40) = :operation, @some bit = :some, @limit bigint = :limit, @chunk int = :chunk;
-WITH seen AS (
-    SELECT {id?} AS qmon_id
-    FROM {trash}
-    WHERE qmon_operation = @operation
-        AND (@some = 0 OR {id?} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @ids.nodes('/r') AS r(n)))
-),
-told AS (
-    SELECT CONVERT(nvarchar(450), s.qmon_id) AS qmon_key, s.qmon_id,
-           CASE WHEN EXISTS (SELECT 1 FROM {table} WITH (NOLOCK) WHERE {id?} = s.qmon_id) THEN 'id taken again'
-                ELSE 'chosen' END AS what
-    FROM seen AS s
-),
-placed AS (
-    SELECT t.what, t.qmon_key, ROW_NUMBER() OVER (PARTITION BY t.what ORDER BY t.qmon_id) AS place,
-           COUNT_BIG(*) OVER (PARTITION BY t.what) AS those
-    FROM told AS t
+WITH told AS (
+    SELECT q.qmon_row,
+           CASE WHEN EXISTS (
+               SELECT 1
+               FROM {table} AS t WITH (NOLOCK)
+               WHERE EXISTS (SELECT {key!list.t} INTERSECT SELECT {key!list.q})
+           ) THEN 'id taken again' ELSE 'chosen' END AS what
+    FROM {trash} AS q
+    WHERE q.qmon_operation = @operation
+        AND (@some = 0 OR EXISTS (SELECT {named!list.i} FROM #ids AS i INTERSECT SELECT {named!list.q}))
 )
+SELECT t.what, CONVERT(nvarchar(20), t.qmon_row) AS qmon_key,
+       ROW_NUMBER() OVER (PARTITION BY t.what ORDER BY t.qmon_row) AS place,
+       COUNT_BIG(*) OVER (PARTITION BY t.what) AS those
+INTO #placed
+FROM told AS t
+OPTION (RECOMPILE, MAXDOP 1);
 SELECT p.what, CAST(1 AS bigint) AS count, p.qmon_key AS keys, N'' AS versions
-FROM placed AS p
+FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place <= @limit
 UNION ALL
 SELECT 'beyond the limit', p.those - @limit, NULL, NULL
-FROM placed AS p
+FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place = @limit + 1
 UNION ALL
 SELECT p.what, p.those, NULL, NULL
-FROM placed AS p
+FROM #placed AS p
 WHERE p.what <> 'chosen' AND p.place = 1
 OPTION (RECOMPILE, MAXDOP 1)

@@ -3,9 +3,12 @@
 -- :operation    the operation
 -- :before       what came until then, seconds since the epoch
 -- :limit        so many at most
+-- > done        how many were deleted
+SET NOCOUNT ON;
 DECLARE @operation varchar(40) = :operation, @before float = :before, @limit bigint = :limit;
 DELETE TOP (@limit)
 FROM {trash} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
 WHERE qmon_operation = @operation
     AND qmon_trashed_at < DATEADD(MILLISECOND, CAST((@before - FLOOR(@before)) * 1000 AS int),
-                                  DATEADD(SECOND, CAST(FLOOR(@before) AS bigint), CAST('19700101' AS datetime2(3))))
+                                  DATEADD(SECOND, CAST(FLOOR(@before) AS bigint), CAST('19700101' AS datetime2(3))));
+SELECT @@ROWCOUNT AS done

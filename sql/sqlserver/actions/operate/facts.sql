@@ -20,10 +20,10 @@ IF @sees = 1
             AND DATEDIFF(SECOND, c.connect_time, s.login_time) > 1
     );
 SELECT CONVERT(nvarchar(40), @now, 121)                                                              AS clock,
-       CAST(DATEDIFF(SECOND, '19700101', @now) AS float) + DATEPART(MILLISECOND, @now) / 1000.0E0   AS epoch,
+       (CAST(DATEDIFF(SECOND, '20000101', @now) AS float) + 946684800) + DATEPART(MILLISECOND, @now) / 1000.0E0   AS epoch,
        @sees                                                                                        AS sees_others,
-       (SELECT CAST(DATEDIFF(SECOND, '19700101', DATEADD(SECOND, DATEDIFF(SECOND, GETDATE(), GETUTCDATE()),
-                                                         d.create_date)) AS float)
+       (SELECT (CAST(DATEDIFF(SECOND, '20000101', DATEADD(SECOND, DATEDIFF(SECOND, GETDATE(), GETUTCDATE()),
+                                                         d.create_date)) AS float) + 946684800)
         FROM sys.databases AS d
         WHERE d.database_id = 2)                                                                    AS up_since,
        @pooled                                                                                      AS pooled

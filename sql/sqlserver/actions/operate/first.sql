@@ -1,6 +1,7 @@
 -- The first of the chosen messages, for people. Payloads are cut short by the server.
 -- {table}      the queue's table
--- {id?}        column: the id
+-- {key!list}   columns: what makes a row known
+-- {called!text} columns: what a message is called by
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
 -- {owner?}     column: who popped it
@@ -16,14 +17,37 @@
 -- > payload    its first characters, bytes as hex digits; its size alone where it is large
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
-SELECT CONVERT(nvarchar(450), {id?})                                                                        AS [key],
-       CONVERT(nvarchar(450), {id?})                                                                        AS id,
-       CONVERT(nvarchar(100), {state?})                                                                     AS state,
-       CAST(DATEDIFF(SECOND, {since?}, SYSUTCDATETIME()) AS float)                                          AS age_s,
-       RTRIM(CONVERT(nvarchar(400), {owner?}))                                                              AS owner,
-       CONVERT(int, {attempts?})                                                                            AS attempts,
-       CASE WHEN DATALENGTH({payload?}) > 65536
-            THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
-            ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200) END                                       AS payload
-FROM {table} AS q WITH (READPAST, READCOMMITTEDLOCK)
-WHERE {id?} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @keys.nodes('/r') AS r(n))
+SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}
+INTO #wanted
+FROM {table} AS q
+WHERE 1 = 0
+UNION ALL
+SELECT CAST(N'' AS nvarchar(max)), CAST(N'' AS nvarchar(max)), {key!list.q}
+FROM {table} AS q
+WHERE 1 = 0;
+INSERT INTO #wanted (qmon_key, qmon_version, {key!list})
+SELECT k.k, k.v, {key!numbered.k}
+FROM (
+    SELECT r.n.value('@k1', 'nvarchar(450)') AS k1, r.n.value('@k2', 'nvarchar(450)') AS k2,
+           r.n.value('@k3', 'nvarchar(450)') AS k3, r.n.value('@k4', 'nvarchar(450)') AS k4,
+           r.n.value('@k5', 'nvarchar(450)') AS k5, r.n.value('@k6', 'nvarchar(450)') AS k6,
+           r.n.value('@k7', 'nvarchar(450)') AS k7, r.n.value('@k8', 'nvarchar(450)') AS k8,
+           r.n.value('@k', 'nvarchar(max)') AS k, r.n.value('@v', 'nvarchar(max)') AS v
+    FROM @keys.nodes('/r') AS r(n)
+) AS k;
+SELECT v.*
+FROM #wanted AS w
+CROSS APPLY (
+    SELECT {key!text.q}                                                       AS [key],
+           {called!text.q}                                                    AS id,
+           CONVERT(nvarchar(100), {state?})                                   AS state,
+           CAST(DATEDIFF(SECOND, {since?!utc}, SYSUTCDATETIME()) AS float)    AS age_s,
+           RTRIM(CONVERT(nvarchar(400), {owner?}))                            AS owner,
+           CONVERT(int, {attempts?})                                          AS attempts,
+           CASE WHEN DATALENGTH({payload?}) > 65536
+                THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
+                ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200) END     AS payload
+    FROM {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+    WHERE {key!on.w}
+) AS v
+OPTION (RECOMPILE, MAXDOP 1, LOOP JOIN)

@@ -1,13 +1,32 @@
 -- Keeps what a requeue is about to change, for its undo.
 -- {kept}       qmon's table for that
 -- {table}      the queue's table
--- {id}            column: the id
--- {columns!list}  its id and the columns that change
+-- {key!list}   columns: what makes a row known
+-- {columns!list}  its key and the columns that change
 -- :operation   the operation
--- :keys        ids of the rows, XML
+-- :keys        keys of the rows, XML
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
+SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}
+INTO #wanted
+FROM {table} AS q
+WHERE 1 = 0
+UNION ALL
+SELECT CAST(N'' AS nvarchar(max)), CAST(N'' AS nvarchar(max)), {key!list.q}
+FROM {table} AS q
+WHERE 1 = 0;
+INSERT INTO #wanted (qmon_key, qmon_version, {key!list})
+SELECT k.k, k.v, {key!numbered.k}
+FROM (
+    SELECT r.n.value('@k1', 'nvarchar(450)') AS k1, r.n.value('@k2', 'nvarchar(450)') AS k2,
+           r.n.value('@k3', 'nvarchar(450)') AS k3, r.n.value('@k4', 'nvarchar(450)') AS k4,
+           r.n.value('@k5', 'nvarchar(450)') AS k5, r.n.value('@k6', 'nvarchar(450)') AS k6,
+           r.n.value('@k7', 'nvarchar(450)') AS k7, r.n.value('@k8', 'nvarchar(450)') AS k8,
+           r.n.value('@k', 'nvarchar(max)') AS k, r.n.value('@v', 'nvarchar(max)') AS v
+    FROM @keys.nodes('/r') AS r(n)
+) AS k;
 INSERT INTO {kept} (qmon_operation, {columns!list})
 SELECT CAST(:operation AS varchar(40)), {columns!list.q}
-FROM {table} AS q
-WHERE q.{id} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @keys.nodes('/r') AS r(n))
+FROM #wanted AS w
+INNER LOOP JOIN {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ON {key!on.w}
+OPTION (RECOMPILE, MAXDOP 1)

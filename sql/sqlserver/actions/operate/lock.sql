@@ -1,45 +1,62 @@
 -- Locks those of some rows that are still what the plan saw; passes over what others have locked.
 -- {table}      the queue's table
--- {id?}        column: the id
+-- {key!list}   columns: what makes a row known
 -- {state?}     column: the state
 -- {since?}     column: when it was popped, or pushed
 -- {owner?}     column: who popped it
 -- {attempts?}  column: how often it was popped
--- :keys        ids of rows and what they looked like, XML
--- > key        the id of a row that is still what the plan saw
+-- :keys        keys of rows and what they looked like, XML
+-- > key        the key of a row that is still what the plan saw
 -- > locked     we have locked it; otherwise somebody else has
 SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
-DECLARE @wanted table (qmon_key nvarchar(450) NOT NULL, qmon_version nvarchar(450) NOT NULL);
-INSERT INTO @wanted (qmon_key, qmon_version)
-SELECT r.n.value('@k', 'nvarchar(450)'), r.n.value('@v', 'nvarchar(450)')
-FROM @keys.nodes('/r') AS r(n);
-DECLARE @ours table (qmon_key nvarchar(450) NOT NULL);
+SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}
+INTO #wanted
+FROM {table} AS q
+WHERE 1 = 0
+UNION ALL
+SELECT CAST(N'' AS nvarchar(max)), CAST(N'' AS nvarchar(max)), {key!list.q}
+FROM {table} AS q
+WHERE 1 = 0;
+INSERT INTO #wanted (qmon_key, qmon_version, {key!list})
+SELECT k.k, k.v, {key!numbered.k}
+FROM (
+    SELECT r.n.value('@k1', 'nvarchar(450)') AS k1, r.n.value('@k2', 'nvarchar(450)') AS k2,
+           r.n.value('@k3', 'nvarchar(450)') AS k3, r.n.value('@k4', 'nvarchar(450)') AS k4,
+           r.n.value('@k5', 'nvarchar(450)') AS k5, r.n.value('@k6', 'nvarchar(450)') AS k6,
+           r.n.value('@k7', 'nvarchar(450)') AS k7, r.n.value('@k8', 'nvarchar(450)') AS k8,
+           r.n.value('@k', 'nvarchar(max)') AS k, r.n.value('@v', 'nvarchar(max)') AS v
+    FROM @keys.nodes('/r') AS r(n)
+) AS k;
+DECLARE @ours table (qmon_key nvarchar(max) NOT NULL);
 INSERT INTO @ours (qmon_key)
 SELECT w.qmon_key
-FROM (
-    SELECT CONVERT(nvarchar(450), {id?}) AS qmon_key,
-           COALESCE(CONVERT(nvarchar(100), {state?}), N'') + N'|' + COALESCE(CONVERT(nvarchar(40), {since?}, 126), N'')
-               + N'|' + COALESCE(RTRIM(CONVERT(nvarchar(200), {owner?})), N'')
-               + N'|' + COALESCE(CONVERT(nvarchar(20), {attempts?}), N'') AS qmon_version
-    FROM {table} WITH (UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
-    WHERE {id?} IN (SELECT w.qmon_key FROM @wanted AS w)
-) AS q
-JOIN @wanted AS w ON w.qmon_key = q.qmon_key AND w.qmon_version = q.qmon_version
-OPTION (RECOMPILE, MAXDOP 1);
-SELECT w.qmon_key AS [key], CAST(CASE WHEN o.qmon_key IS NOT NULL THEN 1 ELSE 0 END AS bit) AS locked
-FROM @wanted AS w
-LEFT JOIN @ours AS o ON o.qmon_key = w.qmon_key
-WHERE o.qmon_key IS NOT NULL
-    OR EXISTS (
-        SELECT 1
-        FROM (
-            SELECT CONVERT(nvarchar(450), {id?}) AS qmon_key,
-                   COALESCE(CONVERT(nvarchar(100), {state?}), N'') + N'|' + COALESCE(CONVERT(nvarchar(40), {since?}, 126), N'')
-               + N'|' + COALESCE(RTRIM(CONVERT(nvarchar(200), {owner?})), N'')
-               + N'|' + COALESCE(CONVERT(nvarchar(20), {attempts?}), N'') AS qmon_version
-            FROM {table} WITH (NOLOCK)
-            WHERE {id?} = w.qmon_key
-        ) AS q
-        WHERE q.qmon_version = w.qmon_version
+FROM #wanted AS w
+CROSS APPLY (
+    SELECT COALESCE(CONVERT(nvarchar(100), {state?}) COLLATE Latin1_General_BIN2, N'')
+           + N'|' + COALESCE(CONVERT(nvarchar(40), {since?}, 126), N'')
+           + N'|' + COALESCE(RTRIM(CONVERT(nvarchar(200), {owner?}) COLLATE Latin1_General_BIN2), N'')
+           + N'|' + COALESCE(CONVERT(nvarchar(20), {attempts?}), N'') AS qmon_version
+    FROM {table} AS q WITH (FORCESEEK, UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+    WHERE {key!on.w}
+) AS v
+WHERE v.qmon_version COLLATE Latin1_General_BIN2 = w.qmon_version COLLATE Latin1_General_BIN2
+OPTION (RECOMPILE, MAXDOP 1, LOOP JOIN);
+SELECT o.qmon_key AS [key], CAST(1 AS bit) AS locked
+FROM @ours AS o
+UNION ALL
+SELECT w.qmon_key, CAST(0 AS bit)
+FROM #wanted AS w
+CROSS APPLY (
+    SELECT COALESCE(CONVERT(nvarchar(100), {state?}) COLLATE Latin1_General_BIN2, N'')
+           + N'|' + COALESCE(CONVERT(nvarchar(40), {since?}, 126), N'')
+           + N'|' + COALESCE(RTRIM(CONVERT(nvarchar(200), {owner?}) COLLATE Latin1_General_BIN2), N'')
+           + N'|' + COALESCE(CONVERT(nvarchar(20), {attempts?}), N'') AS qmon_version
+    FROM {table} AS q WITH (FORCESEEK, NOLOCK)
+    WHERE {key!on.w}
+) AS v
+WHERE v.qmon_version COLLATE Latin1_General_BIN2 = w.qmon_version COLLATE Latin1_General_BIN2
+    AND NOT EXISTS (
+        SELECT 1 FROM @ours AS o WHERE o.qmon_key COLLATE Latin1_General_BIN2 = w.qmon_key COLLATE Latin1_General_BIN2
     )
+OPTION (RECOMPILE, MAXDOP 1, LOOP JOIN)

@@ -1,41 +1,20 @@
 -- Locks those of some rows of the trash that are still there; passes over what others have locked.
--- {table}     the trash
--- {id?}       column: the id
--- :keys       ids of rows, XML
--- :operation  the purge whose rows are meant
--- > key       the id of a row that is still there
--- > locked    we have locked it; otherwise somebody else has
+-- {trash}      the trash
+-- :rows        its rows, XML
+-- :operation   the purge
+-- > key        a row that is still there
+-- > locked     we have locked it; otherwise somebody else has
 SET NOCOUNT ON;
-DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
-DECLARE @wanted table (qmon_key nvarchar(450) NOT NULL, qmon_version nvarchar(450) NOT NULL);
-INSERT INTO @wanted (qmon_key, qmon_version)
-SELECT r.n.value('@k', 'nvarchar(450)'), r.n.value('@v', 'nvarchar(450)')
-FROM @keys.nodes('/r') AS r(n);
+DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
 DECLARE @operation varchar(40) = :operation;
-DECLARE @ours table (qmon_key nvarchar(450) NOT NULL);
-INSERT INTO @ours (qmon_key)
-SELECT w.qmon_key
-FROM (
-    SELECT CONVERT(nvarchar(450), {id?}) AS qmon_key,
-           N'' AS qmon_version
-    FROM {table} WITH (UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
-    WHERE {id?} IN (SELECT w.qmon_key FROM @wanted AS w)
-        AND qmon_operation = @operation
-) AS q
-JOIN @wanted AS w ON w.qmon_key = q.qmon_key AND w.qmon_version = q.qmon_version
-OPTION (RECOMPILE, MAXDOP 1);
-SELECT w.qmon_key AS [key], CAST(CASE WHEN o.qmon_key IS NOT NULL THEN 1 ELSE 0 END AS bit) AS locked
-FROM @wanted AS w
-LEFT JOIN @ours AS o ON o.qmon_key = w.qmon_key
-WHERE o.qmon_key IS NOT NULL
-    OR EXISTS (
-        SELECT 1
-        FROM (
-            SELECT CONVERT(nvarchar(450), {id?}) AS qmon_key,
-                   N'' AS qmon_version
-            FROM {table} WITH (NOLOCK)
-            WHERE {id?} = w.qmon_key
-                AND qmon_operation = @operation
-        ) AS q
-        WHERE q.qmon_version = w.qmon_version
-    )
+DECLARE @ours table (qmon_row bigint NOT NULL);
+INSERT INTO @ours (qmon_row)
+SELECT q.qmon_row
+FROM {trash} AS q WITH (UPDLOCK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+WHERE q.qmon_operation = @operation
+    AND q.qmon_row IN (SELECT r.n.value('@k', 'bigint') FROM @rows.nodes('/r') AS r(n));
+SELECT CONVERT(nvarchar(20), s.qmon_row) AS [key], CAST(CASE WHEN o.qmon_row IS NOT NULL THEN 1 ELSE 0 END AS bit) AS locked
+FROM {trash} AS s WITH (NOLOCK)
+LEFT JOIN @ours AS o ON o.qmon_row = s.qmon_row
+WHERE s.qmon_operation = @operation
+    AND s.qmon_row IN (SELECT r.n.value('@k', 'bigint') FROM @rows.nodes('/r') AS r(n))

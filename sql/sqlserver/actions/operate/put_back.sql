@@ -1,33 +1,48 @@
--- Puts rows of the trash that we have locked back into the queue, under their own ids, and takes them out of the trash.
--- One whose id is taken again stays in the trash; anything else that is unique and taken fails the batch.
--- {table}         the queue's table
--- {trash}         qmon's table for that
--- {id}            column: the id
--- {columns!list}  the columns that can be written
--- :keys           ids of the rows, XML
--- :operation      the purge whose rows are meant
--- > done          how many were put back
+-- Puts rows of the trash that we have locked back into the queue, and says what of them came back: the rows themselves stay
+-- in the trash until take_out. What came back is read from the table, where triggers have had their way. Who may not write
+-- the table's identity has a procedure put them back: see control/07_put_back.
+-- {table}          the queue's table
+-- {trash}          qmon's table for that
+-- {key!list}       columns: what makes a row known
+-- {columns!list}   the columns that can be written
+-- {certain!list}   those of them that must come back as they were
+-- :rows            rows of the trash, XML
+-- > done           how many came back
+-- > other          of these: with another value where there must be none
+-- > altered        of these: with another value anywhere
+-- > places         nothing: rows are known by their key
 SET NOCOUNT ON;
-DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
-DECLARE @operation varchar(40) = :operation;
-DECLARE @back table (qmon_key nvarchar(450) NOT NULL);
-INSERT INTO @back (qmon_key)
-SELECT CONVERT(nvarchar(450), q.{id})
+DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
+DECLARE @done bigint, @other bigint, @altered bigint;
+SELECT q.qmon_row, {columns!list.q}
+INTO #back
 FROM {trash} AS q
-WHERE q.qmon_operation = @operation
-    AND q.{id} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @keys.nodes('/r') AS r(n))
-    AND NOT EXISTS (SELECT 1 FROM {table} AS t WITH (UPDLOCK, HOLDLOCK, ROWLOCK) WHERE t.{id} = q.{id});
-IF OBJECTPROPERTY(OBJECT_ID({table!literal}), 'TableHasIdentity') = 1
-    SET IDENTITY_INSERT {table} ON;
-INSERT INTO {table} ({columns!list})
-SELECT {columns!list.q}
-FROM {trash} AS q
-WHERE q.qmon_operation = @operation
-    AND q.{id} IN (SELECT b.qmon_key FROM @back AS b);
-IF OBJECTPROPERTY(OBJECT_ID({table!literal}), 'TableHasIdentity') = 1
-    SET IDENTITY_INSERT {table} OFF;
-DELETE FROM {trash}
-WHERE qmon_operation = @operation
-    AND {id} IN (SELECT b.qmon_key FROM @back AS b);
-SELECT COUNT_BIG(*) AS done
-FROM @back
+WHERE q.qmon_row IN (SELECT r.n.value('@k', 'bigint') FROM @rows.nodes('/r') AS r(n));
+DECLARE @table int = OBJECT_ID({table!literal}), @trash int = OBJECT_ID({trash!literal});
+DECLARE @identity bit = OBJECTPROPERTY(@table, 'TableHasIdentity');
+IF @identity = 1 AND HAS_PERMS_BY_NAME({table!literal}, N'OBJECT', N'ALTER') = 0
+    EXEC qmon.put_back @table = @table, @trash = @trash, @rows = @rows;
+ELSE
+BEGIN
+    IF @identity = 1
+        SET IDENTITY_INSERT {table} ON;
+    INSERT INTO {table} ({columns!list})
+    SELECT {columns!list.b}
+    FROM #back AS b;
+    IF @identity = 1
+        SET IDENTITY_INSERT {table} OFF;
+END;
+SELECT @done = COUNT_BIG(*)
+FROM #back AS b
+INNER LOOP JOIN {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ON {key!on.b};
+SELECT @other = COUNT_BIG(*)
+FROM #back AS b
+INNER LOOP JOIN {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ON {key!on.b}
+WHERE CONVERT(nvarchar(max), (SELECT {certain!list.q} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN
+    <> CONVERT(nvarchar(max), (SELECT {certain!list.b} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN;
+SELECT @altered = COUNT_BIG(*)
+FROM #back AS b
+INNER LOOP JOIN {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ON {key!on.b}
+WHERE CONVERT(nvarchar(max), (SELECT {columns!list.q} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN
+    <> CONVERT(nvarchar(max), (SELECT {columns!list.b} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN;
+SELECT @done AS done, @other AS other, @altered AS altered, N'' AS places

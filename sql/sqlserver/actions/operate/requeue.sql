@@ -1,16 +1,81 @@
--- Requeues rows that we have locked: ready at their old place, which is the front, or dead after too many attempts.
--- {table}          the queue's table
--- {id}             column: the id
--- {state}          column: the state
--- {attempts?}      column: how often it was popped
--- {cleared!nulls}  columns that say who popped it and when
--- :ready_value     the state of a ready message
--- :dead_value      the state of a dead one
--- :max_attempts    after so many attempts it is dead; NULL: never
--- :keys            ids of the rows, XML
+-- Puts rows that we have locked into a state, with what goes with it, and says what of them is as it was written: read
+-- from the table, where triggers have had their way.
+-- {table}         the queue's table
+-- {key!list}      columns: what makes a row known
+-- {known!list}    those of them that are not written
+-- {attempts?}     column: how often it was popped
+-- {most?}         column: after how many attempts it is dead
+-- {written!list}  the columns that are written: the state, and what goes with it
+-- :written        their values, XML: the server makes its own types of them
+-- :max_attempts   after so many attempts a message is dead; NULL: never
+-- :dead           whether those that have had so many are meant, or the others
+-- :keys           keys of the rows, XML
+-- > place         nothing: rows are known by their key
+-- > same          a row that was written has what was written, and is known by what it was
+SET NOCOUNT ON;
 DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
-DECLARE @ready nvarchar(200) = :ready_value, @dead nvarchar(200) = :dead_value, @most int = :max_attempts;
-UPDATE {table} WITH (ROWLOCK)
-SET {state} = CASE WHEN {attempts?} >= @most THEN @dead ELSE @ready END{cleared!nulls}
-WHERE {id} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @keys.nodes('/r') AS r(n))
-OPTION (RECOMPILE, MAXDOP 1)
+SELECT CAST(N'' AS nvarchar(max)) AS qmon_key, CAST(N'' AS nvarchar(max)) AS qmon_version, {key!list.q}
+INTO #wanted
+FROM {table} AS q
+WHERE 1 = 0
+UNION ALL
+SELECT CAST(N'' AS nvarchar(max)), CAST(N'' AS nvarchar(max)), {key!list.q}
+FROM {table} AS q
+WHERE 1 = 0;
+INSERT INTO #wanted (qmon_key, qmon_version, {key!list})
+SELECT k.k, k.v, {key!numbered.k}
+FROM (
+    SELECT r.n.value('@k1', 'nvarchar(450)') AS k1, r.n.value('@k2', 'nvarchar(450)') AS k2,
+           r.n.value('@k3', 'nvarchar(450)') AS k3, r.n.value('@k4', 'nvarchar(450)') AS k4,
+           r.n.value('@k5', 'nvarchar(450)') AS k5, r.n.value('@k6', 'nvarchar(450)') AS k6,
+           r.n.value('@k7', 'nvarchar(450)') AS k7, r.n.value('@k8', 'nvarchar(450)') AS k8,
+           r.n.value('@k', 'nvarchar(max)') AS k, r.n.value('@v', 'nvarchar(max)') AS v
+    FROM @keys.nodes('/r') AS r(n)
+) AS k;
+DECLARE @written xml = CAST(CAST(:written AS nvarchar(max)) AS xml);
+DECLARE @most int = :max_attempts, @dead bit = :dead;
+SELECT {written!list.q}
+INTO #given
+FROM {table} AS q
+WHERE 1 = 0
+UNION ALL
+SELECT {written!list.q}
+FROM {table} AS q
+WHERE 1 = 0;
+INSERT INTO #given ({written!list})
+SELECT {written!list}
+FROM (
+    SELECT r.n.value('@c', 'nvarchar(128)') AS qmon_column,
+           CASE r.n.value('@w', 'varchar(10)')
+                WHEN 'time' THEN CONVERT(nvarchar(23), SYSUTCDATETIME(), 126)
+                WHEN 'seconds' THEN CONVERT(nvarchar(20), CAST(DATEDIFF(SECOND, '20000101', SYSUTCDATETIME()) AS bigint) + 946684800)
+                ELSE r.n.value('@v', 'nvarchar(max)') END AS qmon_value
+    FROM @written.nodes('/w') AS r(n)
+) AS s
+PIVOT (MAX(qmon_value) FOR qmon_column IN ({written!list})) AS p;
+SELECT {key!list.w}
+INTO #due
+FROM #wanted AS w
+CROSS APPLY (
+    SELECT CASE WHEN {attempts?} >= COALESCE({most?}, @most) THEN 1 ELSE 0 END AS qmon_dead
+    FROM {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+    WHERE {key!on.w}
+) AS v
+WHERE v.qmon_dead = @dead
+OPTION (RECOMPILE, MAXDOP 1, LOOP JOIN);
+UPDATE q
+SET {written!set.g}
+FROM #due AS d
+INNER LOOP JOIN {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ON {key!on.d}
+CROSS JOIN #given AS g
+OPTION (RECOMPILE, MAXDOP 1);
+SELECT N'' AS place,
+       CAST(CASE WHEN EXISTS (
+           SELECT 1
+           FROM {table} AS q WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
+           WHERE {known!on.d}
+               AND EXISTS (SELECT {written!list.q} INTERSECT SELECT {written!list.g})
+       ) THEN 1 ELSE 0 END AS bit) AS same
+FROM #due AS d
+CROSS JOIN #given AS g
+OPTION (RECOMPILE, MAXDOP 1, LOOP JOIN)

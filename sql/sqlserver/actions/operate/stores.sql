@@ -1,14 +1,21 @@
--- The tables that keep what an undo needs.
+-- The tables that keep what an undo needs. One with a trigger is none: it would run with the rights of whoever acts next.
 -- :kind        trash or kept; NULL: both
 -- :about       the table whose rows it keeps; NULL: all
 -- > store      its number, which ends its name
 -- > kind       trash or kept
 -- > about      the table whose rows it keeps
 -- > structure  its columns as JSON
--- > operator   the role qmon_operator exists
+-- > operator   always 0: other operators may use it by their right on the schema
+-- > schema     the schema that it is in
 SELECT s.store, s.kind, s.about, s.structure,
-       CAST(CASE WHEN DATABASE_PRINCIPAL_ID(N'qmon_operator') IS NOT NULL THEN 1 ELSE 0 END AS bit) AS operator
+       CAST(0 AS bit) AS operator,
+       CAST(N'qmon_store' AS nvarchar(128)) AS [schema]
 FROM qmon.stores AS s
 CROSS JOIN (SELECT CAST(:kind AS varchar(20)) AS kind, CAST(:about AS nvarchar(600)) AS about) AS a
-WHERE (a.kind IS NULL OR s.kind = a.kind) AND (a.about IS NULL OR s.about = a.about)
+WHERE NOT EXISTS (
+        SELECT 1
+        FROM sys.triggers AS t
+        WHERE t.parent_id = OBJECT_ID(N'qmon_store.' + s.kind + N'_' + CONVERT(nvarchar(11), s.store))
+    )
+    AND (a.kind IS NULL OR s.kind = a.kind) AND (a.about IS NULL OR s.about = a.about)
 ORDER BY s.store

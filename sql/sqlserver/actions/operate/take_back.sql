@@ -1,15 +1,26 @@
--- Gives requeued messages that we have locked back what the requeue had changed.
+-- Gives requeued messages that we have locked back what the requeue had changed, and says what of them is so: read from the
+-- table, where triggers have had their way.
 -- {table}          the queue's table
 -- {kept}           what was changed, as it was before
--- {id}             column: the id
--- {columns!set.k}  the columns that were changed
--- :keys            ids of the messages, XML
--- :operation       the operation that is undone
-DECLARE @keys xml = CAST(CAST(:keys AS nvarchar(max)) AS xml);
-DECLARE @operation varchar(40) = :operation;
+-- {key!list}       columns: what makes a row known
+-- {columns!list}   the columns that were changed
+-- :rows            rows of what was kept, XML
+-- > place          nothing: rows are known by their key
+-- > same           a message that was written is as it was before
+SET NOCOUNT ON;
+DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
 UPDATE q
 SET {columns!set.k}
-FROM {table} AS q WITH (ROWLOCK)
-JOIN {kept} AS k ON k.{id} = q.{id}
-WHERE k.qmon_operation = @operation
-    AND k.{id} IN (SELECT r.n.value('@k', 'nvarchar(450)') FROM @keys.nodes('/r') AS r(n))
+FROM {kept} AS k
+INNER LOOP JOIN {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ON {key!on.k}
+WHERE k.qmon_row IN (SELECT r.n.value('@k', 'bigint') FROM @rows.nodes('/r') AS r(n));
+SELECT N'' AS place,
+       CAST(CASE WHEN EXISTS (
+           SELECT 1
+           FROM {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
+           WHERE {key!on.k}
+               AND CONVERT(nvarchar(max), (SELECT {columns!list.q} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN
+                   = CONVERT(nvarchar(max), (SELECT {columns!list.k} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN
+       ) THEN 1 ELSE 0 END AS bit) AS same
+FROM {kept} AS k
+WHERE k.qmon_row IN (SELECT r.n.value('@k', 'bigint') FROM @rows.nodes('/r') AS r(n))

@@ -16,12 +16,12 @@
 -- > payload       NULL: there is no message
 SELECT TOP (:limit)
     CAST({turn} AS bigint) AS number,
-    CAST(CASE WHEN {time} < SYSUTCDATETIME() THEN DATEDIFF(SECOND, {time}, SYSUTCDATETIME()) END AS float) AS age_s,
+    CAST(CASE WHEN {time!utc} < SYSUTCDATETIME() THEN DATEDIFF(SECOND, {time!utc}, SYSUTCDATETIME()) END AS float) AS age_s,
     CAST(NULL AS nvarchar(200)) AS payload
 FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
 WHERE {slot} BETWEEN :from_slot AND :to_slot
     AND {turn} <= :position
     AND {message_id} IS NULL
-    AND ({time} < DATEADD(SECOND, -CAST(:min_age_s AS int), SYSUTCDATETIME()) OR {time} > SYSUTCDATETIME())
+    AND ({time!utc} < DATEADD(SECOND, -CAST(:min_age_s AS int), SYSUTCDATETIME()) OR {time!utc} > SYSUTCDATETIME())
     AND {turn} NOT IN (SELECT s.number FROM {spare} AS s WITH (NOLOCK) WHERE s.side = 0)
 ORDER BY {turn}

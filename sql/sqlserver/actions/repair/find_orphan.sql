@@ -17,12 +17,12 @@
 -- > payload       its first characters
 SELECT TOP (:limit)
     CAST({message_id} AS bigint) AS number,
-    CAST(DATEDIFF(SECOND, {time}, SYSUTCDATETIME()) AS float) AS age_s,
+    CAST(DATEDIFF(SECOND, {time!utc}, SYSUTCDATETIME()) AS float) AS age_s,
     CAST(LEFT({payload?}, 200) AS nvarchar(200)) AS payload
 FROM {table} WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
 WHERE {slot} BETWEEN :from_slot AND :to_slot
     AND {message_id} <= :position
     AND {turn} = {message_id} + 1
-    AND {time} < DATEADD(SECOND, -CAST(:min_age_s AS int), SYSUTCDATETIME())
+    AND {time!utc} < DATEADD(SECOND, -CAST(:min_age_s AS int), SYSUTCDATETIME())
     AND {message_id} NOT IN (SELECT s.number FROM {spare} AS s WITH (NOLOCK) WHERE s.side = 1)
 ORDER BY {message_id}

@@ -8,13 +8,15 @@
 -- > application     its application name
 -- > state           active or idle in transaction
 -- > xids            empty: rows do not say who holds them
--- > rows            rows it holds; it may have added them, or taken them
+-- > rows            rows it has locked for itself; it may have added them, or taken them
 -- > log_bytes       log it has written, in bytes
 SELECT TOP (200)
     CAST(s.session_id AS int) AS session,
-    CAST(DATEDIFF(SECOND, '19700101', s.login_time) AS bigint) * 1000000 + DATEPART(MILLISECOND, s.login_time) * 1000
+    (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS bigint) + 946684800) * 1000000
+        + DATEPART(MILLISECOND, s.login_time) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS started_us,
-    CAST(DATEDIFF(SECOND, '19700101', x.began) AS bigint) * 1000000 + DATEPART(MILLISECOND, x.began) * 1000
+    (CAST(DATEDIFF(SECOND, '20000101', x.began) AS bigint) + 946684800) * 1000000
+        + DATEPART(MILLISECOND, x.began) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS transaction_us,
     CAST(DATEDIFF(SECOND, x.began, GETDATE()) AS float) AS transaction_s,
     CAST(s.login_name AS nvarchar(128)) AS login,

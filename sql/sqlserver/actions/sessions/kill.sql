@@ -17,11 +17,11 @@ SET @there = (
     ) AS x
     WHERE s.session_id = {session!int}
         AND s.session_id <> @@SPID
-        AND CAST(DATEDIFF(SECOND, '19700101', s.login_time) AS bigint) * 1000000
+        AND (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS bigint) + 946684800) * 1000000
             + DATEPART(MILLISECOND, s.login_time) * 1000
             - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 = {started_us!int}
         AND COALESCE(
-            CAST(DATEDIFF(SECOND, '19700101', x.began) AS bigint) * 1000000 + DATEPART(MILLISECOND, x.began) * 1000
+            (CAST(DATEDIFF(SECOND, '20000101', x.began) AS bigint) + 946684800) * 1000000 + DATEPART(MILLISECOND, x.began) * 1000
                 - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000,
             0
         ) = {transaction_us!int}

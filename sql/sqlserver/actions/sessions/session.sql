@@ -21,9 +21,11 @@
 -- > rolled_back      percent rolled back, where it is being rolled back
 SELECT
     CAST(s.session_id AS int) AS session,
-    CAST(DATEDIFF(SECOND, '19700101', s.login_time) AS bigint) * 1000000 + DATEPART(MILLISECOND, s.login_time) * 1000
+    (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS bigint) + 946684800) * 1000000
+        + DATEPART(MILLISECOND, s.login_time) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS started_us,
-    CAST(DATEDIFF(SECOND, '19700101', x.began) AS bigint) * 1000000 + DATEPART(MILLISECOND, x.began) * 1000
+    (CAST(DATEDIFF(SECOND, '20000101', x.began) AS bigint) + 946684800) * 1000000
+        + DATEPART(MILLISECOND, x.began) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS transaction_us,
     CAST(CASE s.is_user_process WHEN 1 THEN 'client backend' ELSE 'background worker' END AS varchar(20)) AS kind,
     CAST(COALESCE(DB_NAME(r.database_id), DB_NAME(p.resource_database_id), N'') AS nvarchar(128)) AS [database],

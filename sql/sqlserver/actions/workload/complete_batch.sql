@@ -2,11 +2,14 @@
 -- {complete_batch} procedure of the design
 -- {ids}            type: what it takes
 -- :ids             ids, numbered, as XML
+-- :attempts        of each the attempt that pop gave, likewise
 -- > done           how many were still in progress
 SET NOCOUNT ON;
-DECLARE @texts xml, @ids {ids};
+DECLARE @texts xml, @tries xml, @ids {ids};
 SET @texts = CAST(CAST(:ids AS nvarchar(max)) AS xml);
-INSERT INTO @ids (id)
-SELECT r.n.value('@k', 'bigint')
-FROM @texts.nodes('/r') AS r(n);
+SET @tries = CAST(CAST(:attempts AS nvarchar(max)) AS xml);
+INSERT INTO @ids (id, attempt)
+SELECT r.n.value('@k', 'bigint'), t.n.value('@k', 'int')
+FROM @texts.nodes('/r') AS r(n)
+JOIN @tries.nodes('/r') AS t(n) ON t.n.value('@n', 'int') = r.n.value('@n', 'int');
 EXEC {complete_batch} @ids = @ids;

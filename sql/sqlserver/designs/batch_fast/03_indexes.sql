@@ -1,10 +1,7 @@
 -- The article's IX_QueueDateTime is (QueueDateTime, Status): rows that are processed stay in it and are read by every
 -- dequeue. Here each state has a filtered index: a row is in the indexes of its own state only.
---   ready, by time: the order of pops; its row count is the depth, without reading a row. With the title, as in the
---   article.
---   ready, by id:   for a dashboard the oldest ready message from a known id on, without walking over processed rows
---   that
---                   the archiver has not taken yet.
+--   ready, by time: the order of pops; its row count is the depth, without reading a row, and a dashboard
+--                   finds the head by it. With the title, as in the article.
 --   processing:     the longest-running first: counted, compared with the timeout, and sent to the front.
 --   processed:      what the archiver takes, oldest first, however many ready rows there are.
 --   dead:           dead letters, counted and listed.
@@ -14,13 +11,10 @@
 -- error 1934. sqlcmd needs -I.
 -- {table}       QueueMeta
 -- {ready_index} index
--- {head_index}  index
 -- {work_index}  index
 -- {done_index}  index
 -- {dead_index}  index
 CREATE NONCLUSTERED INDEX {ready_index} ON {table} (queue_date_time, queue_id) INCLUDE (title) WHERE status = 0
-    WITH (STATISTICS_NORECOMPUTE = ON);
-CREATE NONCLUSTERED INDEX {head_index} ON {table} (queue_id) WHERE status = 0
     WITH (STATISTICS_NORECOMPUTE = ON);
 CREATE NONCLUSTERED INDEX {work_index} ON {table} (started_at, queue_id) WHERE status = 1
     WITH (STATISTICS_NORECOMPUTE = ON);

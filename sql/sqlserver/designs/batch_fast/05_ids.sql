@@ -1,6 +1,7 @@
--- What complete_batch takes: ids, each once. A table type, since SQL Server has no arrays; callers need EXECUTE on
--- it.
+-- What complete_batch takes: ids, each once, with the attempt that pop gave back. A table type, since SQL Server has no
+-- arrays; callers need EXECUTE on it.
 -- {ids} the type
 CREATE TYPE {ids} AS TABLE (
-    id bigint NOT NULL PRIMARY KEY
+    id      bigint NOT NULL PRIMARY KEY,
+    attempt int    NOT NULL
 );

@@ -1,9 +1,10 @@
--- Complete many messages; returns how many still were in progress. An addition. Gone through in the order of ids (the
--- type's primary key, and the joins are made in the order in which they are written), so that two calls with the same
--- ids wait for each other and do not deadlock.
+-- Complete many messages; returns how many still were in progress. An addition. Each id comes with the
+-- attempt that pop gave back, as in complete. Gone through in the order of ids (the type's primary key, and the joins
+-- are made in the order in which they are written), so that two calls with the same ids wait for each other and do not
+-- deadlock.
 -- {table}          the queue
 -- {complete_batch} the procedure
--- {ids}            type: the ids
+-- {ids}            type: the ids and attempts
 -- > done           how many
 CREATE PROCEDURE {complete_batch}
     @ids {ids} READONLY,
@@ -20,6 +21,7 @@ BEGIN
     FROM @ids AS i
     INNER LOOP JOIN {table} AS q WITH (ROWLOCK, UPDLOCK) ON q.queue_id = i.id
     WHERE q.status = 1
+        AND q.attempts = i.attempt
     OPTION (MAXDOP 1);
     SET @done = @@ROWCOUNT;
     IF @quiet = 0 SELECT @done AS done;

@@ -5,10 +5,12 @@
 -- message has not come, puts it here and holds nothing any more; whoever comes next takes the smallest number that
 -- can be used, before drawing a new one. So a client that times out, is cancelled or dies while it waits loses no
 -- number; and where somebody takes a number from here and rolls back, it is here again.
--- side 0: numbers of pushers; side k: numbers of the poppers of subscriber k (of a ring with one subscriber: 1).
+-- side 0: numbers of pushers; side k: numbers of the poppers of subscriber k (of a ring with one subscriber: 1). Side
+-- -k has one row, whose number is the one up to which subscriber k has popped all: see settle.
 -- since: from when on it is known that a number that has been drawn by a pusher stands in the way: for a pusher's
 -- number from its own draw on (the slot waits for one of a lap before), for a popper's from when somebody saw that
--- pushers had drawn it. Nearly always empty where pushers and poppers keep pace; as many rows as there are sessions
+-- pushers had drawn it. IGNORE_DUP_KEY: a popper that was thought dead may add a number that has been added already.
+-- Nearly always empty where pushers and poppers keep pace; as many rows as there are sessions
 -- waiting where they do not.
 -- {spare}     the table
 -- {spare_key} its primary key
@@ -17,6 +19,9 @@ CREATE TABLE {spare} (
     number bigint       NOT NULL,
     since  datetime2(3) NULL,
     CONSTRAINT {spare_key} PRIMARY KEY CLUSTERED (side, number)
-        WITH (ALLOW_PAGE_LOCKS = OFF, STATISTICS_NORECOMPUTE = ON)
+        WITH (ALLOW_PAGE_LOCKS = OFF, STATISTICS_NORECOMPUTE = ON, IGNORE_DUP_KEY = ON)
 );
 ALTER TABLE {spare} SET (LOCK_ESCALATION = DISABLE);
+INSERT INTO {spare} (side, number)
+SELECT -v.side, 0
+FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12), (13), (14), (15), (16)) AS v(side);

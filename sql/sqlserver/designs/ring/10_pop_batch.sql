@@ -3,13 +3,14 @@
 --
 -- One number as pop gets it, and the spare ones whose messages have come; then as many more at once as messages stand
 -- in the slots behind it. What cannot be used after all, because others drew meanwhile, goes to the spare numbers.
--- Of a batch whose caller rolls back the messages become orphans, but for numbers that were spare: repair requeues
--- them. The hints are those of pop. Never waits.
+-- Of a batch whose caller rolls back the messages become orphans, but for numbers that were spare; they become spare as
+-- those of pop do (settle). The hints are those of pop. Never waits, but for the proof of settle.
 -- {table}     the ring
 -- {spare}     spare numbers
 -- {pop_batch} the procedure
 -- {take}      procedure: a number where some are spare
 -- {draw}      procedure: the next numbers
+-- {settle}    procedure: what was drawn and not popped becomes spare
 -- {size!int}  slots
 -- {switch}    until when who is paused
 -- {paused}    procedure: waits or refuses while they are
@@ -31,7 +32,7 @@ BEGIN
     END;
     DECLARE @numbers TABLE (number bigint NOT NULL PRIMARY KEY);
     DECLARE @popped TABLE (number bigint NOT NULL PRIMARY KEY, message nvarchar(max) NOT NULL);
-    DECLARE @number bigint, @last bigint, @first int, @count int, @tries tinyint;
+    DECLARE @number bigint, @last bigint, @first int, @count int, @tries tinyint, @given int, @behind int;
     SET @limit = CASE WHEN @limit >= {size!int} THEN {size!int} - 1 WHEN @limit > 1000 THEN 1000 ELSE @limit END;
     SET @tries = 0;
     WHILE @limit > 0 AND @tries < 100 AND NOT EXISTS (SELECT * FROM @popped)
@@ -47,6 +48,8 @@ BEGIN
         IF @number IS NULL
         BEGIN
             COMMIT TRANSACTION;
+            EXEC {settle} @side = 1, @upto = NULL, @behind = 0, @given = @given OUTPUT;
+            IF @given > 0 CONTINUE;
             BREAK;
         END;
         INSERT INTO @numbers (number) VALUES (@number);
@@ -116,6 +119,12 @@ BEGIN
                     AND q.turn > n.number + 1
             );
         COMMIT TRANSACTION;
+    END;
+    SET @number = (SELECT MAX(p.number) FROM @popped AS p WHERE p.number % 32 = 0);
+    IF @number IS NOT NULL
+    BEGIN
+        SET @behind = CASE WHEN {size!int} < 256 THEN {size!int} / 4 ELSE 64 END;
+        EXEC {settle} @side = 1, @upto = @number, @behind = @behind, @given = @given OUTPUT;
     END;
     SELECT p.number AS id, p.message AS payload FROM @popped AS p ORDER BY p.number;
 END;

@@ -39,11 +39,12 @@ BEGIN
         EXEC {draw} @side = 1, @number = @popped OUTPUT;
     WHILE @pushed < @popped + @count
         EXEC {draw} @side = 0, @number = @pushed OUTPUT;
-    UPDATE {table} SET message_id = NULL, reference_count = 0 WHERE message_id IS NOT NULL OR reference_count <> 0;
+    UPDATE {table} WITH (TABLOCKX)
+    SET message_id = NULL, reference_count = 0 WHERE message_id IS NOT NULL OR reference_count <> 0;
     UPDATE q
     SET message_id = @popped + h.place, message = h.message, reference_count = 1, time = SYSUTCDATETIME()
     FROM @held AS h
-    INNER LOOP JOIN {table} AS q ON q.slot = CONVERT(int, (@popped + h.place) % {size!int});
+    INNER LOOP JOIN {table} AS q WITH (TABLOCKX) ON q.slot = CONVERT(int, (@popped + h.place) % {size!int});
     COMMIT TRANSACTION;
     SELECT @count AS messages;
 END;

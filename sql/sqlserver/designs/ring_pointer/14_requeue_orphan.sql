@@ -63,7 +63,7 @@ BEGIN
         EXEC {fetch} @number = @number, @message = @message OUTPUT;
         SET @left_ms = DATEDIFF(MILLISECOND, SYSUTCDATETIME(), @until);
         EXEC {push} @message = @message, @wait_ms = @left_ms, @id = @became OUTPUT, @quiet = 1,
-            @through = 1;
+            @through = 1, @null_when_full = 1;
     END;
     ELSE
         SET @left_ms = NULL;

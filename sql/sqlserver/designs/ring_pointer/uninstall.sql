@@ -15,6 +15,8 @@
 -- {requeue_orphan} procedure
 -- {fill_hole}      procedure
 -- {take}           procedure
+-- {settle}         procedure
+-- {full}           procedure
 -- {store}          procedure
 -- {fetch}          procedure
 -- {memory}         procedure
@@ -27,6 +29,8 @@ IF OBJECT_ID({repair!literal}, N'P') IS NOT NULL DROP PROCEDURE {repair};
 IF OBJECT_ID({requeue_orphan!literal}, N'P') IS NOT NULL DROP PROCEDURE {requeue_orphan};
 IF OBJECT_ID({fill_hole!literal}, N'P') IS NOT NULL DROP PROCEDURE {fill_hole};
 IF OBJECT_ID({take!literal}, N'P') IS NOT NULL DROP PROCEDURE {take};
+IF OBJECT_ID({settle!literal}, N'P') IS NOT NULL DROP PROCEDURE {settle};
+IF OBJECT_ID({full!literal}, N'P') IS NOT NULL DROP PROCEDURE {full};
 IF OBJECT_ID({store!literal}, N'P') IS NOT NULL DROP PROCEDURE {store};
 IF OBJECT_ID({fetch!literal}, N'P') IS NOT NULL DROP PROCEDURE {fetch};
 IF OBJECT_ID({memory!literal}, N'P') IS NOT NULL DROP PROCEDURE {memory};

@@ -1,5 +1,6 @@
--- Push one message for all subscribers; returns its number, or NULL where the ring stayed full for @wait_ms
--- milliseconds: try again.
+-- Push one message for all subscribers; returns its number, or error 770003, before 2012 50000 with a
+-- text that begins with QM003, where the ring stayed full for @wait_ms milliseconds: nothing was done, try again later
+-- (@null_when_full = 1: NULL instead).
 --
 -- Draw a number, go to its slot, write: the article's two steps, in its order, and nothing more while nothing is
 -- spare. Where the slot is not free yet, the number goes to the spare ones, and the wait is without it: whoever
@@ -25,6 +26,7 @@
 -- {push}            the procedure
 -- {take}            procedure: a number where some are spare
 -- {draw}            procedure: the next number
+-- {full}            procedure: says that the ring is full
 -- {size!int}        slots
 -- {switch}          until when who is paused
 -- {paused}          procedure: waits or refuses while they are
@@ -35,7 +37,8 @@ CREATE PROCEDURE {push}
     @for int = NULL,
     @id bigint = NULL OUTPUT,
     @quiet bit = 0,
-    @through bit = 0
+    @through bit = 0,
+    @null_when_full bit = 0
 AS
 BEGIN
     SET NOCOUNT ON;
@@ -98,6 +101,11 @@ BEGIN
             WAITFOR DELAY @delay;
             SET @pause_ms = CASE WHEN @pause_ms < 16 THEN @pause_ms * 2 ELSE 20 END;
         END;
+    END;
+    IF @id IS NULL AND @null_when_full = 0
+    BEGIN
+        EXEC {full};
+        RETURN 3;
     END;
     IF @quiet = 0 SELECT @id AS id;
 END;

@@ -6,8 +6,10 @@
 -- message is not there yet, the number goes to the spare ones, and the wait is without it: whoever pops next takes
 -- the smallest whose message has come. While no pusher is ahead nobody draws (the article lets poppers run ahead, and
 -- gives pushers a head start). So a popper that times out, is cancelled or dies while it waits loses no number. One
--- that ends between the draw and the next statement leaves an orphan, and so does a crash of the server: repair
--- requeues it. One whose caller rolls back finds its message first when it pops again (from 2016 on, see memory).
+-- that ends between the draw and the next statement leaves an orphan, and so do a crash of the server and a caller that
+-- rolls back: its number becomes spare as soon as somebody finds nothing to pop, or pops a number divisible by 32, and
+-- looks for such (settle). Of what it rolled back last, a session pops the message first when it pops again (from 2016
+-- on, see memory).
 --
 -- The hints: ROWLOCK (the article): the slot and nothing beside it. READPAST, an addition: where the pusher or the
 -- popper of another subscriber has not committed, the message has not come yet; a popper does not wait for a lock,
@@ -25,6 +27,7 @@
 -- {pop}      the procedure
 -- {take}     procedure: a number where some are spare
 -- {draw}     procedure: the next number
+-- {settle}   procedure: what was drawn and not popped becomes spare
 -- {memory}   procedure: what was popped in a transaction
 -- {size!int} slots
 -- {switch}   until when who is paused
@@ -50,7 +53,7 @@ BEGIN
         IF @paused <> 0 RETURN @paused;
     END;
     DECLARE @number bigint, @slot int, @last bigint, @until datetime2(3), @pause_ms int, @delay char(12);
-    DECLARE @in_transaction bit, @kept bigint;
+    DECLARE @in_transaction bit, @kept bigint, @given int, @behind int;
     DECLARE @bit int;
     IF NOT EXISTS (SELECT * FROM {readers} AS r WHERE r.subscriber = @subscriber)
     BEGIN
@@ -103,11 +106,18 @@ BEGIN
         SET @kept = NULL;
         IF @number IS NULL
         BEGIN
+            EXEC {settle} @side = @subscriber, @upto = NULL, @behind = 0, @given = @given OUTPUT;
+            IF @given > 0 CONTINUE;
             IF SYSUTCDATETIME() >= @until BREAK;
             SET @delay = '00:00:00.' + RIGHT('00' + CONVERT(varchar(3), @pause_ms), 3);
             WAITFOR DELAY @delay;
             SET @pause_ms = CASE WHEN @pause_ms < 16 THEN @pause_ms * 2 ELSE 20 END;
         END;
+    END;
+    IF @id % 32 = 0
+    BEGIN
+        SET @behind = CASE WHEN {size!int} < 256 THEN {size!int} / 4 ELSE 64 END;
+        EXEC {settle} @side = @subscriber, @upto = @id, @behind = @behind, @given = @given OUTPUT;
     END;
     IF @id IS NOT NULL AND @in_transaction = 1 EXEC {memory} @side = @subscriber, @number = @id, @keep = 1;
     IF @quiet = 0 SELECT @id AS id, @payload AS payload WHERE @id IS NOT NULL;

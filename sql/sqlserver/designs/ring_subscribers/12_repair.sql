@@ -5,12 +5,14 @@
 --
 -- Orphans first, oldest first: their slots are needed by pushers that hold later numbers. A hole goes forward by as
 -- many laps as are behind: to the next number of its slot that is spare or has not been drawn. Its number in the
--- answer is the first of those that were given up.
+-- answer is the first of those that were given up. What poppers have drawn past all that was pushed, as a crash leaves
+-- it behind where they waited, becomes spare: pushers come by there, and their messages find a popper.
 -- {table}          the ring
 -- {spare}          spare numbers
 -- {readers}        its subscribers
 -- {repair}         the procedure
 -- {requeue_orphan} procedure: requeue an orphan
+-- {settle}         procedure: what was drawn and not popped becomes spare
 -- {position}       procedure: the last number drawn
 -- {size!int}       slots
 -- > number         the number that was repaired
@@ -36,7 +38,7 @@ BEGIN
         became bigint     NULL
     );
     DECLARE @side smallint, @position bigint, @number bigint, @became bigint, @left_ms int, @until datetime2(3);
-    DECLARE @cutoff datetime2(3);
+    DECLARE @cutoff datetime2(3), @given int;
     SET @cutoff = DATEADD(MILLISECOND, -CONVERT(int, (@min_age_s - FLOOR(@min_age_s)) * 1000), SYSUTCDATETIME());
     SET @cutoff = DATEADD(SECOND, -CONVERT(int, FLOOR(@min_age_s)), @cutoff);
 
@@ -90,6 +92,13 @@ BEGIN
         WHERE o.number > @number
             OR o.number = @number AND o.side > @side
         ORDER BY o.number, o.side;
+    END;
+
+    SELECT TOP (1) @side = p.side FROM @positions AS p WHERE p.side > 0 ORDER BY p.side;
+    WHILE @@ROWCOUNT > 0
+    BEGIN
+        EXEC {settle} @side = @side, @upto = NULL, @behind = 0, @given = @given OUTPUT;
+        SELECT TOP (1) @side = p.side FROM @positions AS p WHERE p.side > @side ORDER BY p.side;
     END;
 
     UPDATE q

@@ -10,6 +10,8 @@
 -- {requeue_orphan} procedure
 -- {fill_hole}      procedure
 -- {take}           procedure
+-- {settle}         procedure
+-- {full}           procedure
 -- {memory}         procedure
 -- {position}       procedure
 -- {draw}           procedure
@@ -19,6 +21,8 @@ IF OBJECT_ID({repair!literal}, N'P') IS NOT NULL DROP PROCEDURE {repair};
 IF OBJECT_ID({requeue_orphan!literal}, N'P') IS NOT NULL DROP PROCEDURE {requeue_orphan};
 IF OBJECT_ID({fill_hole!literal}, N'P') IS NOT NULL DROP PROCEDURE {fill_hole};
 IF OBJECT_ID({take!literal}, N'P') IS NOT NULL DROP PROCEDURE {take};
+IF OBJECT_ID({settle!literal}, N'P') IS NOT NULL DROP PROCEDURE {settle};
+IF OBJECT_ID({full!literal}, N'P') IS NOT NULL DROP PROCEDURE {full};
 IF OBJECT_ID({memory!literal}, N'P') IS NOT NULL DROP PROCEDURE {memory};
 IF OBJECT_ID({position!literal}, N'P') IS NOT NULL DROP PROCEDURE {position};
 IF OBJECT_ID({draw!literal}, N'P') IS NOT NULL DROP PROCEDURE {draw};

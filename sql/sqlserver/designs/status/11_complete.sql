@@ -1,14 +1,14 @@
 -- Complete a message: its row is deleted. The article's CompleteMessage.
 --
--- @attempt (an addition) is the attempt that pop gave back: with it, a popper that was so slow that its message was
--- requeued and given to another cannot complete it under the other's hands. NULL: any, as in the article.
+-- @attempt (an addition) is the attempt that pop gave back: a popper that was so slow that its message was requeued
+-- and given to another cannot complete it under the other's hands.
 -- Waits for nobody but who fails or requeues this message at this moment, and these wait for nobody.
 -- {table}    the queue
 -- {complete} the procedure
 -- > done     1, or 0 where it is not ours any more
 CREATE PROCEDURE {complete}
     @id bigint,
-    @attempt int = NULL,
+    @attempt int,
     @done int = NULL OUTPUT,
     @quiet bit = 0
 AS
@@ -20,7 +20,7 @@ BEGIN
     DELETE FROM {table} WITH (ROWLOCK)
     WHERE id = @id
         AND status = 2
-        AND (@attempt IS NULL OR attempts = @attempt)
+        AND attempts = @attempt
     OPTION (MAXDOP 1, KEEPFIXED PLAN);
     SET @done = @@ROWCOUNT;
     IF @quiet = 0 SELECT @done AS done;

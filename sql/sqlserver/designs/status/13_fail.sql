@@ -1,12 +1,13 @@
 -- Give a message back that could not be processed: ready again at its old place, or dead after @max_attempts
 -- attempts. Returns the new status, NULL where the message is not in progress (any more). An addition.
+-- @attempt: as in complete.
 -- {table}            the queue
 -- {fail}             the procedure
 -- {max_attempts!int} attempts after which a message is dead, where the caller says nothing else
 -- > state the new status
 CREATE PROCEDURE {fail}
     @id bigint,
-    @attempt int = NULL,
+    @attempt int,
     @max_attempts int = {max_attempts!int},
     @state int = NULL OUTPUT,
     @quiet bit = 0
@@ -23,7 +24,7 @@ BEGIN
         owner = NULL
     WHERE id = @id
         AND status = 2
-        AND (@attempt IS NULL OR attempts = @attempt)
+        AND attempts = @attempt
     OPTION (MAXDOP 1, KEEPFIXED PLAN);
     IF @quiet = 0 SELECT @state AS state;
 END;

@@ -1,0 +1,43 @@
+r"""How a message is called: the text of its id, or of the several columns that know it, joined by ``/``.
+
+Where several columns make the id, a ``/`` or ``\`` within one of them is written ``\/`` or ``\\``. The id of a single
+column is its text as it stands. In a list of ids a comma within one is written ``\,``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+
+def id_text(parts: Sequence[str]) -> str:
+    """The id with these parts."""
+    if len(parts) == 1:
+        return parts[0]
+    return "/".join(part.replace("\\", "\\\\").replace("/", "\\/") for part in parts)
+
+
+def id_parts(text: str, count: int) -> tuple[str, ...]:
+    """The parts of an id that should have so many; it has others where the text is no such id."""
+    return (text,) if count == 1 else tuple(_split(text, "/", keep=""))
+
+
+def split_ids(text: str) -> tuple[str, ...]:
+    """The ids of a list, with blanks around them taken away."""
+    return tuple(part.strip() for part in _split(text, ",", keep="/\\"))
+
+
+def _split(text: str, separator: str, keep: str) -> Iterator[str]:
+    """The parts; an escaped sign is itself, but for those in ``keep``, whose escape stays for a later reader."""
+    part, escaped = "", False
+    for sign in text:
+        if escaped:
+            part += sign if sign == separator or (sign in "/\\" and sign not in keep) else f"\\{sign}"
+            escaped = False
+        elif sign == "\\":
+            escaped = True
+        elif sign == separator:
+            yield part
+            part = ""
+        else:
+            part += sign
+    yield part + ("\\" if escaped else "")

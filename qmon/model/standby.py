@@ -1,0 +1,46 @@
+"""What a standby can tell of its primary's queues: the rows as they were some time ago, and nothing that is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.model.duration import lasting
+from qmon.model.samples import ServerSample
+from qmon.model.view import Figure
+
+COUNTERS: Final = "standby: the primary's counters are not here"
+SESSIONS: Final = "standby: the primary's sessions are not here"
+SEQUENCES: Final = "standby: the primary's sequences are not here"
+IDS: Final = "standby: by the ids of its rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Standby:
+    """How old the rows of a standby are. ``behind_s``: seconds, ``None``: not known; ``paused``: they grow older."""
+
+    behind_s: float | None
+    paused: bool
+
+    @property
+    def words(self) -> str:
+        """In a few words, empty where it has all that came."""
+        if self.paused:
+            return "replay paused"
+        if self.behind_s is None:
+            return "not known how far behind"
+        return f"{lasting(self.behind_s)} behind" if self.behind_s >= 1.0 else ""
+
+    def aged(self, figure: Figure) -> Figure:
+        """The figure with the age that its rows have here; ``old`` where nobody knows it, or replay is paused."""
+        if figure.value is None:
+            return figure
+        age_s = figure.age_s + (self.behind_s or 0.0)
+        if self.paused or self.behind_s is None:
+            return replace(figure, age_s=age_s, old=True, reason=f"standby: {self.words}")
+        return replace(figure, age_s=age_s)
+
+
+def standby_of(server: ServerSample) -> Standby | None:
+    """The standby that a server is, ``None`` for one that can be written."""
+    return Standby(server.behind_s, server.replay_paused) if server.in_recovery else None

@@ -1,0 +1,74 @@
+"""What the times in a column without a time zone mean: UTC, the server's local time, a named zone's, or unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+_DAY_S: Final = 86400
+_DAYS_BACK: Final = 500
+_DAYS_ON: Final = 500
+_FINEST_S: Final = 900
+"""Clocks are put forward and back at full quarters of an hour."""
+
+Changes = tuple[tuple[int, int], ...]
+"""Since when, in seconds since the epoch, a clock is so many minutes ahead of UTC, in the order of time. The first
+entry is also true of all that was before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """``name``: ``utc``, ``local`` (the server's), ``unknown``, or a name of the IANA database.
+
+    ``changes``: the clock's changes a good year back and ahead, where they are known.
+    """
+
+    name: str
+    changes: Changes = ()
+
+
+UTC_ZONE: Final = Zone("utc")
+LOCAL: Final = Zone("local")
+UNKNOWN: Final = Zone("unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeColumn:
+    """A column of times, and what its times mean. One with a time zone is ``utc``: the server knows."""
+
+    name: str
+    zone: Zone = UTC_ZONE
+
+
+def named_zone(name: str, now: float) -> Zone | None:
+    """The zone of that name in the IANA database, with its changes around ``now`` (seconds since the epoch).
+
+    ``None``: there is no such zone.
+    """
+    try:
+        zone = ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+    return Zone(name, _changes(zone, now))
+
+
+def _changes(zone: ZoneInfo, now: float) -> Changes:
+    start = (int(now) // _DAY_S - _DAYS_BACK) * _DAY_S
+    out = [(start, _offset(zone, start))]
+    for day in range(start, start + (_DAYS_BACK + _DAYS_ON) * _DAY_S, _DAY_S):
+        before, after = out[-1][1], _offset(zone, day + _DAY_S)
+        if before == after:
+            continue
+        low, high = day, day + _DAY_S
+        while high - low > _FINEST_S:
+            middle = (low + high) // 2 // _FINEST_S * _FINEST_S
+            low, high = (middle, high) if _offset(zone, middle) == before else (low, middle)
+        out.append((high, after))
+    return tuple(out)
+
+
+def _offset(zone: ZoneInfo, at: int) -> int:
+    offset = datetime.fromtimestamp(at, UTC).astimezone(zone).utcoffset() or timedelta()
+    return int(offset.total_seconds()) // 60

@@ -1,0 +1,14 @@
+-- The place before the first ready message that nobody has popped yet, by a column of times; no row where there is none.
+-- {table}      the queue's table
+-- {state}      column: the state
+-- {attempts?}  column: how often it was popped
+-- {front}      column that pops go by
+-- :ready       the state value of a ready message
+-- > place      the place, as text
+SELECT CAST({front} - interval '1 microsecond' AS text) AS place
+FROM {table}
+WHERE {state} = :ready
+  AND coalesce(CAST({attempts?} AS bigint) = 0, true)
+  AND {front} IS NOT NULL
+ORDER BY {front}
+LIMIT 1

@@ -1,0 +1,13 @@
+-- The rows of a second table's trash that belong to some rows of the first one's: the other half of split messages.
+-- {trash}       the trash of the first table
+-- {id}          column: the id
+-- {data_trash}  the trash of the second table
+-- {data_id}     column of the second table: the id
+-- :operation    the purge
+-- :rows         rows of the first table's trash, an array as text
+-- > key         a row of the second one's trash
+SELECT CAST(d.qmon_row AS text) AS key
+FROM {trash} AS q
+JOIN {data_trash} AS d ON d.{data_id} = q.{id} AND d.qmon_operation = q.qmon_operation
+WHERE q.qmon_row = ANY (CAST(:rows AS bigint[])) AND q.qmon_operation = CAST(:operation AS text)
+FOR UPDATE OF d

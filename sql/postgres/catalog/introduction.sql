@@ -1,0 +1,20 @@
+-- Which server and session this is, and what tells whether a pooler is in between. Sets nothing.
+-- > major        the server's major version
+-- > minor        its minor version
+-- > session_id   the server's process for this session
+-- > role         who we are
+-- > application  the application name
+-- > source       where the session has that name from: client where it came when the session began
+-- > age_s        seconds since the session began
+-- > standby      the server replays the log of another one, and changes nothing itself
+SELECT CAST(current_setting('server_version_num') AS integer) / 10000 AS major,
+       CAST(current_setting('server_version_num') AS integer) % 10000 AS minor,
+       pg_catalog.pg_backend_pid()                                    AS session_id,
+       CAST(current_user AS text)                                     AS role,
+       s.setting                                                      AS application,
+       s.source                                                       AS source,
+       CAST(EXTRACT(EPOCH FROM clock_timestamp() - a.backend_start) AS double precision) AS age_s,
+       pg_catalog.pg_is_in_recovery()                                 AS standby
+FROM pg_catalog.pg_settings AS s,
+     pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) AS a
+WHERE s.name = 'application_name'

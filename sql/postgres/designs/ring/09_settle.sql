@@ -1,0 +1,108 @@
+-- What poppers do about numbers that were drawn and not popped: their popper died, or rolled back several pops, or a
+-- crash of the server made the pop sequence jump ahead. Returns the smallest such number whose message is there and
+-- that is proven to be an orphan, its row locked, for the caller to pop; NULL where there is none.
+--
+-- settled is a number up to which all have been popped or given up: a look begins behind it, and moves it on. It
+-- reads 1,000 slots at a time, a few times at the most, and each time up to the end of the lap, so that they are one
+-- range of the key; where poppers keep pace, as many as have been popped since settled was last moved, some thirty.
+-- A sequence is not rolled back, so settled stops before what is not committed: it is this transaction's own, whose
+-- first number (age) is no larger than that of anything it has written.
+--
+-- The proof is that of skip_hole, for all numbers at once: the transactions that had drawn when the pop sequence stood
+-- at a number are remembered in a setting of the session, and when none of them is left, whatever is neither popped
+-- nor locked up to that number is an orphan. SKIP LOCKED: it waits for nobody. A popper that lives after all and comes
+-- back with the number is refused by the slot's turn: the message is delivered once.
+--
+-- p_behind: leave alone the numbers that have been drawn last, so many: while there is traffic these are at work.
+-- p_holes: also skip the first number that is not settled, if it is a proven hole.
+-- SECURITY DEFINER: whoever may pop need not have the right to set a sequence.
+-- {table}     the ring
+-- {settle}    the function
+-- {settled_seq} the sequence that remembers up to where all is settled
+-- {skip_hole} function: skip a proven hole
+-- {drawing}   function: open transactions that have drawn from a sequence
+-- {pop_seq}   the sequence of pop numbers
+-- {size!int}  slots
+CREATE FUNCTION {settle}(p_behind bigint, p_holes boolean) RETURNS bigint
+LANGUAGE plpgsql
+SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+AS $qmon_body$
+DECLARE
+    v_popped  bigint := coalesce(pg_sequence_last_value({pop_seq!literal}::regclass), 0);
+    v_settled bigint := coalesce(pg_sequence_last_value({settled_seq!literal}::regclass), 0);
+    v_lap     bigint;
+    v_to      bigint;
+    v_name    text   := 'qmon.drawn_' || {pop_seq!literal}::regclass::oid;
+    v_known   text[] := string_to_array(nullif(current_setting(v_name, true), ''), ' ');
+    v_open    text[];
+    v_upto    bigint;
+    v_first   bigint;
+    v_turn    bigint;
+    v_proven  bigint;
+    v_orphan  bigint;
+BEGIN
+    FOR v_look IN 1..4 LOOP
+        EXIT WHEN v_settled >= v_popped;
+        v_lap := (v_settled + 1) / {size!int} * {size!int};
+        v_to := least(v_popped, v_settled + 1000, v_lap + {size!int} - 1);
+        SELECT v_lap + q.slot, q.turn
+        INTO v_first, v_turn
+        FROM {table} AS q
+        WHERE q.slot BETWEEN v_settled + 1 - v_lap AND v_to - v_lap
+            AND q.turn <= v_lap + q.slot + 1
+        ORDER BY q.slot
+        LIMIT 1;
+        v_upto := coalesce(v_first - 1, v_to);
+        IF v_upto >= least(v_settled + 32, v_lap + {size!int} - 1) THEN
+            SELECT least(v_upto, min(v_lap + q.slot) - 1)
+            INTO v_upto
+            FROM {table} AS q
+            WHERE q.slot BETWEEN v_settled + 1 - v_lap AND v_upto - v_lap
+                AND age(q.xmin) <= 0;
+            IF v_upto > v_settled THEN
+                PERFORM setval({settled_seq!literal}::regclass, v_upto);
+            END IF;
+        END IF;
+        EXIT WHEN v_first IS NOT NULL;
+        v_settled := v_to;
+    END LOOP;
+    IF v_first IS NULL OR v_first > v_popped - p_behind THEN
+        RETURN NULL;
+    END IF;
+    IF p_holes AND v_turn = v_first THEN
+        PERFORM {skip_hole}(v_first);
+    END IF;
+    v_open := {drawing}({pop_seq!literal}::regclass);
+    IF cardinality(v_open) = 0 THEN
+        v_proven := v_popped;
+    ELSE
+        IF NOT v_open && (v_known[2:] || 'prepared'::text) THEN
+            v_proven := v_known[1];
+        END IF;
+        IF v_proven IS NOT NULL OR v_known IS NULL THEN
+            PERFORM set_config(v_name, array_to_string(v_popped::text || v_open, ' '), false);
+        END IF;
+    END IF;
+    IF v_proven IS NULL THEN
+        RETURN NULL;
+    END IF;
+    -- In the rest of this lap, and in some more: a repair may have given a slot a number of a later one.
+    v_proven := least(v_proven, v_popped - p_behind, v_first + 4 * {size!int} - 1);
+    WHILE v_first <= v_proven AND v_orphan IS NULL LOOP
+        v_lap := v_first / {size!int} * {size!int};
+        SELECT v_lap + q.slot
+        INTO v_orphan
+        FROM {table} AS q
+        WHERE q.slot BETWEEN v_first - v_lap AND least(v_proven, v_first + 1000, v_lap + {size!int} - 1) - v_lap
+            AND q.turn = v_lap + q.slot + 1
+        ORDER BY q.slot
+        LIMIT 1
+        FOR UPDATE SKIP LOCKED;
+        EXIT WHEN v_first + 1000 < v_lap + {size!int};
+        v_first := v_lap + {size!int};
+    END LOOP;
+    RETURN v_orphan;
+END
+$qmon_body$;

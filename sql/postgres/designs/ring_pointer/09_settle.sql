@@ -1,0 +1,1 @@
+-- same as ring/09_settle.sql

@@ -1,0 +1,29 @@
+-- The server's clock, and what it lets us say of owners that are sessions. When the server came up is when it made its
+-- tempdb. A session that logged in later than its connection was made was handed on by a connection pool.
+-- > clock        the clock, exact, as text (UTC)
+-- > epoch        the clock in seconds since the epoch
+-- > sees_others  our role may see the sessions of others
+-- > up_since     when the server came up, in seconds since the epoch
+-- > pooled       a connection pool hands sessions on
+SET NOCOUNT ON;
+DECLARE @now datetime2(3) = SYSUTCDATETIME();
+DECLARE @sees bit = COALESCE(HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'VIEW DATABASE STATE'), 0);
+DECLARE @pooled bit = 0;
+IF @sees = 1
+    SELECT @pooled = 1
+    WHERE EXISTS (
+        SELECT 1
+        FROM sys.dm_exec_sessions AS s
+        JOIN sys.dm_exec_connections AS c ON c.session_id = s.session_id
+        WHERE s.is_user_process = 1
+            AND s.session_id <> @@SPID
+            AND DATEDIFF(SECOND, c.connect_time, s.login_time) > 1
+    );
+SELECT CONVERT(nvarchar(40), @now, 121)                                                              AS clock,
+       (CAST(DATEDIFF(SECOND, '20000101', @now) AS float) + 946684800) + DATEPART(MILLISECOND, @now) / 1000.0E0   AS epoch,
+       @sees                                                                                        AS sees_others,
+       (SELECT (CAST(DATEDIFF(SECOND, '20000101', DATEADD(SECOND, DATEDIFF(SECOND, GETDATE(), GETUTCDATE()),
+                                                         d.create_date)) AS float) + 946684800)
+        FROM sys.databases AS d
+        WHERE d.database_id = 2)                                                                    AS up_since,
+       @pooled                                                                                      AS pooled

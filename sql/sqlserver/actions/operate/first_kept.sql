@@ -1,0 +1,29 @@
+-- The first of the messages that a store keeps, for people. Payloads are cut short by the server.
+-- {store}      the trash, or what requeues changed
+-- {called?!text} columns: what a message is called by
+-- {state?}     column: the state
+-- {since?}     column: when it was popped, or pushed
+-- {owner?}     column: who popped it
+-- {attempts?}  column: how often it was popped
+-- {payload?}   column: the message
+-- :rows        which rows of the store, XML
+-- > key        the row of the store
+-- > id         id as text
+-- > state      state value as text
+-- > age_s      seconds
+-- > owner      who popped it
+-- > attempts   how often it was popped
+-- > payload    its first characters, bytes as hex digits; its size alone where it is large
+SET NOCOUNT ON;
+DECLARE @rows xml = CAST(CAST(:rows AS nvarchar(max)) AS xml);
+SELECT CONVERT(nvarchar(20), q.qmon_row)                                                                  AS [key],
+       {called?!text.q}                                                                                     AS id,
+       CONVERT(nvarchar(100), {state?})                                                                     AS state,
+       CAST(DATEDIFF(SECOND, {since?!utc}, SYSUTCDATETIME()) AS float)                                          AS age_s,
+       RTRIM(CONVERT(nvarchar(400), {owner?}))                                                              AS owner,
+       CONVERT(int, {attempts?})                                                                            AS attempts,
+       CASE WHEN DATALENGTH({payload?}) > 65536
+            THEN CONVERT(nvarchar(20), DATALENGTH({payload?}) / 1024) + N' kB'
+            ELSE LEFT(CONVERT(nvarchar(max), {payload?}, 1), 200) END                                       AS payload
+FROM {store} AS q
+WHERE q.qmon_row IN (SELECT r.n.value('@k', 'bigint') FROM @rows.nodes('/r') AS r(n))

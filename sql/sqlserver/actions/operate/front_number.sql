@@ -1,0 +1,16 @@
+-- The place before the first ready message that nobody has popped yet, by a column of numbers; no row where there is
+-- none. Looked up without locks: whether the message at it is just being popped does not matter.
+-- {table}      the queue's table
+-- {state}      column: the state
+-- {attempts?}  column: how often it was popped
+-- {front}      column that pops go by
+-- :ready       the state value of a ready message
+-- > place      the place, as text
+DECLARE @ready nvarchar(200) = :ready;
+SELECT TOP (1) CONVERT(nvarchar(40), {front} - 1) AS place
+FROM {table} WITH (NOLOCK)
+WHERE {state} = CAST(@ready AS varchar(200))
+    AND ({attempts?} IS NULL OR {attempts?} = 0)
+    AND {front} IS NOT NULL
+ORDER BY {front}
+OPTION (RECOMPILE, MAXDOP 1)

@@ -1,0 +1,10 @@
+-- What our login may see and do of other sessions, from 2022 on.
+-- > role     who we are
+-- > own      this very session
+-- > sees     our login sees the sessions of others
+-- > grant    the statement that would help
+SELECT
+    CAST(SUSER_SNAME() AS nvarchar(128)) AS role,
+    CAST(@@SPID AS int) AS own,
+    CAST(CASE WHEN HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE') = 1 THEN 1 ELSE 0 END AS bit) AS sees,
+    CAST(N'GRANT VIEW SERVER PERFORMANCE STATE TO ' + QUOTENAME(SUSER_SNAME()) AS nvarchar(300)) AS [grant]

@@ -1,0 +1,33 @@
+-- What of qmon's own things is there already, in Azure SQL Database. Rights are not asked for: granting them again does nothing.
+-- > qmon_schema          the schema qmon
+-- > registry             the table qmon.queues
+-- > monitor_role         the role qmon_monitor
+-- > operator_role        the role qmon_operator
+-- > monitor_statistics   always 0: granted again
+-- > monitor_registry     always 0: granted again
+-- > operator_monitor     qmon_operator may what qmon_monitor may
+-- > operator_signal      always 0: granted again
+-- > operator_registry    always 0: granted again
+-- > operations           the table qmon.operations
+-- > operator_operations  always 0: granted again
+-- > monitor_operations   there is no table qmon.operations; else granted again
+-- > pauses               the table qmon.pauses
+-- > monitor_pauses       there is no table qmon.pauses; else granted again
+-- > operator_pauses      always 0: granted again
+-- > operator_stores      always 0: granted again
+SELECT CAST(CASE WHEN SCHEMA_ID(N'qmon') IS NOT NULL THEN 1 ELSE 0 END AS bit)                          AS qmon_schema,
+       CAST(CASE WHEN OBJECT_ID(N'qmon.queues', N'U') IS NOT NULL THEN 1 ELSE 0 END AS bit)             AS registry,
+       CAST(CASE WHEN DATABASE_PRINCIPAL_ID(N'qmon_monitor') IS NOT NULL THEN 1 ELSE 0 END AS bit)      AS monitor_role,
+       CAST(CASE WHEN DATABASE_PRINCIPAL_ID(N'qmon_operator') IS NOT NULL THEN 1 ELSE 0 END AS bit)     AS operator_role,
+       CAST(0 AS bit)                                                                       AS monitor_statistics,
+       CAST(0 AS bit)                                                                       AS monitor_registry,
+       CAST(COALESCE(IS_ROLEMEMBER(N'qmon_monitor', N'qmon_operator'), 0) AS bit)           AS operator_monitor,
+       CAST(0 AS bit)                                                                       AS operator_signal,
+       CAST(0 AS bit)                                                                       AS operator_registry,
+       CAST(CASE WHEN OBJECT_ID(N'qmon.operations', N'U') IS NOT NULL THEN 1 ELSE 0 END AS bit)         AS operations,
+       CAST(0 AS bit)                                                                       AS operator_operations,
+       CAST(CASE WHEN OBJECT_ID(N'qmon.operations', N'U') IS NULL THEN 1 ELSE 0 END AS bit) AS monitor_operations,
+       CAST(CASE WHEN OBJECT_ID(N'qmon.pauses', N'U') IS NOT NULL THEN 1 ELSE 0 END AS bit) AS pauses,
+       CAST(CASE WHEN OBJECT_ID(N'qmon.pauses', N'U') IS NULL THEN 1 ELSE 0 END AS bit)     AS monitor_pauses,
+       CAST(0 AS bit)                                                                       AS operator_pauses,
+       CAST(0 AS bit)                                                                       AS operator_stores

@@ -1,0 +1,11 @@
+-- The schema of the stores, tables that keep what an undo needs. It belongs to a role that owns nothing else: what lies there
+-- reaches no table of anybody. And the two procedures by which operators use more than their own rights, empty as yet, in
+-- qmon's own schema: its owner is who they run as, and a role cannot be. Does nothing where they exist.
+IF DATABASE_PRINCIPAL_ID(N'qmon_store') IS NULL
+    EXEC (N'CREATE ROLE qmon_store');
+IF SCHEMA_ID(N'qmon_store') IS NULL
+    EXEC (N'CREATE SCHEMA qmon_store AUTHORIZATION qmon_store');
+IF OBJECT_ID(N'qmon.make_store', N'P') IS NULL
+    EXEC (N'CREATE PROCEDURE qmon.make_store AS RETURN 0');
+IF OBJECT_ID(N'qmon.put_back', N'P') IS NULL
+    EXEC (N'CREATE PROCEDURE qmon.put_back AS RETURN 0')

@@ -1,0 +1,49 @@
+-- The latest operations, the last one first. One that says running while its session is gone was interrupted; without
+-- VIEW DATABASE STATE the sessions of others cannot be seen, and theirs stay as they say.
+-- :id          only this one; NULL: all
+-- :limit       so many at most
+-- > id         its id
+-- > kind       what was done
+-- > queue      the queue's name
+-- > about      the table, slot or session
+-- > by         the operator
+-- > login      their login on the server
+-- > reason     why
+-- > predicate  which rows, in words
+-- > frozen     the frozen values, a JSON object
+-- > planned    how many the plan counted
+-- > done       how many were touched
+-- > skipped    left alone, since others had locked them
+-- > changed    left alone, since they were no longer what the plan saw
+-- > refused    left alone, since the server would not have it
+-- > started_at seconds since the epoch
+-- > ended_at   seconds since the epoch
+-- > state      running, done, cancelled, interrupted or failed
+-- > notes      a JSON array
+-- > undo_of    the operation that it undid
+-- > undoable   whether it could be undone
+-- > undone     rows that were taken back
+-- > emptied    rows whose trash was emptied
+WITH asked AS (
+    SELECT CAST(:id AS varchar(40)) AS id
+)
+SELECT TOP (CAST(:limit AS bigint))
+       o.id, o.kind, o.queue, o.about, o.[by], o.login, o.reason, o.predicate,
+       o.frozen, o.planned, o.done, o.skipped, o.changed, o.refused,
+       (CAST(DATEDIFF(SECOND, '20000101', o.started_at) AS float) + 946684800) + DATEPART(MILLISECOND, o.started_at) / 1000.0E0
+           AS started_at,
+       (CAST(DATEDIFF(SECOND, '20000101', o.ended_at) AS float) + 946684800) + DATEPART(MILLISECOND, o.ended_at) / 1000.0E0
+           AS ended_at,
+       CASE WHEN o.state = 'running'
+                 AND (HAS_PERMS_BY_NAME(DB_NAME(), N'DATABASE', 'VIEW DATABASE STATE') = 1 OR o.login = ORIGINAL_LOGIN())
+                 AND NOT EXISTS (
+                     SELECT 1
+                     FROM sys.dm_exec_sessions AS s
+                     WHERE s.session_id = o.session_id
+                         AND (o.session_start IS NULL OR s.login_time = o.session_start)
+                 ) THEN 'interrupted' ELSE o.state END AS state,
+       o.notes, o.undo_of, o.undoable, o.undone, o.emptied
+FROM qmon.operations AS o
+CROSS JOIN asked AS a
+WHERE a.id IS NULL OR o.id = a.id
+ORDER BY o.started_at DESC, o.id DESC

@@ -1,0 +1,1 @@
+-- same as ring/14_settle.sql

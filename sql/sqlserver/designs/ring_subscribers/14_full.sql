@@ -1,0 +1,1 @@
+-- same as ring/15_full.sql

@@ -1,0 +1,47 @@
+-- The locks by which transactions hold rows of the queues' tables for themselves, of all queues at once: walking the lock table is
+-- dear, whatever it finds. With optimized locking (2025, Azure) there are none by row.
+-- :tables      the tables' object ids, "1,2"
+-- :places      so many locks of a transaction on an index are listed, the others only counted
+-- > table_id   the table
+-- > index_id   the index; 0: the table itself, a heap or its clustered index
+-- > name       of the index; NULL for a heap
+-- > xid        transaction id as text
+-- > taken      exclusive: what it has deleted, changed or added; else what it is about to change
+-- > place      the name of the row's lock, as %%lockres%% gives it
+-- > locks      all that the transaction has of this kind on this index
+SELECT TOP (5000) f.table_id, f.index_id, f.name, f.xid, f.taken, f.place, f.locks
+FROM (
+    SELECT
+        k.table_id,
+        k.index_id,
+        k.name,
+        k.xid,
+        k.taken,
+        k.place,
+        CAST(COUNT(*) OVER (PARTITION BY k.table_id, k.index_id, k.xid, k.taken) AS int) AS locks,
+        ROW_NUMBER() OVER (PARTITION BY k.table_id, k.index_id, k.xid, k.taken ORDER BY k.place) AS nth
+    FROM (
+        SELECT
+            CAST(t.object_id AS bigint) AS table_id,
+            CAST(CASE t.index_id WHEN 1 THEN 0 ELSE t.index_id END AS bigint) AS index_id,
+            CAST(t.name AS nvarchar(128)) AS name,
+            CONVERT(nvarchar(20), l.request_owner_id) AS xid,
+            CAST(CASE WHEN l.request_mode IN (N'X', N'RangeX-X') THEN 1 ELSE 0 END AS bit) AS taken,
+            CAST(RTRIM(l.resource_description) AS nvarchar(256)) AS place
+        FROM sys.dm_tran_locks AS l
+        JOIN (
+            SELECT p.hobt_id, i.object_id, i.index_id, i.name
+            FROM sys.indexes AS i
+            JOIN sys.partitions AS p ON p.object_id = i.object_id AND p.index_id = i.index_id
+            WHERE CHARINDEX(N',' + CONVERT(nvarchar(11), i.object_id) + N',', N',' + CAST(:tables AS nvarchar(max)) + N',') > 0
+        ) AS t ON t.hobt_id = l.resource_associated_entity_id
+        WHERE l.resource_database_id = DB_ID()
+            AND l.resource_type IN (N'KEY', N'RID')
+            AND l.request_status = N'GRANT'
+            AND l.request_owner_type = N'TRANSACTION'
+            AND l.request_mode IN (N'U', N'RangeS-U', N'X', N'RangeX-X')
+    ) AS k
+) AS f
+WHERE f.nth <= CAST(:places AS int)
+ORDER BY f.nth
+OPTION (MAXDOP 1)

@@ -1,0 +1,17 @@
+-- How far this copy of the database is behind, where it is a secondary of an availability group; no row where it is not.
+-- The commit that was redone last has the time of the primary's clock, taken as of our zone: where that is later by more than
+-- five seconds, nothing is said. What the primary knows of this copy (secondary_lag_seconds) is not relied on here.
+-- > replay_paused true where data movement is suspended
+-- > behind_s      seconds since the commit that was redone last, 0 where all that came was redone; NULL: not known
+SELECT
+    CAST(CASE WHEN r.is_suspended = 0 THEN 0 ELSE 1 END AS bit) AS replay_paused,
+    CAST(
+        CASE
+            WHEN r.is_primary_replica = 1 THEN NULL
+            WHEN r.is_suspended = 0 AND r.synchronization_state IN (1, 2) AND r.redo_queue_size = 0 THEN 0
+            WHEN r.last_commit_time <= SYSDATETIME() THEN DATEDIFF(SECOND, r.last_commit_time, SYSDATETIME())
+            WHEN r.last_commit_time <= DATEADD(SECOND, 5, SYSDATETIME()) THEN 0
+        END AS float
+    ) AS behind_s
+FROM sys.dm_hadr_database_replica_states AS r
+WHERE r.database_id = DB_ID() AND r.is_local = 1

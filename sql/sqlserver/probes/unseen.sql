@@ -1,0 +1,23 @@
+-- Of the rows that transactions have locked (queues that delete on pop) those that nobody sees any more, deleted without a commit.
+-- What a pusher has inserted without a commit is locked too, but seen: the newest rows say which locks are theirs, by
+-- %%lockres%%, the name of a row's own lock.
+-- {table}      the queue's table
+-- {id}         column: the id, in the order of pops
+-- {head_index} the index that leads with it
+-- :limit       so many of the newest rows are looked at
+-- :places      names of locks, as "locks" lists them
+-- > place      one of them that is on no row that is seen
+-- > keys       so many locks a row takes
+WITH visible AS (
+    SELECT TOP (:limit) RTRIM(%%lockres%%) AS place
+    FROM {table} AS q WITH (INDEX ({head_index}))
+    ORDER BY q.{id} DESC
+)
+SELECT TOP (1000) CAST(w.place AS nvarchar(256)) AS place, CAST(1 AS int) AS keys
+FROM (
+    SELECT DISTINCT r.item.value('@k', 'nvarchar(256)') AS place
+    FROM (SELECT CAST(:places AS xml) AS list) AS x
+    CROSS APPLY x.list.nodes('/r') AS r(item)
+) AS w
+WHERE NOT EXISTS (SELECT 1 FROM visible AS v WHERE v.place COLLATE Latin1_General_BIN2 = w.place COLLATE Latin1_General_BIN2)
+OPTION (MAXDOP 1)

@@ -1,0 +1,22 @@
+-- The same as "unseen" where rows have due times. What was inserted without a commit and is due neither first nor last counts as
+-- held until its commit.
+-- {table}      the queue's table
+-- {due_at}     column: when it is due
+-- {head_index} the index that leads with it
+-- :limit       so many of the rows due last are looked at
+-- :places      names of locks, as "locks" lists them
+-- > place      one of them that is on no row that is seen
+-- > keys       so many locks a row takes
+WITH visible AS (
+    SELECT TOP (:limit) RTRIM(%%lockres%%) AS place
+    FROM {table} AS q WITH (INDEX ({head_index}))
+    ORDER BY q.{due_at} DESC
+)
+SELECT TOP (1000) CAST(w.place AS nvarchar(256)) AS place, CAST(1 AS int) AS keys
+FROM (
+    SELECT DISTINCT r.item.value('@k', 'nvarchar(256)') AS place
+    FROM (SELECT CAST(:places AS xml) AS list) AS x
+    CROSS APPLY x.list.nodes('/r') AS r(item)
+) AS w
+WHERE NOT EXISTS (SELECT 1 FROM visible AS v WHERE v.place COLLATE Latin1_General_BIN2 = w.place COLLATE Latin1_General_BIN2)
+OPTION (MAXDOP 1)

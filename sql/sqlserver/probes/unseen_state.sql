@@ -1,0 +1,34 @@
+-- Of the ready rows that transactions have locked those that are ready no more; see "unseen". For tables without a state
+-- for what is in progress. Where the state is part of the index's key, a pop locks two keys: the one it leaves and its new one.
+-- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- {table}      the queue's table
+-- {id}         column: the id, in the order of pops
+-- {state}      column: the state
+-- {head_index} the index that gives the ready rows in the order of pops
+-- :ready       the state value of a ready message
+-- :limit       so many of the newest ready rows are looked at
+-- :places      names of locks, as "locks" lists them
+-- > place      one of them that is on no row that is seen
+-- > keys       so many locks a row takes
+WITH visible AS (
+    SELECT TOP (:limit) RTRIM(%%lockres%%) AS place
+    FROM {table} AS q WITH (INDEX ({head_index}))
+    WHERE q.{state} = CAST(:ready AS varchar(100))
+    ORDER BY q.{id} DESC
+)
+SELECT TOP (1000) CAST(w.place AS nvarchar(256)) AS place, CAST((
+        SELECT 1 + COUNT(*)
+        FROM sys.indexes AS i
+        JOIN sys.index_columns AS k ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
+        JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+        WHERE i.object_id = OBJECT_ID({table!literal})
+            AND QUOTENAME(i.name) = {head_index!literal}
+            AND QUOTENAME(c.name) = {state!literal}
+    ) AS int) AS keys
+FROM (
+    SELECT DISTINCT r.item.value('@k', 'nvarchar(256)') AS place
+    FROM (SELECT CAST(:places AS xml) AS list) AS x
+    CROSS APPLY x.list.nodes('/r') AS r(item)
+) AS w
+WHERE NOT EXISTS (SELECT 1 FROM visible AS v WHERE v.place COLLATE Latin1_General_BIN2 = w.place COLLATE Latin1_General_BIN2)
+OPTION (RECOMPILE, MAXDOP 1)

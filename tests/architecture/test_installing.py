@@ -1,0 +1,83 @@
+"""What qmon says about installing it: never the package index's `qmon`, which is somebody else's program."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+SAYING = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "Containerfile", "Makefile", "constraints.txt")
+FOLDERS = ("qmon", "sql", "docs", ".ci", ".github")
+
+STRANGER = re.compile(
+    r"\b(?:pip[x3]?|uvx?|poetry|conda)\b[^`\n#]*?(?<![\w./-])qmon(?:[-_]sql)?(?![\w-]|\.\w|_sql-)"  # pip install qmon
+    r"|\bqmon(?:[-_]sql)?\[\w"  # qmon[demo]
+    r"|\binstall(?:ed|ing|s)? [\"'`]*qmon(?:[-_]sql)?\b(?!')",  # install qmon
+    re.I,
+)
+"""Words that have a package index's qmon installed."""
+EXTRA = re.compile(r"'\.\[([a-z,]+)\]'")
+
+
+def strangers(text: str) -> list[str]:
+    """The lines that have the index's qmon installed."""
+    return [line.strip() for line in text.splitlines() if STRANGER.search(line)]
+
+
+def said() -> dict[str, str]:
+    """Every text that users read, by its path."""
+    files = [CHECKOUT / name for name in SAYING]
+    for folder in FOLDERS:
+        files += (CHECKOUT / folder).rglob("*")
+    texts = {}
+    for path in files:
+        if path.is_file() and "__pycache__" not in path.parts:
+            texts[path.relative_to(CHECKOUT).as_posix()] = path.read_text(errors="replace")
+    return texts
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install qmon",
+        "    pip install 'qmon[sqlserver]'    # with the driver",
+        "env/bin/pip install qmon 'pyarrow>=18'",
+        "pip3 install --user -U qmon-sql",
+        "uv tool install qmon",
+        "uvx qmon connect",
+        "pipx run qmon",
+        "no PostgreSQL to run: install qmon[demo]",
+        "needs Spark: qmon[pipeline]",
+        "the folder is missing; install qmon again",
+    ],
+)
+def test_the_search_finds_every_form(line: str) -> None:
+    assert strangers(line) == [line.strip()]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pipx install .",
+        "pip install '.[demo]'",
+        "pip install ./qmon_sql-0.1.0-py3-none-any.whl",
+        "qmon install shop ring",
+    ],
+)
+def test_the_search_lets_pass_what_is_ours(line: str) -> None:
+    assert strangers(line) == []
+
+
+def test_nothing_says_to_install_the_qmon_of_the_index() -> None:
+    texts = said()
+    assert {"README.md", "qmon/engines/sqlserver.py", "sql/README.md"} <= texts.keys()
+    assert {path: lines for path, text in texts.items() if (lines := strangers(text))} == {}
+
+
+def test_every_extra_that_a_hint_names_is_there() -> None:
+    extras = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = {name for text in said().values() for found in EXTRA.findall(text) for name in found.split(",")}
+    assert {"demo", "pipeline", "sqlserver"} <= named <= extras.keys()

@@ -1,0 +1,103 @@
+"""A real pgbouncer in front of the tests' server, and an application that comes through it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pyodbc
+
+from qmon.demo.account import server_account
+from qmon.demo.server import EmbeddedServer
+from tests.facts import odbc, wait_until
+
+PGBOUNCER: Final = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin") or "pgbouncer"
+PORT: Final = 6432
+SETTINGS: Final = (
+    "default_transaction_read_only",
+    "statement_timeout",
+    "lock_timeout",
+    "idle_in_transaction_session_timeout",
+    "application_name",
+    "plan_cache_mode",
+    "extra_float_digits",
+)
+
+
+@contextlib.contextmanager
+def pgbouncer(server: EmbeddedServer, mode: str, size: int, *settings: str) -> Iterator[str]:
+    """Run one in this mode with so many sessions; gives the URL of the database ``{}`` through it."""
+    with tempfile.TemporaryDirectory(prefix="qmon-pool-", dir="/tmp") as name:
+        folder = Path(name)
+        lines = (
+            "[databases]",
+            f"* = host={server.socket_dir} port={server.port} user=postgres",
+            "[pgbouncer]",
+            f"unix_socket_dir = {folder}",
+            f"listen_port = {PORT}",
+            "auth_type = any",
+            f"pool_mode = {mode}",
+            f"default_pool_size = {size}",
+            "query_wait_timeout = 20",
+            *settings,
+        )
+        (folder / "ini").write_text("\n".join(lines) + "\n")
+        account = server_account()
+        for path in (folder, folder / "ini"):
+            account.own(path)
+        user = ["-u", account.name] if account.other else []
+        running = subprocess.Popen(
+            [PGBOUNCER, "-q", *user, folder / "ini"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            wait_until(lambda: _listens(folder / f".s.PGSQL.{PORT}"), what="pgbouncer listens")
+            yield f"postgresql://app@/{{}}?host={folder}&port={PORT}"
+        finally:
+            running.kill()
+            running.wait()
+
+
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
+        client.connect(str(path))
+        return True
+    return False
+
+
+class Application:
+    """A client of the pool that sets nothing and looks at what it got."""
+
+    def __init__(self, url: str, *, holds: bool = True) -> None:
+        """``holds``: its transaction stays open, so that it keeps the session; else it makes none."""
+        self._raw = pyodbc.connect(odbc(url) + ";pqopt={application_name='shop'}", autocommit=not holds)
+        self._raw.execute("RESET extra_float_digits")  # which its driver has set
+        if holds:
+            self._raw.commit()
+
+    def look(self) -> dict[str, str]:
+        """Its settings as they are."""
+        asked = ", ".join(f"current_setting('{name}')" for name in SETTINGS)
+        row = self._raw.execute(
+            f"SELECT {asked}, (SELECT string_agg(name || statement, chr(10)) FROM pg_prepared_statements)"
+        ).fetchone()
+        assert row is not None
+        return dict(zip((*SETTINGS, "prepared"), map(str, row), strict=True))
+
+    def close(self) -> None:
+        """Give the session back."""
+        self._raw.rollback()
+        self._raw.close()
+
+
+def looks(url: str, size: int, *, hold: bool = True) -> list[dict[str, str]]:
+    """What so many applications find; that they hold their sessions shows all those of the pool."""
+    with contextlib.ExitStack() as stack:
+        made = [stack.enter_context(contextlib.closing(Application(url, holds=hold))) for _ in range(size)]
+        return [each.look() for each in made]

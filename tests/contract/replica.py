@@ -1,0 +1,60 @@
+"""A hot standby of a server of a test: its data copied by pg_basebackup, its log streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from qmon.demo.account import Account
+from qmon.demo.places import Place
+from qmon.demo.programs import last_words
+from qmon.demo.server import SUPERUSER, EmbeddedServer
+from qmon.errors import Unreachable
+from tests.facts import query, wait_until
+
+
+class Standby(EmbeddedServer):
+    """A server that replays the log of another one."""
+
+    def __init__(self, primary: EmbeddedServer) -> None:
+        super().__init__(settings={"hot_standby_feedback": "on"})
+        self._primary = primary
+
+    def start(self) -> None:
+        """Copy the primary and start, or start again."""
+        if self._place is None:
+            self._make()
+        self._launch()
+
+    def _initdb(self, place: Place, account: Account) -> None:
+        where = ["-h", str(self._primary.socket_dir), "-p", str(self._primary.port), "-U", SUPERUSER]
+        options = [
+            "-D",
+            str(place.data),
+            "--wal-method=stream",
+            "--checkpoint=fast",
+            "--write-recovery-conf",
+            "--no-sync",
+        ]
+        made = self._ready_programs()._start("pg_basebackup", [*where, *options], -1)
+        said, _ = made.communicate()
+        if made.returncode:
+            raise Unreachable(f"pg_basebackup failed: {last_words(said)}")
+
+    def caught_up(self, database: str) -> None:
+        """Wait until all that the primary has written is replayed here."""
+        ((upto,),) = query(self._primary.url(database), "SELECT CAST(pg_current_wal_insert_lsn() AS text)")
+        done = f"SELECT pg_last_wal_replay_lsn() >= '{upto}'"
+        wait_until(lambda: query(self.url(database), done) == [(True,)], what=f"replayed up to {upto}")
+
+
+@contextmanager
+def replicated() -> Iterator[tuple[EmbeddedServer, Standby]]:
+    """A primary with a database ``qmon``, and its standby."""
+    with EmbeddedServer() as primary:
+        standby = Standby(primary)
+        try:
+            standby.start()
+            yield primary, standby
+        finally:
+            standby.destroy()

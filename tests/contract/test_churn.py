@@ -1,0 +1,93 @@
+"""Tables come and go: nothing is kept of those that are gone."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from qmon.monitor.collector import Collector
+from tests.contract.watching import Watched, watching
+from tests.facts import query, wait_until
+
+QUEUE = (
+    "(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, status text NOT NULL"
+    " CHECK (status IN ('ready', 'in_progress', 'done', 'dead')), created_at timestamptz NOT NULL DEFAULT now(),"
+    " started_at timestamptz, attempts int NOT NULL DEFAULT 0, locked_by text, payload text)"
+)
+
+
+def test_of_a_queue_that_is_gone_and_no_longer_shown_nothing_is_kept(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither by its name nor by the id of its table, wherever the watching remembers something."""
+    monkeypatch.setattr("qmon.monitor.poller._RESOLVE_EVERY_S", 0.2)
+    monkeypatch.setattr("qmon.monitor.resolve._MOST_LOST", 1)  # so many that are gone stay in sight
+    query(database, f"CREATE TABLE stays_queue {QUEUE}")
+    ids: dict[str, set[object]] = {}
+    with watching(database) as watched:
+        for lap in range(2):
+            names = [f"gone_{lap}_{number}_queue" for number in range(3)]
+            for name in names:
+                query(database, f"CREATE TABLE {name} {QUEUE}; INSERT INTO {name} (status) VALUES ('ready')")
+                ids[name] = {row[0] for row in query(database, f"SELECT CAST(CAST('{name}' AS regclass) AS int)")}
+            tables = set[object]().union(*(ids[name] for name in names))
+            wait_until(partial(_scanned, watched, tables), what="a scan of each")
+            assert _held(watched, dict.fromkeys(names, tables)), "while they are there they are remembered"
+            query(database, f"DROP TABLE {', '.join(names)}")
+            wait_until(partial(_forgotten, watched, ids), what="nothing that remembers those that are gone")
+            shown = {queue.name for queue in watched.views[-1].queues} & ids.keys()
+            assert shown < set(names), "those that went last stay in sight"
+
+
+def _scanned(watched: Watched, tables: set[object]) -> bool:
+    return watched.poller.slow.counts.parts >= tables
+
+
+def _forgotten(watched: Watched, ids: dict[str, set[object]]) -> bool:
+    """Whether one of these queues at most is shown, and of the others nothing is kept."""
+    shown = {queue.name for queue in watched.views[-1].queues} & ids.keys()
+    return len(shown) <= 1 and not _held(watched, {name: ids[name] for name in ids.keys() - shown})
+
+
+def _held(watched: Watched, ids: dict[str, set[object]]) -> list[str]:
+    """Where something is kept that names one of these tables, or its id."""
+    del watched.views[:-1]
+    connection = watched.poller._turn.connection
+    collectors = [each for each in gc.get_objects() if isinstance(each, Collector)]
+    mine = [each for each in collectors if each._connection is connection]
+    numbers = set[object]().union(*ids.values())
+    return [
+        path
+        for path, value in _reached((*mine, watched.poller, watched.history))
+        if value in numbers or (isinstance(value, str) and any(name in value for name in ids))
+    ]
+
+
+def _reached(roots: tuple[object, ...]) -> Iterator[tuple[str, str | int]]:
+    """Every text and number that these objects hold, however deep, and the way to it."""
+    seen: set[int] = set()
+    left: list[tuple[str, object]] = [(type(root).__name__, root) for root in roots]
+    while left:
+        path, found = left.pop()
+        if isinstance(found, str) or type(found) is int:
+            yield path, found
+            continue
+        if id(found) in seen or isinstance(found, type) or found is None:
+            continue
+        seen.add(id(found))
+        if isinstance(found, dict):
+            left += [(f"{path} key", key) for key in list(found)]
+            left += [(f"{path}[]", value) for value in list(found.values())]
+        elif isinstance(found, list | tuple | set | frozenset) or type(found).__name__ == "deque":
+            left += [(f"{path}[]", value) for value in list(found)]  # type: ignore[call-overload]
+        elif type(found).__module__.startswith(("qmon.", "tests.")):
+            names = [*getattr(found, "__dict__", ()), *(s for c in type(found).__mro__ for s in _slots(c))]
+            left += [(f"{path}.{name}", getattr(found, name)) for name in names if hasattr(found, name)]
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    found = kind.__dict__.get("__slots__", ())
+    return (found,) if isinstance(found, str) else tuple(found)

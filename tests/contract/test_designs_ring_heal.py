@@ -1,0 +1,203 @@
+"""Rings heal by themselves: what a rollback, a death or a crash leaves behind, the next poppers take, in order."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from qmon.demo.server import EmbeddedServer
+from qmon.engines.base import Connection
+from qmon.model.layout import Layout
+from tests.contract.soaking import MENDED
+from tests.contract.test_designs_ring import draw, end
+from tests.facts import connected, query, wait_until
+from tests.queues import call, made, opened, run
+
+Pop = Callable[[Connection], list[object]]
+
+
+@pytest.fixture(params=MENDED)
+def layout(database: str, request: pytest.FixtureRequest) -> Layout:
+    return made(database, str(request.param), ring_size=40)
+
+
+@pytest.fixture
+def a(database: str) -> Iterator[Connection]:
+    with opened(database, "a") as connection:
+        yield connection
+
+
+@pytest.fixture
+def b(database: str) -> Iterator[Connection]:
+    with opened(database, "b") as connection:
+        yield connection
+
+
+def pop(layout: Layout, connection: Connection, wait_ms: int = 0) -> list[object]:
+    """The message that a pop of the first subscriber gives, if any."""
+    asked = f"1, {wait_ms}" if layout.design == "ring_subscribers" else str(wait_ms)
+    return [row[1] for row in call(connection, layout, "pop", asked)]
+
+
+def pop_sequence(layout: Layout) -> str:
+    return "pop_seq_1" if layout.design == "ring_subscribers" else "pop_seq"
+
+
+def push(connection: Connection, layout: Layout, *messages: str) -> None:
+    for message in messages:
+        assert call(connection, layout, "push", f"'{message}'") != ((None,),)
+
+
+def rolled_back(connection: Connection, layout: Layout, count: int) -> list[object]:
+    """Pop so many messages in one transaction, and roll it back."""
+    taken: list[object] = []
+    with contextlib.suppress(ZeroDivisionError), connection.transaction():
+        for _ in range(count):
+            taken += pop(layout, connection)
+        raise ZeroDivisionError
+    return taken
+
+
+def drained(connection: Connection, layout: Layout) -> list[object]:
+    return [message for messages in iter(partial(pop, layout, connection), []) for message in messages]
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["the same session", "another session"])
+def test_what_a_rollback_of_several_pops_gives_back_is_popped_again_before_what_comes_later(
+    layout: Layout, a: Connection, b: Connection, *, same: bool
+) -> None:
+    push(b, layout, "m1", "m2", "m3")
+    assert rolled_back(a, layout, 3) == ["m1", "m2", "m3"]
+    popper = a if same else b
+    first = pop(layout, popper)  # the ring is at rest
+    push(b, layout, "m4")
+    assert first + drained(popper, layout) == ["m1", "m2", "m3", "m4"]
+    assert [pop(layout, a), pop(layout, b)] == [[], []]
+
+
+def test_a_rollback_of_more_pops_than_are_settled_at_a_time_leaves_nothing_behind(
+    layout: Layout, a: Connection, b: Connection
+) -> None:
+    messages = [f"m{n}" for n in range(40)]
+    push(b, layout, *messages)
+    assert rolled_back(a, layout, 36) == messages[:36]  # the ring looks at what was popped once in 32 pops
+    assert drained(b, layout) == messages
+
+
+def test_what_was_given_back_is_found_while_there_is_traffic(layout: Layout, a: Connection, b: Connection) -> None:
+    push(b, layout, *(f"m{n}" for n in range(3)))
+    assert rolled_back(a, layout, 3) == ["m0", "m1", "m2"]
+    # There is always a message ahead, so no popper ever finds the ring empty. The ring has forty slots.
+    popped: list[object] = []
+    push(b, layout, *(f"n{n}" for n in range(30)))
+    for number in range(200):
+        if len(popped) >= 37:
+            break
+        popped += pop(layout, b)
+        if layout.ring is not None and number % 2 and len(popped) < 30:
+            call(b, layout, "push", f"'o{number}', 0, p_null_when_full => true")
+        if layout.design == "ring_subscribers":
+            call(b, layout, "pop", "2, 0")
+    assert {"m0", "m1", "m2"} <= set(popped)
+    assert len(set(popped)) == len(popped)
+
+
+def test_nothing_is_taken_that_an_open_transaction_may_still_pop(
+    database: str, layout: Layout, a: Connection, b: Connection
+) -> None:
+    push(b, layout, "m1", "m2")
+    with a.transaction():
+        draw(a, pop_sequence(layout))  # and is stopped, before it goes to the slot
+        assert pop(layout, b) == ["m2"]
+        assert pop(layout, b, 50) == []
+    assert pop(layout, b) == ["m1"]  # the transaction has ended, and has not popped it
+
+
+def test_a_number_kept_by_a_session_is_no_reason_to_wait_for_another_that_takes_its_message(
+    database: str, layout: Layout, a: Connection, b: Connection
+) -> None:
+    push(b, layout, "m1")
+    assert rolled_back(a, layout, 1) == ["m1"]
+    run(a, "SELECT set_config('lock_timeout', '1000', false)")
+    with b.transaction():
+        assert pop(layout, b) == ["m1"]
+        push(b, layout, "m2")
+        with opened(database) as other:
+            push(other, layout, "m3")
+        assert pop(layout, a) in ([], ["m3"])
+    assert pop(layout, a) in (["m2"], ["m3"])
+
+
+def test_the_messages_of_dead_poppers_wait_for_nobody(database: str, layout: Layout, a: Connection) -> None:
+    push(a, layout, *(f"m{n}" for n in range(40)))
+    with opened(database) as dying:
+        for _ in range(40):
+            draw(dying, pop_sequence(layout))
+        end(database, dying)
+    assert call(a, layout, "push", "'too many', 0, p_null_when_full => true") == ((None,),)
+    assert drained(a, layout) == [f"m{n}" for n in range(40)]
+
+
+def test_laps_of_traffic_leave_nothing_to_look_at(database: str, layout: Layout, a: Connection) -> None:
+    for _ in range(10):
+        push(a, layout, *(f"m{n}" for n in range(20)))
+        assert len(drained(a, layout)) == 20
+        while layout.design == "ring_subscribers" and call(a, layout, "pop", "2, 0"):
+            pass
+    if layout.design == "ring_subscribers":
+        ((settled,),) = query(database, "SELECT min(settled) FROM orders_readers")
+    else:
+        ((settled,),) = query(database, "SELECT last_value FROM orders_settled_seq")
+    assert 200 - 32 <= int(str(settled)) <= 200
+
+
+def test_who_may_only_push_and_pop_heals_a_ring_too(database: str, layout: Layout, a: Connection) -> None:
+    push(a, layout, *(f"m{n}" for n in range(40)))
+    for _ in range(40):
+        draw(a, pop_sequence(layout))
+    role = f"popper_{uuid.uuid4().hex}"
+    data = [layout.data_table.name] if layout.data_table is not None else []
+    tables = [layout.queue, *data]
+    with connected(database) as raw:
+        raw.execute(f"CREATE ROLE {role}")
+        try:
+            raw.execute(f"GRANT SELECT, UPDATE, DELETE ON {', '.join(tables)} TO {role}")
+            if layout.design == "ring_subscribers":
+                raw.execute(f"GRANT SELECT ON orders_readers TO {role}")
+            for sequence in ("push_seq", pop_sequence(layout)):
+                raw.execute(f"GRANT USAGE, SELECT ON SEQUENCE orders_{sequence} TO {role}")
+            with opened(database) as popper:
+                run(popper, f"SELECT set_config('role', '{role}', false)")
+                assert len(drained(popper, layout)) == 40
+        finally:
+            raw.execute(f"DROP OWNED BY {role}")
+            raw.execute(f"DROP ROLE {role}")
+
+
+@pytest.mark.parametrize("design", MENDED)
+def test_after_a_crash_of_the_server_a_ring_is_in_step_again_without_a_repair(design: str) -> None:
+    with EmbeddedServer() as server:
+        server.create_database("crash")
+        url = server.url("crash")
+        layout = made(url, design, ring_size=40)
+        with opened(url) as one:
+            push(one, layout, *(f"m{n}" for n in range(10)))
+            assert [pop(layout, one), pop(layout, one)] == [["m0"], ["m1"]]
+            query(url, "CHECKPOINT")
+            # The pop sequence is logged ahead of what was drawn, and so will have passed messages that are there.
+            assert pop(layout, one) == ["m2"]
+        server.kill()
+        server.start()
+        ((drawn,),) = query(url, f"SELECT last_value FROM orders_{pop_sequence(layout)}")
+        assert int(str(drawn)) > 10  # the number of the last message
+        with opened(url) as one:
+            assert drained(one, layout) == [f"m{n}" for n in range(3, 10)]
+            for number in range(60):
+                push(one, layout, f"n{number}")
+                assert wait_until(partial(pop, layout, one)) == [f"n{number}"]
+                if design == "ring_subscribers":
+                    wait_until(lambda: call(one, layout, "pop", "2, 0") == ())

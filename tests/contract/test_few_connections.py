@@ -1,0 +1,83 @@
+"""With one connection to be had, that one does all it can, and nothing else keeps it from the poll."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import NoConnectionLeft
+from qmon.operate.desk import open_desk
+from tests.cli.calling import call
+from tests.contract.watching import installed, target_of, watching
+from tests.facts import query, wait_until
+
+FULL = "the server has no connection left: too many connections for role"
+MINE = "SELECT application_name FROM pg_stat_activity WHERE usename = ? AND application_name LIKE 'qmon %'"
+
+
+@pytest.fixture
+def role(database: str) -> Iterator[str]:
+    """A role that may connect once, and do all on a queue there is."""
+    installed(database, "status")
+    query(database, "SELECT status_push('x'::bytea)")
+    name = "alone_" + database.rpartition("/test_")[2].partition("?")[0]
+    query(database, f"CREATE ROLE {name} LOGIN CONNECTION LIMIT 1 IN ROLE pg_read_all_stats")
+    query(database, f"GRANT ALL ON SCHEMA public, qmon TO {name}")
+    query(database, f"GRANT ALL ON ALL TABLES IN SCHEMA public, qmon TO {name}")
+    query(database, f"GRANT ALL ON ALL SEQUENCES IN SCHEMA public, qmon TO {name}")
+    yield name
+    query(database, f"DROP OWNED BY {name}")
+    query(database, f"DROP ROLE {name}")
+
+
+def sessions(database: str, role: str) -> list[str]:
+    return [str(row[0]) for row in query(database, MINE, role)]
+
+
+def test_commands_do_with_one_what_can_be_done_and_say_what_more_would_give(
+    database: str, role: str, tmp_path: Path
+) -> None:
+    url = database.replace("//postgres@", f"//{role}@")
+    at = {"XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    for _ in range(2):  # the one before has only just been closed
+        done = call("status", url, "--json", environment=at)
+        assert done.exit_code == 0, done.output
+        found = json.loads(done.stdout)
+        assert found["queues"][0]["ready"] == 1
+        assert any(FULL in str(failure) for failure in found["failures"])
+    done = call("doctor", url, environment=at)
+    assert "1 of 4 connections are to be had; more would give, one each: exact counts of deep queues" in done.stdout
+    assert "acting while the dashboard is open" in done.stdout
+    assert "connections are to be had" not in call("doctor", database, environment=at).stdout
+    done = call("purge", url, "status", "--yes", "--reason", "test", environment=at)
+    assert done.exit_code == 0, done.output
+    assert query(database, "SELECT count(*) FROM status") == [(0,)]
+
+
+def test_an_action_beside_the_dashboard_says_plainly_what_it_lacks(database: str, role: str) -> None:
+    url = database.replace("//postgres@", f"//{role}@")
+    with watching(url) as watched:
+        watched.view(polls=1)
+        with pytest.raises(NoConnectionLeft, match=f"{FULL}.*; acting needs a connection beside those that watch"):
+            open_desk(target_of(url)).connect("purge")
+
+
+def test_what_reads_beside_the_poll_gives_its_connection_up_for_it(database: str, role: str) -> None:
+    query(database, f"ALTER ROLE {role} CONNECTION LIMIT 3")
+    url = database.replace("//postgres@", f"//{role}@")
+    with watching(url) as watched:
+        watched.view(polls=1)
+        wait_until(lambda: len(sessions(database, role)) == 3, what="poll, look and count")
+        query(database, f"ALTER ROLE {role} CONNECTION LIMIT 1")
+        killing = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = ? AND application_name = ?"
+        query(database, killing, role, "qmon poll")
+        seen = len(watched.views)
+        wait_until(lambda: len(watched.views) > seen + 1, what="it polls again")
+        wait_until(lambda: sessions(database, role) == ["qmon poll"], what="by the one connection there is")
+        wait_until(
+            lambda: any(FULL in failure.reason for view in watched.views[-1:] for failure in view.failures),
+            what="the reason of what is not read",
+        )

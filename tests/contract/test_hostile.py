@@ -1,0 +1,18 @@
+"""Tables of anybody's making, changed between plan and apply: nothing lost, nothing doubled, nothing else touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from tests.contract.hostile import run
+
+SEEDS: Final = (1, 3, 4, 5, 6, 10, 11, 23, 26, 125)
+"""Tables that find out most of what can be wrong: partitions, triggers, policies, others in the very place, a kill."""
+
+
+def test_no_message_is_lost_or_doubled_and_none_beyond_the_plan_is_touched(database: str, tmp_path: Path) -> None:
+    """The long form is ``make soak ARGS=--hostile``; what a seed draws is the same there."""
+    count = run(database, tmp_path, SEEDS)
+    assert count.faults == []
+    assert (count.tables, count.kills > 0, count.done > 0) == (len(SEEDS), True, True)

@@ -1,0 +1,272 @@
+"""A row is known by its whole key, or by its place and what the plan saw; what is refused is left alone and named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.ids import id_parts, id_text, split_ids
+from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.operations import Choice, OwnerState
+from qmon.monitor.resolve import resolve
+from qmon.operate.operator import Operator
+from qmon.operate.place import TableChanged
+from tests.contract.hostile import role
+from tests.contract.hostile_tables import ROLE
+from tests.contract.operating import applied, desk_at
+from tests.facts import connected, query
+from tests.queues import ENGINE, opened
+
+ALL = Choice(owner_states=frozenset(OwnerState), older_than_s=0.0)
+BUSY = Choice(state="in_progress", owner_states=frozenset(OwnerState))
+TABLE = """
+    CREATE TABLE jobs (tenant text NOT NULL, seq bigint NOT NULL, status int NOT NULL, owner text, attempts int,
+                       since timestamptz, payload text {key});
+    INSERT INTO jobs SELECT t, i, 2, t || i, i, now() - interval '1 h', t || i
+    FROM generate_series(1, 3) AS i, unnest(ARRAY['a/b', 'c']) AS t"""
+LAYOUT = Layout(
+    "jobs", "status", TableName("public", "jobs"), id="seq", state=StateColumn("status", 1, 2), attempts="attempts",
+    started_at="since", owner=OwnerColumn("owner", "name"), payload="payload", timeout_s=0.0,
+)  # fmt: skip
+
+
+@pytest.fixture
+def operator(database: str, tmp_path: Path) -> Operator:
+    return Operator(desk_at(database, tmp_path))
+
+
+def jobs(url: str, key: str = ", PRIMARY KEY (tenant, seq)") -> None:
+    query(url, TABLE.format(key=key))
+
+
+def everything(url: str) -> list[tuple[object, ...]]:
+    return query(url, "SELECT CAST(j AS text) FROM jobs AS j ORDER BY 1")
+
+
+def payloads(url: str) -> list[str]:
+    """Of the queue and of the trash."""
+    out = [str(row[0]) for row in query(url, "SELECT payload FROM jobs")]
+    for (name,) in query(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'qmon' AND tablename LIKE 'trash%'"):
+        out += [str(row[0]) for row in query(url, f"SELECT payload FROM qmon.{name}")]
+    return sorted(out)
+
+
+def test_an_undo_that_meets_one_conflicting_row_loses_nothing_and_doubles_nothing(
+    database: str, operator: Operator
+) -> None:
+    jobs(database)
+    purged = applied(operator.purge(LAYOUT, BUSY))
+    assert purged.done == 6
+    query(database, "INSERT INTO jobs VALUES ('c', 1, 1, NULL, 0, NULL, 'new')")
+    for _ in range(3):
+        undo = operator.undo(purged.operation)
+        if undo.plan.refused is None:
+            assert applied(undo).done == 5
+    assert payloads(database) == ["a/b1", "a/b2", "a/b3", "c1", "c2", "c3", "new"]
+
+
+def test_an_undo_of_a_requeue_gives_each_row_its_own_owner_and_attempts_back(database: str, operator: Operator) -> None:
+    jobs(database)
+    query(database, "UPDATE jobs SET attempts = 77 WHERE tenant = 'c'")
+    before = everything(database)
+    done = applied(operator.requeue(LAYOUT, ALL))
+    assert done.done == 6
+    assert applied(operator.undo(done.operation)).done == 6
+    assert everything(database) == before
+
+
+def test_plans_name_the_whole_key_and_ids_take_it(database: str, operator: Operator) -> None:
+    jobs(database)
+    plan = operator.purge(LAYOUT, BUSY).plan
+    assert {row.id for row in plan.first} == {r"a\/b/1", r"a\/b/2", r"a\/b/3", "c/1", "c/2", "c/3"}
+    one = operator.purge(LAYOUT, replace(BUSY, ids=(r"a\/b/2",)))
+    assert [row.payload for row in one.plan.first] == ["a/b2"]
+    with pytest.raises(BadInput, match="write tenant/seq"):
+        operator.purge(LAYOUT, replace(BUSY, ids=("2",)))
+    assert applied(one).done == 1
+    assert query(database, "SELECT tenant, seq FROM jobs WHERE seq = 2") == [("c", 2)]
+
+
+def test_a_composite_key_is_proposed_as_such(database: str) -> None:
+    jobs(database)
+    with opened(database) as connection:
+        (found,) = resolve(connection, ENGINE, [replace(LAYOUT, state=StateColumn("status", 1, 2))]).layouts
+    assert (found.id, found.ids) == ("seq", ("tenant", "seq"))
+
+
+@pytest.mark.parametrize("parts", [("a",), ("a/b", "c"), ("\\", "/"), ("a,b", ""), ("a\\/", "\\,"), ("x", "y", "z/")])
+def test_an_id_is_read_as_it_was_written(parts: tuple[str, ...]) -> None:
+    assert id_parts(id_text(parts), len(parts)) == parts
+
+
+def test_a_list_of_ids_may_hold_commas_within_one() -> None:
+    assert split_ids(r"17, 18,a\,b") == ("17", "18", "a,b")
+    assert [id_parts(each, 2) for each in split_ids(r"a\/b/1,c\\/2")] == [("a/b", "1"), ("c\\", "2")]
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (tenant, seq)"])
+@pytest.mark.parametrize(
+    "change", ["VACUUM FULL jobs", "ALTER TABLE jobs ALTER seq TYPE int", "ALTER TABLE jobs ADD more text DEFAULT 'x'"]
+)
+def test_a_table_that_was_rewritten_or_altered_since_the_plan_is_not_touched(
+    database: str, operator: Operator, key: str, change: str
+) -> None:
+    jobs(database, key)
+    query(database, "DELETE FROM jobs WHERE seq = 1")
+    prepared = [operator.purge(LAYOUT, BUSY), operator.requeue(LAYOUT, ALL)]
+    query(database, change)
+    before = everything(database)
+    for each in prepared:
+        with pytest.raises(TableChanged, match="plan again"):
+            applied(each)
+    assert everything(database) == before
+
+
+@pytest.mark.parametrize(
+    ("what", "named"),
+    [
+        ("CREATE UNIQUE INDEX one_ready ON jobs (tenant) WHERE status = 1 AND tenant = 'c'", "one_ready"),
+        (
+            "CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+            " IF NEW.tenant = 'c' AND NEW.seq = 3 THEN RAISE 'it is odd'; END IF; RETURN NEW; END $$;"
+            "CREATE TRIGGER odd BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION odd()",
+            "odd",
+        ),
+    ],
+)
+def test_one_refused_row_is_left_alone_and_named_and_the_others_go_on(
+    database: str, operator: Operator, what: str, named: str
+) -> None:
+    jobs(database)
+    query(database, what)
+    prepared = operator.requeue(LAYOUT, ALL)
+    assert any(named in line for line in prepared.plan.consequences)
+    result = applied(prepared)
+    assert (result.done + result.refused, result.changed, result.refused > 0) == (6, 0, True)
+    assert any(named in note and "c/" in note for note in result.notes)
+    assert query(database, "SELECT count(*) FROM jobs WHERE status = 1") == [(result.done,)]
+    assert operator.operations()[0].refused == result.refused
+
+
+@pytest.mark.parametrize("kind", ["RESTRICT", "NO ACTION", "NO ACTION DEFERRABLE INITIALLY DEFERRED"])
+def test_what_others_refer_to_is_foreseen_left_alone_and_named(database: str, operator: Operator, kind: str) -> None:
+    jobs(database)
+    query(database, f"CREATE TABLE child (t text, s bigint, FOREIGN KEY (t, s) REFERENCES jobs ON DELETE {kind})")
+    query(database, "INSERT INTO child VALUES ('c', 2)")
+    prepared = operator.purge(LAYOUT, BUSY)
+    assert any("child" in line for line in prepared.plan.consequences)
+    result = applied(prepared)
+    assert (result.done, result.refused) == (5, 1)
+    assert any("c/2" in note for note in result.notes)
+    assert payloads(database) == ["a/b1", "a/b2", "a/b3", "c1", "c2", "c3"]
+
+
+TRIGGERS = {
+    "soft": "BEFORE DELETE|UPDATE jobs SET attempts = -1 WHERE seq = OLD.seq; RETURN NULL;",
+    "again": "AFTER DELETE|INSERT INTO jobs SELECT OLD.*; RETURN NULL;",
+    "renumber": "BEFORE INSERT|NEW.seq = NEW.seq + 100; RETURN NEW;",
+    "away": "AFTER INSERT|DELETE FROM jobs WHERE payload = NEW.payload; RETURN NULL;",
+}
+
+
+@pytest.mark.parametrize("name", TRIGGERS)
+def test_a_trigger_that_has_its_way_is_found_out_and_nothing_is_lost(
+    database: str, operator: Operator, name: str
+) -> None:
+    jobs(database)
+    when, _, body = TRIGGERS[name].partition("|")
+    query(database, f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$")
+    query(database, f"CREATE TRIGGER {name} {when} ON jobs FOR EACH ROW EXECUTE FUNCTION t()")
+    before = everything(database)
+    prepared = operator.purge(LAYOUT, BUSY)
+    assert any(name in line for line in (*prepared.plan.consequences, *prepared.plan.undo.notes))
+    purged = applied(prepared)
+    if "DELETE" in when:
+        assert (purged.done, purged.refused, everything(database)) == (0, 6, before)
+        return
+    for _ in range(3):
+        undone = applied(operator.undo(purged.operation))
+        assert (undone.done, undone.refused) == (0, 6)
+    assert payloads(database) == ["a/b1", "a/b2", "a/b3", "c1", "c2", "c3"]
+
+
+WRITERS = {
+    "reverts": "BEFORE UPDATE|NEW.status = OLD.status; RETURN NEW;",
+    "owns": "BEFORE UPDATE|NEW.owner = 'the trigger'; RETURN NEW;",
+    "renames": "BEFORE UPDATE|NEW.seq = NEW.seq + 100; RETURN NEW;",
+    "skips": "BEFORE UPDATE|RETURN NULL;",
+    "after": "AFTER UPDATE|UPDATE jobs SET status = 2 WHERE payload = NEW.payload AND status = 1; RETURN NULL;",
+    "removes": "AFTER UPDATE|DELETE FROM jobs WHERE payload = NEW.payload; RETURN NULL;",
+}
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (tenant, seq)"])
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_requeue_is_done_only_where_the_row_stays_as_it_was_written(
+    database: str, operator: Operator, name: str, key: str
+) -> None:
+    jobs(database, key)
+    when, _, body = WRITERS[name].partition("|")
+    query(database, f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$")
+    condition = "FOR EACH ROW WHEN (OLD.tenant = 'c')"
+    query(database, f"CREATE TRIGGER {name} {when} ON jobs {condition} EXECUTE FUNCTION t()")
+    before = [row for row in everything(database) if "(c," in str(row)]
+    result = applied(operator.requeue(LAYOUT, ALL))
+    assert (result.done, result.skipped, result.changed, result.refused) == (3, 0, 0, 3)
+    assert [row for row in everything(database) if "(c," in str(row)] == before
+    (note,) = result.notes
+    assert note.startswith("3 refused: ")
+    assert "trigger" in note
+
+
+LATE = {
+    "again": ("AFTER DELETE", "INSERT INTO jobs SELECT OLD.*; RETURN NULL;"),
+    "away": ("AFTER INSERT", "DELETE FROM jobs WHERE payload = NEW.payload; RETURN NULL;"),
+    "reverts": ("AFTER UPDATE", "UPDATE jobs SET status = 2 WHERE payload = NEW.payload AND status = 1; RETURN NULL;"),
+}
+
+
+@pytest.mark.parametrize(("name", "key"), [("again", True), ("away", True), ("away", False), ("reverts", True)])
+def test_a_trigger_that_waits_for_the_commit_is_found_out_before_it(
+    database: str, operator: Operator, name: str, key: bool
+) -> None:
+    jobs(database, ", PRIMARY KEY (tenant, seq)" if key else "")
+    when, body = LATE[name]
+    query(database, f"CREATE FUNCTION t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$")
+    deferred = "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION t()"
+    query(database, f"CREATE CONSTRAINT TRIGGER {name} {when} ON jobs {deferred}")
+    result = applied(operator.requeue(LAYOUT, ALL) if name == "reverts" else operator.purge(LAYOUT, BUSY))
+    if name == "away":
+        result = applied(operator.undo(result.operation))
+    assert (result.done, result.refused) == (0, 6)
+    assert payloads(database) == ["a/b1", "a/b2", "a/b3", "c1", "c2", "c3"]
+
+
+def test_what_row_level_security_keeps_from_being_changed_is_not_told_as_locked_by_others(
+    database: str, tmp_path: Path
+) -> None:
+    jobs(database)
+    ours = Operator(desk_at(role(database), tmp_path))
+    query(database, f"GRANT ALL ON jobs TO {ROLE}")
+    query(database, "ALTER TABLE jobs ENABLE ROW LEVEL SECURITY")
+    query(database, "CREATE POLICY seen ON jobs FOR SELECT USING (true)")
+    query(database, "CREATE POLICY changed ON jobs FOR UPDATE USING (tenant <> 'c') WITH CHECK (true)")
+    query(database, "CREATE POLICY deleted ON jobs FOR DELETE USING (seq <> 3)")
+    with connected(database, autocommit=False) as other:
+        prepared = ours.purge(LAYOUT, replace(BUSY, ids=("c/2", r"a\/b/2", r"a\/b/3")))
+        other.execute("SELECT 1 FROM jobs WHERE (tenant, seq) = ('a/b', 2) FOR UPDATE").fetchall()
+        result = applied(prepared)
+    assert (result.done, result.skipped, result.refused) == (0, 1, 2)
+    assert any("row level security" in note and "c/2" in note for note in result.notes)
+    assert any("policies" in note and "a\\/b/3" in note for note in result.notes)
+    requeued = applied(ours.requeue(LAYOUT, ALL))
+    assert (requeued.done, requeued.skipped, requeued.refused) == (3, 0, 3)
+
+
+def test_a_rule_that_stands_in_for_a_statement_is_refused_beforehand(database: str, operator: Operator) -> None:
+    jobs(database)
+    query(database, "CREATE RULE never AS ON DELETE TO jobs DO INSTEAD NOTHING")
+    assert "never" in (operator.purge(LAYOUT, BUSY).plan.refused or "")

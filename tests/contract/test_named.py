@@ -1,0 +1,152 @@
+"""A name in the configuration that is no table to watch: it is said what it is and what to name instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.model.layout import Layout, TableName
+from qmon.model.view import Severity
+from tests.cli.calling import call
+from tests.contract.replica import replicated
+from tests.contract.tables import make
+from tests.contract.test_resolve import resolved
+from tests.contract.watching import watching
+from tests.facts import query
+
+TABLES: Final = """
+    CREATE TABLE a (id bigserial PRIMARY KEY, status int NOT NULL DEFAULT 1, payload text);
+    CREATE TABLE b (id bigint PRIMARY KEY REFERENCES a, title text);
+    INSERT INTO a (payload) VALUES ('x'), ('y');"""
+
+KINDS: Final = {
+    "view": (
+        "CREATE VIEW orders AS SELECT id, status, payload FROM a WHERE status < 9",
+        "public.orders is a view of public.a: name public.a instead",
+    ),
+    "view over a join": (
+        "CREATE VIEW orders AS SELECT a.id, a.status, b.title FROM a JOIN b USING (id)",
+        "public.orders is a view of public.a and public.b: name the table that holds the messages",
+    ),
+    "view of no table": (
+        "CREATE VIEW orders AS SELECT 1 AS id, 1 AS status",
+        "public.orders is a view: name the table that it reads",
+    ),
+    "view with names that must be quoted": (
+        """CREATE SCHEMA "[a]]b]"; CREATE TABLE "[a]]b]"."; drop table a; --" (id int);
+           CREATE VIEW orders AS SELECT id, 1 AS status FROM "[a]]b]"."; drop table a; --" """,
+        "public.orders is a view of [a]]b].; drop table a; --: name [a]]b].; drop table a; -- instead",
+    ),
+    "view called as a table in other letters was": (
+        'CREATE VIEW "Orders" AS SELECT id, status FROM a',
+        "public.Orders is a view of public.a: name public.a instead",
+    ),
+    "materialized view": (
+        "CREATE MATERIALIZED VIEW orders AS SELECT id, status FROM a",
+        "public.orders is a materialized view with a copy, as old as its last REFRESH, of public.a: "
+        "name public.a instead",
+    ),
+    "foreign table": (
+        """CREATE EXTENSION postgres_fdw;
+           CREATE SERVER warehouse FOREIGN DATA WRAPPER postgres_fdw OPTIONS (dbname 'elsewhere');
+           CREATE FOREIGN TABLE orders (id bigint, status int) SERVER warehouse OPTIONS (table_name 'a')""",
+        "public.orders is a foreign table of the server warehouse: make that server a target of its own and name the "
+        "table there",
+    ),
+    "partition": (
+        """CREATE TABLE everything (id bigint, status int) PARTITION BY RANGE (id);
+           CREATE TABLE orders PARTITION OF everything FOR VALUES FROM (0) TO (9)""",
+        "public.orders is a partition of public.everything: name public.everything instead",
+    ),
+    "sequence": (
+        "CREATE SEQUENCE orders",
+        "public.orders is a sequence and no table; qmon queues lists what there is",
+    ),
+}  # fmt: skip
+"""What makes it, and what is said of it."""
+ORDERS: Final[dict[str, object]] = {
+    "name": "orders", "table": "orders", "design": "status", "id": "id",
+    "state": {"column": "status", "ready": 1, "in_progress": 2},
+}  # fmt: skip
+
+
+def configured(home: Path, url: str) -> dict[str, str]:
+    """The environment of qmon with a configuration that has the queue ``orders`` at the target ``shop``."""
+    (home / "qmon").mkdir()
+    (home / "qmon" / "qmon.toml").write_text(
+        f'[settings]\ninterval = "500ms"\n[target.shop]\nconnect = "{url}"\n[[target.shop.queue]]\nname = "orders"\n'
+        'table = "orders"\ndesign = "status"\nid = "id"\n'
+        'state = { column = "status", ready = 1, in_progress = 2 }\n'
+    )
+    return {"XDG_CONFIG_HOME": str(home)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_table_is_called_what_it_is_with_what_to_name_instead(database: str, kind: str) -> None:
+    made, words = KINDS[kind]
+    make(database, TABLES + made)
+    found = resolved(database, ORDERS, {"name": "good", "table": "a", "design": "status"})
+    (problem,) = found.problems
+    assert (problem.queue, problem.reason, problem.grant, problem.gone) == ("orders", words, "", True)
+    assert [layout.queue for layout in found.layouts] == ["good"], "the other queues go on"
+    assert [layout.queue for layout in found.lost] == ["orders"]
+
+
+def test_it_can_be_told_without_any_right_and_the_table_wins_over_a_view_of_another_schema(database: str) -> None:
+    make(database, TABLES + "CREATE SCHEMA app; CREATE VIEW app.orders AS SELECT id, status FROM a")
+    make(database, "REVOKE ALL ON SCHEMA app FROM PUBLIC; CREATE ROLE nobody_much LOGIN")
+    try:
+        url = database.replace("postgres@", "nobody_much@", 1)
+        (problem,) = resolved(url, {**ORDERS, "table": "app.orders"}).problems
+        assert problem.reason == "app.orders is a view of public.a: name public.a instead"
+        make(database, "ALTER TABLE a RENAME TO orders")
+        assert not resolved(database, ORDERS).problems
+    finally:
+        make(database, "DROP ROLE nobody_much")
+
+
+def test_every_command_says_so_and_none_acts(database: str, tmp_path: Path) -> None:
+    made, words = KINDS["view"]
+    make(database, TABLES + made)
+    environment = configured(tmp_path, database)
+    checked = call("check", "shop", environment=environment)
+    assert checked.exit_code == 2, checked.stdout
+    assert checked.stdout.startswith(f"QMON CRITICAL - shop: orders: cannot see: {words}")
+    for command in (["status"], ["queues"], ["doctor"], ["init", "--output", "-"]):
+        told = call(*command, "shop", environment=environment).stdout
+        assert words in " ".join(told.replace("#", " ").split()), (command, told)
+    for acting in (
+        ("requeue", "shop", "orders", "--yes"),
+        ("purge", "shop", "orders", "--older-than", "1s", "--yes"),
+        ("pause", "shop", "orders", "--for", "1m", "--yes"),
+        ("gate", "install", "shop", "orders", "--yes"),
+    ):
+        done = call(*acting, environment=environment)
+        assert (done.exit_code, words in done.output) == (2, True), (acting, done.output)
+    assert query(database, "SELECT count(*) FROM a")[0][0] == 2
+
+
+def test_a_table_that_becomes_a_view_is_critical_and_back_once_it_is_a_table_again(database: str) -> None:
+    make(database, TABLES + "ALTER TABLE a RENAME TO orders")
+    layout = Layout("orders", "fifo", TableName("public", "orders"), id="id")
+    with watching(database, [layout]) as watched:
+        watched.queue("orders", lambda q: q.ready.value == 2)
+        make(database, "ALTER TABLE orders RENAME TO v1; CREATE VIEW orders AS SELECT * FROM v1")
+        gone = watched.queue("orders", lambda q: "is a view of" in q.verdict.proof)
+        assert (gone.verdict.code, gone.verdict.severity) == ("cannot see", Severity.CRITICAL)
+        assert "public.orders is a view of public.v1: name public.v1 instead" in gone.verdict.proof
+        make(database, "DROP VIEW orders; ALTER TABLE v1 RENAME TO orders")
+        watched.queue("orders", lambda q: q.ready.value == 2 and not q.ready.old)
+
+
+def test_an_unlogged_table_is_watched_on_the_primary_and_refused_on_its_standby() -> None:
+    with replicated() as (primary, standby):
+        make(primary.url(), "CREATE UNLOGGED TABLE orders (id bigserial PRIMARY KEY, status int NOT NULL DEFAULT 1)")
+        standby.caught_up("postgres")
+        assert not resolved(primary.url(), ORDERS).problems
+        (problem,) = resolved(standby.url(), ORDERS).problems
+        assert problem.reason == (
+            "public.orders is an unlogged table of a standby: it can be read on the primary alone: watch it there"
+        )

@@ -1,0 +1,220 @@
+"""What a requeue writes: a place in the queue, what goes with the state, and dead letters only by a limit given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.layout import Layout, Order, StateColumn, TableName, Write
+from qmon.model.operations import Choice, OwnerState
+from qmon.operate.operator import Operator
+from tests.contract.operating import applied, desk_at
+from tests.facts import query
+from tests.queues import BYTES, call, made, opened
+
+ALL = frozenset({OwnerState.DEAD, OwnerState.ALIVE, OwnerState.UNKNOWN})
+DESIGNS = ("status", "flag", "batch_single", "batch_split", "batch_fast")
+"""Those with a state."""
+RIVER = """
+    CREATE TABLE job (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, state text NOT NULL DEFAULT 'available',
+        attempt smallint NOT NULL DEFAULT 0, max_attempts smallint NOT NULL DEFAULT 3,
+        scheduled_at timestamptz NOT NULL DEFAULT now(), attempted_at timestamptz, finalized_at timestamptz,
+        due int NOT NULL DEFAULT 0,
+        CONSTRAINT finalized_or_finalized_at_null
+            CHECK ((finalized_at IS NOT NULL) = (state IN ('cancelled', 'completed', 'discarded'))))"""
+"""A table of River's making, as far as a requeue goes."""
+JOB = Layout(
+    "job",
+    "status",
+    TableName("public", "job"),
+    id="id",
+    state=StateColumn("state", "available", "running", "completed", "discarded"),
+    started_at="attempted_at",
+    attempts="attempt",
+    max_attempts="max_attempts",
+    order=(Order("scheduled_at"), Order("id")),
+    writes=(
+        Write("ready", "finalized_at", "null"),
+        Write("ready", "scheduled_at", "now"),
+        Write("dead", "finalized_at", "now"),
+    ),
+)
+RUNNING = "INSERT INTO job (state, attempt, attempted_at) SELECT 'running', i, now() - interval '1 hour'"
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_plan_says_where_a_message_will_stand_and_there_it_is_popped(
+    database: str, tmp_path: Path, design: str
+) -> None:
+    layout = replace(made(database, design), owner=None, timeout_s=0.0)
+    text = "convert_to('{0}', 'UTF8')" if design in BYTES else "'{0}'"
+    with opened(database) as connection:
+        for name in "ABC":
+            call(connection, layout, "push", text.format(name))
+        ((first, *_),) = call(connection, layout, "pop")
+        if design.startswith("batch"):  # popped when it was due, and due later than those that came meanwhile
+            query(database, "UPDATE orders SET queue_date_time = queue_date_time + interval '1 h' WHERE status = 1")
+        state = "done" if design == "flag" else None
+        prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice(state=state, owner_states=ALL))
+        place = "to the front" if design.startswith("batch") else "to their old place by id: before all"
+        assert place in prepared.plan.consequences[0]
+        done = applied(prepared)
+        assert done.done == 1
+        ids = [call(connection, layout, "pop")[0][0] for _ in range(3)]
+        assert ids == [first, *sorted({1, 2, 3} - {first})]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_an_undo_puts_back_all_that_a_requeue_wrote(database: str, tmp_path: Path, design: str) -> None:
+    layout = replace(made(database, design), owner=None, timeout_s=0.0)
+    text = "convert_to('A', 'UTF8')" if design in BYTES else "'A'"
+    with opened(database) as connection:
+        for _ in range(2):
+            call(connection, layout, "push", text)
+        call(connection, layout, "pop")
+    if design.startswith("batch"):
+        query(database, "UPDATE orders SET queue_date_time = queue_date_time + interval '1 h' WHERE status = 1")
+    before = query(database, "SELECT * FROM orders ORDER BY 1, 2")
+    operator = Operator(desk_at(database, tmp_path))
+    state = "done" if design == "flag" else None
+    done = applied(operator.requeue(layout, Choice(state=state, owner_states=ALL)))
+    assert query(database, "SELECT * FROM orders ORDER BY 1, 2") != before
+    assert applied(operator.undo(done.operation, Choice())).done == 1
+    assert query(database, "SELECT * FROM orders ORDER BY 1, 2") == before
+
+
+def test_several_that_go_to_the_front_keep_their_order_and_one_that_is_before_it_keeps_its_place(
+    database: str, tmp_path: Path
+) -> None:
+    layout = replace(made(database, "batch_fast"), owner=None, timeout_s=0.0)
+    with opened(database) as connection:
+        for _ in range(6):
+            call(connection, layout, "push", "'x'")
+        call(connection, layout, "pop_batch", "4")
+        query(database, "UPDATE orders SET queue_date_time = now() + interval '1 h' WHERE queue_id IN (2, 3)")
+        applied(Operator(desk_at(database, tmp_path)).requeue(layout, Choice()))
+        assert [row[0] for row in call(connection, layout, "pop_batch", "9")] == [1, 4, 2, 3, 5, 6]
+
+
+def test_no_number_of_attempts_makes_a_dead_letter_where_nothing_says_so(database: str, tmp_path: Path) -> None:
+    query(database, RIVER.replace("CHECK ((finalized_at IS NOT NULL)", "CHECK (true OR (finalized_at IS NOT NULL)"))
+    query(database, f"{RUNNING} FROM generate_series(1, 40, 13) AS i")
+    layout = replace(JOB, max_attempts=None)
+    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice())
+    assert not any("dead letter" in line for line in prepared.plan.consequences)
+    assert applied(prepared).done == 4
+    assert query(database, "SELECT state, count(*) FROM job GROUP BY 1") == [("available", 4)]
+
+
+def test_each_row_s_own_limit_is_read_and_what_becomes_dead_gets_its_time(database: str, tmp_path: Path) -> None:
+    query(database, RIVER)
+    query(database, f"{RUNNING} FROM generate_series(1, 6) AS i")
+    query(database, "UPDATE job SET max_attempts = 20 WHERE id = 5")
+    before = query(database, "SELECT * FROM job ORDER BY id")
+    operator = Operator(desk_at(database, tmp_path))
+    prepared = operator.requeue(JOB, Choice())
+    assert prepared.plan.refused is None
+    assert "those with as many attempts as their max_attempts become dead letters" in prepared.plan.consequences
+    assert any("finalized_at the time now" in line for line in prepared.plan.consequences)
+    done = applied(prepared)
+    assert done.done == 6
+    assert query(
+        database,
+        "SELECT id, state, finalized_at > now() - interval '1 min', scheduled_at > now() - interval '1 min',"
+        " attempted_at IS NULL FROM job ORDER BY id",
+    ) == [
+        (1, "available", None, True, True), (2, "available", None, True, True), (3, "discarded", True, True, True),
+        (4, "discarded", True, True, True), (5, "available", None, True, True), (6, "discarded", True, True, True),
+    ]  # fmt: skip
+    assert applied(operator.undo(done.operation, Choice())).done == 6
+    assert query(database, "SELECT * FROM job ORDER BY id") == before
+
+
+@pytest.mark.parametrize(
+    ("writes", "choice", "part"),
+    [
+        ((Write("ready", "finalized_at", "null"),), Choice(), "becomes dead"),
+        ((Write("dead", "finalized_at", "now"),), Choice(), "becomes ready"),
+        ((Write("dead", "finalized_at", "now"),), Choice(state="dead"), "becomes ready"),
+    ],
+)
+def test_what_a_constraint_ties_to_the_state_is_in_the_way_until_somebody_says_what_it_gets(
+    database: str, tmp_path: Path, writes: tuple[Write, ...], choice: Choice, part: str
+) -> None:
+    query(database, RIVER)
+    query(database, f"{RUNNING} FROM generate_series(1, 3) AS i")
+    query(database, "INSERT INTO job (state, finalized_at) VALUES ('discarded', now())")
+    before = query(database, "SELECT * FROM job ORDER BY id")
+    prepared = Operator(desk_at(database, tmp_path)).requeue(replace(JOB, writes=writes), choice)
+    assert str(prepared.plan.refused).startswith("finalized_at is in the way: the constraint finalized_or_finalized_at")
+    assert part in str(prepared.plan.refused)
+    with pytest.raises(BadInput, match="in the way"):
+        applied(prepared)
+    assert query(database, "SELECT * FROM job ORDER BY id") == before
+
+
+def test_a_time_that_says_that_a_message_ended_is_in_the_way_without_a_constraint_too(
+    database: str, tmp_path: Path
+) -> None:
+    query(database, "CREATE TABLE job (id int PRIMARY KEY, state text, attempt int, attempted_at timestamptz,"
+                    " \"discardedOn\" timestamptz, failed_by text)")  # fmt: skip
+    query(database, "INSERT INTO job VALUES (1, 'discarded', 9, NULL, now())")
+    layout = replace(JOB, max_attempts=3, order=(), writes=())
+    operator = Operator(desk_at(database, tmp_path))
+    assert str(operator.requeue(layout, Choice(state="dead")).plan.refused).startswith("discardedOn is in the way")
+    query(database, "INSERT INTO job VALUES (2, 'running', 9, now() - interval '1 h', NULL)")
+    assert "becomes dead" in str(operator.requeue(layout, Choice()).plan.refused)
+    assert operator.requeue(replace(layout, max_attempts=None), Choice()).plan.refused is None
+    said = replace(layout, writes=(Write("ready", "discardedOn", "null"), Write("ready", "attempt", "value", 0)))
+    done = applied(operator.requeue(said, Choice(state="dead")))
+    assert query(database, 'SELECT state, attempt, "discardedOn" FROM job WHERE id = 1') == [("available", 0, None)]
+    assert applied(operator.undo(done.operation, Choice())).done == 1
+    assert query(database, 'SELECT state, attempt, "discardedOn" IS NULL FROM job WHERE id = 1') == [
+        ("discarded", 9, False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("write", "part"),
+    [
+        (Write("ready", "nowhere", "null"), "nowhere does not exist"),
+        (Write("ready", "due", "null"), "due takes no NULL"),
+        (Write("ready", "state2", "now"), "now is for times and numbers, and state2 is text"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_in_the_plan(database: str, tmp_path: Path, write: Write, part: str) -> None:
+    query(database, RIVER)
+    query(database, "ALTER TABLE job ADD COLUMN state2 text")
+    query(database, f"{RUNNING} FROM generate_series(1, 2) AS i")
+    prepared = Operator(desk_at(database, tmp_path)).requeue(replace(JOB, writes=(*JOB.writes, write)), Choice())
+    assert part in str(prepared.plan.refused)
+
+
+@pytest.mark.parametrize(
+    ("order", "write", "told", "popped"),
+    [
+        ((Order("due"), Order("id")), Write("ready", "due", "front"), "to the front: poppers take", [3, 1, 2]),
+        ((Order("attempt"), Order("due")), Write("ready", "due", "front"), "the same attempt", [3, 1, 2]),
+        ((Order("due"), Order("id")), Write("ready", "due", "value", 7), "where due 7 puts them", [1, 2, 3]),
+        ((Order("due"), Order("id")), Write("ready", "due", "now"), "where due the time now puts", [1, 2, 3]),
+        ((Order("due"), Order("id")), None, "to their old place by due, id", [1, 3, 2]),
+        ((), None, "is not known", [1, 3, 2]),
+    ],
+)
+def test_in_a_table_of_others_messages_stand_where_the_layout_and_the_plan_say(
+    database: str, tmp_path: Path, order: tuple[Order, ...], write: Write | None, told: str, popped: list[int]
+) -> None:
+    query(database, RIVER)
+    query(database, "INSERT INTO job (due) VALUES (1), (5)")
+    query(database, "INSERT INTO job (state, due, attempted_at) VALUES ('running', 3, now() - interval '1 h')")
+    layout = replace(JOB, order=order, writes=(*JOB.writes[::2], *(() if write is None else (write,))))
+    prepared = Operator(desk_at(database, tmp_path)).requeue(layout, Choice())
+    assert told in prepared.plan.consequences[0]
+    applied(prepared)
+    assert [
+        row[0] for row in query(database, "SELECT id FROM job WHERE state = 'available' ORDER BY due, id")
+    ] == popped

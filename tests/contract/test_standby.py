@@ -1,0 +1,190 @@
+"""A hot standby: rows as old as they are, nothing of what only the primary counts, and no command that would write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from qmon.demo.server import EmbeddedServer
+from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
+from qmon.model.view import QueueView
+from tests.cli.calling import call
+from tests.contract.replica import Standby, replicated
+from tests.contract.watching import installed, watching
+from tests.facts import connected, query
+
+JOBS = Layout(
+    "jobs", "status", TableName("public", "jobs"), id="id",
+    state=StateColumn("status", "ready", "working", "done"), started_at="started_at", enqueued_at="made_at",
+)  # fmt: skip
+LINE = Layout("line", "fifo", TableName("public", "line"), id="id")
+TABLES = """
+    CREATE TABLE jobs (id bigserial PRIMARY KEY, status text NOT NULL DEFAULT 'ready', started_at timestamptz,
+                       made_at timestamptz DEFAULT clock_timestamp());
+    CREATE INDEX ON jobs (status, id); CREATE INDEX ON jobs (status, started_at);
+    CREATE TABLE line (id bigserial PRIMARY KEY, payload text)"""
+
+
+@dataclass
+class Pair:
+    primary: str
+    standby: str
+    servers: tuple[EmbeddedServer, Standby]
+
+    def write(self, sql: str) -> None:
+        """On the primary, and wait until it is here."""
+        query(self.primary, sql)
+        self.servers[1].caught_up("qmon")
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    with replicated() as (primary, standby):
+        made = Pair(primary.url(), standby.url(), (primary, standby))
+        installed(made.primary, "ring", ring_size=64)
+        query(made.primary, TABLES)
+        made.write("SELECT ring_push('x')")
+        yield made
+
+
+def test_rates_come_from_rows_and_what_is_the_primarys_is_unknown(pair: Pair) -> None:
+    pair.write("INSERT INTO jobs (status) SELECT 'ready' FROM generate_series(1, 40)")
+    with watching(pair.standby, [JOBS, LINE]) as watched:
+        watched.queue("jobs", lambda q: q.push_rate.value == 0)
+        for _ in range(5):
+            pair.write("INSERT INTO jobs (status) SELECT 'ready' FROM generate_series(1, 4)")
+            pair.write("UPDATE jobs SET status = 'done' WHERE id IN (SELECT min(id) FROM jobs WHERE status = 'ready')")
+            watched.view()
+        view = watched.view(lambda v: v.queues[0].ready.value == 55)
+    jobs, line = view.queue("jobs"), view.queue("line")
+    assert jobs is not None
+    assert line is not None
+    assert jobs.push_rate.value
+    assert jobs.push_rate.estimated
+    assert jobs.pop_rate.value == pytest.approx(jobs.push_rate.value / 4, rel=0.02)
+    assert jobs.gap.value == 55, "the sequence itself is 32 ahead in the log"
+    assert (jobs.in_progress.value, jobs.stuck.value) == (0, 0)
+    assert jobs.complete_rate.value is None
+    assert jobs.done.reason == COUNTERS
+    assert jobs.pushers.reason == SESSIONS
+    assert jobs.bytes.value
+    assert jobs.use is not None
+    assert jobs.use.dead is None
+    assert jobs.verdict.code == "healthy"
+    assert (line.in_progress.value, line.in_progress.reason) == (None, SESSIONS)
+    assert line.verdict.code == "cannot tell"
+    ring = view.queue("ring")
+    if ring is not None:
+        assert (ring.ready.value, ring.ready.reason) == (None, SEQUENCES)
+
+
+def test_no_pops_is_not_said_of_a_queue_that_drains(pair: Pair) -> None:
+    pair.write("INSERT INTO line (payload) SELECT 'x' FROM generate_series(1, 3000)")
+    seen: list[QueueView] = []
+    with watching(pair.standby, [LINE]) as watched:
+        watched.queue("line")
+        first = len(watched.views)
+        for _ in range(30):
+            pair.write("DELETE FROM line WHERE id IN (SELECT id FROM line ORDER BY id LIMIT 20)")
+            watched.view()
+        seen = [q for v in watched.views[first:] if (q := v.queue("line")) is not None]
+    assert {q.verdict.code for q in seen} == {"cannot tell"}
+    assert {q.pop_rate.value for q in seen} == {None}
+    query(pair.primary, "TRUNCATE line")
+
+
+def test_a_paused_replay_makes_every_figure_old_and_says_so(pair: Pair) -> None:
+    pair.write("INSERT INTO jobs (status) VALUES ('ready')")
+    with watching(pair.standby, [JOBS]) as watched:
+        watched.queue("jobs", lambda q: q.verdict.code == "healthy")
+        query(pair.standby, "SELECT pg_wal_replay_pause()")
+        try:
+            query(pair.primary, "INSERT INTO jobs (status) VALUES ('ready')")
+            view = watched.view(lambda v: v.server.standby and v.server.standby.paused and v.server.standby.behind_s)
+            queue = view.queue("jobs")
+            assert queue is not None
+            assert queue.ready.old
+            assert queue.verdict.code == "cannot tell"
+            assert "replay paused" in queue.verdict.proof
+            answer = call("check", pair.standby, "--timeout", "20")
+            assert answer.exit_code == 3, answer
+            answer = call("doctor", pair.standby)
+            assert "replay paused" in answer.stdout, (answer.stderr, answer.exception)
+        finally:
+            query(pair.standby, "SELECT pg_wal_replay_resume()")
+        watched.queue("jobs", lambda q: q.verdict.code == "healthy")
+
+
+def test_a_figure_is_as_old_as_the_standby_is_behind(pair: Pair) -> None:
+    query(pair.standby, "ALTER SYSTEM SET recovery_min_apply_delay = '1h'")
+    query(pair.standby, "SELECT pg_reload_conf()")
+    try:
+        query(pair.primary, "INSERT INTO jobs (status) VALUES ('ready')")
+        with watching(pair.standby, [JOBS]) as watched:
+            view = watched.view(lambda v: v.server.standby and (v.server.standby.behind_s or 0) > 2)
+            queue = view.queue("jobs")
+            assert queue is not None
+            assert view.server.standby is not None
+            assert queue.ready.age_s == pytest.approx(view.server.standby.behind_s or 0, abs=0.1)
+            watched.queue("jobs", lambda q: q.ready.old and q.verdict.code == "cannot tell")
+    finally:
+        query(pair.standby, "ALTER SYSTEM RESET recovery_min_apply_delay")
+        query(pair.standby, "SELECT pg_reload_conf()")
+    pair.servers[1].caught_up("qmon")
+
+
+WRITES = {
+    "requeue": ["ring", "--yes"],
+    "purge": ["ring", "--yes"],
+    "pause": ["ring", "--yes"],
+    "resume": ["ring", "--yes"],
+    "undo": ["last", "--yes"],
+    "repair": ["ring", "--yes"],
+    "end-blocker": ["1", "--yes"],
+    "gate install": ["ring", "--yes"],
+    "gate remove": ["ring", "--yes"],
+    "trash empty": ["--yes"],
+    "setup": [],
+    "install": ["fifo", "--schema", "public"],
+    "uninstall": ["ring", "--yes"],
+    "bench": ["--designs", "fifo", "--for", "1s"],
+    "load": ["ring", "--for", "1s"],
+    "archive": ["ring"],
+}
+
+
+@pytest.mark.parametrize("command", WRITES)
+def test_a_command_that_writes_is_refused_in_a_line_before_anything_is_sent(pair: Pair, command: str) -> None:
+    words, log = command.split(), pair.servers[1].log
+    before = log.stat().st_size
+    answer = call(words[0], *words[1:], pair.standby, *WRITES[command])
+    assert answer.exit_code == 2, answer
+    assert "is a standby" in answer.stderr
+    assert len(answer.stderr.strip().splitlines()) == 1, answer.stderr
+    assert b"ERROR" not in log.read_bytes()[before:]
+
+
+def test_what_only_reads_is_not_refused(pair: Pair) -> None:
+    for command in ("operations", "trash list", "queues", "setup --print", "doctor"):
+        answer = call(*command.split(), pair.standby)
+        assert answer.exit_code in (0, 1), (command, answer.stderr)
+        assert "is a standby" not in answer.stderr
+
+
+def test_after_a_promotion_the_figures_come_back_by_themselves() -> None:
+    with replicated() as (primary, standby):
+        query(primary.url(), TABLES)
+        standby.caught_up("qmon")
+        with watching(standby.url(), [JOBS, LINE]) as watched:
+            watched.queue("line", lambda q: q.in_progress.value is None)
+            query(standby.url(), "SELECT pg_promote()")
+            watched.queue("line", lambda q: q.push_rate.value == 0 and q.in_progress.value == 0)
+            with connected(standby.url()) as session:
+                session.execute("INSERT INTO line (payload) SELECT 'x' FROM generate_series(1, 50)")
+            line = watched.queue("line", lambda q: q.push_rate.value)
+            assert not line.push_rate.estimated
+            assert line.push_rate.value == pytest.approx(50 / (line.window_s or 0), rel=0.01)
+            assert watched.views[-1].server.standby is None

@@ -1,0 +1,93 @@
+"""A claim of an article, and what became of it on a real PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from tests.soak.articles.scene import Scene
+
+HOLDS = "holds"
+SQL_SERVER_ONLY = "SQL Server only: not shown here"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was measured, in words, and whether it is as the claim's verdict says."""
+
+    figure: str
+    as_said: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of an article, in our words.
+
+    ``shown_by``: the command or statements that show it. ``verdict``: what is true of it on PostgreSQL: holds, holds
+    otherwise, or does not hold here, because …. ``show``: measures it; ``None`` where the verdict says why it cannot
+    be shown. ``or_else``: the verdict where a figure depends on the machine and came out the other way; a claim
+    without one is broken then.
+    """
+
+    article: str
+    says: str
+    shown_by: str
+    verdict: str
+    show: Callable[[Scene], Found] | None = None
+    or_else: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table; ``broken``: the run has failed."""
+
+    version: str
+    article: str
+    says: str
+    shown_by: str
+    figure: str
+    verdict: str
+    broken: bool = False
+
+
+def judged(claim: Claim, scene: Scene) -> Row:
+    """Measure a claim; what goes wrong meanwhile breaks it."""
+    told = (scene.version, claim.article, claim.says, claim.shown_by)
+    if claim.show is None:
+        return Row(*told, "", claim.verdict)
+    try:
+        found = claim.show(scene)
+    except Exception as error:  # the others are still to be shown, and the run fails
+        return Row(*told, f"{type(error).__name__}: {error}"[:300], f"BROKEN, expected: {claim.verdict}", broken=True)
+    if found.as_said:
+        return Row(*told, found.figure, claim.verdict)
+    if claim.or_else:
+        return Row(*told, found.figure, claim.or_else)
+    return Row(*told, found.figure, f"BROKEN, expected: {claim.verdict}", broken=True)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """All rows as text, by article: the claim, and below it what shows it, its figure and its verdict by version."""
+    lines: list[str] = []
+    for article in dict.fromkeys(row.article for row in rows):
+        mine = [row for row in rows if row.article == article]
+        lines += ["", article, "-" * len(article)]
+        for says in dict.fromkeys(row.says for row in mine):
+            same = [row for row in mine if row.says == says]
+            lines += [says, f"    shown by  {same[0].shown_by}"]
+            lines += _figures(same)
+    broken = sum(row.broken for row in rows)
+    return "\n".join([*lines, "", f"{len(rows)} rows, {broken} broken"])
+
+
+def _figures(rows: Iterable[Row]) -> list[str]:
+    """Figure and verdict of each version; once where they are the same in all."""
+    told = {row.version: (row.figure, row.verdict) for row in rows}
+    if len(set(told.values())) == 1:
+        told = {"": next(iter(told.values()))}
+    lines: list[str] = []
+    for version, (figure, verdict) in told.items():
+        name = f"PostgreSQL {version}: " if version else ""
+        lines.append(f"    {'figure':<10}{name}{figure}" if figure else f"    {'':<10}{name}".rstrip())
+        lines.append(f"    {'verdict':<10}{verdict}")
+    return [line for line in lines if line.strip()]

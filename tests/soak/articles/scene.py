@@ -1,0 +1,195 @@
+"""Where claims are shown: a server, a fresh database for each claim, and what is counted there."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pyodbc
+
+from qmon.demo.server import EmbeddedServer
+from qmon.model.layout import Layout
+from qmon.operate.trial import place
+from qmon.workload.bench.cases import Part, Plan
+from qmon.workload.bench.results import Report
+from qmon.workload.bench.run import run_bench
+from tests.contract.test_versions import PROGRAMS as PROGRAMS
+from tests.facts import connected, query, wait_until
+from tests.queues import BYTES, ENGINE, made, routine, target_of
+
+SETTINGS: Final = {"autovacuum": "off", "synchronous_commit": "off", "deadlock_timeout": "200ms"}
+LOCK_NOT_AVAILABLE: Final = "55P03"
+_COUNTED: Final = """
+    SELECT
+        coalesce(sum(i.heap_blks_hit + i.heap_blks_read + coalesce(i.idx_blks_hit + i.idx_blks_read, 0)), 0),
+        coalesce(sum(coalesce(i.toast_blks_hit + i.toast_blks_read + i.tidx_blks_hit + i.tidx_blks_read, 0)), 0),
+        coalesce(sum(t.n_tup_upd), 0), coalesce(sum(t.n_tup_hot_upd), 0)
+    FROM pg_stat_user_tables AS t JOIN pg_statio_user_tables AS i USING (relid)"""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What some work has touched: pages of tables and indexes, of payloads in TOAST; updates, and those HOT."""
+
+    pages: float
+    payload: float
+    updates: float
+    hot: float
+
+
+@dataclass(frozen=True)
+class Queue:
+    """An installed queue and how it is pushed into and popped from, messages being text."""
+
+    url: str
+    layout: Layout
+
+    @property
+    def table(self) -> str:
+        """The quoted name of its table."""
+        return ENGINE.quote(self.layout.table.parts)
+
+    def routine(self, verb: str) -> str:
+        """The quoted name of one of its routines."""
+        return routine(self.layout, verb)
+
+    def _text(self, expression: str) -> str:
+        return f"convert_to({expression}, 'UTF8')" if self.layout.design in BYTES else expression
+
+    def push(self, session: pyodbc.Connection, *messages: str, more: str = "") -> None:
+        """Push messages one by one; ``more``: arguments after the message."""
+        for message in messages:
+            asked = f"SELECT {self.routine('push')}({self._text('CAST(? AS text)')}{more})"
+            assert session.execute(asked, message).fetchval() is not None
+
+    def fill(self, count: int, payload: str = "'m' || n") -> None:
+        """Push so many messages in one transaction, in the order of n."""
+        push = f"{self.routine('push')}({self._text(payload)})"
+        query(self.url, f"SELECT count({push}) FROM (SELECT n FROM generate_series(1, {count}) AS n ORDER BY n) AS s")
+
+    def pop(self, session: pyodbc.Connection, arguments: str = "") -> str | None:
+        """The next message, if there is one."""
+        text = "convert_from(payload, 'UTF8')" if self.layout.design in BYTES else "payload"
+        row = session.execute(f"SELECT {text} FROM {self.routine('pop')}({arguments})").fetchone()
+        return None if row is None else str(row[0])
+
+    def taken(self, session: pyodbc.Connection) -> tuple[int, int]:
+        """Id and attempt of the next message of a design that completes."""
+        row = session.execute(f"SELECT id, attempt FROM {self.routine('pop')}()").fetchone()
+        return int(row[0]), int(row[1])
+
+    def drained(self, session: pyodbc.Connection) -> list[str]:
+        """All messages, in the order in which they are popped."""
+        return list(iter(lambda: self.pop(session) or "", ""))
+
+    def waits(self, session: pyodbc.Connection) -> bool:
+        """Whether a pop waits for another session's lock; what it popped otherwise is rolled back or committed."""
+        session.execute("SET lock_timeout = '300ms'")
+        try:
+            self.pop(session)
+        except pyodbc.Error as error:
+            if error.args[0] != LOCK_NOT_AVAILABLE:
+                raise
+            return True
+        return False
+
+
+class Scene:
+    """A fresh database on a server of one version."""
+
+    def __init__(self, server: EmbeddedServer, version: str) -> None:
+        self.server, self.version = server, version
+        self._name = f"claim_{random.getrandbits(48):x}"
+        server.create_database(self._name)
+        self.url = server.url(self._name)
+
+    def close(self) -> None:
+        """Drop the database."""
+        self.server.drop_database(self._name)
+
+    def queue(self, design: str, name: str = "", *, ring_size: int = 1000) -> Queue:
+        """Install a queue, called like its design by default."""
+        return Queue(self.url, made(self.url, design, name or design, ring_size=ring_size))
+
+    @contextlib.contextmanager
+    def sessions(self, count: int, *, autocommit: bool = False) -> Iterator[list[pyodbc.Connection]]:
+        """So many sessions, in transactions of their own unless said otherwise."""
+        with contextlib.ExitStack() as stack:
+            yield [stack.enter_context(connected(self.url, autocommit=autocommit)) for _ in range(count)]
+
+    def number(self, sql: str, *values: object) -> float:
+        """The one number that a statement gives."""
+        return float(str(query(self.url, sql, *values)[0][0]))
+
+    def counted(self, work: Callable[[pyodbc.Connection], object]) -> Counted:
+        """What some work in a session of its own touches; nobody else may be about."""
+        before = self._counted()
+        with connected(self.url) as session:
+            pid = session.execute("SELECT pg_backend_pid()").fetchval()
+            work(session)
+        gone = "SELECT 1 FROM pg_stat_activity WHERE pid = ?"
+        wait_until(lambda: not query(self.url, gone, pid), what="the session has ended and reported")
+        return Counted(*(now - then for now, then in zip(self._counted(), before, strict=True)))
+
+    def _counted(self) -> list[float]:
+        (row,) = query(self.url, _COUNTED)
+        return [float(str(value)) for value in row]
+
+    def pops(self, queue: Queue, count: int) -> float:
+        """Pages of a pop, of so many in a session of their own, whether they find something or not."""
+        return self.counted(lambda session: [queue.pop(session) for _ in range(count)]).pages / count
+
+    def cycles(self, queue: Queue, count: int, payload: str = "") -> Counted:
+        """So many messages of 300 characters pushed and popped one by one, each in a transaction of its own."""
+
+        def work(session: pyodbc.Connection) -> None:
+            for _ in range(count):
+                queue.push(session, payload or "x" * 300)
+                assert queue.pop(session) is not None
+
+        return self.counted(work)
+
+    def setting(self, **settings: str) -> None:
+        """Change settings of the server and wait until sessions have them."""
+        with connected(self.url) as admin:
+            for name, value in settings.items():
+                admin.execute(f"ALTER SYSTEM SET {name} = {value}")
+            admin.execute("SELECT pg_reload_conf()")
+        for name, value in settings.items():
+            shown = "SELECT 1 FROM pg_settings WHERE name = ? AND setting = ?"
+            wait_until(lambda a=shown, n=name, v=value: query(self.url, a, n, v), what=f"{name} is set")  # type: ignore[misc]
+
+    def bench(self, designs: Sequence[str], seconds: float, *, held: bool = False, batch: int = 1) -> dict[str, float]:
+        """Cycles of push and pop a second by design, 4 pushers and 4 poppers; measured once for a server."""
+        return _bench(self.server, tuple(designs), seconds, held, batch)
+
+    def dequeues(self) -> Report:
+        """What batches of the batch designs read, of messages up to 16,000 characters; measured once for a server."""
+        return _dequeues(self.server)
+
+
+@cache
+def _bench(
+    server: EmbeddedServer, designs: tuple[str, ...], seconds: float, held: bool, batch: int
+) -> dict[str, float]:
+    part = Part.HELD if held else Part.HEALTHY
+    plan = Plan(designs, 4, 4, seconds, batches=(batch,), ring_size=10_000, parts=(part,))
+    report = run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", place)
+    return {each.case.design: each.cycles_per_s for each in report.outcomes}
+
+
+@cache
+def _dequeues(server: EmbeddedServer) -> Report:
+    plan = Plan(("batch_single", "batch_split", "batch_fast"), rows=2_000, parts=(Part.DEQUEUE,))
+    return run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", place)
+
+
+def version_of(bin_dir: Path | None, url: str) -> str:
+    """The version, and whose programs these are."""
+    shown = str(query(url, "SHOW server_version")[0][0]).split()[0]
+    return shown if bin_dir is None else f"{shown} of this machine"

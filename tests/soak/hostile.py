@@ -1,0 +1,40 @@
+"""Tables of anybody's making, changed between plan and apply while qmon is killed, on every PostgreSQL there is."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Final
+
+from qmon.demo.server import EmbeddedServer
+from tests.contract.hostile import Count, run
+from tests.contract.test_versions import PROGRAMS
+
+_SETTINGS: Final = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
+
+
+def hostile(tables: int, seed: int, minutes: float) -> Iterator[str]:
+    """So many tables from this seed on, the same on each version, all versions at once; a line for each as it ends.
+
+    At most so long. Raises ``AssertionError`` with the faults, or where there was not the time for all tables.
+    """
+    with ProcessPoolExecutor(len(PROGRAMS)) as workers:
+        until = time.monotonic() + minutes * 60
+        asked = {workers.submit(_on, bin_dir, range(seed, seed + tables), until): bin_dir for bin_dir in PROGRAMS}
+        for each in as_completed(asked):
+            count, seconds = each.result()
+            bin_dir = asked[each]
+            name = "embedded" if bin_dir is None else bin_dir.parent.name
+            yield f"PostgreSQL {name}, seeds from {seed}: {count}; {seconds:.0f} s"
+            assert count.faults == [], "\n".join(count.faults[:20])
+            assert count.tables == tables, f"only {count.tables} of {tables} tables in {minutes:g} minutes"
+
+
+def _on(bin_dir: Path | None, seeds: range, until: float) -> tuple[Count, float]:
+    """What these tables came to on a server of this version, and the seconds that they took."""
+    with EmbeddedServer(bin_dir=bin_dir, settings=_SETTINGS) as server, tempfile.TemporaryDirectory() as folder:
+        began = time.monotonic()
+        return run(server.url(), Path(folder), seeds, until), time.monotonic() - began

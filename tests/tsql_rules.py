@@ -1,0 +1,264 @@
+"""What T-SQL must not do to a queue that others work on: one function, one line for each thing it finds in a file.
+
+Built on the tokenizer of ``tests.tsql``; tables of users are rendered as ``q_table`` and the like.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from tests.tsql import Group, grouped
+
+USERS: Final = frozenset({"q_table", "q_data_table", "q_data"})
+"""What stands for the tables of a user's queue in a rendered statement."""
+LOCKING: Final = frozenset({"UPDLOCK", "XLOCK", "HOLDLOCK", "SERIALIZABLE", "REPEATABLEREAD", "READPAST"})
+TEXTUAL: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "sysname", "text", "ntext"})
+FOREIGN: Final = frozenset({"%%lockres%%", "resource_description"})
+"""Texts whose collation is the server's own, whatever that of the database."""
+COMPARES: Final = frozenset({"=", "<", ">", "IN", "LIKE"})
+_ENDS: Final = frozenset({
+    ";", ",", "AND", "OR", "WHERE", "ON", "WHEN", "THEN", "ELSE", "END", "FROM", "JOIN", "GROUP", "ORDER", "HAVING",
+    "UNION", "SELECT", "SET", "APPLY", "OUTER", "INNER", "LEFT", "CROSS", "OPTION", "CASE", "IF", "BEGIN", "NOT",
+    "RETURN", "VALUES",
+})  # fmt: skip
+Part = str | Group
+
+
+def _word(part: Part | None) -> str:
+    return part.upper() if isinstance(part, str) else ""
+
+
+def _name(part: Part | None) -> str:
+    return part.strip("[]").lower() if isinstance(part, str) else ""
+
+
+def _groups(group: Group) -> Iterator[Group]:
+    yield group
+    for part in group.parts:
+        if isinstance(part, Group):
+            yield from _groups(part)
+
+
+def _statements(whole: Group) -> Iterator[list[Part]]:
+    """What stands between two brackets, statement by statement."""
+    for group in _groups(whole):
+        part: list[Part] = []
+        for each in [*group.parts, ";"]:
+            if each == ";":
+                yield part
+                part = []
+            else:
+                part.append(each)
+
+
+def _flat(parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, Group):
+            yield from _flat(part.parts)
+        else:
+            yield part
+
+
+def problems(text: str, views: Mapping[str, object]) -> list[str]:
+    """Everything that is wrong with a statement. ``views``: the dynamic views whose cost is known."""
+    whole = grouped(text)
+    found = [*_unhinted(whole), *_collations(whole), *_families(whole), *_again(whole), *_unlisted(whole, views)]
+    return list(dict.fromkeys(found))
+
+
+# ------------------------------------------------------------------------------------------------------------ hints
+
+
+def _unhinted(whole: Group) -> Iterator[str]:
+    """Locks on more than rows, and READPAST that row versions would turn into an error (650)."""
+    for parts in _statements(whole):
+        aliases = _changed(parts)
+        for at, part in enumerate(parts):
+            if _name(part) not in USERS or _word(parts[at - 1] if at else None) not in _OPENS:
+                continue
+            alias, hints = _alias_and_hints(parts, at + 1)
+            before = _word(parts[at - 1])
+            changes = before in ("UPDATE", "DELETE") or (alias and alias in aliases) or _deleted_from(parts, at)
+            if (changes or hints & LOCKING) and not hints & {"ROWLOCK", "TABLOCKX"}:
+                yield f"{_name(part)} is locked without ROWLOCK"
+            if "READPAST" in hints and "READCOMMITTEDLOCK" not in hints:
+                yield f"{_name(part)}: READPAST without READCOMMITTEDLOCK"
+
+
+_OPENS: Final = frozenset({"FROM", "JOIN", "UPDATE", "DELETE", "APPLY"})
+
+
+def _changed(parts: Sequence[Part]) -> frozenset[str]:
+    """The aliases that an UPDATE or a DELETE names."""
+    return frozenset(
+        _name(parts[at + 1])
+        for at, part in enumerate(parts[:-1])
+        if _word(part) in ("UPDATE", "DELETE") and isinstance(parts[at + 1], str)
+    )
+
+
+def _deleted_from(parts: Sequence[Part], at: int) -> bool:
+    """DELETE [TOP (n)] FROM table."""
+    words = [_word(part) for part in parts[max(0, at - 4) : at] if isinstance(part, str)]
+    return "DELETE" in words and words[-1] == "FROM" and "SELECT" not in words and "OUTPUT" not in words
+
+
+def _alias_and_hints(parts: Sequence[Part], at: int) -> tuple[str, frozenset[str]]:
+    alias = ""
+    if at < len(parts) and _word(parts[at]) == "AS":
+        alias, at = _name(parts[at + 1]), at + 2
+    if at + 1 < len(parts) and _word(parts[at]) == "WITH" and isinstance(parts[at + 1], Group):
+        hints = parts[at + 1]
+        assert isinstance(hints, Group)
+        return alias, frozenset(_word(part) for part in hints.parts)
+    return alias, frozenset()
+
+
+# ------------------------------------------------------------------------------------------------------- collations
+
+
+def _collations(whole: Group) -> Iterator[str]:
+    """Texts of different origin that are compared with no word about their collation: error 468 on some databases."""
+    strange = set(FOREIGN)
+    for group in _groups(whole):
+        for at, part in enumerate(group.parts):
+            if _name(part) == "%%lockres%%" and _word(_get(group.parts, at + 1)) == "AS":
+                strange.add(_name(group.parts[at + 2]))
+    strange |= {name for group, name in _declared(whole) if group}
+    for group in _groups(whole):
+        for at, part in enumerate(group.parts):
+            if _word(part) not in COMPARES:
+                continue
+            left, right = _operand(group.parts, at, -1), _operand(group.parts, at, 1)
+            words = [word.strip("[]").lower() for word in _flat([*left, *right])]
+            known = strange.intersection(words)
+            same = all("resource_description" in {_name(word) for word in _flat(each)} for each in (left, right))
+            plain = same or _assigned(group.parts, at) or _with_text(left) or _with_text(right)
+            if known and "collate" not in words and not plain:
+                yield f"{min(known)} is compared without COLLATE"
+
+
+def _declared(whole: Group) -> Iterator[tuple[bool, str]]:
+    """Columns of texts in table variables and temporary tables that are declared with their types."""
+    for group in _groups(whole):
+        for at, part in enumerate(group.parts):
+            if _word(part) != "TABLE" or not isinstance(_get(group.parts, at + 1), Group):
+                continue
+            inner = group.parts[at + 1]
+            assert isinstance(inner, Group)
+            for place, each in enumerate(inner.parts[1:], 1):
+                if _name(each) in TEXTUAL:
+                    yield True, _name(inner.parts[place - 1])
+
+
+def _operand(parts: Sequence[Part], at: int, step: int) -> list[Part]:
+    out: list[Part] = []
+    at += step
+    while 0 <= at < len(parts) and _word(parts[at]) not in _ENDS | (COMPARES - {"="}):
+        if _word(parts[at]) == "=" and step > 0:
+            break
+        out.append(parts[at])
+        at += step
+    return out
+
+
+def _assigned(parts: Sequence[Part], at: int) -> bool:
+    """The = of SET and of a variable's value."""
+    for part in reversed(parts[:at]):
+        if _word(part) in ("SET", "DECLARE"):
+            return True
+        if _word(part) in ("WHERE", "ON", "FROM", "AND", "OR", "WHEN", "SELECT", ";"):
+            return False
+    return False
+
+
+def _with_text(operand: Sequence[Part]) -> bool:
+    """A text in quotes takes the collation of what it is compared with."""
+    return len(operand) == 1 and isinstance(operand[0], str) and operand[0].startswith("'")
+
+
+# ----------------------------------------------------------------------------------------------------------- values
+
+
+def _families(whole: Group) -> Iterator[str]:
+    """Values compared with columns of users as Unicode, which turns each varchar of an index and so seeks nothing.
+
+    The filter of an index is shown with its value as a literal, and compares nothing.
+    """
+    if [_word(part) for part in whole.parts[:2]] == ["CREATE", "INDEX"]:
+        return
+    unicode = {name for group in _groups(whole) for name in _variables(group.parts)}
+    for group in _groups(whole):
+        for at, part in enumerate(group.parts):
+            if part != "=":
+                continue
+            left, right = _operand(group.parts, at, -1), _operand(group.parts, at, 1)
+            for column, value in ((left, right), (right, left)):
+                if not (column and _name(column[0]).startswith("q_") and len(column) in (1, 3)):
+                    continue
+                words = [word.lower() for word in _flat(value)]
+                if words == ["?"] or (len(words) == 1 and words[0] in unicode) or _cast_to_unicode(value):
+                    yield f"{_name(column[0])} is compared with a value of another type family"
+
+
+def _variables(parts: Sequence[Part]) -> Iterator[str]:
+    for at, part in enumerate(parts[:-1]):
+        if isinstance(part, str) and part.startswith("@") and _name(parts[at + 1]) in ("nvarchar", "nchar"):
+            yield part.lower()
+
+
+def _cast_to_unicode(value: Sequence[Part]) -> bool:
+    words = [word.lower() for word in _flat(value)]
+    return words[:1] == ["cast"] and "?" in words and ("nvarchar" in words or "nchar" in words)
+
+
+# ------------------------------------------------------------------------------------------- common table expressions
+
+
+def _again(whole: Group) -> Iterator[str]:
+    """Common table expressions that read something and are used twice: each use reads it anew, at another moment."""
+    bodies: dict[str, Group] = {}
+    for group in _groups(whole):
+        for at, part in enumerate(group.parts[:-2]):
+            body = group.parts[at + 2]
+            if not at or _word(group.parts[at - 1]) not in ("WITH", ",") or _word(group.parts[at + 1]) != "AS":
+                continue
+            if isinstance(body, Group) and "SELECT" in {_word(each) for each in body.parts}:
+                bodies[_name(part)] = body
+    uses = dict.fromkeys(bodies, 0)
+    own = {name: {id(group) for group in _groups(body)} for name, body in bodies.items()}
+    for group in _groups(whole):
+        for before, part in pairwise(group.parts):
+            name = _name(part)  # within its own body it is a recursion
+            if name in uses and _word(before) in ("FROM", "JOIN", "APPLY") and id(group) not in own[name]:
+                uses[name] += 1
+    for name, count in uses.items():
+        if count > 1 and _reads(bodies[name], bodies, {name}):
+            yield f"{name} reads a table or view and is used {count} times"
+
+
+def _reads(body: Group, bodies: Mapping[str, Group], seen: set[str]) -> bool:
+    """Whether it reads a user's table or a dynamic view. Those of the catalogue, small and cached, are neither."""
+    words = {word.strip("[]").lower() for word in _flat(body.parts)}
+    if USERS & words or any(word.startswith("dm_") for word in words):
+        return True
+    return any(_reads(bodies[name], bodies, seen | {name}) for name in (bodies.keys() & words) - seen)
+
+
+# ------------------------------------------------------------------------------------------------------------ views
+
+
+def _unlisted(whole: Group, views: Mapping[str, object]) -> Iterator[str]:
+    """Dynamic views whose cost nobody has written down."""
+    words = list(_flat(whole.parts))
+    for at, word in enumerate(words[:-2]):
+        name = words[at + 2].lower() if word.lower() == "sys" and words[at + 1] == "." else ""
+        if re.match(r"(?:dm|fn)_", name) and f"sys.{name}" not in views:
+            yield f"sys.{name} is not in the list of views with their costs"
+
+
+def _get(parts: Sequence[Part], at: int) -> Part | None:
+    return parts[at] if at < len(parts) else None

@@ -1,0 +1,66 @@
+"""On SQL Server a session is proven to hold messages by rows that it has locked and that are not there to be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import Rows
+from qmon.engines.rows import records
+from qmon.model.layout import Layout, TableName
+from qmon.operate.holders import _SEEN, _taken
+from qmon.operate.sql import Sql
+
+LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
+CLUSTERED, OTHER = 72057594000000001, 72057594000000002
+POPPER, PUSHER = 61, 62
+
+
+class Server:
+    """Answers with locks and rows as SQL Server's driver gives them."""
+
+    def __init__(self, locks: list[tuple[int, int, str]], seen: list[str]) -> None:
+        self.asked: list[str] = []
+        self._rows: dict[str, list[tuple[object, ...]]] = {
+            "held_locks": [*locks],
+            "seen_locks": [(place,) for place in seen],
+            "seen_locks_any": [(place,) for place in seen],
+        }
+
+    def fetch(self, kind: type[Any], name: str, names: Mapping[str, object], values: Mapping[str, object]) -> list[Any]:
+        self.asked.append(name)
+        query = queries.load("sqlserver", name, (16, 0))
+        assert query.names <= names.keys()
+        assert set(query.parameters) <= values.keys()
+        return records(kind, Rows(query.columns, tuple(self._rows[name.rpartition("/")[2]])))
+
+
+def taken(layout: Layout, locks: list[tuple[int, int, str]], seen: list[str]) -> dict[int, int]:
+    return _taken(cast(Sql, Server(locks, seen)), layout)
+
+
+def test_an_idle_pusher_holds_no_message_and_a_popper_holds_what_it_took() -> None:
+    locks = [
+        (POPPER, CLUSTERED, "(01)"), (POPPER, CLUSTERED, "(02)"), (POPPER, OTHER, "(a1)"), (POPPER, OTHER, "(a2)"),
+        (PUSHER, CLUSTERED, "(03)"), (PUSHER, OTHER, "(a3)"),
+    ]  # fmt: skip
+    assert taken(LAYOUT, locks, ["(03)", "(04)"]) == {POPPER: 2, PUSHER: 0}
+    assert taken(LAYOUT, locks, ["(a3)", "(a4)"]) == {POPPER: 2, PUSHER: 0}, "whichever index the server has read"
+
+
+@pytest.mark.parametrize(
+    "layout", [replace(LAYOUT, design="heap", id=None), replace(LAYOUT, design="pending", due_at="DueTime")]
+)
+def test_where_pushed_rows_may_be_anywhere_all_must_have_been_seen(layout: Layout) -> None:
+    locks = [(PUSHER, CLUSTERED, "1:104:7")]
+    assert taken(layout, locks, [f"1:104:{slot}" for slot in range(10, 20)]) == {PUSHER: 1}
+    assert taken(layout, locks, [f"1:104:{slot}" for slot in range(10, 10 + _SEEN)]) == {}
+
+
+def test_who_has_locked_more_than_is_compared_is_proven_to_hold_nothing() -> None:
+    locks = [(PUSHER, CLUSTERED, f"({n})") for n in range(_SEEN)]
+    assert taken(LAYOUT, locks, ["(1)"]) == {}

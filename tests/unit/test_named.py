@@ -1,0 +1,108 @@
+"""Names on SQL Server that are no tables which can be watched, as its rows tell them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.layout_io import layout_from_dict
+from qmon.monitor.named import ADVICE, MADE_FROM
+from qmon.monitor.resolve import resolve
+from tests.replayed import Driver, connection, said
+
+Named = tuple[str, str, bool, str, str | None, str | None, str | None]
+KINDS: Final[dict[str, tuple[list[Named], str]]] = {
+    "view": (
+        [("dbo", "Orders", True, "view", None, "dbo", "A")],
+        "dbo.Orders is a view of dbo.A: name dbo.A instead",
+    ),
+    "view over a join": (
+        [("dbo", "Orders", True, "view", None, "dbo", name) for name in "ABCDE"],
+        "dbo.Orders is a view of dbo.A and dbo.B and dbo.C and dbo.D and more: name the table that holds the messages",
+    ),
+    "view whose tables our role may not see": (
+        [("dbo", "Orders", True, "view", None, None, None)],
+        "dbo.Orders is a view: name the table that it reads",
+    ),
+    "view of another schema, which is not found without naming it": (
+        [("app", "Orders", False, "view", None, "dbo", "B"), ("dbo", "Orders", True, "view", None, "dbo", "A")],
+        "dbo.Orders is a view of dbo.A: name dbo.A instead",
+    ),
+    "synonym": (
+        [("dbo", "Orders", True, "synonym", None, "dbo", "A")],
+        "dbo.Orders is a synonym for dbo.A: name dbo.A instead",
+    ),
+    "synonym that names no schema": (
+        [("dbo", "Orders", True, "synonym", None, None, "A")],
+        "dbo.Orders is a synonym for A: name A instead",
+    ),
+    "synonym that leads to another server": (
+        [("dbo", "Orders", True, "synonym", "[far].[shop].[dbo].[A]", "dbo", "A")],
+        "dbo.Orders is a synonym for [far].[shop].[dbo].[A]: make that database a target of its own and name it there",
+    ),
+    "memory-optimized table": (
+        [("dbo", "Orders", True, "memory-optimized table", None, None, None)],
+        "dbo.Orders is a memory-optimized table: it has none of the locks and counters that qmon reads: name a table "
+        "on disk",
+    ),
+    "temporal history table": (
+        [("dbo", "Orders", True, "temporal history table", None, "dbo", "Now")],
+        "dbo.Orders is a temporal history table of dbo.Now: name dbo.Now instead",
+    ),
+    "external table": (
+        [("dbo", "Orders", True, "external table", None, None, None)],
+        "dbo.Orders is an external table: its rows are kept elsewhere: make that server a target of its own and name "
+        "the table there",
+    ),
+    "queue of Service Broker": (
+        [("dbo", "Orders", True, "queue of Service Broker", None, None, None)],
+        "dbo.Orders is a queue of Service Broker and no table; qmon queues lists what there is",
+    ),
+}
+ORDERS: Final = layout_from_dict({"name": "orders", "table": "Orders", "design": "fifo", "id": "Id"})
+
+
+class Server(Driver):
+    """A server without tables, on which the name that is asked for is this."""
+
+    def __init__(self, rows: list[Named]) -> None:
+        super().__init__()
+        self.rows = rows
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+        columns, _ = super().answer(text)
+        if self.asked[-1] == "catalog/named":
+            assert self.values == ("Orders", "", ""), "in the order of the text: its name, its schema twice"
+        rows: dict[str, list[tuple[object, ...]]] = {
+            "catalog/registry": [(False, False)],
+            "catalog/named": [*self.rows],
+        }
+        return columns, rows.get(self.asked[-1], [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_table_is_called_what_it_is(kind: str) -> None:
+    rows, words = KINDS[kind]
+    server = Server(rows)
+    found = resolve(connection(server, (16, 0)), SqlServer(), [ORDERS])
+    assert [(problem.queue, problem.reason, problem.gone) for problem in found.problems] == [("orders", words, True)]
+    assert server.asked.count("catalog/named") == 1, "asked about once, however often the name is looked up"
+
+
+def test_where_the_server_does_not_tell_the_table_is_missing_as_ever() -> None:
+    server = Server([])
+    server.broken["catalog/named"] = said("42000", "The SELECT permission was denied on the object 'objects' (229)")
+    (problem,) = resolve(connection(server, (16, 0)), SqlServer(), [ORDERS]).problems
+    assert problem.reason.startswith("there is no table Orders, or our role may not see it")
+
+
+@pytest.mark.parametrize("file", [each for each in queries.all_files() if each.name == "catalog/named"], ids=str)
+def test_each_kind_that_a_statement_tells_has_its_words(file: queries.SqlFile) -> None:
+    plain = {"sequence", "index", "type", "queue of Service Broker", "foreign table"}
+    kinds = set(re.findall(r"(?:THEN|ELSE) N?'([^']+)'", queries.read(file).text))
+    assert len(kinds) >= 5
+    assert kinds <= {*ADVICE, *MADE_FROM, *plain}

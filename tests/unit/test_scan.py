@@ -1,0 +1,114 @@
+"""Scans of tables keep to their budget; on SQL Server they go along the clustered key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.counts import PartSample
+from qmon.model.facts import Column, TableFacts
+from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.observer import AT_ONCE, Budget
+from qmon.monitor.indexes import proposals
+from qmon.monitor.jobs import Book
+from qmon.monitor.own_use import OwnUses
+from qmon.monitor.queue_probes import Spec, names_of
+from qmon.monitor.scan import AT_ONCE_PAGES, Scan, Throttle, allowance
+from tests.replayed import Driver, connection
+from tests.tsql_types import Type
+
+JOBS = Layout(
+    "jobs", "status", TableName("dbo", "Jobs"), id="Id", started_at="At",
+    state=StateColumn("Status", "ready", "working", "done", "dead"),
+)  # fmt: skip
+FACTS = TableFacts(
+    11, columns=(Column("Id", "bigint", True), Column("Status", "varchar", True)),
+    slow=dict.fromkeys(("ready", "oldest", "in_progress", "stuck", "dead"), "no index"),
+)  # fmt: skip
+ROWS = 1000
+
+
+def test_ranges_are_short_and_their_cost_stays_within_half_the_budget() -> None:
+    throttle, allowed = Throttle(), allowance(Budget(share=0.01), None, 10**6)
+    assert allowed.share == 0.005
+    spent = rested = 0.0
+    for _ in range(50):
+        pages = throttle.pages
+        spent += pages * 50e-6
+        rested += throttle.learn(pages, pages * 50e-6, allowed)
+        assert pages * 50e-6 < 0.01
+    assert spent / (spent + rested) == pytest.approx(0.005, rel=0.01)
+
+
+def test_what_others_make_a_range_wait_is_none_of_its_cost() -> None:
+    throttle, allowed = Throttle(), allowance(Budget(), None, 10**6)
+    throttle.learn(100, 0.005, allowed)
+    assert throttle.learn(100, 2.0, allowed) == 0.0
+    assert throttle.pages == 100
+
+
+def test_cheap_pages_are_read_no_faster_than_the_disk_may_be_used() -> None:
+    throttle, allowed = Throttle(), allowance(AT_ONCE, None, 10**6)
+    assert throttle.learn(1000, 0.0001, allowed) == pytest.approx(0.5, rel=0.01)
+
+
+def test_a_look_takes_more_for_a_small_table_than_for_a_large_one() -> None:
+    small, large = (allowance(AT_ONCE, 8.0, pages) for pages in (AT_ONCE_PAGES, AT_ONCE_PAGES + 1))
+    assert small.seconds(AT_ONCE_PAGES) < 1.0
+    assert large.seconds(AT_ONCE_PAGES + 1) > 4.0
+    assert large.share < small.share
+
+
+class _Table(Driver):
+    """A clustered table whose key is 1 to ``ROWS``: answers a range as the statement asks for it."""
+
+    def __init__(self) -> None:
+        super().__init__(self.range)
+        query = queries.load("sqlserver", "probe/scan_state", (16, 0))
+        names = names_of(JOBS, FACTS) | {"part": ("dbo", "Jobs"), "place": "Id"}
+        self.names = queries.render(query, {name: names.get(name) for name in query.names}, SqlServer()).parameters
+        self.limits: list[int] = []
+
+    def range(self, name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequence[tuple[object, ...]]:
+        asked = dict(zip(self.names, self.values, strict=True))
+        limit = int(str(asked["limit"]))
+        first = int(str(asked["after"] or 0)) + 1
+        seen = range(first, min(first + limit, ROWS + 1))
+        self.limits.append(limit)
+        row = {
+            "counted_at": 1000.0 + first, "rows_seen": len(seen), "ready": len(seen), "in_progress": 0, "timed": 0,
+            "stuck": 0, "scheduled": 0, "dead": 0, "oldest_at": None, "longest_at": None,
+            "next_place": str(seen[-1]) if seen else None,
+        }  # fmt: skip
+        return [tuple(row[column] for column, _ in columns)]
+
+
+def test_sql_server_is_read_along_the_clustered_key_each_row_once() -> None:
+    table = _Table()
+    part = PartSample(11, "dbo", "Jobs", 100, ROWS, "Id")
+    scan = Scan(Book(SqlServer(), (16, 0)), Spec(JOBS, FACTS), [part])
+    at, shares = connection(table, (16, 0)), []
+    while not scan.done:
+        scan.step(at, OwnUses(), 16)
+        shares.append(scan.share)
+    assert scan.count(5.0).ready == ROWS
+    assert set(table.limits) == {160}
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_a_heap_is_one_statement() -> None:
+    part = PartSample(11, "dbo", "Jobs", 100, ROWS, None)
+    assert not Scan(Book(SqlServer(), (16, 0)), Spec(JOBS, FACTS), [part]).by_range
+
+
+def test_the_indexes_for_sql_server_compare_the_state_without_converting_it() -> None:
+    told = [each.statement for each in proposals(JOBS, FACTS, SqlServer())]
+    assert told[1] == "CREATE INDEX [IX_Jobs_in_progress] ON [dbo].[Jobs] ([At]) WHERE [Status] = 'working'"
+    numbers = replace(JOBS, state=StateColumn("Status", 1, 2))
+    facts = replace(FACTS, columns=(Column("Id", "bigint", True), Column("Status", "tinyint", True)))
+    assert proposals(numbers, facts, SqlServer())[1].statement.endswith("WHERE [Status] = 2")

@@ -1,0 +1,102 @@
+"""What SQL Server has counted of a table vanishes at times: then nothing is known of its rates, or made up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.model.counts import TableCount
+from qmon.model.facts import TableFacts
+from qmon.model.layout import Layout, TableName
+from qmon.model.samples import DepthSample, HeadSample
+from qmon.monitor.collector import Collector
+from qmon.monitor.jobs import Book
+from qmon.monitor.queue_probes import QueueProbes
+from qmon.monitor.resolve import Resolved
+from qmon.monitor.source import Focus
+from tests.replayed import connection
+from tests.unit.test_sqlserver_clues import FIFO, watched
+from tests.unit.test_sqlserver_clues import TABLE as FACTS
+from tests.unit.test_sqlserver_replay import Idle
+from tests.unit.test_sqlserver_texts import Counting
+
+BINARY = " COLLATE Latin1_General_BIN2"
+NOTHING: dict[str, object] = dict.fromkeys(
+    ("scans", "latch_waits", "latch_wait_s", "lock_waits", "lock_wait_s", "splits", "inserted", "updated", "deleted")
+)
+SAME: dict[str, object] = {
+    "table_id": FACTS.table_id, "index_id": 0, "files": 7, "called": "dbo.Orders", "readable": True,
+    "started_at": 1.7e9, "stats_reset_at": None,
+}  # fmt: skip
+
+
+def counted(inserted: int | None) -> dict[str, object]:
+    return SAME | NOTHING if inserted is None else SAME | {"inserted": inserted, "updated": 0, "deleted": 0}
+
+
+def pushes(totals: list[int | None]) -> list[Any]:
+    """The rate of pushes in each poll, a second apart, in which the server says these totals."""
+
+    def rows(poll: int) -> tuple[Mapping[str, object], ...]:
+        return (counted(totals[poll - 1]) | {"live": 500 + 5 * poll},)
+
+    server = {"probe/table_counters": rows, "probe/server": lambda poll: (SAME | {"now_at": 1.75e9 + poll},)}
+    return [view.queues[0].push_rate for view in watched(FIFO, FACTS, server, len(totals))]
+
+
+def test_a_table_is_asked_about_once_a_poll() -> None:
+    driver = Counting()
+    collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
+    collector.use(Resolved((FIFO,), {FIFO.queue: FACTS}))
+    collector.collect(1, 1.0, Focus())
+    assert sum(text.count("dm_db_index_operational_stats(") for text, _ in driver.sent) == 1
+
+
+def test_where_the_server_has_counted_nothing_it_is_said_so() -> None:
+    seen = pushes([None, None, None, None])
+    assert [rate.value for rate in seen] == [None] * 4
+    assert seen[0].reason == "the server has counted nothing of this table yet, or has forgotten it"
+    assert seen[3].reason == "the server has counted nothing of this table since 3 s ago"
+
+
+@pytest.mark.parametrize("forgotten", [None, 0, 3], ids=["no row", "from 0 on", "from 3 on"])
+def test_counters_that_begin_anew_give_no_rate_below_0_and_none_too_large(forgotten: int | None) -> None:
+    seen = [rate.value for rate in pushes([10**9, 10**9 + 5, forgotten, 8, 13, 18])]
+    assert seen[1] == 5.0
+    assert seen[2] is None
+    assert all(value is None or value == 5.0 for value in seen)
+    assert seen[5] == 5.0
+
+
+def asked(facts: TableFacts) -> QueueProbes:
+    return QueueProbes(Book(SqlServer(), (16, 0)), Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), facts)
+
+
+def test_no_rows_where_some_are_seen_is_not_believed() -> None:
+    probes = asked(FACTS)
+    assert probes.believed(DepthSample(1.0, 0), HeadSample("7", 1.0, 18)) is None
+    assert probes.believed(DepthSample(2.0, 0), HeadSample(None, None, 0)) == DepthSample(2.0, 0)
+
+
+def test_no_rows_after_an_exact_count_of_some_is_doubted_until_they_are_counted_again() -> None:
+    probes = asked(TableFacts(12))
+    assert probes.believed(DepthSample(1.0, 18), None, TableCount(0.5, 0.0, 10.0, 1, 18)) == DepthSample(1.0, 18)
+    for at in range(2, 9):
+        assert probes.believed(DepthSample(at, 0), None, TableCount(0.5, 0.0, 10.0, 1, 18)) is None
+    assert probes.jobs(0.0, 1, None), "the server is asked again"
+    assert probes.believed(DepthSample(9.0, 0), None, TableCount(8.5, 0.0, 10.0, 1, 0)) == DepthSample(9.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("version", "names"),
+    [(11, "= DB_NAME()"), (16, "IN (d.name, d.physical_database_name)"), (AZURE, "= d.physical_database_name")],
+)
+def test_the_counters_of_a_database_are_found_by_the_name_that_the_server_gives_them(version: int, names: str) -> None:
+    text = queries.load("sqlserver", "probe/server_counters", (version, 0)).text.replace(BINARY, "")
+    assert text.count(f"p.instance_name {names}") == 1
+    assert text.count(f"RTRIM(p.instance_name) {names}") == 1
+    assert "SQLServer:" not in text

@@ -1,0 +1,144 @@
+"""The lock table of SQL Server is dear to read: it is read once for all queues, and in few polls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.layout import Layout, TableName
+from qmon.model.view import View
+from qmon.monitor.collector import Collector
+from qmon.monitor.history import History
+from qmon.monitor.resolve import Resolved
+from qmon.monitor.source import Focus
+from tests.replayed import Driver, connection
+from tests.unit.test_sqlserver_clues import TABLE, answering
+from tests.unit.test_sqlserver_replay import Idle
+from tests.unit.test_sqlserver_texts import Counting
+
+QUEUES = [Layout(f"q{n}", "fifo", TableName("dbo", f"Q{n}"), id="Id") for n in range(12)]
+FACTS = {layout.queue: replace(TABLE, table_id=100 + n) for n, layout in enumerate(QUEUES)}
+
+
+def lock(queue: int, xid: str, place: str, *, taken: bool = True, locks: int = 1) -> dict[str, object]:
+    of = {"table_id": 100 + queue, "index_id": 2, "name": "IX", "xid": xid, "taken": taken, "place": place}
+    return of | {"locks": locks}
+
+
+class Shop:
+    """Twelve queues that are polled two seconds apart."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver, self.now = driver, 0.0
+        self.collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle(), lambda: self.now)
+        self.collector.use(Resolved(tuple(QUEUES), FACTS))
+        self.history = History()
+
+    def poll(self, focus: Focus | None = None) -> View:
+        self.now += 2.0
+        self.driver.poll += 1
+        return self.history.add(self.collector.collect(self.driver.poll, 2.0, focus or Focus()))
+
+
+def served(
+    locks: Sequence[Mapping[str, object]], unseen: Sequence[Mapping[str, object]] = (), *, waiting: bool = False
+) -> Driver:
+    """A server on which these rows are locked; heads move on."""
+    return Driver(
+        answering(
+            {
+                "probe/locks": lambda poll: tuple(locks),
+                "probe/unseen": lambda poll: tuple(unseen),
+                "probe/head": lambda poll: ({"head_id": str(100 + poll), "counted": 7},),
+                "probe/writers": lambda poll: tuple(
+                    {"xid": xid, "session": 60, "transaction_s": 1.0, "state": "active"} for xid in ("7", "8")
+                ),
+                "probe/waits": lambda poll: ({"kind": "Lock" if waiting else "IO", "event": "x", "sessions": 1},),
+                "probe/server": lambda poll: (
+                    {"now_at": 1.75e9 + 2 * poll, "started_at": 1.7e9, "stats_reset_at": None},
+                ),
+            }
+        )
+    )
+
+
+def test_the_lock_table_is_read_once_for_all_queues_and_four_times_a_minute() -> None:
+    driver = Counting()
+    shop = Shop(driver)
+    for _ in range(60):
+        shop.poll()
+    read = [text.count("sys.dm_tran_locks AS") for text, _ in driver.sent]
+    assert max(read) == 1
+    assert 0 < driver.asked.count("probe/locks") <= 60 * 2 / 15 + 1
+
+
+@pytest.mark.parametrize(
+    ("focus", "waiting"), [(Focus(rows_of="q3"), False), (Focus(blocking=True), False), (Focus(), True)]
+)
+def test_it_is_read_in_every_poll_while_a_screen_shows_it_or_sessions_wait_for_locks(
+    focus: Focus, waiting: bool
+) -> None:
+    driver = served([], waiting=waiting)
+    shop = Shop(driver)
+    for _ in range(6):
+        shop.poll(focus)
+    assert driver.asked.count("probe/locks") == 6
+
+
+def test_what_is_locked_and_seen_was_added_and_what_is_locked_and_not_seen_was_taken() -> None:
+    locks = [
+        lock(0, "7", "(a)", locks=2), lock(0, "7", "(b)", locks=2), lock(0, "8", "(c)"),
+        lock(0, "8", "(d)", taken=False), lock(3, "8", "(e)"),
+        lock(3, "8", "(x)") | {"name": "another"},
+    ]  # fmt: skip
+    away = [{"place": place, "keys": 1} for place in ("(a)", "(c)")]
+    driver = served(locks, away)
+    view = Shop(driver).poll()
+    samples = {q.layout.queue: q for q in view.queues}
+    assert [samples[name].in_progress.value for name in ("q0", "q1", "q3")] == [3.0, 0.0, 0.0]
+    assert driver.asked.count("probe/unseen") == 2, "only queues with rows taken or added are asked"
+
+
+def test_where_a_pop_changes_two_keys_of_an_index_two_locks_are_one_row() -> None:
+    locks = [lock(0, "7", place, locks=4) for place in ("(a)", "(b)", "(c)", "(d)")]
+    driver = served(locks, [{"place": place, "keys": 2} for place in ("(a)", "(b)", "(c)", "(d)")])
+    assert Shop(driver).poll().queues[0].in_progress.value == 2.0
+
+
+def test_between_two_looks_the_figure_of_the_last_one_stays_and_says_how_old_it_is() -> None:
+    shop = Shop(served([lock(0, "7", "(a)")], [{"place": "(a)", "keys": 1}]))
+    views = [shop.poll() for _ in range(9)]
+    shown = [view.queues[0].in_progress for view in views]
+    assert [each.value for each in shown] == [1.0] * 9
+    assert [each.age_s for each in shown] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 0.0]
+    assert not any(each.old for each in shown)
+
+
+def test_locks_that_could_not_be_read_are_no_rows_that_nobody_holds() -> None:
+    driver = served([lock(0, "7", "(a)")], [{"place": "(a)", "keys": 1}])
+    driver.refused = frozenset({"probe/locks"})
+    assert Shop(driver).poll().queues[0].in_progress.value is None
+
+
+def test_the_statements_of_few_sessions_are_read_in_a_poll_and_of_all_now_and_then() -> None:
+    driver = Noting()
+    shop = Shop(driver)
+    for _ in range(10):
+        shop.poll()
+    assert driver.texts == [500, 50, 50, 50, 50, 500, 50, 50, 50, 50]
+
+
+class Noting(Driver):
+    """Keeps of how many sessions the statements are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[object] = []
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
+        if text.startswith("/* qmon probe/clients */"):
+            self.texts.append(self.values[-1])
+        return super().answer(text)

@@ -1,0 +1,161 @@
+"""The rights that acting asks for on SQL Server are those that each version has, and open nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, Connection, Rows
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.layout import TableName
+from qmon.operate import stores
+from qmon.operate.sql import Sql
+from qmon.operate.table import Column, Structure
+
+ASKED = {
+    15: {"VIEW SERVER STATE", "ALTER ANY CONNECTION"},
+    16: {"VIEW SERVER PERFORMANCE STATE", "ALTER ANY CONNECTION"},
+    100: {"VIEW DATABASE STATE", "KILL DATABASE CONNECTION"},
+}
+"""What sees the sessions of others and ends them: before 2022, from then on, and in Azure SQL Database."""
+
+
+def text(name: str, version: int) -> str:
+    return queries.load("sqlserver", name, (version, 0)).text
+
+
+def rights(name: str, version: int) -> set[str]:
+    found = re.findall(r"\b(?:VIEW|ALTER ANY|KILL) [A-Z ]*(?:STATE|CONNECTION)\b", text(name, version))
+    return set(found)
+
+
+@pytest.mark.parametrize("version", ASKED)
+@pytest.mark.parametrize(
+    "name", ["action/sessions/rights", "action/sessions/session", "action/operate/facts", "control/operator_signal",
+             "control/operations"],
+)  # fmt: skip
+def test_acting_asks_for_the_rights_that_the_version_has(name: str, version: int) -> None:
+    assert rights(name, version) <= ASKED[version]
+    assert rights(name, version)
+
+
+def test_azure_has_no_roles_of_the_server() -> None:
+    assert "SERVER ROLE" in text("control/operator_signal", 16)
+    assert "SERVER" not in text("control/operator_signal", 100)
+    assert "SUSER_ID" not in text("catalog/setup", 100)
+
+
+def test_an_operator_alters_no_schema_and_makes_no_table() -> None:
+    made = [
+        file.name for file in queries.all_files() if file.engine == "sqlserver" and "control/operator_" in file.name
+    ]
+    for version in (11, 16, 100):
+        for name in made:
+            if not queries.exists("sqlserver", name, (version, 0)):
+                continue
+            for given, schema in re.findall(r"GRANT ([A-Z, ]+) ON SCHEMA::(\w+)", text(name, version)):
+                rows = "SELECT, INSERT, UPDATE, DELETE" if schema == "qmon_store" else "SELECT"
+                assert given == rows, name
+            assert not re.search(r"\b(?:ALTER|CONTROL)\b[A-Z, ]* ON (?:OBJECT|DATABASE)::", text(name, version)), name
+            assert "GRANT CREATE" not in text(name, version), name
+    assert "CREATE SCHEMA qmon_store AUTHORIZATION qmon_store" in text("control/05_store", 11)
+    assert "sys.triggers" in text("action/operate/stores", 11), "a trigger would run with the rights of who acts next"
+
+
+PROCEDURES = {"control/06_make_store": {"DELETE", "UPDATE", "SELECT"}, "control/07_put_back": {"INSERT", "SELECT"}}
+"""The procedures that run as the owner of qmon's schema, and what the caller must be allowed to do himself."""
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_what_runs_as_the_owner_asks_first_what_its_caller_may(name: str) -> None:
+    body = text(name, 11)
+    caller = re.search(r"\bEXECUTE AS CALLER;(.*?)\bREVERT;", body, re.S)
+    assert caller is not None
+    assert "IS_ROLEMEMBER(N'qmon_operator') = 1" in caller[1]
+    assert set(re.findall(r"N'(SELECT|INSERT|UPDATE|DELETE)'", caller[1])) == PROCEDURES[name]
+    refused, first = body.index("RETURN 1"), body.index("EXEC sys.sp_executesql @text")
+    assert caller.start() < refused < first
+    assert body.index("@may = 0") < refused
+    assert body.count("EXECUTE AS CALLER;") == body.count("REVERT;") == 1
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_no_text_that_the_owner_runs_holds_what_the_caller_wrote(name: str) -> None:
+    body = re.sub(r"--.*", "", text(name, 11))
+    given = set(re.findall(r"@\w+", body[: body.index("WITH EXECUTE AS OWNER")]))
+    pieces: dict[str, list[str]] = {}
+    for variable, value in re.findall(r"\bSET (@\w+) = (.*?);", body, re.S):
+        pieces.setdefault(variable, []).append(value)
+
+    def joined(value: str) -> set[str]:
+        """The variables that a text is put together of, outside its quotes."""
+        return set(re.findall(r"@\w+", re.sub(r"N?'(?:[^']|'')*'", "", value)))
+
+    waiting, used = ["@text"], set[str]()
+    while waiting:
+        used |= (more := set[str]().union(*(joined(value) for value in pieces[waiting.pop()])) - used)
+        waiting += more & {"@rows", "@name"} & set(pieces)
+    for variable in used & {"@from", "@into", "@list", "@name"}:
+        assert any("QUOTENAME(" in value for value in pieces[variable]), variable
+    kind = {"@kind"} if "@kind, '') NOT IN ('trash', 'kept')" in body else set()
+    quoted = {"@found_by"} if body.count("@found_by)") == body.count("QUOTENAME(@found_by)") else set()
+    assert used & given <= kind | quoted
+
+
+def test_what_puts_rows_back_as_the_owner_starts_no_code_of_others() -> None:
+    body = text("control/07_put_back", 11)
+    first = body.index("SET IDENTITY_INSERT ' ")
+    for guard in ("ExecIsInsertTrigger", "sys.security_predicates"):
+        assert body.index(guard) < first
+
+
+def test_who_may_not_write_an_identity_has_it_written_by_the_procedure() -> None:
+    assert "EXEC qmon.put_back" in text("action/operate/put_back", 11)
+    assert "qmon.put_back" in text("action/operate/rights", 11)
+    granted = set(re.findall(r"GRANT EXECUTE ON OBJECT::(\S+) TO qmon_operator", text("control/operator_stores", 11)))
+    assert granted == {"qmon.make_store", "qmon.put_back"}
+
+
+class Making:
+    """A connection that answers as a server does whose procedure makes stores."""
+
+    version = (16, 0)
+
+    def __init__(self) -> None:
+        self.made: list[Bound] = []
+
+    def fetch(self, bound: Bound) -> Rows:
+        columns = bound.statement.columns
+        if bound.statement.name == "action/operate/make_store":
+            self.made.append(bound)
+            return Rows(columns, ((7,),))
+        assert bound.statement.name == "action/operate/stores"
+        kept = tuple((7, "trash", "dbo.[a.b]", m.values["structure"], False, "qmon_store") for m in self.made)
+        return Rows(columns, kept)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        yield
+
+
+def test_an_operators_store_is_made_by_the_procedure_and_once() -> None:
+    connection = Making()
+    sql = Sql(cast(Connection, connection), SqlServer())
+    columns = (Column("<id>", "int", False, False, True), Column("body", "nvarchar", False, False, False))
+    structure = Structure(TableName("dbo", "a.b"), columns, ())
+    for _ in range(2):
+        found = stores.ensure(sql, "trash", structure, structure.kept)
+        assert found.parts == ("qmon_store", "trash_7")
+    (made,) = connection.made
+    assert made.values["columns"] == '<r k="&lt;id&gt;" /><r k="body" />'
+    assert made.values["found_by"] == "qmon_row"
+
+
+def test_no_time_is_counted_in_seconds_from_1970_which_ends_in_2038() -> None:
+    files = [each for each in queries.all_files() if each.engine == "sqlserver"]
+    assert [each.path for each in files if re.search(r"DATEDIFF\(\s*SECOND, *'1970", each.file.read_text())] == []

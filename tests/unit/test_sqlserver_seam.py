@@ -1,0 +1,161 @@
+"""What goes through the driver to SQL Server, and what comes back: typed rows, counts, errors by number, time-outs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import pyodbc
+import pytest
+
+from qmon.engines import odbc
+from qmon.engines import sqlserver_errors as errors
+from qmon.engines.base import Bound, Connection, Session, Statement, Target
+from qmon.engines.faults import read_fault
+from qmon.engines.sqlserver import SqlServer
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.operations import Progress
+from qmon.operate.batches import Batches
+from qmon.operate.frozen import Mark, frozen
+from qmon.operate.operation import Running, Tally
+
+Result = tuple[tuple[str, ...] | None, int, list[tuple[object, ...]]]
+"""Columns (``None``: a count alone), the count, and the rows."""
+
+
+class Cursor:
+    """A cursor of the driver that answers with these results, whatever it is asked."""
+
+    def __init__(self, results: Sequence[Result], timeout: int) -> None:
+        self._results, self._at = results, 0
+        self.timeout = timeout
+
+    def execute(self, text: str, values: Sequence[object] = ()) -> None:
+        self._at = 0
+
+    def setinputsizes(self, sizes: Sequence[object] | None) -> None:
+        pass
+
+    @property
+    def rowcount(self) -> int:
+        return self._results[self._at][1]
+
+    @property
+    def description(self) -> list[tuple[str]] | None:
+        columns = self._results[self._at][0]
+        return None if columns is None else [(column,) for column in columns]
+
+    def fetchall(self) -> list[tuple[object, ...]]:
+        return self._results[self._at][2]
+
+    def nextset(self) -> bool:
+        self._at += 1
+        return self._at < len(self._results)
+
+
+class Raw:
+    """A connection of the driver: its time-out is that of the cursors made after it was set, as in pyodbc."""
+
+    def __init__(self, *results: Result) -> None:
+        self.timeout = 0
+        self.autocommit = True
+        self._results = results
+        self.cursors: list[Cursor] = []
+
+    def cursor(self) -> Cursor:
+        self.cursors.append(Cursor(self._results, self.timeout))
+        return self.cursors[-1]
+
+    def close(self) -> None:
+        pass
+
+
+def opened(raw: Raw) -> odbc.OdbcConnection:
+    return odbc.OdbcConnection(
+        cast(pyodbc.Connection, raw), lambda fault, name: errors.running(fault, name, "me"), nul_allowed=True
+    )
+
+
+def failure(sqlstate: str, words: str, number: int) -> QueryFailed:
+    driver = "[Microsoft][ODBC Driver 18 for SQL Server][SQL Server]"
+    problem = errors.running(read_fault((sqlstate, f"[{sqlstate}] {driver}{words} ({number})")), "action/x", "me")
+    assert isinstance(problem, QueryFailed)
+    return problem
+
+
+def test_the_cursor_has_the_time_out_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = Raw((("version", "session_id", "login", "standby"), -1, [("16.0.4135.4", 61, "me", False)]))
+    monkeypatch.setattr(odbc, "connect", lambda *_: raw)
+    target = Target("shop", "sqlserver", {"Server": "db1", "Driver": "x"})
+    connection = SqlServer().connect(target, Session("poll", statement_timeout_s=1.5))
+    assert connection.version == (16, 0)
+    assert [cursor.timeout for cursor in raw.cursors] == [2]
+
+
+def test_a_session_that_would_write_is_refused_on_a_readable_secondary(monkeypatch: pytest.MonkeyPatch) -> None:
+    row: Result = (("version", "session_id", "login", "standby"), -1, [("16.0.4135.4", 61, "me", True)])
+    target = Target("shop", "sqlserver", {"Server": "db1", "Driver": "x"})
+    monkeypatch.setattr(odbc, "connect", lambda *_: Raw(row))
+    assert SqlServer().connect(target, Session("poll", read_only=True)).version == (16, 0)
+    with pytest.raises(BadInput, match="shop may only be read"):
+        SqlServer().connect(target, Session("purge", writes=True))
+
+
+@pytest.mark.parametrize(
+    "before", [[], [(None, 3, [])], [(None, 0, []), (("from_trigger",), -1, [(99,)])]], ids=["none", "count", "result"]
+)
+def test_a_statement_that_says_how_many_is_believed_and_not_what_a_trigger_says_first(before: list[Any]) -> None:
+    statement = Statement("action/operate/purge", "DELETE …", (), ("done",))
+    answer: Result = (("done",), -1, [(17,)])
+    assert opened(Raw(*before, answer)).execute(Bound(statement)) == 17
+
+
+class Operation:
+    """An operation that is written down nowhere; only its batches count."""
+
+    def __init__(self) -> None:
+        self.total = Tally()
+
+    @contextlib.contextmanager
+    def batch(self) -> Iterator[Tally]:
+        tally = Tally()
+        yield tally
+        self.total.done += tally.done
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "words", "number"),
+    [
+        ("HYT00", "Lock request time out period exceeded.", 1222),
+        ("42000", "Lock request time out period exceeded.", 1222),
+        ("40001", "Transaction (Process ID 61) was deadlocked.", 1205),
+        ("37000", "Transaction (Process ID 61) was deadlocked.", 1205),
+        ("HY000", "Could not continue scan with NOLOCK due to data movement.", 601),
+        ("42000", "Snapshot isolation transaction aborted due to update conflict.", 3960),
+    ],
+)
+def test_a_batch_that_met_a_lock_or_a_deadlock_is_tried_again(sqlstate: str, words: str, number: int) -> None:
+    operation, tries, said = Operation(), [0], list[Progress]()
+
+    def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+        tries[0] += 1
+        if tries[0] < 3:
+            raise failure(sqlstate, words, number)
+        tally.done = len(marks)
+        return []
+
+    connection = cast(Connection, opened(Raw()))
+    Batches(cast(Running, operation), connection, 2, said.append, lambda: False).work(
+        frozen([("1", "a"), ("2", "b")]), move
+    )
+    assert (tries, operation.total.done, said[-1].done) == ([3], 2, 2)
+
+
+def test_a_batch_whose_time_is_up_is_not_tried_again() -> None:
+    def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+        raise failure("HYT00", "Query timeout expired", 0)
+
+    batches = Batches(cast(Running, Operation()), cast(Connection, opened(Raw())), 1, lambda _: None, lambda: False)
+    with pytest.raises(QueryFailed, match="no result within its deadline"):
+        batches.work(frozen([("1", "a")]), move)

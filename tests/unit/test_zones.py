@@ -1,0 +1,236 @@
+"""Times in columns without a time zone mean what the configuration or the column's default says, or nothing at all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import EngineName
+from qmon.engines.postgres import Postgres
+from qmon.engines.sqlserver import SqlServer
+from qmon.errors import BadInput
+from qmon.model.layout import Layout, OwnerColumn, Source, StateColumn, Write
+from qmon.model.layout_io import layout_from_dict, layout_to_dict
+from qmon.model.operations import Choice, OwnerState
+from qmon.model.owners import Facts, proof
+from qmon.model.snapshot import QueueSamples as Samples
+from qmon.model.zones import LOCAL, UNKNOWN, UTC_ZONE, TimeColumn, Zone, named_zone
+from qmon.monitor.catalog import ColumnRow, Details, TableRow, ValuesRow
+from qmon.monitor.history import History
+from qmon.monitor.zones import check_due, of_default, with_zones
+from qmon.operate.purge import _wanted as purge_wanted
+from qmon.operate.requeue import _impossible
+from qmon.operate.requeue import _wanted as requeue_wanted
+from qmon.operate.table import Column, Structure
+from qmon.operate.transitions import Transition, _other_clock
+from tests.unit.test_history import FIFO, poll
+
+SQLSERVER = SqlServer()
+NOV = datetime(2026, 11, 22, tzinfo=UTC).timestamp()
+BERLIN = named_zone("Europe/Berlin", NOV)
+TABLE = TableRow(1, "dbo", "Jobs", True, True, None, 0)
+
+
+def details(**columns: tuple[str, str | None]) -> Details:
+    rows = [ColumnRow(1, name, kind, True, None, None, None, False) for name, (kind, _) in columns.items()]
+    values = [ValuesRow(1, name, "default", text) for name, (_, text) in columns.items() if text is not None]
+    return Details(TABLE, tuple(rows), values=tuple(values))
+
+
+def layout(**changes: object) -> Layout:
+    base = Layout("q", "status", TABLE.name, id="Id", state=StateColumn("S", 1, 2), started_at="At", enqueued_at="Made")
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("default", "said"),
+    [
+        ("(getdate())", "local"),
+        ("(sysdatetime())", "local"),
+        ("(CONVERT([datetime2](3),getdate()))", "local"),
+        ("(getutcdate())", "utc"),
+        ("(sysutcdatetime())", "utc"),
+        ("(dateadd(minute,(5),getutcdate()))", "utc"),
+        ("(sysdatetimeoffset() AT TIME ZONE 'UTC')", "utc"),
+        ("(datediff(minute,getdate(),getutcdate()))", "unknown"),
+        ("('19000101')", "unknown"),
+        ("([dbo].[MyClock]())", "unknown"),
+        (None, "unknown"),
+        ("now()", "local"),
+        ("CURRENT_TIMESTAMP", "local"),
+        ("(now())::timestamp without time zone", "local"),
+        ("LOCALTIMESTAMP", "local"),
+        ("timezone('utc'::text, now())", "utc"),
+        ("(now() AT TIME ZONE 'utc'::text)", "utc"),
+        ("(CURRENT_TIMESTAMP AT TIME ZONE 'Europe/Berlin'::text)", "Europe/Berlin"),
+        ("(now() AT TIME ZONE 'nowhere'::text)", "unknown"),
+        ("'2000-01-01 00:00:00'::timestamp without time zone", "unknown"),
+    ],
+)
+def test_the_default_of_a_column_says_by_which_clock_it_is_written(default: str | None, said: str) -> None:
+    assert of_default(default) == said
+
+
+def test_what_is_configured_wins_then_the_default_and_nothing_is_guessed() -> None:
+    there = details(At=("datetime", None), Made=("datetime2", "(getdate())"), Due=("datetimeoffset", None))
+    found, why = with_zones(layout(due_at="Due"), there, lambda: LOCAL)
+    assert dict(found.zones) == {"At": UNKNOWN, "Made": LOCAL}
+    assert next(line for line in why if "`At`" in line).startswith("`At` has no time zone, and ages are unknown until")
+    assert "`Made` has no time zone: the server's local time, by its default" in why
+    assert not found.tells("At")
+    assert found.tells("Made")
+    assert found.tells("Due")
+    assert not found.tells(None)
+    said, why = with_zones(layout(times="utc"), there, lambda: LOCAL)
+    assert (dict(said.zones), why) == ({"At": UTC_ZONE, "Made": UTC_ZONE}, ())
+    placed, _ = with_zones(layout(times="Europe/Berlin"), there, lambda: LOCAL)
+    assert dict(placed.zones)["At"].name == "Europe/Berlin"
+    ours, _ = with_zones(layout(source=Source.REGISTRY), there, lambda: LOCAL)
+    assert dict(ours.zones)["At"] == UTC_ZONE
+
+
+def test_a_queue_whose_due_times_could_be_anybodys_is_not_counted() -> None:
+    due, _ = with_zones(layout(due_at="Due"), details(Due=("datetime", None)), lambda: LOCAL)
+    with pytest.raises(BadInput, match=r'`Due` has no time zone, and nothing can be counted until .* times = "utc"'):
+        check_due(due)
+    check_due(replace(due, zones=(("Due", LOCAL),)))
+
+
+def test_a_zone_is_configured_by_its_name() -> None:
+    raw = {"name": "q", "table": "dbo.Jobs", "id": "Id", "times": "Europe/Berlin"}
+    read = layout_from_dict(raw)
+    assert read.times == "Europe/Berlin"
+    assert layout_to_dict(read)["times"] == "Europe/Berlin"
+    with pytest.raises(BadInput, match='times: \'Berlin\' is neither "utc" nor "local" nor a time zone such as'):
+        layout_from_dict(raw | {"times": "Berlin"})
+
+
+# ---------------------------------------------------------------------------------------------------------- acting
+
+
+def test_requeue_by_age_is_refused_where_no_age_is_known() -> None:
+    unknown = layout(zones=(("At", UNKNOWN), ("Made", UNKNOWN)))
+    assert 'At has no time zone: say in the configuration times = "utc"' in str(_impossible(unknown, Choice()))
+    assert "so that no age is known" in str(_impossible(unknown, Choice(older_than_s=60.0)))
+    assert _impossible(unknown, Choice(ids=("1",))) is None
+    assert _impossible(layout(zones=(("At", LOCAL),)), Choice()) is None
+    owned = replace(unknown, owner=OwnerColumn("O", "session", held_while_working=True))
+    assert _impossible(owned, Choice(owner_states=frozenset({OwnerState.DEAD}))) is None
+    assert requeue_wanted(owned, Choice()).stuck_s is None
+    with pytest.raises(BadInput, match="Made has no time zone"):
+        requeue_wanted(unknown, Choice(state="done", older_than_s=60.0))
+    with pytest.raises(BadInput, match="Made has no time zone"):
+        purge_wanted(unknown, Choice(older_than_s=60.0))
+
+
+def test_the_time_now_is_not_written_where_it_would_be_wrong() -> None:
+    structure = Structure(TABLE.name, (Column("Done", "datetime2(27,7)", False, False, False),), ())
+    made = Transition("dead", "S", 3, (Write("dead", "Done", "now"),), frozenset({"Done"}), structure)
+    assert "Done does not hold UTC" in str(_other_clock(layout(times="local"), made))
+    assert "Done does not hold UTC" in str(_other_clock(layout(zones=(("Done", UNKNOWN),)), made))
+    assert _other_clock(layout(), made) is None
+    zoned = Structure(TABLE.name, (Column("Done", "datetimeoffset(34,7)", False, False, False),), ())
+    assert _other_clock(layout(times="local"), replace(made, structure=zoned)) is None
+
+
+def test_a_lease_that_nobody_can_place_in_time_proves_nothing() -> None:
+    leased = layout(owner=OwnerColumn("Until", "lease"), zones=(("Until", UNKNOWN),))
+    facts = Facts("", NOV, True, 0.0, False)
+    assert proof(leased, facts).kind == "name"
+    assert proof(replace(leased, zones=(("Until", LOCAL),)), facts).kind == "lease"
+
+
+# ------------------------------------------------------------------------------------------------------------- SQL
+
+
+def test_the_changes_of_a_clock_are_those_of_its_zone() -> None:
+    assert BERLIN is not None
+    said = [(datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M"), ahead) for at, ahead in BERLIN.changes[1:]]
+    assert said == [
+        ("2025-10-26 01:00", 60),
+        ("2026-03-29 01:00", 120),
+        ("2026-10-25 01:00", 60),
+        ("2027-03-28 01:00", 120),
+        ("2027-10-31 01:00", 60),
+        ("2028-03-26 01:00", 120),
+    ]
+    assert named_zone("Asia/Kolkata", NOV) == Zone("Asia/Kolkata", ((BERLIN.changes[0][0], 330),))
+    assert named_zone("../etc/passwd", NOV) is None
+
+
+def reckoned(text: str, written: str) -> datetime:
+    """What the expression makes of a wall clock's time: its CASE is read as the server would."""
+    never, rest = text.split(" THEN 0 ELSE ", 1)
+    bounds = re.findall(r"'([^']+)'", never)
+    at = datetime.fromisoformat(written)
+    if at < datetime.fromisoformat(bounds[0]) or at >= datetime.fromisoformat(bounds[1]):
+        return at
+    for since, ahead in re.findall(r">= '([^']+)' THEN (-?\d+)", rest):
+        if at >= datetime.fromisoformat(since):
+            return datetime.fromtimestamp(at.replace(tzinfo=UTC).timestamp() - 60 * int(ahead), UTC).replace(
+                tzinfo=None
+            )
+    (otherwise,) = re.findall(r"ELSE (-?\d+) END", rest)
+    return datetime.fromtimestamp(at.replace(tzinfo=UTC).timestamp() - 60 * int(otherwise), UTC).replace(tzinfo=None)
+
+
+@pytest.mark.parametrize(
+    ("written", "utc"),
+    [
+        ("2026-10-25T01:59:59", "2026-10-24T23:59:59"),
+        ("2026-10-25T02:30:00", "2026-10-25T01:30:00"),  # comes twice: the later one, so that nothing looks too old
+        ("2026-10-25T03:00:00", "2026-10-25T02:00:00"),
+        ("2026-03-29T01:59:59", "2026-03-29T00:59:59"),
+        ("2026-03-29T03:00:00", "2026-03-29T01:00:00"),
+        ("2026-11-22T12:00:00", "2026-11-22T11:00:00"),
+        ("0001-01-01T00:00:00", "0001-01-01T00:00:00"),
+        ("9999-12-31T00:00:00", "9999-12-31T00:00:00"),
+    ],
+)
+def test_ages_are_right_on_both_sides_of_a_change_of_the_clock(written: str, utc: str) -> None:
+    assert BERLIN is not None
+    assert reckoned(SQLSERVER.utc("q.[At]", BERLIN), written) == datetime.fromisoformat(utc)
+
+
+def test_each_engine_is_told_which_clock_a_column_was_written_by() -> None:
+    assert SQLSERVER.utc("[At]", UTC_ZONE) == "CAST(SWITCHOFFSET(CAST([At] AS datetimeoffset(3)), 0) AS datetime2(3))"
+    assert "ELSE DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) END, CAST([At] AS datetime2(3)))" in SQLSERVER.utc(
+        "[At]", LOCAL
+    )
+    assert (SQLSERVER.clock(UTC_ZONE), SQLSERVER.clock(LOCAL)) == ("SYSUTCDATETIME()", "SYSDATETIME()")
+    assert SQLSERVER.clock(Zone("x", ((0, 330),))) == "DATEADD(MINUTE, 330, SYSUTCDATETIME())"
+    assert Postgres().utc('"at"', Zone("Europe/Berlin")) == "(\"at\" AT TIME ZONE 'Europe/Berlin')"
+    assert Postgres().clock(Zone("Europe/Berlin")) == "(clock_timestamp() AT TIME ZONE 'Europe/Berlin')"
+
+
+@pytest.mark.parametrize("engine", [SqlServer(), Postgres()], ids=lambda engine: engine.name)
+def test_probes_compare_each_column_with_its_own_clock(engine: SqlServer | Postgres) -> None:
+    name: EngineName = engine.name
+    due = queries.load(name, "probe/head_due", (16, 0))
+    names: dict[str, queries.Name] = dict.fromkeys(due.names, "x")
+    zone = Zone("Asia/Kolkata", ((0, 330),))
+    texts = [queries.render(due, names | {"due_at": TimeColumn("Due", each)}, engine).text for each in (UTC_ZONE, zone)]
+    assert engine.clock(UTC_ZONE) in texts[0]
+    assert engine.clock(zone) in texts[1]
+    stuck = queries.load(name, "probe/progress", (16, 0))
+    names = dict.fromkeys(stuck.names, "x")
+    unknown = queries.render(stuck, names | {"started_at": TimeColumn("At", UNKNOWN)}, engine).text
+    assert engine.utc("NULL", UTC_ZONE) in unknown
+    assert "At" not in re.findall(r'["\[](\w+)["\]]', unknown)
+
+
+# --------------------------------------------------------------------------------------------------------- restart
+
+
+@pytest.mark.parametrize("change", [3600.0, -3600.0, 1800.0])
+def test_a_change_of_the_servers_clock_is_no_restart(change: float) -> None:
+    history = History()
+    history.add(poll(1, 100_000.0, Samples(FIFO), started_at=500.0))
+    after = history.add(poll(2, 100_002.0, Samples(FIFO), started_at=500.0 + change))
+    assert after.server.commits.value is not None
+    restarted = history.add(poll(3, 100_004.0, Samples(FIFO), started_at=100_003.0))
+    assert restarted.server.commits.value is None
