@@ -36,13 +36,14 @@ def pops(url: str, layout: Layout, count: int) -> list[object]:
 
 def sleeping_pusher(url: str, layout: Layout, pusher: Connection) -> list[object]:
     """A pusher draws 1 and sleeps while others go round a ring of four; then it pushes. What four pops get."""
+    at_once = "0" if layout.design == "ring_classic" else "0, p_null_when_full => true"
     with pusher.transaction(), opened(url) as other:
         run(pusher, "SELECT nextval('orders_push_seq')")
         if layout.design == "ring_classic":  # where this number is what its session goes on with
             oid = "CAST(CAST('orders_push_seq' AS regclass) AS oid)"
             run(pusher, f"SELECT set_config('qmon.classic_push', {oid} || ' 1', false)")
         for number in range(2, 6):
-            call(other, layout, "push", f"'m{number}', 0")
+            call(other, layout, "push", f"'m{number}', {at_once}")
         pushed = call(pusher, layout, "push", "'m1', 0")[0][0]
     assert pushed == (None if layout.design == "ring_classic" else 1)
     return pops(url, layout, 4)
