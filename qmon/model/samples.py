@@ -113,6 +113,8 @@ class CounterSample:
     Of a parent they are the sums of its partitions. ``called``: the table's name now, ``None`` or a number where it is
     gone. ``files``: a number made of what holds its rows; across another one nothing is compared. ``readable``: by our
     role. ``counted``: false where the server has counted nothing of it yet, or has forgotten what it had counted.
+    ``partitions``: those of which it has counted something, and ``altered``: a number that is another one after the
+    table or an index of it was altered; ``None`` where the counters do not hang on that.
     """
 
     table_id: int
@@ -130,6 +132,8 @@ class CounterSample:
     files: int | None = None
     readable: bool = True
     counted: bool = True
+    partitions: int | None = None
+    altered: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

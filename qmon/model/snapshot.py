@@ -111,7 +111,7 @@ class Snapshot:
     read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
     ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
-    far their indexes are fragmented, as last read.
+    far their indexes are fragmented, as last read. ``first``: the first poll over its connection.
     """
 
     target: str
@@ -147,3 +147,4 @@ class Snapshot:
     procedures: tuple[ProcedureReads, ...] | None = None
     fragments: tuple[Fragmentation, ...] = ()
     broker: Broker | None = None
+    first: bool = False

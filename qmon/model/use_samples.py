@@ -71,6 +71,8 @@ class TableCounterSample:
     deleted: int | None
     live: int | None
     files: int | None
+    partitions: int | None
+    altered: int | None
     called: str | None
     readable: bool
 

@@ -111,6 +111,7 @@ class Collector:
         self._procedures = Procedures(self._book)
         self._broker = BrokerProbes(self._book)
         self._now_at = 0.0
+        self._first = True
 
     def use(self, resolved: Resolved) -> tuple[Spec, ...]:
         """Watch these queues from the next poll on; returns them with their facts.
@@ -205,8 +206,9 @@ class Collector:
             procedures=procedures, fragments=self._slow.fragments(),
             circles=(*more.circles, *graphs), latches=more.latches, version_store=more.version_store,
             server_counters=self._one(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
-            observing=self.observer.observing(commits),
+            observing=self.observer.observing(commits), first=self._first,
         )  # fmt: skip
+        self._first = self._first and self.stale
         return seen_from_standby(snapshot, results) if self._standby else snapshot
 
     def _blocking(

@@ -90,6 +90,8 @@ class History:
         limit = max(5.0, 2.5 * max(prev.interval_s, now.interval_s))
         same = _same_start(prev.server.started_at, now.server.started_at)
         same = same and prev.server.in_recovery == now.server.in_recovery
+        # A server that does not say when it started may be another one behind each connection.
+        same = same and not (now.first and now.server.started_at == 0.0)
         return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
 
     def _server(self, now: Snapshot, unbroken: bool) -> TargetView:

@@ -32,7 +32,7 @@ def _counter(row: TableCounterSample) -> CounterSample:
     return CounterSample(
         row.table_id, row.inserted or 0, row.updated or 0, row.deleted or 0, hot_updated=0, live=row.live or 0, dead=0,
         modified_since_analyze=None, vacuums=0, analyzes=0, bytes=row.bytes or 0, called=row.called, files=row.files,
-        readable=row.readable, counted=row.inserted is not None,
+        readable=row.readable, counted=row.inserted is not None, partitions=row.partitions, altered=row.altered,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from qmon.model.committed import Shares, committed, shares_of
 from qmon.model.duration import lasting
 from qmon.model.flow import Flow, pops_in_transaction, ring_flow, ring_ready, table_flow
 from qmon.model.forecast import forecast
+from qmon.model.forgotten import Uses, forgotten
 from qmon.model.locked import everything_locked
 from qmon.model.pauses import pauses_of
 from qmon.model.readings import NO_TARGET_READINGS, QueueReadings, TargetReadings
@@ -39,6 +40,7 @@ _FRESH_POLLS: Final = 3.0
 _FIRST = "rates follow with the second poll"
 _UNSEEN = "sessions, or what they run, cannot be seen"
 _BROKEN = "counters were not read without a break"
+_FORGOTTEN = "the server began to count this table anew, or may have"
 
 
 class QueueTrack:
@@ -55,6 +57,8 @@ class QueueTrack:
         self._window = Window()
         self._shares = Shares()
         self._prev: QueueSamples | None = None
+        self._prev_uses: Uses = {}
+        self._began_anew = False
         self._prev_at: float | None = None
         self._progress = WatchedProgress()
         self._ids = WatchedIds()
@@ -106,7 +110,8 @@ class QueueTrack:
             self._forget()
         self._files = files
         unbroken, self._was_gone = unbroken and not self._was_gone, False
-        moved = self._advance(q, at, unbroken)
+        uses = _uses(snapshot, q)
+        moved = self._advance(q, uses, at, unbroken)
         if not unbroken:
             self._progress.broken()
         if q.in_progress_ids is not None:
@@ -137,18 +142,19 @@ class QueueTrack:
         ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
         view = replace(view, ledger=None if q.elsewhere else ledger)
         if moved:
-            self._prev, self._prev_at = q, at
+            self._prev, self._prev_uses, self._prev_at = q, uses, at
         self._last = at, view
         return view
 
-    def _advance(self, q: QueueSamples, at: float, unbroken: bool) -> bool:
+    def _advance(self, q: QueueSamples, uses: Uses, at: float, unbroken: bool) -> bool:
         """Take in what has moved; false where that was left out of this poll, and the next one tells of both."""
         if not unbroken:
             self._kept.forget()
         elif flow_left_out(q) and self._prev is not None:
             self._flow_now, self._span_s = None, None
             return False
-        flow = self._flow(q) if unbroken and self._prev is not None and self._prev_at is not None else None
+        self._began_anew = False
+        flow = self._flow(q, uses) if unbroken and self._prev is not None and self._prev_at is not None else None
         self._flow_now = flow
         self._span_s = at - self._prev_at if unbroken and self._prev_at is not None else None
         if flow is None or self._prev_at is None:
@@ -157,7 +163,7 @@ class QueueTrack:
             self._window.add(Tick(at, at - self._prev_at, flow))
         return True
 
-    def _flow(self, q: QueueSamples) -> Flow | None:
+    def _flow(self, q: QueueSamples, uses: Uses) -> Flow | None:
         before = self._prev
         if before is None:
             return None
@@ -166,6 +172,12 @@ class QueueTrack:
         if q.counters is None or before.counters is None or "rates" in q.unknown or q.elsewhere:
             return None
         if not (q.counters.counted and before.counters.counted):
+            return None
+        drawn = None if q.last_id is None or before.last_id is None else q.last_id - before.last_id
+        if q.counters.modified_since_analyze is None and forgotten(
+            before.counters, q.counters, drawn, (self._prev_uses, uses)
+        ):
+            self._began_anew, self._shares = True, Shares()
             return None
         work = committed(before.counters, q.counters, q.layout, self._shares)
         if work is None:
@@ -204,7 +216,8 @@ class QueueTrack:
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates()
-        missing = Figure.unknown(q.unknown.get("rates") or (_FIRST if self._prev is None else _BROKEN))
+        why = _FIRST if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
+        missing = Figure.unknown(q.unknown.get("rates") or why)
         if q.ring is None and q.counters is None and all(map(of_locks, q.left_out)):
             missing = Figure.unknown(q.unknown.get("rates") or _uncounted(snapshot))
         elif self._idle_since is not None:
@@ -289,6 +302,12 @@ class QueueTrack:
                 now.completed if now else None, in_progress.value, oldest.value,
             )
         )  # fmt: skip
+
+
+def _uses(snapshot: Snapshot, q: QueueSamples) -> Uses:
+    """The totals of the queue's own table and its indexes."""
+    own = q.counters.table_id if q.counters is not None else None
+    return {(use.table_id, use.index_id): use for use in snapshot.uses or () if use.table_id == own}
 
 
 def _blind(snapshot: Snapshot, q: QueueSamples) -> str:

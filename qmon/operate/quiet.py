@@ -132,7 +132,7 @@ class Meter:
     def _came(self) -> int | None:
         if self._sequences:
             drawn = self._numbers()
-            return None if drawn is None else drawn - self._drawn
+            return None if drawn is None or drawn < self._drawn else drawn - self._drawn
         if self._state is not None:
             names: dict[str, Name] = {
                 "table": self._layout.table.parts, "state": self._state.column, "started_at": self._layout.started_at,
@@ -142,11 +142,14 @@ class Meter:
         now, first = self._counters(), self._rows
         return None if now is None or first is None else self._committed(now, first)
 
-    def _committed(self, now: _Rows, first: _Rows) -> int:
+    def _committed(self, now: _Rows, first: _Rows) -> int | None:
+        """``None``: the server has forgotten what it had counted, and what came meanwhile is not known."""
         inserted, updated, deleted, live = (
             (getattr(now, name) or 0) - (getattr(first, name) or 0)
             for name in ("inserted", "updated", "deleted", "live")
         )
+        if min(inserted, updated, deleted) < 0:
+            return None
         if self._side is Side.PUSHERS:
             return max(0, min(inserted, live + deleted))
         if self._layout.deletes_on_pop:

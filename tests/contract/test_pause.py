@@ -286,6 +286,18 @@ def test_what_is_rolled_back_is_no_push_and_what_completes_is_no_pop(database: s
         assert pops.read() == 1
 
 
+def test_where_the_server_forgets_what_it_has_counted_nothing_is_proven(database: str) -> None:
+    heap = made(database, "heap", "h")
+    with opened(database) as connection:
+        query(database, "INSERT INTO h (payload) VALUES ('x'), ('y')")
+        wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)], timeout=20)
+        meter = Meter(Sql(connection, ENGINE), heap, Side.PUSHERS)
+        assert meter.read() == 0
+        query(database, "SELECT pg_stat_reset_single_table_counters('h'::regclass)")
+        wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(0,)], timeout=20)
+        assert meter.read() is None
+
+
 def test_who_has_not_ended_what_he_pushed_before_is_named(database: str, tmp_path: Path) -> None:
     layout = made(database, "fifo")
     with connected(database, autocommit=False) as session:

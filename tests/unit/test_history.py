@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from qmon.model.counts import TableCount
 from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.report import status_object
@@ -71,6 +73,16 @@ def test_second_poll_gives_rates_of_committed_messages() -> None:
     history.add(poll(1, 1000.0, fifo(COUNTERS)))
     queue = history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 20, 10)))).queues[0]
     assert (queue.push_rate.value, queue.pop_rate.value, queue.window_s) == (10, 5, 2)
+
+
+@pytest.mark.parametrize(("started_at", "rate"), [(500.0, 10.0), (0.0, None)])
+def test_a_server_that_does_not_say_when_it_started_may_be_another_one_over_another_connection(
+    started_at: float, rate: float | None
+) -> None:
+    history = History()
+    history.add(poll(1, 1000.0, fifo(COUNTERS), started_at=started_at))
+    now = replace(poll(2, 1002.0, fifo(moved(COUNTERS, 20, 10)), started_at=started_at), first=True)
+    assert history.add(now).queues[0].push_rate.value == rate
 
 
 def test_a_restart_begins_anew_and_never_shows_an_absurd_rate() -> None:

@@ -29,8 +29,8 @@ NOTHING: dict[str, object] = dict.fromkeys(
     ("scans", "latch_waits", "latch_wait_s", "lock_waits", "lock_wait_s", "splits", "inserted", "updated", "deleted")
 )
 SAME: dict[str, object] = {
-    "table_id": FACTS.table_id, "index_id": 0, "files": 7, "called": "dbo.Orders", "readable": True,
-    "started_at": 1.7e9, "stats_reset_at": None,
+    "table_id": FACTS.table_id, "index_id": 0, "files": 7, "partitions": 4, "altered": 5, "called": "dbo.Orders",
+    "readable": True, "started_at": 1.7e9, "stats_reset_at": None,
 }  # fmt: skip
 
 
@@ -70,6 +70,54 @@ def test_counters_that_begin_anew_give_no_rate_below_0_and_none_too_large(forgot
     assert seen[2] is None
     assert all(value is None or value == 5.0 for value in seen)
     assert seen[5] == 5.0
+
+
+LATER: dict[str, dict[str, object]] = {
+    "scans": {"scans": 700}, "waits for latches": {"latch_waits": 0}, "page allocations": {"splits": 3},
+    "an index": {"index scans": 700}, "partitions": {"partitions": 3}, "altered": {"altered": 6},
+    "numbers drawn": {"drawn": 1_600},
+}  # fmt: skip
+"""What tells of a reset, besides the rows that were inserted."""
+SEEN: dict[str, object] = {
+    "scans": 5000, "latch_waits": 9, "splits": 40, "partitions": 4, "altered": 5, "index scans": 4000, "drawn": 0,
+}  # fmt: skip
+
+
+def grown(told: Mapping[str, object]) -> list[Any]:
+    """The rates of pushes where it seems that 500 rows were inserted before poll 4, with what is seen from then on.
+
+    ``drawn``: more numbers than these rows.
+    """
+    totals = (1000, 1005, 1010, 1510, 1515, 1520)
+
+    def seen(poll: int) -> dict[str, object]:
+        return {**SEEN, **(told if poll >= 4 else {})}
+
+    def rows(poll: int) -> tuple[Mapping[str, object], ...]:
+        own = {name: total for name, total in seen(poll).items() if name not in ("index scans", "drawn")}
+        table = counted(totals[poll - 1]) | {"live": totals[poll - 1]} | own
+        return table, table | {"index_id": 2, "scans": seen(poll)["index scans"]}
+
+    def numbers(poll: int) -> tuple[Mapping[str, object], ...]:
+        drawn = 10**6 + totals[poll - 1] + int(str(seen(poll)["drawn"]))
+        return ({"sequence_id": FACTS.sequence_id, "last_value": drawn},)
+
+    server: dict[str, Any] = {
+        "probe/table_counters": rows, "probe/sequences": numbers,
+        "probe/server": lambda poll: (SAME | {"now_at": 1.75e9 + poll},),
+    }  # fmt: skip
+    return [view.queues[0].push_rate for view in watched(FIFO, FACTS, server, len(totals))]
+
+
+@pytest.mark.parametrize("told", LATER.values(), ids=LATER)
+def test_counters_that_have_grown_past_what_was_forgotten_give_no_rate(told: Mapping[str, object]) -> None:
+    seen = grown(told)
+    assert [rate.value for rate in seen] == [None, 5.0, 5.0, None, 5.0, 5.0]
+    assert seen[3].reason == "the server began to count this table anew, or may have"
+
+
+def test_counters_that_grow_by_much_at_once_are_believed_where_nothing_speaks_against_it() -> None:
+    assert grown({})[3].value == pytest.approx(510 / 3)
 
 
 def asked(facts: TableFacts) -> QueueProbes:

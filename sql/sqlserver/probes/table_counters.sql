@@ -22,6 +22,8 @@
 -- > deleted      rows deleted
 -- > live         rows there are: each row written moves it, before its commit
 -- > files        a number made of the partitions that hold its rows: another one after a switch or a rebuild
+-- > partitions   those of which the server has counted something; NULL: of none
+-- > altered      a number made of when the table was last altered, or an index of it made or altered
 -- > called       its table's schema and name now; NULL where it is gone
 -- > readable     our role may read it
 SELECT TOP (1000)
@@ -46,16 +48,20 @@ SELECT TOP (1000)
     CAST(COALESCE(s.deleted - s.inserted + m.pushed, s.deleted) AS bigint) AS deleted,
     p.live,
     p.files,
+    s.partitions,
+    CAST(DATEDIFF(SECOND, '20000101', c.modify_date) AS bigint) * 1000 + DATEPART(MILLISECOND, c.modify_date) AS altered,
     CAST(OBJECT_SCHEMA_NAME(t.table_id) + N'.' + OBJECT_NAME(t.table_id) AS nvarchar(260)) AS called,
     CAST(COALESCE(HAS_PERMS_BY_NAME(
         QUOTENAME(OBJECT_SCHEMA_NAME(t.table_id)) + N'.' + QUOTENAME(OBJECT_NAME(t.table_id)), N'OBJECT', N'SELECT'
     ), 0) AS bit) AS readable
 FROM (SELECT CAST(:table_id AS int) AS table_id) AS t
+LEFT JOIN sys.objects AS c ON c.object_id = t.table_id
 LEFT JOIN sys.indexes AS i
     ON i.object_id = t.table_id AND i.is_hypothetical = 0 AND (i.is_disabled = 0 OR i.index_id IN (0, 1))
 LEFT JOIN (
     SELECT
         u.index_id,
+        COUNT(*) AS partitions,
         CAST(SUM(u.range_scan_count + u.singleton_lookup_count) AS bigint) AS scans,
         CAST(SUM(u.page_latch_wait_count) AS bigint) AS latch_waits,
         CAST(SUM(u.page_latch_wait_in_ms) / 1000.0 AS float) AS latch_wait_s,
