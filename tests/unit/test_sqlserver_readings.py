@@ -44,7 +44,7 @@ OURS: Final = frozenset(
 
 SAME: Final[dict[str, object]] = {
     "plans": -7, "table_id": 11, "procedure_id": 2_147_483_647, "index_id": 5, "started_at": 1.7e9,
-    "stats_reset_at": None, "files": 7, "called": "dbo.Mails", "readable": True,
+    "stats_reset_at": None, "files": 7, "altered": 5, "called": "dbo.Mails", "readable": True,
 }  # fmt: skip
 
 
