@@ -126,9 +126,9 @@ def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(
             victim.communicate()
             start()
         hammer.wait_pushers()
-        wait_until(lambda: hammer.popped() == 1200, what="everything is popped")
+        wait_until(lambda: hammer.popped() == 1200, 120, what="everything is popped")
         hammer.stop()
-        wait_until(lambda: count(database, f"orders WHERE {column} = {finished}") == 0, what="all is archived")
+        wait_until(lambda: count(database, f"orders WHERE {column} = {finished}") == 0, 120, what="all is archived")
         for each in archivers:
             each.send_signal(signal.SIGTERM)
             assert "stopped" in each.communicate(timeout=30)[0]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import random
+import re
 import threading
 from collections.abc import Iterator
 
@@ -105,7 +107,15 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
             assert "LWLock:WALWrite" in proofs["fifo"]
         finally:
             set_on(url, commit_delay="0", commit_siblings="5")
-        watched.queue("fifo", lambda q: all(w.code != "log-bound" for w in q.verdicts), timeout=90)
+        # A disk that is busy with the work of others may bind them all the same, but not at that price.
+        watched.queue(
+            "fifo", lambda q: all(_a_commit_ms(w.proof) < 50 for w in q.verdicts if w.code == "log-bound"), timeout=90
+        )
+
+
+def _a_commit_ms(proof: str) -> float:
+    found = re.search(r": ([\d.,]+) ms a commit", proof)
+    return float(found[1].replace(",", "")) if found else math.inf
 
 
 def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,9 +22,14 @@ SETTINGS: Final[Mapping[str, str]] = {"synchronous_commit": "on"}
 
 @contextlib.contextmanager
 def pinned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
-    """A session sleeps in a transaction that has written: no row that dies meanwhile can be removed."""
+    """A session sleeps in a transaction that has written: no row that dies meanwhile can be removed.
+
+    It is there once each pop passes hundreds of such rows: how soon depends on how fast the machine lets them pop.
+    """
     with standing(lab.url) as sessions:
         pid = sessions.open("sleeper", "SELECT txid_current()")
+        popped = lab.load.counts.totals(layout.queue).popped
+        wait_until(lambda: lab.load.counts.totals(layout.queue).popped >= popped + 600, 120, what="600 more are popped")
         yield (f"session {pid} ",)
 
 
@@ -113,6 +118,7 @@ CASES = (
     Case(
         "transaction pins the horizon", "horizon-bound", "fifo", pinned, reads_s=16.0, everywhere=True,
         load={"rate": 120.0, "pop_rate": 300.0, "poppers": 2},
+        true_too=frozenset({"log-bound"}),  # where other programs keep the disk busy
     ),
     Case(
         "slow log flush", "log-bound", "status", slow_log, reads_s=5.0, clears_s=5.0, everywhere=True,

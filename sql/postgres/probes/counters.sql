@@ -18,6 +18,8 @@
 -- > readable               our role may read it
 -- > files                  a number made of the files that hold its rows: another one after TRUNCATE, or with other partitions
 -- > counted                always: PostgreSQL counts from the first row on
+-- > partitions             NULL: what PostgreSQL counts does not hang on what it has in memory
+-- > altered                NULL: the same
 WITH RECURSIVE part AS (
     SELECT t.id AS table_id, t.id
     FROM unnest(CAST(:tables AS oid[])) AS t(id)
@@ -45,6 +47,8 @@ SELECT
     CAST(sum(
         hashint8extended(CAST(p.id AS bigint) << 32 | CAST(coalesce(pg_relation_filenode(p.id), 0) AS bigint), 0) >> 20
     ) AS bigint) AS files,
-    true AS counted
+    true AS counted,
+    CAST(NULL AS bigint) AS partitions,
+    CAST(NULL AS bigint) AS altered
 FROM part AS p
 GROUP BY p.table_id
