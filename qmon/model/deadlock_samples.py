@@ -39,3 +39,23 @@ class GraphSample:
     table_id: int | None
     application: str
     statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSample(GraphSample):
+    """The same from a file of the server's.
+
+    ``here``: the lock is of the watched database; of others nothing is told. ``file``, ``offset``: the file as the
+    server calls it and the block of it in which the report stands.
+    """
+
+    here: bool
+    file: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFile:
+    """One row: the file that reports are written to at present."""
+
+    path: str

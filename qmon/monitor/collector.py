@@ -38,7 +38,6 @@ from qmon.monitor.broker_probes import BrokerProbes
 from qmon.monitor.clients_track import ClientsAsked
 from qmon.monitor.clue_probes import ClueProbes
 from qmon.monitor.counting import Counted, Version
-from qmon.monitor.graphs import Graphs
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.locks import Locks
 from qmon.monitor.messages import messages_of
@@ -105,7 +104,6 @@ class Collector:
         self._pauses = False
         self._paused: tuple[PauseSample, ...] = ()
         self._cost: CostSample | None = None
-        self._graphs = Graphs(self._book)
         self._locks = Locks(self._book)
         self._clients = ClientsAsked()
         self._procedures = Procedures(self._book)
@@ -169,7 +167,6 @@ class Collector:
         self._pauses = self._pauses if known is None else known.readable
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
         more = self._readings.found(results, server, one_trip=one_trip)
-        graphs = self._graphs.learn(results, server.deadlocks, started, server.now_at)
         procedures, unread = self._procedures.learn(results, failures)
         queues = tuple(self._samples(probes, results) for probes in self._queues.values())
         self._standby = server.in_recovery
@@ -187,6 +184,7 @@ class Collector:
         replaced = self._replaced.see(self._queues, results)
         self._anew, self.stale = replaced or frozenset(), replaced is not None
         failures += [ProbeFailure("table", _MOVED, queue, gone=True) for queue in sorted(self._replaced.gone)]
+        reported = () if self.stale else self._slow.deadlocks(server.deadlocks, server.now_at)
         ended = self._clock()
         snapshot = Snapshot(
             target=self._target, engine=self._engine.name, server_version=".".join(map(str, self._connection.version)),
@@ -204,7 +202,7 @@ class Collector:
             ),
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
             procedures=procedures, fragments=self._slow.fragments(),
-            circles=(*more.circles, *graphs), latches=more.latches, version_store=more.version_store,
+            circles=(*more.circles, *reported), latches=more.latches, version_store=more.version_store,
             server_counters=self._one(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
             observing=self.observer.observing(commits), first=self._first,
         )  # fmt: skip
@@ -216,7 +214,7 @@ class Collector:
     ) -> tuple[tuple[BlockingSample, ...] | None, float]:
         """Who waits for whom, asked only where somebody waits for a lock; and the milliseconds it took, seen from here.
 
-        ``shown``: statements are on the screen, so they come at length.
+        ``shown``: statements are on the screen, so they come at length, and of those that wait, too.
         """
         waits = results.get(("", "waits"))
         if waits is None or not self._book.has("blocking"):
@@ -224,7 +222,7 @@ class Collector:
         if not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
         began = self._clock()
-        values = {"limit": _WAITERS, "chars": _STATEMENT if shown else _STATEMENT_SHORT}
+        values = {"limit": _WAITERS, "chars": _STATEMENT if shown else _STATEMENT_SHORT, "waiters": int(shown)}
         job = self._book.job("blocking", BlockingSample, values)
         if not self.observer.due(job.key):
             return None, 0.0
@@ -258,7 +256,6 @@ class Collector:
         jobs += replica(self._book) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             jobs.append(self._book.job("writers", WriterSample))
-        jobs += self._graphs.jobs(now)
         jobs += self._procedures.jobs(now, self._queues)
         jobs += self._broker.jobs(now)
         if self._book.has("server_counters"):

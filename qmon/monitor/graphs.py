@@ -1,63 +1,113 @@
-"""Reports of deadlocks, where the server writes them (SQL Server): asked for after their count has risen."""
+"""Reports of deadlocks, where the server writes them (SQL Server): read after their count has risen."""
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from qmon.engines import queries
+from qmon.engines.base import Connection, Engine, Value
+from qmon.engines.rows import records
 from qmon.engines.secret import hide_passwords
-from qmon.model.deadlock_samples import Circle, CircleSample, GraphSample
+from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
+from qmon.model.deadlock_samples import Circle, CircleSample, GraphSample, ReportFile, ReportSample
 from qmon.model.deadlocks import circles_of
-from qmon.monitor.jobs import Book, Job
-from qmon.monitor.run import Results
+from qmon.monitor.jobs import Book
 
-_PROBE: Final = "deadlock_graphs"
-_EVERY_S: Final = 15.0
+EVERY_S: Final = 15.0
+"""Between two readings, or more where one took long."""
 _ASKED_FOR_S: Final = 150.0
 """The server hands a report over within two minutes."""
 _CHARS: Final = 200
+_NEWEST: Final = (10_000, 0)
 
 
 class Graphs:
-    """Asks for the reports while some may still come, and gives each once. Belongs to one collector."""
+    """What has been reported. The thread of the slow readings reads, that of the poll asks.
 
-    def __init__(self, book: Book) -> None:
-        self._book = book
+    Read is the newest file of the server's own event session, after the block that held the newest report so far.
+    Where there is no file, or it cannot be read, what the session has in memory is read instead: it may have dropped
+    reports, and be cut.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.able = queries.exists(engine.name, "probe/deadlock_graphs", _NEWEST)
+        """Whether this engine has such reports."""
+        self._lock = threading.Lock()
         self._count: int | None = None
         self._rose_at: float | None = None
-        self._asked_at = float("-inf")
+        self._read_since = False
         self._newest = 0.0
+        self._found: list[Circle] = []
+        self._after: tuple[str, str, int] | None = None
+        """The file that was read, as it was asked for and as the server calls it, and the last block that counts."""
 
-    def jobs(self, now: float) -> list[Job]:
-        """The job, if it is time; ``now``: our monotonic clock, seconds."""
-        if self._rose_at is None or not self._book.has(_PROBE):
-            return []
-        if now - self._rose_at > _ASKED_FOR_S:
-            self._rose_at = None
-            return []
-        if now - self._asked_at < _EVERY_S:
-            return []
-        self._asked_at = now
-        return [self._book.job(_PROBE, GraphSample, {"chars": _CHARS})]
+    def learn(self, deadlocks: int | None, now: float, now_at: float) -> tuple[Circle, ...]:
+        """Take in how many deadlocks the server counts; returns what was reported since the last poll.
 
-    def learn(self, results: Results, deadlocks: int | None, now: float, now_at: float) -> tuple[Circle, ...]:
-        """Take in a poll: the count of deadlocks, and what reports came; returns those that are new.
-
-        ``now_at``: the server's clock; reports from before the first poll are none of ours.
+        ``now``: our monotonic clock; ``now_at``: the server's: reports from before the first poll are none of ours.
         """
-        if self._newest == 0.0:
-            self._newest = now_at
-        if deadlocks is not None:
-            if self._count is not None and deadlocks > self._count:
-                self._rose_at = now
-            self._count = deadlocks
-        found: Sequence[GraphSample] = results.get(("", _PROBE), ())
+        with self._lock:
+            if self._newest == 0.0:
+                self._newest = now_at
+            if deadlocks is not None:
+                if self._count is not None and deadlocks > self._count:
+                    self._rose_at, self._read_since = now, False
+                self._count = deadlocks
+            found, self._found = self._found, []
+            return tuple(found)
+
+    def wanted(self, now: float) -> bool:
+        """Whether reports may be there that were not read yet."""
+        with self._lock:
+            return self._rose_at is not None and (now - self._rose_at <= _ASKED_FOR_S or not self._read_since)
+
+    def read(self, connection: Connection, book: Book) -> None:
+        """Read what was reported since the last time. Raises what ``Connection.fetch`` raises."""
+        with self._lock:
+            self._read_since = True
+        rows = self._of_file(connection, book)
+        if rows is None:
+            bound = book.job("deadlock_graphs", GraphSample, {"chars": _CHARS}).bound
+            rows = records(GraphSample, connection.fetch(bound))
         by_time: defaultdict[float, list[CircleSample]] = defaultdict(list)
-        for row in found:
-            if row.at > self._newest:
-                pair = CircleSample(row.session, row.blocker, row.table_id, row.application, row.statement)
-                by_time[row.at].append(replace(pair, statement=hide_passwords(pair.statement)))
-        self._newest = max([self._newest, *by_time])
-        return tuple(circle for at in sorted(by_time) for circle in circles_of(by_time[at]))
+        with self._lock:
+            for row in rows:
+                if row.at > self._newest:
+                    pair = CircleSample(row.session, row.blocker, row.table_id, row.application, row.statement)
+                    by_time[row.at].append(replace(pair, statement=hide_passwords(pair.statement)))
+            self._newest = max([self._newest, *by_time])
+            self._found += [circle for at in sorted(by_time) for circle in circles_of(by_time[at])]
+
+    def _of_file(self, connection: Connection, book: Book) -> Sequence[GraphSample] | None:
+        """The newest reports of this database; ``None`` where they are in no file, or in none that we may read."""
+        try:
+            files = records(ReportFile, connection.fetch(book.job("deadlock_file", ReportFile).bound))
+            if not files:
+                return None
+            path = files[0].path
+            after = self._after if self._after is not None and self._after[0] == path else None
+            try:
+                rows = self._after_block(connection, book, path, after)
+            except (DeadlineExceeded, PermissionMissing):
+                raise
+            except QueryFailed:
+                if after is None:
+                    raise
+                rows = self._after_block(connection, book, path, None)
+        except QueryFailed:
+            return None
+        if rows:
+            last = max(rows, key=lambda row: row.offset)
+            self._after = path, last.file, last.offset
+        return [row for row in rows if row.here]
+
+    def _after_block(
+        self, connection: Connection, book: Book, path: str, after: tuple[str, str, int] | None
+    ) -> list[ReportSample]:
+        _, file, offset = after or ("", "", -1)
+        values: dict[str, Value] = {"path": path, "file": file, "offset": offset, "chars": _CHARS}
+        return records(ReportSample, connection.fetch(book.job("deadlock_reports", ReportSample, values).bound))

@@ -1,4 +1,4 @@
-"""Slow readings on a connection of their own: counts of whole tables and a full look for each queue's head.
+"""Slow readings on a connection of their own: counts of whole tables, a full look for each queue's head, and the like.
 
 What is one statement costs what it costs, so it is timed, and not repeated before 200 times that time has passed (half
 a per cent of one processor), nor before 10 seconds (head) or 60 seconds (count). A scan by ranges rests after each.
@@ -14,10 +14,12 @@ from typing import Final
 from qmon.engines.base import Bound, Connection, Engine, Session
 from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, DeadlineExceeded, PermissionMissing, QmonError
+from qmon.model.deadlock_samples import Circle
 from qmon.model.fragment_samples import Fragmentation
 from qmon.model.observer import Budget
 from qmon.model.samples import ClockSample, HeadSample
 from qmon.model.snapshot import ProbeFailure
+from qmon.monitor import graphs
 from qmon.monitor.apart import Apart
 from qmon.monitor.counting import COST_FACTOR, Counted, Counts, Version
 from qmon.monitor.fragments import EVERY_S, FIRST_S, Fragments
@@ -32,6 +34,10 @@ _SETTLED_S: Final = 2.5
 _DEAR_HEAD_S: Final = 0.001
 _DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
+_GRAPHS: Final = ("", "graphs")
+"""The task that is of the whole server, not of a queue."""
+_PROBES: Final = {"fragments": "fragmentation", "graphs": "deadlock_graphs"}
+"""What some kinds of tasks are called where they fail."""
 _UNDER_WAY: Final = float("inf")
 """When a task is due that is being done; another time than that was asked for meanwhile, and counts."""
 
@@ -72,6 +78,7 @@ class Slow(Apart):
         self._forgotten: dict[str, int] = {}
         """How often each queue was forgotten: what was begun before is left out."""
         self._fragments = Fragments(engine)
+        self._graphs = graphs.Graphs(engine)
         self.own = OwnUses()
         """What these readings have read of the tables."""
         self.counts = Counts(engine, self.own, clock, budget or Budget(), within_s)
@@ -86,14 +93,17 @@ class Slow(Apart):
         with self._lock:
             known, self._queues = self._queues, {spec.layout.queue: spec for spec in specs}
             self.counts.keep([name for name, spec in self._queues.items() if _same_rows(known.get(name), spec)])
-            self._failures = {key: f for key, f in self._failures.items() if key[0] in self._queues}
+            self._failures = {key: f for key, f in self._failures.items() if key == _GRAPHS or key[0] in self._queues}
             self._forgotten = {name: times for name, times in self._forgotten.items() if name in self._queues}
             self._heads = {name: head for name, head in self._heads.items() if name in self._queues}
+            of_server = self._tasks.get(_GRAPHS)
             self._tasks = {
                 (name, kind): self._tasks.get((name, kind), _Task(name, kind, wanted=kind == "head"))
                 for name in self._queues
                 for kind in ("head", "count")
             } | self._of_fragments()
+            if self._graphs.able:
+                self._tasks[_GRAPHS] = of_server or _Task(*_GRAPHS, wanted=False, again=False)
         tables = {i for spec in specs for i in (spec.facts.table_id, spec.facts.data_table_id) if i is not None}
         self.own.keep(tables | self.counts.parts)
         self._wake.set()
@@ -107,6 +117,19 @@ class Slow(Apart):
     def fragments(self) -> tuple[Fragmentation, ...]:
         """How far the indexes of the queues are fragmented, where the server tells."""
         return self._fragments.known()
+
+    def deadlocks(self, count: int | None, now_at: float) -> tuple[Circle, ...]:
+        """Say how many deadlocks the server counts ``now_at`` its clock; returns what it has reported of them since."""
+        now = self._clock()
+        found = self._graphs.learn(count, now, now_at)
+        with self._lock:
+            task = self._tasks.get(_GRAPHS)
+            if task is not None:
+                wanted = self._graphs.wanted(now)
+                if wanted and not task.wanted:
+                    self._wake.set()
+                task.wanted = wanted
+        return found
 
     def want(self, needs: Mapping[str, bool], versions: Mapping[str, Version | None], at: float) -> None:
         """Say which queues need a count, and what the server's counters say of their tables ``at`` its clock."""
@@ -214,15 +237,17 @@ class Slow(Apart):
     def _do(self, connection: Connection, task: _Task) -> None:
         with self._lock:
             found = self._queues.get(task.queue)
-            if found is None:
+            if found is None and task.queue:
                 return
             task.due_at = _UNDER_WAY
             begun = self._forgotten.get(task.queue, 0)
         started = self._clock()
-        every = {"head": _HEAD_EVERY_S, "fragments": EVERY_S}.get(task.kind, _SETTLED_S)
+        every = {"head": _HEAD_EVERY_S, "fragments": EVERY_S, "graphs": graphs.EVERY_S}.get(task.kind, _SETTLED_S)
         given_up = counted = False
         try:
-            if task.kind == "head":
+            if found is None:
+                self._graphs.read(connection, Book(self._engine, connection.version))
+            elif task.kind == "head":
                 self._look(connection, found, task, begun)
             elif task.kind == "fragments":
                 self._fragments.read(connection, Book(self._engine, connection.version), found)
@@ -276,9 +301,9 @@ class Slow(Apart):
             self.counts.fail(task.queue, str(problem))
         with self._lock:
             failure = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
-            if task.kind == "fragments":
+            if task.kind in _PROBES:
                 grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-                failure = replace(failure, probe="fragmentation", grant=grant)
+                failure = replace(failure, probe=_PROBES[task.kind], grant=grant)
             self._failures[task.queue, task.kind] = failure
 
 

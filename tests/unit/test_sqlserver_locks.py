@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.engines import queries
 from qmon.engines.sqlserver import SqlServer
 from qmon.model.layout import Layout, TableName
 from qmon.model.view import View
@@ -14,7 +15,7 @@ from qmon.monitor.collector import Collector
 from qmon.monitor.history import History
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.source import Focus
-from tests.replayed import Driver, connection
+from tests.replayed import Driver, Row, connection, full
 from tests.unit.test_sqlserver_clues import TABLE, answering
 from tests.unit.test_sqlserver_replay import Idle
 from tests.unit.test_sqlserver_texts import Counting
@@ -124,21 +125,32 @@ def test_locks_that_could_not_be_read_are_no_rows_that_nobody_holds() -> None:
 
 
 def test_the_statements_of_few_sessions_are_read_in_a_poll_and_of_all_now_and_then() -> None:
-    driver = Noting()
+    driver = Noting("probe/clients")
     shop = Shop(driver)
     for _ in range(10):
         shop.poll()
-    assert driver.texts == [500, 50, 50, 50, 50, 500, 50, 50, 50, 50]
+    assert driver.noted == [500, 50, 50, 50, 50, 500, 50, 50, 50, 50]
+
+
+def test_of_those_that_wait_for_locks_statements_are_read_while_a_screen_shows_them() -> None:
+    driver = Noting("probe/blocking", served([], waiting=True).row)
+    shop = Shop(driver)
+    for shown in (False, True, False):
+        shop.poll(Focus(blocking=shown))
+    assert driver.noted == [0, 1, 0]
+    text = queries.load("sqlserver", "probe/blocking", (16, 0)).text
+    assert "WHEN f.blocker IS NULL OR CAST(:waiters AS bit) = 1 THEN" in text, "the heads of chains have theirs"
 
 
 class Noting(Driver):
-    """Keeps of how many sessions the statements are asked for."""
+    """Keeps the last value of each time that a probe is asked."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts: list[object] = []
+    def __init__(self, probe: str, row: Row = full) -> None:
+        super().__init__(row)
+        self.probe = probe
+        self.noted: list[object] = []
 
     def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
-        if text.startswith("/* qmon probe/clients */"):
-            self.texts.append(self.values[-1])
+        if text.startswith(f"/* qmon {self.probe} */"):
+            self.noted.append(self.values[-1])
         return super().answer(text)

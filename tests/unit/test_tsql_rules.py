@@ -16,7 +16,7 @@ LISTED = {
     name: (cost.strip(), often.strip())
     for name, cost, often in re.findall(r"^\| `(sys\.\w+)` \| ([^|]+) \| ([^|]+) \|", PAGE.read_text(), re.M)
 }
-COSTS = {"own", "catalog", "sessions", "locks", "counters", "memory", "pages"}
+COSTS = {"own", "catalog", "sessions", "locks", "counters", "memory", "files", "pages"}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
@@ -81,7 +81,7 @@ def test_a_file_that_keeps_them_is_not(text: str) -> None:
 
 
 def test_the_manual_says_of_each_view_what_it_costs_and_how_often_it_is_read() -> None:
-    used = {f"sys.{view}" for file in FILES for view in re.findall(r"\bsys\.(dm_\w+)", rendered(file))}
+    used = {f"sys.{view}" for file in FILES for view in re.findall(r"\bsys\.((?:dm|fn)_\w+)", rendered(file))}
     assert LISTED.keys() == used
     assert {cost for cost, _ in LISTED.values()} <= COSTS
     assert all(often for _, often in LISTED.values())

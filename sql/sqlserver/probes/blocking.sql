@@ -3,6 +3,7 @@
 -- catalogue without waiting for locks on it, as the functions for names would.
 -- :limit          so many pairs of waiting sessions at most, those that have waited longest
 -- :chars          so many characters of a statement at most
+-- :waiters        1: the statements of all; 0: of those alone that wait for nobody, the heads of the chains
 -- > session       its id; 0 is a distributed transaction without a session, -3 one whose recovery is deferred
 -- > gid           unit of work of that distributed transaction, else empty
 -- > blocker       session that it waits for, likewise; NULL where it waits for nobody
@@ -23,7 +24,7 @@
 -- > application   its application name
 -- > host          where it comes from
 -- > database      where it works
--- > statement     its last statement, shortened
+-- > statement     its last statement, shortened; empty where it was not asked for
 WITH tasks AS (
     SELECT TOP (:limit)
         CAST(t.session_id AS int) AS session,
@@ -194,6 +195,8 @@ OUTER APPLY (
     WHERE (st.session_id = f.session AND st.is_user_transaction = 1)
         OR (f.session = 0 AND CONVERT(nvarchar(36), a.transaction_uow) = f.gid)
 ) AS x
-OUTER APPLY sys.dm_exec_sql_text(COALESCE(r.sql_handle, c.most_recent_sql_handle)) AS t
+OUTER APPLY sys.dm_exec_sql_text(
+    CASE WHEN f.blocker IS NULL OR CAST(:waiters AS bit) = 1 THEN COALESCE(r.sql_handle, c.most_recent_sql_handle) END
+) AS t
 WHERE f.nth = 1
 ORDER BY waiting_s DESC, session, blocker
