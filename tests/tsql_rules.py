@@ -45,13 +45,17 @@ def _groups(group: Group) -> Iterator[Group]:
 def _statements(whole: Group) -> Iterator[list[Part]]:
     """What stands between two brackets, statement by statement."""
     for group in _groups(whole):
-        part: list[Part] = []
-        for each in [*group.parts, ";"]:
-            if each == ";":
-                yield part
-                part = []
-            else:
-                part.append(each)
+        yield from _cut(group.parts)
+
+
+def _cut(parts: Sequence[Part]) -> Iterator[list[Part]]:
+    part: list[Part] = []
+    for each in [*parts, ";"]:
+        if each == ";":
+            yield part
+            part = []
+        else:
+            part.append(each)
 
 
 def _flat(parts: Iterable[Part]) -> Iterator[str]:
@@ -62,10 +66,17 @@ def _flat(parts: Iterable[Part]) -> Iterator[str]:
             yield part
 
 
-def problems(text: str, views: Mapping[str, object]) -> list[str]:
-    """Everything that is wrong with a statement. ``views``: the dynamic views whose cost is known."""
+def problems(text: str, views: Mapping[str, object], kind: str = "varchar", *, filtered: bool = False) -> list[str]:
+    """Everything that is wrong with a statement.
+
+    ``views``: the dynamic views whose cost is known; ``kind``: the type of the user's columns of text; ``filtered``:
+    the indexes that it names, and whose filter its values may fit, hold only some of the rows.
+    """
     whole = grouped(text)
-    found = [*_unhinted(whole), *_collations(whole), *_families(whole), *_again(whole), *_unlisted(whole, views)]
+    found = [
+        *_unhinted(whole), *_collations(whole), *_families(whole, kind), *_plans(whole, filtered), *_again(whole),
+        *_unlisted(whole, views),
+    ]  # fmt: skip
     return list(dict.fromkeys(found))
 
 
@@ -183,36 +194,107 @@ def _with_text(operand: Sequence[Part]) -> bool:
 # ----------------------------------------------------------------------------------------------------------- values
 
 
-def _families(whole: Group) -> Iterator[str]:
-    """Values compared with columns of users as Unicode, which turns each varchar of an index and so seeks nothing.
+def _families(whole: Group, kind: str) -> Iterator[str]:
+    """Values compared with columns of users as another type of text than theirs.
 
-    The filter of an index is shown with its value as a literal, and compares nothing.
+    As Unicode each varchar of an index is converted and so none is sought; as varchar a value loses what is not in the
+    code page, and is found nowhere. The filter of an index is shown with its value as a literal, and compares nothing.
     """
     if [_word(part) for part in whole.parts[:2]] == ["CREATE", "INDEX"]:
         return
-    unicode = {name for group in _groups(whole) for name in _variables(group.parts)}
+    texts = {name: family for group in _groups(whole) for name, family in _variables(group.parts)}
     for group in _groups(whole):
-        for at, part in enumerate(group.parts):
-            if part != "=":
-                continue
-            left, right = _operand(group.parts, at, -1), _operand(group.parts, at, 1)
-            for column, value in ((left, right), (right, left)):
-                if not (column and _name(column[0]).startswith("q_") and len(column) in (1, 3)):
-                    continue
-                words = [word.lower() for word in _flat(value)]
-                if words == ["?"] or (len(words) == 1 and words[0] in unicode) or _cast_to_unicode(value):
-                    yield f"{_name(column[0])} is compared with a value of another type family"
+        for column, value in (*_compared(group.parts), *_first_of(group.parts)):
+            family = _family(value, texts)
+            if family is not None and family != kind:
+                yield f"{column} is compared with a value of another type family"
 
 
-def _variables(parts: Sequence[Part]) -> Iterator[str]:
+def _compared(parts: Sequence[Part]) -> Iterator[tuple[str, list[Part]]]:
+    """The columns of users that are compared, and with what."""
+    for at, part in enumerate(parts):
+        if part != "=":
+            continue
+        left, right = _operand(parts, at, -1), _operand(parts, at, 1)
+        for column, value in ((left, right[:]), (right[::-1], left[::-1])):
+            name = _name(column[0]) if len(column) in (1, 3) else ""
+            if name.startswith("q_") or name == "qmon_state":
+                yield name, value
+
+
+def _first_of(parts: Sequence[Part]) -> Iterator[tuple[str, list[Part]]]:
+    """COALESCE(value, (SELECT column …)): the bound of a range of that column."""
     for at, part in enumerate(parts[:-1]):
-        if isinstance(part, str) and part.startswith("@") and _name(parts[at + 1]) in ("nvarchar", "nchar"):
-            yield part.lower()
+        inner = parts[at + 1]
+        if _word(part) != "COALESCE" or not isinstance(inner, Group) or "," not in inner.parts:
+            continue
+        cut = inner.parts.index(",")
+        columns = [word for word in map(_name, _flat(inner.parts[cut:])) if word.startswith("q_")]
+        if columns and "SELECT" in {word.upper() for word in _flat(inner.parts[cut:])}:
+            yield columns[0], inner.parts[:cut]
 
 
-def _cast_to_unicode(value: Sequence[Part]) -> bool:
+def _variables(parts: Sequence[Part]) -> Iterator[tuple[str, str]]:
+    for at, part in enumerate(parts[:-1]):
+        if isinstance(part, str) and part.startswith("@") and (family := _FAMILIES.get(_name(parts[at + 1]))):
+            yield part.lower(), family
+
+
+def _bound(value: Sequence[Part]) -> bool:
+    """Whether this is a value that is bound, a variable, or one of them made another type."""
     words = [word.lower() for word in _flat(value)]
-    return words[:1] == ["cast"] and "?" in words and ("nvarchar" in words or "nchar" in words)
+    one = len(value) == 1 or (len(value) == 2 and words[0] == "cast")
+    return one and any(word == "?" or word.startswith("@") for word in words)
+
+
+def _family(value: Sequence[Part], texts: Mapping[str, str]) -> str | None:
+    """The type of text that a bound value comes as; ``None`` where it is none. The driver sends Unicode."""
+    if not _bound(value):
+        return None
+    words = [word.lower() for word in _flat(value)]
+    if words[0] == "cast":
+        return next((_FAMILIES[word] for word in words if word in _FAMILIES), None)
+    return "nvarchar" if words[0] == "?" else texts.get(words[0])
+
+
+_FAMILIES: Final = {"char": "varchar", "varchar": "varchar", "nchar": "nvarchar", "nvarchar": "nvarchar"}
+
+
+# ------------------------------------------------------------------------------------------------------------ plans
+
+
+def _plans(whole: Group, filtered: bool) -> Iterator[str]:
+    """What is compiled anew for nothing, and filtered indexes that the server cannot use since it is not (8622)."""
+    for parts in _cut(whole.parts):
+        anew = "RECOMPILE" in {word.upper() for word in _flat(parts)}
+        groups = [_without_cases(group.parts) for group in _groups(Group(parts))]
+        found = {column for group in groups for column, value in _compared(group) if _bound(value)}
+        named = any(_name(part).endswith("_index") for group in groups for part in _hinted(group))
+        if anew and not found:
+            yield "is compiled anew, and compares no value with a column"
+        elif anew and named and not filtered:
+            yield "is compiled anew for an index that holds every row"
+        elif named and filtered and "q_state" in found and not anew:
+            yield "names a filtered index and is not compiled anew"
+
+
+def _without_cases(parts: Sequence[Part]) -> list[Part]:
+    """The conditions alone that choose rows."""
+    out: list[Part] = []
+    depth = 0
+    for part in parts:
+        depth += _word(part) == "CASE"
+        if not depth:
+            out.append(part)
+        depth -= bool(depth) and _word(part) == "END"
+    return out
+
+
+def _hinted(parts: Sequence[Part]) -> Iterator[Part]:
+    """What stands in the brackets of INDEX (…)."""
+    for before, part in pairwise(parts):
+        if _word(before) == "INDEX" and isinstance(part, Group):
+            yield from part.parts
 
 
 # ------------------------------------------------------------------------------------------- common table expressions

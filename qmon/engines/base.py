@@ -191,6 +191,10 @@ class Engine(Protocol):
         """The present time to compare a column of such times with."""
         ...
 
+    def text_type(self, kind: str) -> str:
+        """The type of text, without its length, that a column of type ``kind`` is compared with and stays as it is."""
+        ...
+
     def text_of(self, columns: Sequence[str]) -> str:
         """An expression for the text of a column, or of several as ``qmon.model.ids`` reads it; they are quoted."""
         ...

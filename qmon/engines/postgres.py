@@ -120,6 +120,10 @@ class Postgres:
         """``clock_timestamp()``, or that time by the wall clock of the zone."""
         return "clock_timestamp()" if zone.name == UTC_ZONE.name else self.utc("clock_timestamp()", zone)
 
+    def text_type(self, kind: str) -> str:
+        """``text``, whatever the column: values are bound without a type of their own."""
+        return "text"
+
     def text_of(self, columns: Sequence[str]) -> str:
         r"""``CAST(a AS text)``; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
         if len(columns) == 1:

@@ -15,10 +15,12 @@ from qmon.engines.base import Engine, EngineName, Query, Statement
 from qmon.engines.sqlfile import parse, scanned
 from qmon.engines.sqltext import Parameter, QueryFileError, Separator, Slot
 from qmon.errors import BadInput
+from qmon.model.facts import Column, IndexName
 from qmon.model.zones import UNKNOWN, UTC_ZONE, TimeColumn
 
-Name = Sequence[str] | str | int | TimeColumn | None
-"""What stands for a ``{name}``: an identifier's parts, its only part, a whole number, a column of times, or nothing."""
+Name = Sequence[str] | str | int | TimeColumn | Column | IndexName | None
+"""What stands for a ``{name}``: an identifier's parts, its only part, a whole number, a column of which more is known,
+an index, or nothing."""
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
 KINDS: Final[Mapping[str, str]] = {
@@ -178,7 +180,7 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
     """The statement for one layout: identifiers quoted, a ``?`` for each value, headed by the query's name.
 
     Raises ``BadInput`` where ``names`` lacks a name the query uses or has one it does not, or where one cannot be
-    an identifier.
+    an identifier, or where a statement that is planned once names a filtered index, which the server refuses (8622).
     """
     if missing := sorted(query.names - names.keys()):
         raise BadInput(f"{query.name} needs a name for {', '.join(missing)}")
@@ -187,7 +189,9 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
     path, _, line = query.path.rpartition(":")
     parameters: list[str] = []
     out = [f"/* qmon {query.name} */\n"]
-    for piece in scanned(query.text, engine.name, path, int(line)):
+    pieces = scanned(query.text, engine.name, path, int(line))
+    _refuse_filtered(query.name, [piece for piece in pieces if isinstance(piece, Slot)], names)
+    for piece in pieces:
         if isinstance(piece, Parameter):
             parameters.append(piece.name)
             out.append("?")
@@ -198,11 +202,25 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
     return Statement(query.name, "".join(out), tuple(parameters), query.columns)
 
 
+def _refuse_filtered(query: str, slots: Sequence[Slot], names: Mapping[str, Name]) -> None:
+    anew = {slot.name for slot in slots if slot.form == "recompile"}
+    for slot in slots:
+        index = names[slot.name]
+        if slot.form == "identifier" and isinstance(index, IndexName) and index.filtered and slot.name not in anew:
+            raise BadInput(f"{query} cannot name the filtered index {index.name!r}: it is not compiled anew")
+
+
+def plain(name: Name) -> Sequence[str] | str | int | None:
+    """The name alone, without what else is known of a column or an index."""
+    return name.name if isinstance(name, TimeColumn | Column | IndexName) else name
+
+
 def _filled(slot: Slot, value: Name, query: str, engine: Engine) -> str:
     if slot.form in ("utc", "clock") and (slot.optional or value is not None):
         return _time(slot, value, query, engine)
-    if isinstance(value, TimeColumn):
-        value = value.name
+    if slot.form in ("type", "recompile"):
+        return _known(slot, value, query, engine)
+    value = plain(value)
     if value is None:
         if slot.optional:
             return "NULL"
@@ -224,6 +242,18 @@ def _filled(slot: Slot, value: Name, query: str, engine: Engine) -> str:
         raise BadInput(f"{query} takes an identifier for {slot.name}, not {value!r}")
     quoted = engine.quote((value,) if isinstance(value, str) else value)
     return engine.literal(quoted) if slot.form == "literal" else quoted
+
+
+def _known(slot: Slot, value: Name, query: str, engine: Engine) -> str:
+    """What the type of a column asks of the values that it is compared with, or a filtered index of its statement."""
+    if slot.form == "type" and isinstance(value, Column):
+        return engine.text_type(value.type)
+    if slot.form == "type" and value is None and slot.optional:
+        return engine.text_type("")
+    if slot.form == "recompile" and isinstance(value, IndexName):
+        return ", RECOMPILE" if value.filtered else ""
+    wanted = "a column with its type" if slot.form == "type" else "an index"
+    raise BadInput(f"{query} takes {wanted} for {slot.name}, not {value!r}")
 
 
 def _time(slot: Slot, value: Name, query: str, engine: Engine) -> str:

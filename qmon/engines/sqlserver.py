@@ -104,6 +104,11 @@ class SqlServer:
             return "SYSDATETIME()"
         return f"DATEADD(MINUTE, {_ahead(zone, 'SYSUTCDATETIME()', local=False)}, SYSUTCDATETIME())"
 
+    def text_type(self, kind: str) -> str:
+        """``varchar`` for such a column: compared with ``nvarchar`` it would be converted row by row, and its index be
+        read from end to end. Else ``nvarchar``, which loses no character."""
+        return "varchar" if kind in ("char", "varchar", "text") else "nvarchar"
+
     def text_of(self, columns: Sequence[str]) -> str:
         r"""``CONVERT(…)`` to text; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
         texts = [f"CONVERT(nvarchar(450), {each}, 126)" for each in columns]

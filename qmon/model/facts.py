@@ -18,6 +18,14 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexName:
+    """An index by its name. ``filtered``: it holds only some of the rows."""
+
+    name: str
+    filtered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TableFacts:
     """What the catalogue says about the tables of one layout.
 
@@ -53,6 +61,7 @@ class TableFacts:
         slow: figure → why no probe of the tick may ask for it, one line; scans of the table still count it.
         indexes: seek (``head``, ``ready``, ``walk``, ``progress``, ``stuck``, ``dead``, ``due``) → the index that
             serves it.
+        filtered: those of these indexes that hold only some of the rows.
     """
 
     table_id: int
@@ -78,6 +87,7 @@ class TableFacts:
     unknown: Mapping[str, str] = field(default_factory=dict)
     slow: Mapping[str, str] = field(default_factory=dict)
     indexes: Mapping[str, str] = field(default_factory=dict)
+    filtered: frozenset[str] = frozenset()
 
     @property
     def scanned(self) -> bool:
@@ -96,3 +106,12 @@ class TableFacts:
     def column(self, name: str) -> Column | None:
         """The column of that name, if the table has it."""
         return next((column for column in self.columns if column.name == name), None)
+
+    def typed(self, name: str | None) -> Column | None:
+        """The same, of unknown type where the table is not known to have it."""
+        return None if name is None else self.column(name) or Column(name, "")
+
+    def index(self, seek: str) -> IndexName | None:
+        """The index that serves this seek, if there is one."""
+        name = self.indexes.get(seek)
+        return None if name is None else IndexName(name, name in self.filtered)

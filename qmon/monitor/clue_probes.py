@@ -16,7 +16,7 @@ from qmon.model.clue_samples import Clues, DrawerSample, OwnerSample, PrioritySa
 from qmon.model.flow import pops_in_transaction
 from qmon.model.owners import Facts, proof
 from qmon.monitor.jobs import Book, Job
-from qmon.monitor.queue_probes import QueueProbes, names_of, state_values
+from qmon.monitor.queue_probes import QueueProbes, state_values
 from qmon.monitor.run import Results
 
 OWNERS: Final = 100
@@ -123,7 +123,8 @@ class ClueProbes:
             return None
         owner, known = layout.owner, None if self._facts is None else proof(layout, self._facts)
         kind = "none" if owner is None else owner.kind if known is None else known.kind
-        names = names_of(layout, probes.facts) | {
+        names = {
+            **probes.names,
             "order": layout.started_at if probes.longest_first else state.column,
             "lease": layout.timed(owner.column) if owner is not None and kind == "lease" else None,
             "beat": layout.timed(owner.column) if owner is not None and kind == "heartbeat" else None,
@@ -149,7 +150,7 @@ class ClueProbes:
         if not self._book.has(probe):
             return None
         values: dict[str, Value] = state_values(layout) | {"head": probes.memo.bound(), "limit": _NEAR}
-        return self._book.job(probe, TriedSample, values, names_of(layout, probes.facts), layout.queue)
+        return self._book.job(probe, TriedSample, values, probes.names, layout.queue)
 
     def _priorities(self, probes: QueueProbes) -> Job | None:
         layout, facts = probes.layout, probes.facts
@@ -159,7 +160,7 @@ class ClueProbes:
         if not self._book.has(probe):
             return None
         values: dict[str, Value] = state_values(layout) | {"limit": _LEVELS}
-        names = names_of(layout, facts) | {"priority": layout.priority}
+        names = {**probes.names, "priority": layout.priority}
         return self._book.job(probe, PrioritySample, values, names, layout.queue)
 
     def _sweep(self, probes: QueueProbes) -> Job | None:
@@ -182,7 +183,7 @@ class ClueProbes:
             "pop_sequences": self._book.engine.ids(others),
             "min_age_s": _MIN_AGE_S,
         }
-        names = names_of(layout, facts) | {"spare": None if facts.spare is None else facts.spare.parts}
+        names = {**probes.names, "spare": None if facts.spare is None else facts.spare.parts}
         return self._book.job("ring_sweep", SweepSample, values, names, layout.queue)
 
 

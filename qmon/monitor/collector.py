@@ -44,7 +44,7 @@ from qmon.monitor.messages import messages_of
 from qmon.monitor.observer import Observer
 from qmon.monitor.positions import ring_probe
 from qmon.monitor.procedures import Procedures
-from qmon.monitor.queue_probes import QueueProbes, Spec, names_of
+from qmon.monitor.queue_probes import QueueProbes, Spec
 from qmon.monitor.readings import Readings
 from qmon.monitor.regained import Regained
 from qmon.monitor.replaced import Replaced
@@ -245,7 +245,7 @@ class Collector:
         facts = [probes.facts for probes in self._queues.values()]
         tables = [i for f in facts for i in (f.table_id, f.data_table_id) if i is not None]
         if tables:
-            named = {i: names_of(p.layout, p.facts) for p in self._queues.values() for i in (p.facts.table_id,)}
+            named = {probes.facts.table_id: probes.names for probes in self._queues.values()}
             jobs += table_counters.jobs(self._book, tables, named)
         sequences = [f.sequence_id for f in facts if f.sequence_id is not None]
         if sequences:

@@ -163,7 +163,7 @@ class QueueProbes:
         self.facts = facts
         self.memo = Memo()
         self._book = book
-        self._names = names_of(layout, facts)
+        self.names: Mapping[str, Name] = names_of(layout, facts)
 
     @property
     def head_probe(self) -> str | None:
@@ -223,7 +223,7 @@ class QueueProbes:
     def _messages(self, rows: int) -> list[Job]:
         layout, state = self.layout, self.layout.state
         if layout.ring is not None:
-            if self.facts.pop_sequence_id is None or "ready" in self.facts.unknown:
+            if self.facts.pop_sequence_id is None or not self._slots_sought:
                 return []
             probe = "messages_ring" if layout.data_table is None else "messages_ring_split"
             return [self._job(probe, MessageSample, {"limit": rows, "pop_sequences": self._pop_sequences})]
@@ -242,12 +242,17 @@ class QueueProbes:
         own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
         return self._book.engine.ids([each for each in own if each is not None])
 
+    @property
+    def _slots_sought(self) -> bool:
+        """An index leads to a ring's slots, and our role may read its positions."""
+        return "head" in self.facts.indexes and "ready" not in self.facts.unknown
+
     def _ring(self, sessions: int) -> list[Job]:
         ring, facts = self.layout.ring, self.facts
         if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
             return []
         probe = ring_probe(self.layout)
-        if "ready" in facts.unknown or not self._book.has(probe):
+        if not self._slots_sought or not self._book.has(probe):
             return []
         self.memo.head_limit = window = self.memo.window(max(_RING_WINDOW, 2 * sessions), ring.size)
         values: dict[str, Value] = {
@@ -330,7 +335,7 @@ class QueueProbes:
         return jobs
 
     def _job(self, probe: str, record: type, values: dict[str, Value]) -> Job:
-        return self._book.job(probe, record, {**state_values(self.layout), **values}, self._names, self.layout.queue)
+        return self._book.job(probe, record, {**state_values(self.layout), **values}, self.names, self.layout.queue)
 
 
 def state_values(layout: Layout) -> dict[str, Value]:
@@ -356,10 +361,10 @@ def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
     """The identifiers that the probes of a queue may use."""
     names: dict[str, Name] = {
         "table": layout.table.parts,
-        "id": facts.order_by or layout.id,
+        "id": facts.typed(facts.order_by or layout.id),
         "message_id": layout.id or facts.order_by,
         "called": layout.ids or facts.order_by,
-        "state": layout.state.column if layout.state else None,
+        "state": facts.typed(layout.state.column if layout.state else None),
         "started_at": layout.timed(layout.started_at),
         "enqueued_at": layout.timed(layout.enqueued_at),
         "due_at": layout.timed(layout.due_at),
@@ -369,7 +374,7 @@ def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
         "sized": layout.payload if _sized(layout, facts) else None,
         "data_table": layout.data_table.parts if layout.data_table else None,
         "data_id": layout.data_id,
-        **{f"{seek}_index": facts.indexes.get(seek) for seek in _SEEKS},
+        **{f"{seek}_index": facts.index(seek) for seek in _SEEKS},
     }
     if layout.ring is not None:
         ring = layout.ring

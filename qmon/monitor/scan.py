@@ -156,7 +156,7 @@ class Scan:
         query = queries.load(self._book.engine.name, f"probe/{probe}", version)
         names: dict[str, Name] = names_of(layout, self.spec.facts)
         if part is not None:
-            names |= {"part": (part.part_schema, part.part_name), "place": part.place}
+            names |= {"part": (part.part_schema, part.part_name), "place": self.spec.facts.typed(part.place)}
         return queries.render(query, {name: names.get(name) for name in query.names}, self._book.engine)
 
     def count(self, every_s: float) -> TableCount:

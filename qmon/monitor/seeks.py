@@ -70,6 +70,7 @@ def table_facts(layout: Layout, details: Details, data: Details | None, sequence
         unknown=found.unknown,
         slow=found.slow,
         indexes=found.indexes,
+        filtered=frozenset(i.name for i in details.indexes if i.where is not None and i.name in found.indexes.values()),
     )
 
 

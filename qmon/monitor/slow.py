@@ -267,12 +267,13 @@ class Slow(Apart):
     def _look(self, connection: Connection, found: Spec, task: _Task, begun: int) -> None:
         book = Book(self._engine, connection.version)
         probe = QueueProbes(book, found.layout, found.facts).head_probe
-        # A walk of the poll is cut short; here it goes to the end, with the statement that leads to ready rows.
-        probe = "head_state" if probe == "head_walk" else probe
+        names, values = names_of(found.layout, found.facts), state_values(found.layout)
+        if probe == "head_walk":
+            # That of the poll is cut short; here it goes to the end, with the statement that leads to ready rows.
+            probe, names["head_index"] = "head_state", names["walk_index"]
         if probe not in ("head", "head_state"):
             task.wanted = False
             return
-        names, values = names_of(found.layout, found.facts), state_values(found.layout)
         job = book.job(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
         trip = self._timed(connection, book.job("clock", ClockSample).bound)
         tables = (found.facts.table_id, found.facts.data_table_id)

@@ -114,7 +114,7 @@ def column_names(layout: Layout, structure: Structure, since: str | None) -> dic
         "id": layout.id,
         "key": structure.key or None,
         "called": structure.called_by(layout) or None,
-        "state": None if layout.state is None else layout.state.column,
+        "state": None if layout.state is None else structure.typed(layout.state.column),
         "since": layout.timed(since),
         "owner": None if owner is None else owner.column,
         "lease": layout.timed(owner.column) if owner is not None and owner.kind == "lease" else None,
@@ -127,7 +127,8 @@ def column_names(layout: Layout, structure: Structure, since: str | None) -> dic
 
 def shown_columns(layout: Layout, structure: Structure, since: str | None) -> dict[str, object]:
     """The columns that an undo will find and show again, as an operation's frozen values keep them."""
-    names = column_names(layout, structure, since) | {"since": since}
+    state = None if layout.state is None else layout.state.column
+    names = column_names(layout, structure, since) | {"since": since, "state": state}
     return {"columns": {name: names[name] for name in ("called", "state", "since", "owner", "attempts", "payload")}}
 
 

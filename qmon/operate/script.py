@@ -13,7 +13,6 @@ from qmon.engines.sqlfile import scanned
 from qmon.engines.sqltext import Parameter
 from qmon.errors import BadInput
 from qmon.model.layout_json import to_json
-from qmon.model.zones import TimeColumn
 from qmon.operate.install import CONTROL, REGISTER, Prepared
 
 WIDTH: Final = 118
@@ -90,9 +89,7 @@ def _head(engine: Engine, query: Query, names: dict[str, queries.Name]) -> str:
     out = [f"-- {'-' * (WIDTH - 4 - len(query.name))} {query.name}"]
     for line in _header(query):
         if found := _SLOT.fullmatch(line):
-            name = names[found[1]]
-            if isinstance(name, TimeColumn):
-                name = name.name
+            name = queries.plain(names[found[1]])
             shown = (
                 str(name) if isinstance(name, int) else engine.quote((name,) if isinstance(name, str) else name or ())
             )

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from qmon.errors import BadInput
+from qmon.model import facts
 from qmon.model.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
@@ -80,6 +81,10 @@ class Structure:
     def type_of(self, column: str) -> str:
         """The column's type, as the server names it; empty where there is none."""
         return next((each.type_name for each in self.columns if each.column_name == column), "")
+
+    def typed(self, column: str) -> facts.Column:
+        """The column with its type, without length."""
+        return facts.Column(column, self.type_of(column).partition("(")[0])
 
     def known_by(self, columns: Iterable[str]) -> bool:
         """Whether these columns make a row known."""

@@ -95,7 +95,8 @@ class Transition:
             return None
         kind = self.structure.type_of(self.front)
         names: dict[str, Name] = {
-            "table": layout.table.parts, "state": self.column, "attempts": layout.attempts, "front": self.front,
+            "table": layout.table.parts, "state": self.structure.typed(self.column), "attempts": layout.attempts,
+            "front": self.front,
         }  # fmt: skip
         values: dict[str, Value] = {"ready": self.value, "step": _STEPS_MS.get(_bare(kind), 1)}
         found = sql.fetch(_Place, "front" if _is_time(kind) else "front_number", names, values)

@@ -11,8 +11,8 @@ from qmon.engines import queries
 from qmon.engines.base import EngineName, Rows
 from qmon.engines.rows import records
 from qmon.engines.sqlserver import SqlServer
-from qmon.engines.sqltext import Slot, scan
 from qmon.model import owners
+from qmon.model.facts import Column
 from qmon.operate import (
     choosing,
     operation,
@@ -28,6 +28,7 @@ from qmon.operate import (
     undo,
 )
 from qmon.operate.frozen import frozen, marks_for, read_marks, texts_for
+from tests.tsql_rendered import LISTED, forms_of
 
 VERSION = (99, 0)
 RECORDS = {
@@ -118,11 +119,11 @@ def test_typed_rows_of_sql_server_become_records(name: str) -> None:
 def test_statements_of_sql_server_render_under_any_name(name: str) -> None:
     query = queries.load("sqlserver", name, VERSION)
     hostile = "[a]]b].[c d]; DROP TABLE x --'"
-    forms = {piece.name: piece.form for piece in scan(query.text, "sqlserver", "x") if isinstance(piece, Slot)}
-    listed = {slot for slot, form in forms.items() if form in ("list", "set", "text", "numbered", "on")}
-    text = queries.render(
-        query, {slot: (hostile, "b") if slot in listed else hostile for slot in query.names}, SqlServer()
-    ).text
+    names: dict[str, queries.Name] = {
+        slot: (hostile, "b") if forms & LISTED else Column(hostile, "varchar") if "type" in forms else hostile
+        for slot, forms in forms_of(query).items()
+    }
+    text = queries.render(query, names, SqlServer()).text
     assert "{" not in text
     bare = re.sub(r"\[(?:[^\]]|\]\])*\]|N?'(?:[^']|'')*'", "", text)
     assert "DROP TABLE" not in bare

@@ -69,7 +69,7 @@ class _Table(Driver):
     def __init__(self) -> None:
         super().__init__(self.range)
         query = queries.load("sqlserver", "probe/scan_state", (16, 0))
-        names = names_of(JOBS, FACTS) | {"part": ("dbo", "Jobs"), "place": "Id"}
+        names = names_of(JOBS, FACTS) | {"part": ("dbo", "Jobs"), "place": Column("Id", "int")}
         self.names = queries.render(query, {name: names.get(name) for name in query.names}, SqlServer()).parameters
         self.limits: list[int] = []
 

@@ -36,8 +36,9 @@ from qmon.monitor.resolve import Resolved
 from qmon.monitor.slow import Slow
 from qmon.monitor.source import Focus
 from tests.replayed import BIG, Driver, columns_of, connection, emptied, full, value
+from tests.tsql_rendered import names_for, rendered
 from tests.tsql_types import Type
-from tests.unit.test_sqlserver_views import PROBES, rendered
+from tests.unit.test_sqlserver_views import PROBES
 
 RECORDS: Final[dict[str, type[Any]]] = {
     "blocking": samples.BlockingSample,
@@ -95,7 +96,7 @@ FACTS: Final = {
 def test_the_documented_types_fit_the_record(file: SqlFile, row: Any) -> None:
     query = queries.read(file)
     at = connection(Driver(row), (max(file.since, 11), 0))
-    statement = queries.render(query, names_for(file), SqlServer())
+    statement = queries.render(query, names_for(query, size=1000), SqlServer())
     (found,) = records(
         RECORDS[query.name.removeprefix("probe/")], at.fetch(Bound(statement, dict.fromkeys(query.parameters)))
     )
@@ -105,12 +106,6 @@ def test_the_documented_types_fit_the_record(file: SqlFile, row: Any) -> None:
     for name, kind in columns_of(statement.text):
         if kind.name == "bigint" and getattr(found, name) is not None:
             assert getattr(found, name) in (BIG, float(BIG))
-
-
-def names_for(file: SqlFile) -> dict[str, queries.Name]:
-    """A name for each slot, as ``rendered`` gives them."""
-    query = queries.read(file)
-    return {name: 1000 if name == "size" else f"q_{name}" for name in query.names}
 
 
 def test_a_type_that_does_not_fit_is_found() -> None:

@@ -13,6 +13,7 @@ from qmon.engines.base import EngineName
 from qmon.engines.postgres import Postgres
 from qmon.engines.sqlserver import SqlServer
 from qmon.errors import BadInput
+from qmon.model import facts
 from qmon.model.layout import Layout, OwnerColumn, Source, StateColumn, Write
 from qmon.model.layout_io import layout_from_dict, layout_to_dict
 from qmon.model.operations import Choice, OwnerState
@@ -217,7 +218,8 @@ def test_probes_compare_each_column_with_its_own_clock(engine: SqlServer | Postg
     assert engine.clock(UTC_ZONE) in texts[0]
     assert engine.clock(zone) in texts[1]
     stuck = queries.load(name, "probe/progress", (16, 0))
-    names = dict.fromkeys(stuck.names, "x")
+    typed: dict[str, queries.Name] = {"state": facts.Column("Status", "int"), "progress_index": facts.IndexName("x")}
+    names = {slot: typed.get(slot, "x") for slot in stuck.names}
     unknown = queries.render(stuck, names | {"started_at": TimeColumn("At", UNKNOWN)}, engine).text
     assert engine.utc("NULL", UTC_ZONE) in unknown
     assert "At" not in re.findall(r'["\[](\w+)["\]]', unknown)

@@ -18,7 +18,7 @@ SELECT
     CAST(COUNT(*) AS int) AS counted
 FROM (
     SELECT COALESCE(
-        CAST(:head AS varchar(450)), (SELECT TOP (1) f.{id} FROM {table} AS f WITH (INDEX ({head_index})) ORDER BY f.{id})
+        CAST(:head AS {id!type}(450)), (SELECT TOP (1) f.{id} FROM {table} AS f WITH (INDEX ({head_index})) ORDER BY f.{id})
     ) AS qmon_from
 ) AS b
 CROSS APPLY (

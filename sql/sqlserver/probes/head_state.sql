@@ -1,5 +1,5 @@
 -- The oldest ready message of a queue with a state column, sought from the last known head on, and a bounded count.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}        the queue's table
 -- {id}           column: the id, in the order of pops
 -- {state}        column: the state
@@ -20,11 +20,11 @@ SELECT
     CAST(COUNT(*) AS int) AS counted
 FROM (
     SELECT COALESCE(
-        CAST(:head AS varchar(450)),
+        CAST(:head AS {id!type}(450)),
         (
             SELECT TOP (1) f.{id}
             FROM {table} AS f WITH (INDEX ({head_index}))
-            WHERE f.{state} = CAST(:ready AS varchar(100))
+            WHERE f.{state} = CAST(:ready AS {state!type}(100))
             ORDER BY f.{id}
         )
     ) AS qmon_from
@@ -35,8 +35,8 @@ CROSS APPLY (
         {enqueued_at?!utc} AS qmon_at,
         ROW_NUMBER() OVER (ORDER BY q.{id}) AS qmon_place
     FROM {table} AS q WITH (INDEX ({head_index}))
-    WHERE q.{state} = CAST(:ready AS varchar(100))
+    WHERE q.{state} = CAST(:ready AS {state!type}(100))
         AND q.{id} >= b.qmon_from
     ORDER BY q.{id}
 ) AS s
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{head_index!recompile})

@@ -1,5 +1,5 @@
 -- The ready message that has been due longest, of a queue with a state column, and a bounded count of what is due.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}      the queue's table
 -- {id?}        column: the id
 -- {state}      column: the state
@@ -23,8 +23,8 @@ FROM (
         {due_at!utc.q} AS qmon_at,
         ROW_NUMBER() OVER (ORDER BY q.{due_at}) AS qmon_place
     FROM {table} AS q WITH (INDEX ({head_index}))
-    WHERE q.{state} = CAST(:ready AS varchar(100))
+    WHERE q.{state} = CAST(:ready AS {state!type}(100))
         AND q.{due_at} <= {due_at!clock}
     ORDER BY q.{due_at}
 ) AS s
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{head_index!recompile})

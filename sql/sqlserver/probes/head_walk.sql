@@ -42,7 +42,7 @@ FROM (
         COUNT(*) OVER () AS qmon_steps
     FROM (
         SELECT COALESCE(
-            CAST(:head AS varchar(450)),
+            CAST(:head AS {id!type}(450)),
             (SELECT TOP (1) f.{id} FROM {table} AS f WITH (INDEX ({walk_index})) ORDER BY f.{id})
         ) AS qmon_from
     ) AS b
@@ -51,7 +51,7 @@ FROM (
             q.{id} AS qmon_raw,
             q.{message_id} AS qmon_key,
             {enqueued_at?!utc} AS qmon_pushed,
-            CASE WHEN q.{state} = CAST(:ready AS varchar(100)) THEN 1 ELSE 0 END AS qmon_ready
+            CASE WHEN q.{state} = CAST(:ready AS {state!type}(100)) THEN 1 ELSE 0 END AS qmon_ready
         FROM {table} AS q WITH (INDEX ({walk_index}))
         WHERE q.{id} >= b.qmon_from
         ORDER BY q.{id}

@@ -1,5 +1,5 @@
 -- Messages in one state, counted up to a limit (dead letters).
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}      the queue's table
 -- {state}      column: the state
 -- {dead_index} the index that leads to the rows in that state
@@ -10,6 +10,6 @@ SELECT CAST(COUNT(*) AS int) AS counted
 FROM (
     SELECT TOP (:limit) 1 AS qmon_row
     FROM {table} WITH (INDEX ({dead_index}))
-    WHERE {state} = CAST(:value AS varchar(100))
+    WHERE {state} = CAST(:value AS {state!type}(100))
 ) AS s
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{dead_index!recompile})

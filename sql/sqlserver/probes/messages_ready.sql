@@ -1,5 +1,5 @@
 -- The first ready messages of a queue with a state but none for what is in progress, for the queue screen.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}        the queue's table
 -- {id}           column: the order of pops
 -- {state}        column: the state
@@ -29,11 +29,11 @@ SELECT
     CAST(m.qmon_payload AS nvarchar(400)) AS payload
 FROM (
     SELECT COALESCE(
-        CAST(:head AS varchar(450)),
+        CAST(:head AS {id!type}(450)),
         (
             SELECT TOP (1) f.{id}
             FROM {table} AS f WITH (INDEX ({head_index}))
-            WHERE f.{state} = CAST(:ready AS varchar(100))
+            WHERE f.{state} = CAST(:ready AS {state!type}(100))
             ORDER BY f.{id}
         )
     ) AS qmon_from
@@ -49,9 +49,9 @@ CROSS APPLY (
         END AS qmon_payload,
         ROW_NUMBER() OVER (ORDER BY q.{id}) AS qmon_place
     FROM {table} AS q WITH (INDEX ({head_index}))
-    WHERE q.{state} = CAST(:ready AS varchar(100))
+    WHERE q.{state} = CAST(:ready AS {state!type}(100))
         AND q.{id} >= b.qmon_from
     ORDER BY q.{id}
 ) AS m
 ORDER BY m.qmon_place
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{head_index!recompile})

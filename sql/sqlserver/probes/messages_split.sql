@@ -1,6 +1,6 @@
 -- Messages in progress of split tables for the queue screen, the longest-running first, their payload from the second table.
 -- No more than 1,000 of them are looked at, in the order of the index, best that of the start times.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}          the queue's table
 -- {message_id}     column: the id
 -- {state}          column: the state
@@ -39,7 +39,7 @@ FROM (
             RTRIM(CONVERT(nvarchar(400), {owner?})) AS qmon_owner,
             CAST({attempts?} AS int) AS qmon_attempts
         FROM {table} AS q WITH (INDEX ({progress_index}))
-        WHERE q.{state} = CAST(:in_progress AS varchar(100))
+        WHERE q.{state} = CAST(:in_progress AS {state!type}(100))
     ) AS p
     ORDER BY CASE WHEN p.qmon_at IS NULL THEN 1 ELSE 0 END, p.qmon_at
 ) AS m
@@ -53,4 +53,4 @@ OUTER APPLY (
     WHERE {data_id} = m.qmon_key
 ) AS d
 ORDER BY CASE WHEN m.qmon_at IS NULL THEN 1 ELSE 0 END, m.qmon_at
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{progress_index!recompile})

@@ -1,6 +1,6 @@
 -- Who has popped the messages in progress, and what that proves, of the longest-running ones as far as the index gives them
 -- first. The same words as action/operate/choose.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}          the queue's table
 -- {called!text}     columns: what a message is called by
 -- {state}          column: the state
@@ -58,6 +58,6 @@ FROM (
         CAST({attempts?} AS int) AS qmon_attempts,
         {started_at?!utc} AS qmon_at
     FROM {table} WITH (INDEX ({progress_index}))
-    WHERE {state} = CAST(:in_progress AS varchar(100))
+    WHERE {state} = CAST(:in_progress AS {state!type}(100))
 ) AS s
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{progress_index!recompile})

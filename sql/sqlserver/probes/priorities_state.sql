@@ -1,6 +1,6 @@
 -- The oldest ready message of each priority where a column says the state. Goes from priority to priority along an index that
 -- leads by it, so it costs one seek each, whatever the depth.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}          the queue's table
 -- {message_id}     column: the id of the message
 -- {id}             column: what orders the messages of one priority
@@ -18,7 +18,7 @@ WITH step AS (
     FROM (
         SELECT TOP (1) CAST(q.{priority} AS bigint) AS qmon_priority
         FROM {table} AS q WITH (INDEX ({priority_index}))
-        WHERE q.{state} = CAST(:ready AS varchar(100))
+        WHERE q.{state} = CAST(:ready AS {state!type}(100))
         ORDER BY q.{priority}
     ) AS a
     UNION ALL
@@ -31,7 +31,7 @@ WITH step AS (
         FROM step AS s
         JOIN {table} AS q WITH (INDEX ({priority_index})) ON q.{priority} > s.qmon_priority
         WHERE s.place < CAST(:limit AS int)
-            AND q.{state} = CAST(:ready AS varchar(100))
+            AND q.{state} = CAST(:ready AS {state!type}(100))
     ) AS n
     WHERE n.qmon_nth = 1
 )
@@ -48,8 +48,8 @@ CROSS APPLY (
         CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id,
         {enqueued_at?!utc} AS qmon_at
     FROM {table} AS q WITH (INDEX ({priority_index}))
-    WHERE q.{state} = CAST(:ready AS varchar(100))
+    WHERE q.{state} = CAST(:ready AS {state!type}(100))
         AND q.{priority} = s.qmon_priority
     ORDER BY q.{id}
 ) AS h
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{priority_index!recompile})

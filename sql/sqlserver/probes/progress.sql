@@ -1,5 +1,5 @@
 -- Messages in progress, counted up to a limit. For tables where no index gives the longest-running first.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}          the queue's table
 -- {state}          column: the state
 -- {started_at?}    column: when it was popped
@@ -23,6 +23,6 @@ FROM (
     SELECT TOP (:limit)
         {started_at?!utc} AS qmon_at
     FROM {table} WITH (INDEX ({progress_index}))
-    WHERE {state} = CAST(:in_progress AS varchar(100))
+    WHERE {state} = CAST(:in_progress AS {state!type}(100))
 ) AS s
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{progress_index!recompile})

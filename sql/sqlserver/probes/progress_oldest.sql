@@ -1,5 +1,5 @@
 -- Messages in progress, the longest-running first, counted up to a limit. Served by an index on the start time.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}       the queue's table
 -- {state}       column: the state
 -- {started_at}  column: when it was popped
@@ -23,7 +23,7 @@ FROM (
     SELECT TOP (:limit)
         {started_at!utc.q} AS qmon_at
     FROM {table} AS q WITH (INDEX ({stuck_index}))
-    WHERE q.{state} = CAST(:in_progress AS varchar(100))
+    WHERE q.{state} = CAST(:in_progress AS {state!type}(100))
     ORDER BY q.{started_at}
 ) AS s
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{stuck_index!recompile})

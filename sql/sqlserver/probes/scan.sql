@@ -41,9 +41,9 @@ CROSS JOIN (
         CONVERT(nvarchar(450), MAX(s.qmon_place), 126) AS next_place
     FROM (
         SELECT COALESCE(
-            CAST(:after AS varchar(450)),
+            CAST(:after AS {place!type}(450)),
             (SELECT TOP (1) f.{place} FROM {part} AS f WITH (INDEX (1)) ORDER BY f.{place})
-        ) AS qmon_from, CASE WHEN CAST(:after AS varchar(450)) IS NULL THEN 0 ELSE 1 END AS qmon_beyond
+        ) AS qmon_from, CASE WHEN CAST(:after AS {place!type}(450)) IS NULL THEN 0 ELSE 1 END AS qmon_beyond
     ) AS b
     CROSS APPLY (
         SELECT TOP (:limit) WITH TIES

@@ -39,16 +39,16 @@ FROM (SELECT SYSUTCDATETIME() AS now) AS t
 CROSS JOIN (
     SELECT
         CAST(COUNT(*) AS bigint) AS rows_seen,
-        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:ready AS varchar(100)) AND (s.qmon_due IS NULL OR s.qmon_due <= SYSUTCDATETIME()) THEN 1 ELSE 0 END), 0) AS bigint) AS ready,
-        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:in_progress AS varchar(100)) THEN 1 ELSE 0 END), 0) AS bigint) AS in_progress,
-        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:in_progress AS varchar(100)) AND s.qmon_started IS NOT NULL THEN 1 ELSE 0 END), 0) AS bigint) AS timed,
-        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:in_progress AS varchar(100))
+        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:ready AS {state!type}(100)) AND (s.qmon_due IS NULL OR s.qmon_due <= SYSUTCDATETIME()) THEN 1 ELSE 0 END), 0) AS bigint) AS ready,
+        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:in_progress AS {state!type}(100)) THEN 1 ELSE 0 END), 0) AS bigint) AS in_progress,
+        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:in_progress AS {state!type}(100)) AND s.qmon_started IS NOT NULL THEN 1 ELSE 0 END), 0) AS bigint) AS timed,
+        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:in_progress AS {state!type}(100))
             AND s.qmon_started < DATEADD(SECOND, -CAST(CAST(:timeout AS float) AS int), SYSUTCDATETIME())
         THEN 1 ELSE 0 END), 0) AS bigint) AS stuck,
-        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:ready AS varchar(100)) AND s.qmon_due > SYSUTCDATETIME() THEN 1 ELSE 0 END), 0) AS bigint) AS scheduled,
-        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:dead AS varchar(100)) THEN 1 ELSE 0 END), 0) AS bigint) AS dead,
-        MIN(CASE WHEN s.qmon_state = CAST(:in_progress AS varchar(100)) THEN s.qmon_started END) AS longest,
-        MIN(CASE WHEN s.qmon_state = CAST(:ready AS varchar(100)) AND (s.qmon_due IS NULL OR s.qmon_due <= SYSUTCDATETIME()) THEN s.qmon_pushed END) AS oldest
+        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:ready AS {state!type}(100)) AND s.qmon_due > SYSUTCDATETIME() THEN 1 ELSE 0 END), 0) AS bigint) AS scheduled,
+        CAST(COALESCE(SUM(CASE WHEN s.qmon_state = CAST(:dead AS {state!type}(100)) THEN 1 ELSE 0 END), 0) AS bigint) AS dead,
+        MIN(CASE WHEN s.qmon_state = CAST(:in_progress AS {state!type}(100)) THEN s.qmon_started END) AS longest,
+        MIN(CASE WHEN s.qmon_state = CAST(:ready AS {state!type}(100)) AND (s.qmon_due IS NULL OR s.qmon_due <= SYSUTCDATETIME()) THEN s.qmon_pushed END) AS oldest
     FROM (
         SELECT
             {state} AS qmon_state,

@@ -1,5 +1,5 @@
 -- Messages not due yet, counted up to a limit, of a queue with a state column.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}     the queue's table
 -- {state}     column: the state
 -- {due_at}    column: when it is due
@@ -11,7 +11,7 @@ SELECT CAST(COUNT(*) AS int) AS counted
 FROM (
     SELECT TOP (:limit) 1 AS qmon_row
     FROM {table} WITH (INDEX ({due_index}))
-    WHERE {state} = CAST(:ready AS varchar(100))
+    WHERE {state} = CAST(:ready AS {state!type}(100))
         AND {due_at} > {due_at!clock}
 ) AS s
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{due_index!recompile})

@@ -1,5 +1,5 @@
 -- Of the first ready messages the one that has been popped most often, where a column counts that.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {message_id} column: the id of the message
@@ -15,11 +15,11 @@
 SELECT TOP (1) h.qmon_id AS id, CAST(h.qmon_attempts AS int) AS attempts, CAST('' AS varchar(1)) AS mark
 FROM (
     SELECT COALESCE(
-        CAST(:head AS varchar(450)),
+        CAST(:head AS {id!type}(450)),
         (
             SELECT TOP (1) f.{id}
             FROM {table} AS f WITH (INDEX ({head_index}))
-            WHERE f.{state} = CAST(:ready AS varchar(100))
+            WHERE f.{state} = CAST(:ready AS {state!type}(100))
             ORDER BY f.{id}
         )
     ) AS qmon_from
@@ -27,10 +27,10 @@ FROM (
 CROSS APPLY (
     SELECT TOP (:limit) CONVERT(nvarchar(450), q.{message_id}, 126) AS qmon_id, q.{attempts} AS qmon_attempts
     FROM {table} AS q WITH (INDEX ({head_index}))
-    WHERE q.{state} = CAST(:ready AS varchar(100))
+    WHERE q.{state} = CAST(:ready AS {state!type}(100))
         AND q.{id} >= b.qmon_from
     ORDER BY q.{id}
 ) AS h
 WHERE h.qmon_attempts > 0
 ORDER BY h.qmon_attempts DESC
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{head_index!recompile})

@@ -1,6 +1,6 @@
 -- The message at the head of a queue with a state column that nobody counts the attempts of, and who has locked it; see
 -- "tried". One that is being marked as popped is not ready any more, before that is committed.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {state}      column: the state
@@ -16,11 +16,11 @@ SELECT
     CAST(RTRIM(h.qmon_place) AS nvarchar(256)) AS mark
 FROM (
     SELECT COALESCE(
-        CAST(:head AS varchar(450)),
+        CAST(:head AS {id!type}(450)),
         (
             SELECT TOP (1) f.{id}
             FROM {table} AS f WITH (INDEX ({head_index}))
-            WHERE f.{state} = CAST(:ready AS varchar(100))
+            WHERE f.{state} = CAST(:ready AS {state!type}(100))
             ORDER BY f.{id}
         )
     ) AS qmon_from
@@ -28,8 +28,8 @@ FROM (
 CROSS APPLY (
     SELECT TOP (1) CONVERT(nvarchar(450), q.{id}, 126) AS qmon_id, %%lockres%% AS qmon_place
     FROM {table} AS q WITH (INDEX ({head_index}))
-    WHERE q.{state} = CAST(:ready AS varchar(100))
+    WHERE q.{state} = CAST(:ready AS {state!type}(100))
         AND q.{id} >= b.qmon_from
     ORDER BY q.{id}
 ) AS h
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{head_index!recompile})

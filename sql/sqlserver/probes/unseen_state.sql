@@ -1,6 +1,6 @@
 -- Of the ready rows that transactions have locked those that are ready no more; see "unseen". For tables without a state
 -- for what is in progress. Where the state is part of the index's key, a pop locks two keys: the one it leaves and its new one.
--- Compiled anew each time: only then does the value of the state let a filtered index serve it.
+-- Compiled anew each time where the index is filtered: only then does the value of the state let that serve it.
 -- {table}      the queue's table
 -- {id}         column: the id, in the order of pops
 -- {state}      column: the state
@@ -13,7 +13,7 @@
 WITH visible AS (
     SELECT TOP (:limit) RTRIM(%%lockres%%) AS place
     FROM {table} AS q WITH (INDEX ({head_index}))
-    WHERE q.{state} = CAST(:ready AS varchar(100))
+    WHERE q.{state} = CAST(:ready AS {state!type}(100))
     ORDER BY q.{id} DESC
 )
 SELECT TOP (1000) CAST(w.place AS nvarchar(256)) AS place, CAST((
@@ -31,4 +31,4 @@ FROM (
     CROSS APPLY x.list.nodes('/r') AS r(item)
 ) AS w
 WHERE NOT EXISTS (SELECT 1 FROM visible AS v WHERE v.place COLLATE Latin1_General_BIN2 = w.place COLLATE Latin1_General_BIN2)
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1{head_index!recompile})

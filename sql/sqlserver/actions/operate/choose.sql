@@ -59,7 +59,7 @@ DECLARE @wanted nvarchar(200) = :wanted, @limit bigint = :limit, @chunk int = :c
 SELECT @all = COUNT_BIG(*)
 FROM {table} AS q WITH (NOLOCK)
 WHERE (@some = 0 OR EXISTS (SELECT {named!list.i} FROM #ids AS i INTERSECT SELECT {named!list.q}))
-    AND (@any_state = 1 OR {state?} = CAST(@state AS varchar(200)))
+    AND (@any_state = 1 OR {state?} = CAST(@state AS {state?!type}(200)))
     AND (@cutoff IS NULL OR {since?!utc} <= @cutoff)
     AND (@owner IS NULL OR RTRIM(CONVERT(nvarchar(400), {owner?})) = @owner)
 OPTION (RECOMPILE, MAXDOP 1);
@@ -87,7 +87,7 @@ seen AS (
            END                                                                                       AS qmon_owner
     FROM {table} AS q WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
     WHERE (@some = 0 OR EXISTS (SELECT {named!list.i} FROM #ids AS i INTERSECT SELECT {named!list.q}))
-        AND (@any_state = 1 OR {state?} = CAST(@state AS varchar(200)))
+        AND (@any_state = 1 OR {state?} = CAST(@state AS {state?!type}(200)))
         AND (@cutoff IS NULL OR {since?!utc} <= @cutoff)
         AND (@owner IS NULL OR RTRIM(CONVERT(nvarchar(400), {owner?})) = @owner)
 ),
@@ -118,4 +118,4 @@ WHERE p.what <> 'chosen' AND p.place = 1
 UNION ALL
 SELECT 'locked', @all - COALESCE((SELECT MAX(p.every_one) FROM #placed AS p), 0), NULL, NULL
 WHERE @all > COALESCE((SELECT MAX(p.every_one) FROM #placed AS p), 0)
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1)

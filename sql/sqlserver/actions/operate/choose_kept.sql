@@ -65,7 +65,7 @@ SELECT t.what, CONVERT(nvarchar(20), t.qmon_row) AS qmon_key,
        COUNT_BIG(*) OVER (PARTITION BY t.what) AS those
 INTO #placed
 FROM told AS t
-OPTION (RECOMPILE, MAXDOP 1);
+OPTION (MAXDOP 1);
 SELECT p.what, CAST(1 AS bigint) AS count, p.qmon_key AS keys, N'' AS versions
 FROM #placed AS p
 WHERE p.what = 'chosen' AND p.place <= @limit
@@ -77,4 +77,4 @@ UNION ALL
 SELECT p.what, p.those, NULL, NULL
 FROM #placed AS p
 WHERE p.what <> 'chosen' AND p.place = 1
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1)

@@ -10,7 +10,7 @@
 DECLARE @ready nvarchar(200) = :ready, @step int = :step;
 SELECT TOP (1) CONVERT(nvarchar(40), DATEADD(MILLISECOND, -@step, {front}), 126) AS place
 FROM {table} WITH (NOLOCK)
-WHERE {state} = CAST(@ready AS varchar(200))
+WHERE {state} = CAST(@ready AS {state!type}(200))
     AND ({attempts?} IS NULL OR {attempts?} = 0)
     AND {front} IS NOT NULL
 ORDER BY {front}

@@ -9,7 +9,7 @@
 DECLARE @ready nvarchar(200) = :ready;
 SELECT TOP (1) CONVERT(nvarchar(40), {front} - 1) AS place
 FROM {table} WITH (NOLOCK)
-WHERE {state} = CAST(@ready AS varchar(200))
+WHERE {state} = CAST(@ready AS {state!type}(200))
     AND ({attempts?} IS NULL OR {attempts?} = 0)
     AND {front} IS NOT NULL
 ORDER BY {front}

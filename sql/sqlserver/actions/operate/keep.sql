@@ -29,4 +29,4 @@ INSERT INTO {kept} (qmon_operation, {columns!list})
 SELECT CAST(:operation AS varchar(40)), {columns!list.q}
 FROM #wanted AS w
 INNER LOOP JOIN {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ON {key!on.w}
-OPTION (RECOMPILE, MAXDOP 1)
+OPTION (MAXDOP 1)

@@ -41,7 +41,7 @@ CROSS APPLY (
     WHERE {key!on.w}
 ) AS v
 WHERE v.qmon_version COLLATE Latin1_General_BIN2 = w.qmon_version COLLATE Latin1_General_BIN2
-OPTION (RECOMPILE, MAXDOP 1, LOOP JOIN);
+OPTION (MAXDOP 1, LOOP JOIN);
 SELECT o.qmon_key AS [key], CAST(1 AS bit) AS locked
 FROM @ours AS o
 UNION ALL
@@ -59,4 +59,4 @@ WHERE v.qmon_version COLLATE Latin1_General_BIN2 = w.qmon_version COLLATE Latin1
     AND NOT EXISTS (
         SELECT 1 FROM @ours AS o WHERE o.qmon_key COLLATE Latin1_General_BIN2 = w.qmon_key COLLATE Latin1_General_BIN2
     )
-OPTION (RECOMPILE, MAXDOP 1, LOOP JOIN)
+OPTION (MAXDOP 1, LOOP JOIN)

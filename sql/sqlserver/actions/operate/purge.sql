@@ -31,5 +31,5 @@ DELETE q
 OUTPUT @operation, {columns!list.deleted} INTO {trash} (qmon_operation, {columns!list})
 FROM #wanted AS w
 INNER LOOP JOIN {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ON {key!on.w}
-OPTION (RECOMPILE, MAXDOP 1);
+OPTION (MAXDOP 1);
 SELECT @@ROWCOUNT AS done

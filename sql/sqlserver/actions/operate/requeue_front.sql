@@ -64,14 +64,14 @@ CROSS APPLY (
     WHERE {key!on.w}
 ) AS v
 WHERE v.qmon_dead = @dead
-OPTION (RECOMPILE, MAXDOP 1, LOOP JOIN);
+OPTION (MAXDOP 1, LOOP JOIN);
 UPDATE q
 SET {written!set.g},
     {front} = CASE WHEN g.{front} < q.{front} THEN g.{front} ELSE q.{front} END
 FROM #due AS d
 INNER LOOP JOIN {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK) ON {key!on.d}
 CROSS JOIN #given AS g
-OPTION (RECOMPILE, MAXDOP 1);
+OPTION (MAXDOP 1);
 SELECT N'' AS place,
        CAST(CASE WHEN EXISTS (
            SELECT 1
@@ -85,4 +85,4 @@ SELECT N'' AS place,
        ) THEN 1 ELSE 0 END AS bit) AS same
 FROM #due AS d
 CROSS JOIN #given AS g
-OPTION (RECOMPILE, MAXDOP 1, LOOP JOIN)
+OPTION (MAXDOP 1, LOOP JOIN)

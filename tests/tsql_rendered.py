@@ -1,0 +1,48 @@
+"""Statements of SQL Server with some name for each slot: columns ``q_state`` and the like, as the rules know them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from qmon.engines import queries
+from qmon.engines.base import Query
+from qmon.engines.queries import Name, SqlFile
+from qmon.engines.sqlfile import scanned
+from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sqltext import Form, Slot
+from qmon.model.facts import Column, IndexName
+
+LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
+
+
+def forms_of(query: Query) -> dict[str, set[Form]]:
+    """The forms in which each slot is written."""
+    out: defaultdict[str, set[Form]] = defaultdict(set)
+    for piece in scanned(query.text, "sqlserver", query.path, 1):
+        if isinstance(piece, Slot):
+            out[piece.name].add(piece.form)
+    return dict(out)
+
+
+def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, size: int = 1) -> dict[str, Name]:
+    """A name for each slot. ``kind``: the type of text columns; ``filtered``: indexes hold only some of the rows."""
+    out: dict[str, Name] = {}
+    for slot, forms in forms_of(query).items():
+        name = f"q_{slot}"
+        if "int" in forms:
+            out[slot] = size
+        elif forms & LISTED:
+            out[slot] = ("q_c",)
+        elif "type" in forms:
+            out[slot] = Column(name, kind)
+        elif "recompile" in forms:
+            out[slot] = IndexName(name, filtered)
+        else:
+            out[slot] = name
+    return out
+
+
+def rendered(file: SqlFile, kind: str = "varchar", *, filtered: bool = False) -> str:
+    """The statement of a file with these names."""
+    query = queries.read(file)
+    return queries.render(query, names_for(query, kind, filtered=filtered), SqlServer()).text

@@ -1,0 +1,128 @@
+"""From SQL Server's catalogue to the statement: values typed as the column is, planned anew for a filtered index."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.queries import Name
+from qmon.engines.sqlserver import SqlServer
+from qmon.errors import BadInput
+from qmon.model.counts import PartSample
+from qmon.model.facts import Column, IndexName, TableFacts
+from qmon.model.layout import Layout, Ring, StateColumn, TableName
+from qmon.monitor.catalog import ColumnRow, Details, Index, TableRow
+from qmon.monitor.jobs import Book, Job
+from qmon.monitor.predicate import condition
+from qmon.monitor.queue_probes import Memo, QueueProbes, Spec
+from qmon.monitor.scan import Scan
+from qmon.monitor.seeks import table_facts
+from qmon.monitor.slow import Slow
+from tests.replayed import Driver, connection
+
+ENGINE = SqlServer()
+VERSION = (16, 0)
+TABLE = TableRow(11, "dbo", "Jobs", True, True, 1000, 10)
+JOBS = Layout(
+    "jobs", "status", TABLE.name, id="Id", state=StateColumn("Status", "готово", "идёт", None, "нет"), started_at="At"
+)
+DATED = Layout("dated", "batch_split", TABLE.name, id="Id", enqueued_at="At", state=StateColumn("Status", 0, 1, 2))
+ROWS = {"head": ("готово", ("Id",)), "work": ("идёт", ("At",)), "dead": ("нет", ("Id",))}
+"""The indexes of the table: of the rows in which state, and in which order."""
+
+
+def details(kind: str, indexes: tuple[Index, ...]) -> Details:
+    columns = {"Id": "nvarchar", "Status": kind, "At": "datetime2"}
+    rows = tuple(ColumnRow(11, name, each, True, None, None, None, False) for name, each in columns.items())
+    return Details(TABLE, rows, indexes)
+
+
+def facts(kind: str, *, filtered: bool) -> TableFacts:
+    indexes = tuple(
+        Index(name, False, False, keys, condition(f"([Status]=N'{state}')", brackets=True))
+        if filtered
+        else Index(name, False, False, ("Status", *keys))
+        for name, (state, keys) in ROWS.items()
+    )
+    return table_facts(JOBS, details(kind, indexes), None, [])
+
+
+def jobs(kind: str, *, filtered: bool) -> list[Job]:
+    probes = QueueProbes(Book(ENGINE, VERSION), JOBS, facts(kind, filtered=filtered))
+    return [job for job in probes.jobs(100.0, 0, 20) if job.probe != "depth"]  # reads the catalogue alone
+
+
+@pytest.mark.parametrize(
+    ("kind", "family"),
+    [
+        ("varchar", "varchar"), ("char", "varchar"), ("text", "varchar"), ("nvarchar", "nvarchar"),
+        ("nchar", "nvarchar"), ("tinyint", "nvarchar"), ("sysname", "nvarchar"),
+    ],
+)  # fmt: skip
+def test_a_state_is_compared_as_the_text_that_its_column_is(kind: str, family: str) -> None:
+    asked = jobs(kind, filtered=True)
+    assert {job.probe for job in asked} == {"head_state", "progress_oldest", "in_state", "messages_state"}
+    for job in asked:
+        found = re.findall(r"\[Status\] = CAST\(\? AS (\w+)\(100\)\)", job.bound.statement.text)
+        assert set(found) == {family}, job.probe
+    (head,) = (job for job in asked if job.probe == "head_state")
+    assert "CAST(? AS nvarchar(450))" in head.bound.statement.text, "the id is Unicode, whatever the state is"
+
+
+@pytest.mark.parametrize("filtered", [True, False])
+def test_what_a_filtered_index_serves_is_planned_anew_and_nothing_else(filtered: bool) -> None:
+    for job in jobs("varchar", filtered=filtered):
+        assert ("RECOMPILE" in job.bound.statement.text) is filtered, job.probe
+
+
+def test_a_filtered_index_is_not_named_in_a_statement_that_is_planned_once() -> None:
+    query = queries.load("sqlserver", "probe/head", VERSION)
+    names: dict[str, Name] = {name: "x" for name in query.names} | {"id": Column("Id", "int")}
+    for index in ("IX", IndexName("IX")):
+        assert "RECOMPILE" not in queries.render(query, names | {"head_index": index}, ENGINE).text
+    with pytest.raises(BadInput, match="probe/head cannot name the filtered index 'IX': it is not compiled anew"):
+        queries.render(query, names | {"head_index": IndexName("IX", filtered=True)}, ENGINE)
+
+
+def test_who_gives_no_type_and_no_index_is_told() -> None:
+    query = queries.load("sqlserver", "probe/in_state", VERSION)
+    names: dict[str, Name] = {"table": "t", "state": Column("s", "int"), "dead_index": IndexName("IX")}
+    with pytest.raises(BadInput, match="probe/in_state takes a column with its type for state, not 's'"):
+        queries.render(query, names | {"state": "s"}, ENGINE)
+    with pytest.raises(BadInput, match="probe/in_state takes an index for dead_index, not 'IX'"):
+        queries.render(query, names | {"dead_index": "IX"}, ENGINE)
+
+
+def test_a_range_of_a_scan_is_compared_as_its_key_is() -> None:
+    part = PartSample(11, "dbo", "Jobs", pages=100, rows_there=1000, place="Id")
+    scan = Scan(Book(ENGINE, VERSION), Spec(JOBS, facts("varchar", filtered=True)), [part])
+    text = scan._rendered(part).text
+    assert re.findall(r"COALESCE\(\s+CAST\(\? AS (\w+)\(450\)\)", text) == ["nvarchar"]
+    assert set(re.findall(r"qmon_state = CAST\(\? AS (\w+)\(100\)\)", text)) == {"varchar"}
+
+
+def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -> None:
+    known = table_facts(DATED, details("int", (Index("IX_At", False, False, ("At", "Status")),)), None, [])
+    assert known.walk_seek
+    driver = Driver()
+    at, memo = connection(driver, VERSION), Memo()
+    slow = Slow(ENGINE, lambda session: at, lambda: 0.0)
+    slow.use([Spec(DATED, known)])
+    slow._do(at, slow._tasks["dated", "head"])
+    assert "probe/head_state" in driver.asked
+    assert slow.failures() == ()
+    slow.apply({"dated": memo})
+    assert memo.bounded
+
+
+def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
+    ring = Ring(64, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn")
+    layout = Layout("ring", "ring", TABLE.name, id="Id", ring=ring)
+    known = TableFacts(11, push_sequence_id=1, pop_sequence_id=2)
+    found = [
+        {job.probe for job in QueueProbes(Book(ENGINE, VERSION), layout, each).jobs(100.0, 0, 20)}
+        for each in (known, TableFacts(11, push_sequence_id=1, pop_sequence_id=2, indexes={"head": "PK"}))
+    ]
+    assert found == [set(), {"ring", "messages_ring"}]
