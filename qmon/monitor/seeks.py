@@ -14,6 +14,8 @@ from qmon.monitor.complete import find_sequence
 from qmon.monitor.wellknown import RANDOM_IDS, TIMES, WHOLE
 
 INSTEAD: Final = "the table is scanned for it instead"
+_OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
+"""Figures that the positions of a ring and the slots around them give."""
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
 
@@ -267,7 +269,7 @@ class _Reader:
             self.found.indexes["head"] = self.found.indexes["ready"] = index.name
         else:
             text = f"no index leads with the slot `{ring.slot}`: the slots around the positions are not read"
-            self.found.slow["oldest"] = text
+            self.found.slow |= dict.fromkeys(_OF_A_RING, text)
         for figure, reason in (
             ("scheduled", "a ring has no due time"),
             ("dead", "a ring has no dead messages"),
@@ -305,6 +307,5 @@ class _Reader:
             names = " and ".join(str(s.name) for s in hidden)
             self.found.unknown["gap"] = f"our role may not read {names}: GRANT SELECT on it helps"
             if self.layout.ring is not None:
-                for figure in ("ready", "in_progress", "oldest", "rates", "fill"):
-                    self.found.unknown[figure] = self.found.unknown["gap"]
+                self.found.unknown |= dict.fromkeys(_OF_A_RING, self.found.unknown["gap"])
         return sequence

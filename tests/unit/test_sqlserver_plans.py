@@ -13,7 +13,7 @@ from qmon.errors import BadInput
 from qmon.model.counts import PartSample
 from qmon.model.facts import Column, IndexName, TableFacts
 from qmon.model.layout import Layout, Ring, StateColumn, TableName
-from qmon.monitor.catalog import ColumnRow, Details, Index, TableRow
+from qmon.monitor.catalog import ColumnRow, Details, Index, SequenceRow, TableRow
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.predicate import condition
 from qmon.monitor.queue_probes import Memo, QueueProbes, Spec
@@ -120,9 +120,10 @@ def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -
 def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
     ring = Ring(64, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn")
     layout = Layout("ring", "ring", TABLE.name, id="Id", ring=ring)
-    known = TableFacts(11, push_sequence_id=1, pop_sequence_id=2)
-    found = [
-        {job.probe for job in QueueProbes(Book(ENGINE, VERSION), layout, each).jobs(100.0, 0, 20)}
-        for each in (known, TableFacts(11, push_sequence_id=1, pop_sequence_id=2, indexes={"head": "PK"}))
-    ]
-    assert found == [set(), {"ring", "messages_ring"}]
+    sequences = [SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop"))]
+    for indexes, asked in (((), set()), ((Index("PK", True, True, ("Slot",)),), {"ring", "messages_ring"})):
+        known = table_facts(layout, details("int", indexes), None, sequences)
+        probes = QueueProbes(Book(ENGINE, VERSION), layout, known)
+        assert {job.probe for job in probes.jobs(100.0, 0, 20)} == asked
+        reasons = {figure for figure, reason in known.slow.items() if "no index leads with the slot" in reason}
+        assert reasons == (set() if asked else {"ready", "in_progress", "oldest", "rates", "fill"})
