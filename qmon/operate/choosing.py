@@ -114,7 +114,7 @@ def column_names(layout: Layout, structure: Structure, since: str | None) -> dic
         "id": layout.id,
         "key": structure.key or None,
         "called": structure.called_by(layout) or None,
-        "state": None if layout.state is None else structure.typed(layout.state.column),
+        "state": None if layout.state is None else layout.state.column,
         "since": layout.timed(since),
         "owner": None if owner is None else owner.column,
         "lease": layout.timed(owner.column) if owner is not None and owner.kind == "lease" else None,
@@ -127,8 +127,7 @@ def column_names(layout: Layout, structure: Structure, since: str | None) -> dic
 
 def shown_columns(layout: Layout, structure: Structure, since: str | None) -> dict[str, object]:
     """The columns that an undo will find and show again, as an operation's frozen values keep them."""
-    state = None if layout.state is None else layout.state.column
-    names = column_names(layout, structure, since) | {"since": since, "state": state}
+    names = column_names(layout, structure, since) | {"since": since}
     return {"columns": {name: names[name] for name in ("called", "state", "since", "owner", "attempts", "payload")}}
 
 
@@ -183,6 +182,8 @@ def _each_one(sql: Sql, layout: Layout, structure: Structure, ids: Sequence[str]
 def _chosen(sql: Sql, layout: Layout, structure: Structure, choice: Choice, wanted: Wanted) -> Chosen:
     named = named_columns(structure.called_by(layout), layout.id, choice.ids) if choice.ids else ()
     names = column_names(layout, structure, wanted.since) | named_names(named)
+    if layout.state is not None:
+        names["state"] = structure.typed(layout.state.column)
     facts = read_facts(sql)
     known = proof(layout, facts)
     proves = "in_progress" in wanted.states
