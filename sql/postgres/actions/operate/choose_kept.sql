@@ -16,7 +16,9 @@
 -- > versions   JSON array of empty texts
 WITH ids AS MATERIALIZED (
     SELECT {named?!list.r}
-    FROM json_populate_recordset(CAST(NULL AS {kept}), CAST(:ids AS json)) AS r
+    -- Of a row of NULLs: one that is NULL itself is refused where the domain of a column takes none.
+    FROM (SELECT (CAST(NULL AS {kept})).*) AS qmon_nulls
+    CROSS JOIN LATERAL json_populate_recordset(CAST(qmon_nulls AS {kept}), CAST(:ids AS json)) AS r
 ),
 told AS MATERIALIZED (
     SELECT k.qmon_row,

@@ -14,7 +14,9 @@
 -- > same          it has what was written, and is known by what it was
 WITH given AS MATERIALIZED (
     SELECT {written!list.n}
-    FROM json_populate_record(CAST(NULL AS {table}), CAST(CAST(:written AS jsonb) || (
+    -- Of a row of NULLs: one that is NULL itself is refused where the domain of a column takes none.
+    FROM (SELECT (CAST(NULL AS {table})).*) AS qmon_nulls
+    CROSS JOIN LATERAL json_populate_record(CAST(qmon_nulls AS {table}), CAST(CAST(:written AS jsonb) || (
         SELECT coalesce(jsonb_object_agg(c.key, CASE c.value
             WHEN 'time' THEN to_jsonb(clock_timestamp())
             ELSE to_jsonb(floor(extract(epoch FROM clock_timestamp())))

@@ -7,7 +7,9 @@
 -- > done        1, or 0
 WITH ids AS MATERIALIZED (
     SELECT {named!list.r}
-    FROM json_populate_recordset(CAST(NULL AS {table}), CAST(:ids AS json)) AS r
+    -- Of a row of NULLs: one that is NULL itself is refused where the domain of a column takes none.
+    FROM (SELECT (CAST(NULL AS {table})).*) AS qmon_nulls
+    CROSS JOIN LATERAL json_populate_recordset(CAST(qmon_nulls AS {table}), CAST(:ids AS json)) AS r
 )
 SELECT CAST(EXISTS (
            SELECT FROM {table} AS q

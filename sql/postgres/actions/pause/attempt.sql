@@ -7,4 +7,4 @@ INSERT INTO {table} ({columns!list})
 OVERRIDING SYSTEM VALUE
 SELECT {columns!list.n}
 FROM generate_series(1, CAST(:rows AS integer)) AS r(number)
-CROSS JOIN LATERAL json_populate_record(CAST(NULL AS {table}), '{}') AS n
+CROSS JOIN LATERAL (SELECT (CAST(NULL AS {table})).*) AS n
