@@ -81,8 +81,14 @@ def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()
 
 
 def rows_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
-    """Rows of a store as a server takes them: the value ``rows``."""
-    return {"rows": texts_for(engine, (row for row, _ in marks))}
+    """Rows of a store as a server takes them: the value ``rows``, and for PostgreSQL ``tids``, as far as they have them.
+
+    The mark of a message that was requeued says, on PostgreSQL, where that lay at the plan: no index need lead there.
+    """
+    return {
+        "rows": texts_for(engine, (row for row, _ in marks)),
+        "tids": array(place for _, place in marks if place),
+    }
 
 
 def ids_for(engine: EngineName, columns: Sequence[str], ids: Iterable[str]) -> str:

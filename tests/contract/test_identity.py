@@ -17,7 +17,7 @@ from qmon.operate.place import TableChanged
 from tests.contract.hostile import role
 from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied, desk_at
-from tests.facts import connected, query
+from tests.facts import connected, query, wait_until
 from tests.queues import ENGINE, opened
 
 ALL = Choice(owner_states=frozenset(OwnerState), older_than_s=0.0)
@@ -75,6 +75,24 @@ def test_an_undo_of_a_requeue_gives_each_row_its_own_owner_and_attempts_back(dat
     done = applied(operator.requeue(LAYOUT, ALL))
     assert done.done == 6
     assert applied(operator.undo(done.operation)).done == 6
+    assert everything(database) == before
+
+
+def test_an_undo_does_not_read_a_table_without_a_key_once_for_each_message(database: str, operator: Operator) -> None:
+    jobs(database, "")
+    query(database, "INSERT INTO jobs SELECT 'd', i, 2, 'd' || i, i, now(), 'd' || i FROM generate_series(4, 63) AS i")
+    query(database, "DELETE FROM jobs WHERE tenant = 'c'")
+    before = everything(database)
+    done = applied(operator.requeue(LAYOUT, ALL))
+
+    def scans() -> int:
+        ours = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'qmon %'"
+        wait_until(lambda: not query(database, ours), what="what our sessions have counted is handed in")
+        return int(str(query(database, "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'jobs'")[0][0]))
+
+    so_far = scans()
+    assert applied(operator.undo(done.operation)).done == 63
+    assert scans() - so_far < 10
     assert everything(database) == before
 
 

@@ -1,9 +1,10 @@
--- Locks those of some requeued messages that nobody has touched since; passes over what others have locked.
+-- Locks those of some requeued messages that nobody has touched since the plan; passes over what others have locked.
 -- {kept}       what was changed, as it was before
 -- {table}      the queue's table
 -- {key!list}   columns: what makes a row of that known and does not change
 -- :operation   the requeue
 -- :rows        rows of what was kept, an array as text
+-- :tids        where their messages lie, an array as text
 -- > key        a row kept whose message is still what the requeue left
 -- > locked     we have locked both; otherwise somebody else has one; NULL: no transaction is known to hold it, and we
 --              cannot lock it, since row level security lets us see it and not change it
@@ -17,24 +18,18 @@ same AS MATERIALIZED (
     SELECT k.qmon_row,
            NOT pg_catalog.row_security_active(to_regclass({table!literal}))
            OR k.xmax IN (SELECT h.holder FROM writing AS h)
-           OR EXISTS (
-               SELECT FROM {table} AS q
-               WHERE ({key!list.q}) = ({key!list.k}) AND q.xmax IN (SELECT h.holder FROM writing AS h)
-           ) AS qmon_held
+           OR q.xmax IN (SELECT h.holder FROM writing AS h) AS qmon_held
     FROM {kept} AS k
+    JOIN {table} AS q ON ({key!list.q}) = ({key!list.k}) AND q.xmin = k.xmin
     WHERE k.qmon_row = ANY (CAST(:rows AS bigint[])) AND k.qmon_operation = CAST(:operation AS text)
-      AND (SELECT count(*) FROM {table} AS q WHERE ({key!list.q}) = ({key!list.k}) AND q.xmin = k.xmin) = 1
-      AND NOT EXISTS (
-          SELECT FROM {kept} AS o
-          WHERE ({key!list.o}) = ({key!list.k}) AND o.xmin = k.xmin
-            AND o.qmon_operation = k.qmon_operation AND o.qmon_row <> k.qmon_row
-      )
+      AND q.ctid = ANY (CAST(:tids AS tid[]))
 ),
 ours AS MATERIALIZED (
     SELECT k.qmon_row
     FROM {kept} AS k
     JOIN {table} AS q ON ({key!list.q}) = ({key!list.k}) AND q.xmin = k.xmin
     WHERE k.qmon_row IN (SELECT s.qmon_row FROM same AS s)
+      AND q.ctid = ANY (CAST(:tids AS tid[]))
     FOR UPDATE OF k, q SKIP LOCKED
 )
 SELECT CAST(s.qmon_row AS text) AS key, CASE WHEN o.qmon_row IS NOT NULL THEN true WHEN s.qmon_held THEN false END AS locked

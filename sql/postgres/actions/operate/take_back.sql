@@ -4,6 +4,7 @@
 -- {key!list}       columns: what makes a row known, or else its id
 -- {columns!list}   the columns that were changed
 -- :rows            rows of what was kept, an array as text
+-- :tids            where their messages lie, an array as text
 -- > place          where a message that was written lies now, and in which partition
 -- > same           it is as it was before
 WITH made AS (
@@ -11,6 +12,7 @@ WITH made AS (
     SET {columns!set.k}
     FROM {kept} AS k
     WHERE k.qmon_row = ANY (CAST(:rows AS bigint[])) AND ({key!list.q}) = ({key!list.k}) AND q.xmin = k.xmin
+      AND q.ctid = ANY (CAST(:tids AS tid[]))
     RETURNING q.tableoid || CAST(q.ctid AS text) AS place,
               CAST(ROW({key!list.q}, {columns!list.q}) AS text) = CAST(ROW({key!list.k}, {columns!list.k}) AS text) AS same
 )
