@@ -81,7 +81,7 @@ def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()
 
 
 def rows_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
-    """Rows of a store as a server takes them: the value ``rows``, and for PostgreSQL ``tids``, as far as they have them.
+    """Rows of a store as a server takes them: the value ``rows``, and where the marks have it, ``tids`` (PostgreSQL).
 
     The mark of a message that was requeued says, on PostgreSQL, where that lay at the plan: no index need lead there.
     """

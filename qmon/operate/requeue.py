@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Final
 
 from qmon.engines.base import Value
@@ -129,7 +130,8 @@ class _Way:
         names = column_names(self._layout, self.structure, None) | {"since": self._layout.started_at}
         slots = ("called", "state", "since", "owner", "attempts", "payload")
         columns = {slot: None if names[slot] in given else names[slot] for slot in slots}
-        return {"columns": columns, "known": self.known}
+        clocked = [column for made in self.transitions for column in made.clocked]
+        return {"columns": columns, "known": self.known, "clocked": clocked}
 
     def begin(self, sql: Sql, operation: Running) -> Move:
         """Make the table for what is changed, where it can be had; returns what requeues one batch."""
@@ -139,13 +141,19 @@ class _Way:
         if keeping:
             names["kept"] = stores.ensure(sql, "kept", self.structure, self._kept, self.known[-1]).parts
 
+        place = cache(partial(self.ready.place, sql, self._layout))  # one for all batches, which so keep their order
+
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
             ours, locked = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
             if ours:
                 values: dict[str, Value] = {**marks_for(engine, ours, key), "operation": operation.id}
                 if keeping:
                     sql.execute("keep", names, values)
-                made = [row for each in self.transitions for row in self._make(sql, each, names, values)]
+                made = [
+                    row
+                    for each in self.transitions
+                    for row in self._make(sql, each, names, values, None if each.front is None else place())
+                ]
                 written = dict.fromkeys(column for each in self.transitions for column in each.columns)
                 check_written(sql, names, made, len(ours), (*written,), self.structure.named("trigger"))
                 tally.done = len(made)
@@ -154,8 +162,10 @@ class _Way:
 
         return move
 
-    def _make(self, sql: Sql, made: Transition, names: dict[str, Name], values: dict[str, Value]) -> list[Written]:
-        written = made.values(sql.engine.name, made.place(sql, self._layout))
+    def _make(
+        self, sql: Sql, made: Transition, names: dict[str, Name], values: dict[str, Value], place: str | None
+    ) -> list[Written]:
+        written = made.values(sql.engine.name, place)
         limit: dict[str, Value] = {
             "dead": made.state == "dead",
             "max_attempts": self._most if isinstance(self._most, int) else None,
@@ -183,6 +193,8 @@ class _Way:
             out.append(f"a message whose place in a unique index is taken is left alone: {', '.join(unique)}")
         if before := self.structure.named("before update"):
             out.append(f"what these triggers keep from being written is left alone: {', '.join(before)}")
+        if after := self.structure.named("after update"):
+            out.append(f"what these triggers write once more, or take away, is left alone: {', '.join(after)}")
         out += self.structure.unseen
         return tuple(out)
 

@@ -64,6 +64,11 @@ class Transition:
         return next((each.column for each in self.writes if each.what == "front"), None)
 
     @property
+    def clocked(self) -> tuple[str, ...]:
+        """The columns that the server's clock gives: a trigger may well write another time."""
+        return tuple(each.column for each in self.writes if each.what == "now")
+
+    @property
     def statement(self) -> str:
         """The statement that does it."""
         return "requeue" if self.front is None else "requeue_front"
@@ -71,7 +76,9 @@ class Transition:
     @property
     def names(self) -> dict[str, Name]:
         """What stands for the names in that statement."""
-        return {"written": tuple(each for each in self.columns if each != self.front), "front": self.front}
+        written = tuple(each for each in self.columns if each != self.front)
+        certain = tuple(each for each in written if each not in self.clocked)
+        return {"written": written, "certain": certain, "front": self.front}
 
     def values(self, engine: EngineName, place: str | None = None) -> dict[str, Value]:
         """What is written, as that statement takes it. ``place``: what the front is."""

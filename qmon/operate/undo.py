@@ -89,13 +89,17 @@ def _impossible(done: Recorded) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How one operation is undone: from which store, into which table; of split messages also the second half."""
+    """How one operation is undone: from which store, into which table; of split messages also the second half.
+
+    ``known`` and ``clocked``: of a requeue, what makes a message known, and columns that the server's clock gave.
+    """
 
     done: Recorded
     store: Store
     table: Structure
     columns: Mapping[str, Any]
     known: tuple[str, ...] = ()
+    clocked: tuple[str, ...] = ()
     data_way: _Way | None = None
     data_id: str | None = None
 
@@ -120,6 +124,7 @@ class _Way:
         """What stands for the names in the statements."""
         back = tuple(each for each in self.store.columns if each in self.table.written)
         out: dict[str, Name] = {slot: column for slot, column in self.columns.items() if slot != "called"}
+        given = tuple(each for each in back if each not in self.key)
         return out | {
             "table": self.table.table.parts,
             "trash": self.store.parts,
@@ -127,8 +132,10 @@ class _Way:
             "store": self.store.parts,
             "called": self.called or None,
             "key": self.key or None,
-            "columns": back if self.purged else tuple(each for each in back if each not in self.key),
-            "certain": self._certain(back),
+            "columns": back if self.purged else given,
+            "certain": self._certain(back)
+            if self.purged
+            else tuple(each for each in given if each not in self.clocked),
         }
 
     def _certain(self, back: tuple[str, ...]) -> tuple[str, ...]:
@@ -245,7 +252,7 @@ def _way(sql: Sql, done: Recorded) -> _Way | None:
         return None
     structure = read_structure(sql, table)
     if not frozen.get("data_table"):
-        return _Way(done, store, structure, columns, tuple(frozen.get("known", ())))
+        return _Way(done, store, structure, columns, tuple(frozen.get("known", ())), tuple(frozen.get("clocked", ())))
     second = table_from_text(frozen["data_table"])
     if (data_store := _holding(sql, "trash", second, done.id)) is None:
         return _Way(done, store, structure, columns)

@@ -100,6 +100,49 @@ def test_several_that_go_to_the_front_keep_their_order_and_one_that_is_before_it
         assert [row[0] for row in call(connection, layout, "pop_batch", "9")] == [1, 4, 2, 3, 5, 6]
 
 
+def test_they_keep_their_order_also_where_nothing_counts_attempts_and_there_are_many(
+    database: str, tmp_path: Path
+) -> None:
+    query(database, "CREATE TABLE job (id int PRIMARY KEY, state text, due timestamptz, attempted_at timestamptz)")
+    query(database, "INSERT INTO job SELECT i, 'running', now(), now() - interval '1 h' FROM generate_series(1, 80) i")
+    query(database, "INSERT INTO job SELECT i, 'available', now() - interval '1 h' FROM generate_series(81, 90) i")
+    order = (Order("due"), Order("id"))
+    layout = replace(JOB, attempts=None, max_attempts=None, order=order, writes=(Write("ready", "due", "front"),))
+    assert applied(Operator(desk_at(database, tmp_path)).requeue(layout, Choice())).done == 80
+    assert [row[0] for row in query(database, "SELECT id FROM job ORDER BY due, id")] == list(range(1, 91))
+
+
+STAMP = """
+    CREATE FUNCTION stamp() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN NEW.scheduled_at = clock_timestamp(); RETURN NEW; END $$;
+    CREATE TRIGGER stamp BEFORE UPDATE ON job FOR EACH ROW EXECUTE FUNCTION stamp()"""
+
+
+def test_a_trigger_may_write_the_time_into_a_column_that_a_requeue_gives_it(database: str, tmp_path: Path) -> None:
+    query(database, RIVER + ";" + STAMP)
+    query(database, f"{RUNNING} FROM generate_series(1, 3) AS i")
+    operator = Operator(desk_at(database, tmp_path))
+    done = applied(operator.requeue(replace(JOB, max_attempts=None), Choice()))
+    assert (done.done, done.refused) == (3, 0)
+    assert applied(operator.undo(done.operation, Choice())).done == 3
+    assert query(database, "SELECT DISTINCT state FROM job") == [("running",)]
+
+
+def test_the_plan_names_the_triggers_that_may_write_behind_a_requeue(database: str, tmp_path: Path) -> None:
+    query(database, RIVER + ";" + STAMP)
+    query(database, "CREATE FUNCTION late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+                    " UPDATE job SET due = 7 WHERE id = NEW.id AND due <> 7 AND NEW.id = 2; RETURN NULL; END $$;"
+                    " CREATE TRIGGER late AFTER UPDATE ON job FOR EACH ROW EXECUTE FUNCTION late()")  # fmt: skip
+    query(database, f"{RUNNING} FROM generate_series(1, 3) AS i")
+    prepared = Operator(desk_at(database, tmp_path)).requeue(replace(JOB, max_attempts=None), Choice())
+    said = prepared.plan.consequences
+    assert "what these triggers write once more, or take away, is left alone: late" in said
+    assert "what these triggers keep from being written is left alone: stamp" in said
+    done = applied(prepared)
+    assert (done.done, done.refused) == (2, 1)
+    assert query(database, "SELECT id FROM job WHERE state = 'running'") == [(2,)]
+
+
 def test_no_number_of_attempts_makes_a_dead_letter_where_nothing_says_so(database: str, tmp_path: Path) -> None:
     query(database, RIVER.replace("CHECK ((finalized_at IS NOT NULL)", "CHECK (true OR (finalized_at IS NOT NULL)"))
     query(database, f"{RUNNING} FROM generate_series(1, 40, 13) AS i")

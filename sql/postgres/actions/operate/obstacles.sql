@@ -4,7 +4,7 @@
 -- > kind   cascade: another table's rows are deleted or changed with it; referred: another table's rows keep it from
 --          being deleted; refers: it refers to another table; unique: an index that covers the state; trigger: one that
 --          is on; on delete: one that fires then; before insert, update or delete: one that sees each row before;
---          rule insert, update or delete: a rule stands in for the statement
+--          after update: one that fires behind it; rule insert, update or delete: a rule stands in for the statement
 -- > name   the other table and the constraint, the trigger, the rule or the index
 WITH tree AS MATERIALIZED (
     SELECT CAST({table!literal} AS regclass) AS part
@@ -51,6 +51,10 @@ SELECT 'before ' || e.event, f.name
 FROM firing AS f
 JOIN (VALUES (4, 'insert'), (8, 'delete'), (16, 'update')) AS e (bit, event) ON f.does & e.bit <> 0
 WHERE f.does & 3 = 3
+UNION
+SELECT 'after update', f.name
+FROM firing AS f
+WHERE f.does & 16 <> 0 AND f.does & 66 = 0
 UNION
 SELECT 'rule ' || e.event, CAST(r.rulename AS text)
 FROM pg_catalog.pg_rewrite AS r

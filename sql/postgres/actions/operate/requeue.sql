@@ -4,6 +4,7 @@
 -- {attempts?}     column: how often it was popped
 -- {most?}         column: after how many attempts it is dead
 -- {written!list}  the columns that are written: the state, and what goes with it
+-- {certain!list}  those of them that must stay as written: all but times that the server's clock gives
 -- :written        their values, a row as JSON: the server makes its own types of them
 -- :clock          JSON: those of them that get the time, each with "time", or "seconds" since the epoch
 -- :max_attempts   after so many attempts a message is dead; NULL: never
@@ -39,7 +40,7 @@ made AS (
     CROSS JOIN meant AS m
     WHERE q.ctid = ANY (CAST(:tids AS tid[])) AND q.tableoid || CAST(q.ctid AS text) = m.qmon_key
     RETURNING q.tableoid || CAST(q.ctid AS text) AS place,
-              CAST(ROW({written!list.q}) AS text) = CAST(ROW({written!list.g}) AS text)
+              CAST(ROW({certain!list.q}) AS text) = CAST(ROW({certain!list.g}) AS text)
                   AND CAST(ROW({known?!list.q}) AS text) = m.qmon_known AS same
 )
 SELECT d.place, d.same

@@ -6,6 +6,7 @@
 -- {most?}         column: after how many attempts it is dead
 -- {front}         column that pops go by
 -- {written!list}  the columns that are written besides: the state, and what goes with it
+-- {certain!list}  those of them that must stay as written: all but times that the server's clock gives
 -- :written        their values and that of the front, a row as JSON: the server makes its own types of them
 -- :clock          JSON: those of them that get the time, each with "time", or "seconds" since the epoch
 -- :max_attempts   after so many attempts a message is dead; NULL: never
@@ -43,7 +44,7 @@ made AS (
     WHERE q.ctid = ANY (CAST(:tids AS tid[])) AND q.tableoid || CAST(q.ctid AS text) = m.qmon_key
     RETURNING q.tableoid || CAST(q.ctid AS text) AS place,
               q.{front} IS NOT DISTINCT FROM least(m.qmon_front, g.qmon_front)
-                  AND CAST(ROW({written!list.q}) AS text) = CAST(ROW({written!list.g}) AS text)
+                  AND CAST(ROW({certain!list.q}) AS text) = CAST(ROW({certain!list.g}) AS text)
                   AND CAST(ROW({known?!list.q}) AS text) = m.qmon_known AS same
 )
 SELECT d.place, d.same

@@ -3,6 +3,7 @@
 -- {kept}           what was changed, as it was before
 -- {key!list}       columns: what makes a row known, or else its id
 -- {columns!list}   the columns that were changed
+-- {certain!list}   those of them that must be as before: all but times that the server's clock gave
 -- :rows            rows of what was kept, an array as text
 -- :tids            where their messages lie, an array as text
 -- > place          where a message that was written lies now, and in which partition
@@ -14,7 +15,7 @@ WITH made AS (
     WHERE k.qmon_row = ANY (CAST(:rows AS bigint[])) AND ({key!list.q}) = ({key!list.k}) AND q.xmin = k.xmin
       AND q.ctid = ANY (CAST(:tids AS tid[]))
     RETURNING q.tableoid || CAST(q.ctid AS text) AS place,
-              CAST(ROW({key!list.q}, {columns!list.q}) AS text) = CAST(ROW({key!list.k}, {columns!list.k}) AS text) AS same
+              CAST(ROW({key!list.q}, {certain!list.q}) AS text) = CAST(ROW({key!list.k}, {certain!list.k}) AS text) AS same
 )
 SELECT d.place, d.same
 FROM made AS d

@@ -6,6 +6,7 @@
 -- {attempts?}     column: how often it was popped
 -- {most?}         column: after how many attempts it is dead
 -- {written!list}  the columns that are written: the state, and what goes with it
+-- {certain!list}  those of them that must stay as written: all but times that the server's clock gives
 -- :written        their values, XML: the server makes its own types of them
 -- :max_attempts   after so many attempts a message is dead; NULL: never
 -- :dead           whether those that have had so many are meant, or the others
@@ -74,7 +75,7 @@ SELECT N'' AS place,
            SELECT 1
            FROM {table} AS q WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
            WHERE {known!on.d}
-               AND EXISTS (SELECT {written!list.q} INTERSECT SELECT {written!list.g})
+               AND EXISTS (SELECT {certain!list.q} INTERSECT SELECT {certain!list.g})
        ) THEN 1 ELSE 0 END AS bit) AS same
 FROM #due AS d
 CROSS JOIN #given AS g

@@ -8,6 +8,7 @@
 -- {most?}         column: after how many attempts it is dead
 -- {front}         column that pops go by
 -- {written!list}  the columns that are written besides: the state, and what goes with it
+-- {certain!list}  those of them that must stay as written: all but times that the server's clock gives
 -- :written        their values and that of the front, XML: the server makes its own types of them
 -- :max_attempts   after so many attempts a message is dead; NULL: never
 -- :dead           whether those that have had so many are meant, or the others
@@ -78,9 +79,9 @@ SELECT N'' AS place,
            FROM {table} AS q WITH (ROWLOCK, READPAST, READCOMMITTEDLOCK)
            WHERE {known!on.d}
                AND EXISTS (
-                   SELECT {written!list.q}, q.{front}
+                   SELECT {certain!list.q}, q.{front}
                    INTERSECT
-                   SELECT {written!list.g}, CASE WHEN g.{front} < d.qmon_front THEN g.{front} ELSE d.qmon_front END
+                   SELECT {certain!list.g}, CASE WHEN g.{front} < d.qmon_front THEN g.{front} ELSE d.qmon_front END
                )
        ) THEN 1 ELSE 0 END AS bit) AS same
 FROM #due AS d

@@ -4,6 +4,7 @@
 -- {kept}           what was changed, as it was before
 -- {key!list}       columns: what makes a row known
 -- {columns!list}   the columns that were changed
+-- {certain!list}   those of them that must be as before: all but times that the server's clock gave
 -- :rows            rows of what was kept, XML
 -- > place          nothing: rows are known by their key
 -- > same           a message that was written is as it was before
@@ -19,8 +20,8 @@ SELECT N'' AS place,
            SELECT 1
            FROM {table} AS q WITH (FORCESEEK, ROWLOCK, READPAST, READCOMMITTEDLOCK)
            WHERE {key!on.k}
-               AND CONVERT(nvarchar(max), (SELECT {columns!list.q} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN
-                   = CONVERT(nvarchar(max), (SELECT {columns!list.k} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN
+               AND CONVERT(nvarchar(max), (SELECT {certain!list.q} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN
+                   = CONVERT(nvarchar(max), (SELECT {certain!list.k} FOR XML RAW, BINARY BASE64)) COLLATE Latin1_General_BIN
        ) THEN 1 ELSE 0 END AS bit) AS same
 FROM {kept} AS k
 WHERE k.qmon_row IN (SELECT r.n.value('@k', 'bigint') FROM @rows.nodes('/r') AS r(n))
