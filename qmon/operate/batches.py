@@ -32,6 +32,8 @@ _NO_STATE_SAYS: Final = frozenset({3609, 3616, 33504})
 """SQL Server: numbers from which RAISERROR and THROW are somebody's own; those of a batch that a trigger ended, and of
 a row that a security policy blocks."""
 _TRIES: Final = 5
+_HOPELESS: Final = 1000
+"""So many rows refused and none done: it is not about single rows. Each has cost the server an error in its log."""
 _ANY: Final = ("", "")
 """The mark of a batch that chooses its rows itself."""
 _LOOK_EVERY_S: Final = 0.05
@@ -41,6 +43,10 @@ _PATIENCE_S: Final = 0.3
 
 class RowRefused(QmonError):
     """What came of a statement is not what it was for: a trigger or a rule had its way. The batch is rolled back."""
+
+
+class AllRefused(QmonError):
+    """Row after row is refused, and none was done: the rest is not tried."""
 
 
 def _refusal(problem: QmonError) -> str | None:
@@ -77,7 +83,8 @@ class Batches:
     def work(self, rows: Frozen, move: Move, named: Named = itemgetter(0)) -> None:
         """Move all rows; those that others have locked are tried once more at the end.
 
-        Where the server refuses a batch, its halves are tried, until the row that is refused stands alone.
+        Where the server refuses a batch, its halves are tried, until the row that is refused stands alone. Raises
+        ``AllRefused``.
         """
         self._named = named
         locked: list[Mark] = []
@@ -121,11 +128,13 @@ class Batches:
                 self._cancel()
                 return
             part = waiting.pop()
+            begun = time.monotonic()
             try:
                 locked += self._batch(part, move, again=again)
             except QmonError as problem:
                 if (why := _refusal(problem)) is None or part == [_ANY]:
                     raise
+                self._rest(self._pace.after(0, time.monotonic() - begun))
                 if len(part) > 1:
                     middle = len(part) // 2
                     waiting += [part[middle:], part[:middle]]
@@ -137,6 +146,9 @@ class Batches:
             tally.refused, tally.skipped = 1, -1 if again else 0
         self._operation.refuse(why, self._named(mark))
         self._say()
+        total = self._operation.total
+        if not total.done and total.refused >= _HOPELESS:
+            raise AllRefused(f"the first {total.refused:,} were refused, every one, and the rest was not tried: {why}")
 
     def _batch(self, some: Sequence[Mark], move: Move, *, again: bool) -> list[Mark]:
         for left in reversed(range(_TRIES)):

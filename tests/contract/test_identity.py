@@ -12,6 +12,8 @@ from qmon.model.ids import id_parts, id_text, split_ids
 from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState
 from qmon.monitor.resolve import resolve
+from qmon.operate import batches
+from qmon.operate.batches import AllRefused
 from qmon.operate.operator import Operator
 from qmon.operate.place import TableChanged
 from tests.contract.hostile import role
@@ -141,6 +143,26 @@ def test_a_table_that_was_rewritten_or_altered_since_the_plan_is_not_touched(
         with pytest.raises(TableChanged, match="plan again"):
             applied(each)
     assert everything(database) == before
+
+
+def test_where_row_after_row_is_refused_the_rest_is_not_tried(
+    database: str, operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "_HOPELESS", 8)
+    jobs(database)
+    query(database, "INSERT INTO jobs SELECT 'd', i, 2, 'd' || i, i, now(), 'd' || i FROM generate_series(4, 63) AS i")
+    query(
+        database,
+        "CREATE FUNCTION never() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'never'; END $$;"
+        "CREATE TRIGGER never BEFORE UPDATE ON jobs FOR EACH ROW EXECUTE FUNCTION never()",
+    )
+    before = everything(database)
+    with pytest.raises(AllRefused, match="the first 8 were refused, every one, and the rest was not tried: never"):
+        applied(operator.requeue(LAYOUT, ALL))
+    assert everything(database) == before
+    ((state, done, refused, notes),) = query(database, "SELECT state, done, refused, notes FROM qmon.operations")
+    assert (state, done, refused) == ("failed", 0, 8)
+    assert "8 refused: never" in str(notes)
 
 
 @pytest.mark.parametrize(
