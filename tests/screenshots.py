@@ -1,8 +1,13 @@
-"""Pictures of the screens for the README, from a live demo: ``make screenshots``. ARGS is how many seconds to wait."""
+"""Pictures of the screens for the README and the manual: ``make screenshots``. ARGS is how many seconds to wait.
+
+Those of the overview and of a queue are taken from a live demo. Screens that need a blocker, a recording or an alert
+are copied from the pictures that the tests of the screens compare with.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +46,14 @@ PICTURES: Final = (
     Picture("queue-80x24", ("t",), (80, 24)),
     Picture("queue-200x50", (), (200, 50)),
 )
+SNAPSHOTS: Final = Path(__file__).parent / "tui" / "__snapshots__"
+COPIED: Final = {
+    "alert": "test_alerts/test_picture_of_the_banner.svg",
+    "blocking": "test_blocking_screen/test_blocking[120x40].svg",
+    "history": "test_history_pictures/test_history[120x40].svg",
+    "requeue": "test_acting_pictures/test_dialog[requeue-120x40].svg",
+    "waits": "test_waits_screen/test_waits[120x40].svg",
+}
 
 
 async def settle(app: QmonApp, pilot: Pilot[None]) -> None:
@@ -78,6 +91,8 @@ async def take(app: QmonApp, history_s: float) -> None:
 def main(arguments: list[str]) -> int:
     """Run the demo, watch it, take the pictures."""
     FOLDER.mkdir(exist_ok=True)
+    for name, snapshot in COPIED.items():
+        shutil.copyfile(SNAPSHOTS / snapshot, FOLDER / f"{name}.svg")
     history_s = float(arguments[0]) if arguments else HISTORY_S
     with runner.ended_by_signals(), runner.scene() as (target, _):
         poller = open_poller(target, interval_s=runner.INTERVAL_S)
