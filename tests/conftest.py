@@ -60,3 +60,11 @@ def database(server: EmbeddedServer) -> Iterator[str]:
     server.create_database(name)
     yield server.url(name)
     server.drop_database(name)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test writes to the audit or the log of whoever runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -52,14 +53,28 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.", callback=_version, is_eager=True)
     ] = False,
+    log_file: Annotated[
+        Path | None,
+        typer.Option("--log-file", metavar="FILE", help="Write the log there.", dir_okay=False, show_default=False),
+    ] = None,
+    log_level: Annotated[
+        str | None,
+        typer.Option(
+            "--log-level", metavar="LEVEL", envvar="QMON_LOG", help="debug, info (the default), warning, error, or off."
+        ),
+    ] = None,
 ) -> None:
     """A terminal dashboard for message queues kept in database tables.
 
     A TARGET is a name from qmon.toml, a URL (postgresql://… or mssql://…), an ODBC connection string, or a DSN.
     """
+    from qmon.cli.logged import keep_log
+
+    keep_log(context, log_file, log_level)
 
 
 for group in (

@@ -94,6 +94,7 @@ def check(
     OK is said only of figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
     target that cannot be reached are UNKNOWN.
     """  # fmt: skip
+    from qmon import log
     from qmon.model.check import failed, warned
 
     try:
@@ -101,10 +102,12 @@ def check(
         if unknown is Untold.WARNING:
             outcome = warned(outcome)
     except QmonError as problem:
+        log.told(problem)
         outcome = failed("", without_secrets(str(problem)))
-    except (Exception, KeyboardInterrupt) as problem:
-        told = "interrupted" if isinstance(problem, KeyboardInterrupt) else f"{type(problem).__name__}: {problem}"
-        outcome = failed("", without_secrets(f"something in qmon went wrong: {told}"))
+    except KeyboardInterrupt:
+        outcome = failed("", "interrupted")
+    except Exception as problem:
+        outcome = failed("", without_secrets(log.report(problem)))
     _print(outcome, json)
     raise typer.Exit(int(outcome.state))
 
@@ -113,7 +116,9 @@ def _look(
     text: str, path: Path | None, wanted: tuple[str, ...], limits: tuple[tuple[str, ...], tuple[str, ...]],
     polls: int, timeout: float | None,
 ) -> Outcome:  # fmt: skip
+    from qmon import log
     from qmon.config.file import read_config
+    from qmon.config.redact import redactor
     from qmon.config.targets import choose
     from qmon.model.alerts_io import rules_from_texts
     from qmon.model.check import judge
@@ -124,6 +129,7 @@ def _look(
     if wanted:  # a queue that was named must have the figures that are asked for
         asked = tuple(replace(rule, queues=wanted) for rule in asked)
     config = read_config(path)
+    log.also_cover(redactor(config.settings.redact))
     found = choose(text, config)
     rules = asked or config.alerts
     interval_s = config.settings.interval_s

@@ -18,6 +18,7 @@ OK: Final = 0
 FAILED: Final = 1
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
+CODE: Final = "qmon.code"
 
 _CREDENTIALS: Final = re.compile(r"(://[^/:@\s]*:)[^@\s]*(?=@)")
 _KEYWORD: Final = re.compile(r"(?i)\b(pwd|password|pass)(\s*=\s*)(\{(?:[^}]|\}\})*\}|'[^']*'|\"[^\"]*\"|[^;\s&'\"]+)")
@@ -27,7 +28,17 @@ class Guarded(TyperGroup):
     """The group of all commands. Errors of qmon become a line and a code; so do Ctrl-C and a reader that has gone."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was chosen."""
+        """Run the command that was chosen; ``qmon.code`` of the context says for the log how it ended."""
+        ctx.meta[CODE] = FAILED
+        try:
+            result = self._guarded(ctx)
+        except BaseException as end:
+            ctx.meta[CODE] = getattr(end, "exit_code", FAILED)
+            raise
+        ctx.meta[CODE] = OK
+        return result
+
+    def _guarded(self, ctx: Any) -> Any:
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -37,6 +48,9 @@ class Guarded(TyperGroup):
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
         except QmonError as problem:
+            from qmon import log
+
+            log.told(problem)
             _say(_with_grant(problem))
             _maybe_trace(problem)
             raise typer.Exit(BAD_INPUT if isinstance(problem, BadInput) else FAILED) from None
@@ -45,7 +59,9 @@ class Guarded(TyperGroup):
         except Exception as problem:
             if type(problem).__module__.startswith(("click", "typer")):  # a usage error: it knows how to show itself
                 raise
-            _say(f"something in qmon went wrong: {type(problem).__name__}: {problem}; QMON_DEBUG=1 shows where")
+            from qmon import log
+
+            _say(log.report(problem))
             _maybe_trace(problem)
             raise typer.Exit(FAILED) from None
         return result

@@ -36,10 +36,13 @@ def chosen(text: str, path: Path | None) -> tuple[Target, tuple[Layout, ...], Co
 
     Raises ``BadInput`` for what cannot be a target. Nothing is connected.
     """
+    from qmon import log
     from qmon.config.file import read_config
+    from qmon.config.redact import redactor
     from qmon.config.targets import choose
 
     config = read_config(path)
+    log.also_cover(redactor(config.settings.redact))
     found = choose(text, config)
     for warning in found.warnings:
         note(f"qmon: {warning}")

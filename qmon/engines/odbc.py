@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import logging
 import math
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ except ImportError as _problem:
 pyodbc.pooling = False  # a pooled connection would keep our session settings, or another purpose's
 
 T = TypeVar("T")
+
+_LOG: Final = logging.getLogger(__name__)
 
 _NULL: Final = (pyodbc.SQL_VARCHAR, 1, 0)
 """The type, length and digits as which NULL is sent; the statements cast it to what they need."""
@@ -55,6 +58,9 @@ def connect(
             timeout=max(1, math.ceil(login_timeout_s)),
         )
         _keep_from_logging(made, keywords)
+        driver, version = made.getinfo(pyodbc.SQL_DRIVER_NAME), made.getinfo(pyodbc.SQL_DRIVER_VER)
+        server = f"{server_kind(made)} {server_version(made)}"
+        _LOG.info("connected to %s by %s %s, pyodbc %s", server, driver, version, pyodbc.version)
         return made
     except pyodbc.Error as error:
         fault = read_fault(error.args, (password,))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Final
+from urllib.parse import quote
 
 _HIDDEN: Final = "***"
+_KNOWN: Final[set[str]] = set()
+"""Every password that this process has met."""
 
 
 class Secret:
@@ -16,6 +20,7 @@ class Secret:
 
     def __init__(self, text: str, origin: str = "") -> None:
         self._text = text
+        _KNOWN.add(text)
         self.origin = origin
         """Where it came from, for messages: ``the environment variable QMON_PASSWORD``."""
 
@@ -51,10 +56,25 @@ def hide_passwords(statement: str) -> str:
     return statement
 
 
+def hide_known(text: str) -> str:
+    """The text with every password covered that this process knows, also as URLs, braces and literals write it."""
+    for word in sorted(_KNOWN, key=len, reverse=True):
+        written = (word, quote(word, safe=""), quote(word), repr(word)[1:-1], json.dumps(word)[1:-1])
+        doubled = (word.replace("}", "}}"), word.replace("'", "''"))
+        for form in dict.fromkeys((*written, *doubled, " ".join(word.split()))):
+            text = _without(text, form)
+    return text
+
+
 def scrub(text: str, secrets: Iterable[Secret | None]) -> str:
     """The text with every password in it replaced by ``***``; a short one only where it stands as a word."""
     for secret in secrets:
-        if secret is not None and (word := secret.reveal()):
-            pattern = re.escape(word) if len(word) > 3 else rf"(?<!\w){re.escape(word)}(?!\w)"
-            text = re.sub(pattern, _HIDDEN, text)
+        if secret is not None:
+            text = _without(text, secret.reveal())
     return text
+
+
+def _without(text: str, word: str) -> str:
+    if not word:
+        return text
+    return re.sub(re.escape(word) if len(word) > 3 else rf"(?<!\w){re.escape(word)}(?!\w)", _HIDDEN, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -27,6 +28,7 @@ class Apart(ABC):
         self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._engine = engine
+        self._log = logging.getLogger(type(self).__module__)
         self._connect = connect
         self._clock = clock
         self._lock = threading.Lock()

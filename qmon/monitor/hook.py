@@ -6,6 +6,7 @@ It is run without a shell, gets one JSON object on standard input, and sees none
 from __future__ import annotations
 
 import json
+import logging
 import os
 import queue
 import signal
@@ -15,6 +16,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, Final
 
+_LOG: Final = logging.getLogger(__name__)
 _WAITING: Final = 200
 _LAST_WORDS: Final = 200
 
@@ -66,6 +68,8 @@ class Hook:
 
     def _report(self, problem: str) -> None:
         if problem and problem != self._told:
+            what = problem.partition(": ")[0]  # what the command itself said may be secret
+            _LOG.warning("the alert command %s: %s", self._command[0], what)
             self.on_failure(f"the alert command {self._command[0]}: {problem}")
         self._told = problem
 

@@ -6,11 +6,13 @@ connection are abandoned (at most three at a time) and a new thread connects ane
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 from typing import Final
 
+from qmon import log
 from qmon.engines.base import Connection, Engine, Session
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, NoConnectionLeft, QmonError, Unreachable
 from qmon.model.observer import Budget
@@ -22,6 +24,7 @@ from qmon.monitor.slow import Slow
 from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
 from qmon.monitor.wary import Suspicion, Wary
 
+_LOG: Final = logging.getLogger(__name__)
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
 BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
@@ -94,6 +97,7 @@ class Poller:
         self._abandoned: list[_Turn] = []
         self._tries = 0
         self._reason = ""
+        self._failing = log.Changes(_LOG)
         self._sequence = 0
         self._connected = threading.Event()
         self._slow = Slow(engine, self._connect_beside, clock, budget, within_s)
@@ -191,7 +195,7 @@ class Poller:
                 why = f", since it took longer than {turn.allowed_s:g} s" if turn.late and _cancelled(problem) else ""
                 self._lost(turn, f"{problem}{why}", hopeless=isinstance(problem, Unreachable) and not problem.retryable)
             except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
-                self._lost(turn, f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
+                self._lost(turn, log.report(problem))
             finally:
                 connection, turn.connection, turn.busy_since = turn.connection, None, None
                 if connection is not None:
@@ -207,6 +211,8 @@ class Poller:
             return
         pause = BACK_OFF_S[-1] if hopeless else BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
         self._tries += 1
+        level = logging.WARNING if reason != self._reason else logging.DEBUG
+        _LOG.log(level, "%s: lost: %s; tried again in %g s", self._target, reason, pause)
         self._reason = reason
         turn.busy_since = None
         self._wake.clear()
@@ -237,15 +243,23 @@ class Poller:
             if collector.stale:
                 resolved_at = self._use(turn, collector, connection)
                 continue
-            self._sequence, self._tries, self._reason = snapshot.sequence, 0, ""
             if not turn.live or turn.late:
-                turn.live, turn.late = True, False
-                self._state(turn, Phase.LIVE)
+                self._live(turn, connection)
+            self._sequence, self._tries, self._reason = snapshot.sequence, 0, ""
             self._emit(turn, snapshot)
+            self._failing.see({f"{self._target}: {f.probe} of {f.queue or 'all'}": f.reason for f in snapshot.failures})
             self._gone = self._gone or any(failure.gone for failure in snapshot.failures)
             took = self._clock() - began
             pause = collector.observer.interval_s
             self._wake.wait(max(pause - took, 0.1 * pause))
+
+    def _live(self, turn: _Turn, connection: Connection) -> None:
+        version = ".".join(map(str, connection.version))
+        what = "answers again" if turn.live else f"connected, try {self._tries + 1}" if self._tries else "connected"
+        session = connection.session_id
+        _LOG.info("%s: %s: %s %s, session %s", self._target, what, self._engine.name, version, session)
+        turn.live, turn.late = True, False
+        self._state(turn, Phase.LIVE)
 
     def _use(self, turn: _Turn, collector: Collector, connection: Connection) -> float:
         """Read the catalogue; returns when that was, our clock, seconds."""
@@ -274,6 +288,7 @@ class Poller:
             over = self._clock() - since - turn.allowed_s
             if over > 0 and not turn.late:
                 turn.late = True
+                _LOG.warning("%s: no answer for %.1f s", self._target, turn.allowed_s + over)
                 self._state(turn, Phase.LATE, f"no answer for {turn.allowed_s + over:.1f} s")
                 if turn.connection is not None:
                     _in_background(turn.connection.cancel)
@@ -292,6 +307,7 @@ class Poller:
         if len(self._abandoned) >= _MOST_ABANDONED:
             return
         self._state(turn, Phase.LATE, "the server does not answer; connecting anew")
+        _LOG.warning("%s: the server does not answer; connecting anew", self._target)
         with self._lock:
             turn.abandoned.set()
         turn.suspicion.lost()

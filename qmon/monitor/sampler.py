@@ -13,6 +13,7 @@ from dataclasses import replace
 from statistics import median
 from typing import Final
 
+from qmon import log
 from qmon.engines.base import Connection, Engine, Session
 from qmon.engines.rows import records
 from qmon.engines.secret import hide_passwords
@@ -79,13 +80,13 @@ class Sampler(Apart):
             try:
                 if self._stay():
                     return
-            except ConnectionLost:
-                pass  # the poll says so
+            except ConnectionLost as problem:  # the poll says so, too
+                self._log.info("lost: %s", problem)
             except QmonError as problem:
                 why = problem
                 self._fail(str(problem))
             except Exception as problem:  # a defect of ours is told like any other reason
-                self._fail(f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
+                self._fail(log.report(problem))
             finally:
                 self._forget()
                 self._drop()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from qmon import log
 from qmon.engines.base import Bound, Connection, Engine, Session
 from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, DeadlineExceeded, PermissionMissing, QmonError
@@ -203,7 +204,8 @@ class Slow(Apart):
             try:
                 connection = self._connection or self._open()
                 self._do(connection, task)
-            except ConnectionLost:
+            except ConnectionLost as problem:
+                self._log.info("lost: %s", problem)
                 self._drop()
                 self._back_off()
             except QmonError as problem:
@@ -211,9 +213,7 @@ class Slow(Apart):
                 if self._connection is None:
                     self._back_off(problem)
             except Exception as problem:  # a defect of ours is told like any other reason, and the others go on
-                self._fail(
-                    task, QmonError(f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
-                )
+                self._fail(task, QmonError(log.report(problem)))
         self._drop()
 
     def _open(self) -> Connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -19,8 +20,11 @@ from qmon.model.operations import Consent, Kind, Plan, Result, State
 from qmon.operate.acting import Desk, Permission
 from qmon.operate.audit import Audit, AuditFailed
 
+_LOG: Final = logging.getLogger(__name__)
 PROGRESS_EVERY_S: Final = 1.0
 """How often, in seconds, the local audit is told how far an operation is; one that cannot be written stops it."""
+_LOGGED: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
+"""What the log has of the audit: nothing that may hold values of rows."""
 _REASONS: Final = 5
 _NAMED: Final = 5
 """Of so many reasons for refusals so many messages are named."""
@@ -270,6 +274,9 @@ class Running:
         return {"done": total.done, "skipped": total.skipped, "changed": total.changed, "refused": total.refused}
 
     def _write(self, event: str, entry: Mapping[str, object]) -> None:
+        if event != "progress":
+            told = ", ".join(f"{name} {entry[name]}" for name in _LOGGED if name in entry)
+            _LOG.info("operation %s on %s: %s, %s", self.id, self._desk.target.name, event, told)
         self._audit.write(event, {"operation": self.id, "target": self._desk.target.name, **entry})
 
     def _run(self, name: str, values: Mapping[str, Value]) -> int:

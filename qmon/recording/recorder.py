@@ -6,6 +6,7 @@ does not take it, recording stops and says why; whoever gave the snapshots goes 
 
 from __future__ import annotations
 
+import logging
 import queue
 import secrets
 import socket
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from qmon import __version__
+from qmon import __version__, log
 from qmon.errors import BadInput
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
@@ -30,6 +31,7 @@ from qmon.recording.salvage import salvage
 from qmon.recording.segment import CannotWrite
 from qmon.recording.zone import local_zone
 
+_LOG: Final = logging.getLogger(__name__)
 _WAITING: Final = 256
 _ENDING_S: Final = 5.0
 _SLOW: Final = "the disk does not keep up"
@@ -90,6 +92,7 @@ class Recorder:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._clock = clock
+        self._target = target
         self._queue: queue.Queue[_Event | None] = queue.Queue(_WAITING)
         self._lost = 0
         self._said: dict[str, tuple[Verdict, ...]] = {}
@@ -165,9 +168,10 @@ class Recorder:
         except CannotWrite as problem:
             self._stop(str(problem))
         except Exception as problem:  # a defect of ours ends the recording, never the watching
-            self._stop(f"qmon itself failed, please report it: {type(problem).__name__}: {problem}")
+            self._stop(log.report(problem))
 
     def _stop(self, reason: str) -> None:
+        _LOG.warning("the recording of %s has stopped: %s", self._target, reason)
         self._status = replace(self._status, stopped=reason)
         self._roll.abandon()
 

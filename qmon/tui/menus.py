@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from textual.app import App
 
+from qmon import log
 from qmon.tui.screens.base import DashboardScreen
 from qmon.tui.widgets.filter_bar import FilterBar
 
 
 class Menus(App[None], inherit_bindings=False):
-    """The keys of the app that open them."""
+    """The keys of the app that open them, and what is said where the app itself fails."""
+
+    failed: str = ""
+    """What to tell the operator after the screen is gone."""
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Log what ends the app; Textual prints its traceback."""
+        self.failed = log.report(error)
+        super()._handle_exception(error)
 
     def action_help(self) -> None:
         """Open the help."""

@@ -51,6 +51,7 @@ def run(
     _need_terminal()
     for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
         os.environ.pop(name, None)
+    from qmon.tui.clean import clean
     from qmon.tui.hangup import Hangup
 
     make = _maker(source, fold, recorder)
@@ -61,6 +62,8 @@ def run(
     try:
         with Hangup(app) as hangup:
             app.run()
+        if app.failed:
+            print(f"qmon: {clean(app.failed)}", file=sys.stderr)
     finally:
         if office is not None:
             office.close(_STOPPING_S)

@@ -11,6 +11,7 @@ import pytest
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty configuration folder; returns where qmon.toml would be."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("QMON_PASSWORD", "PGPASSWORD", "QMON_DEBUG"):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    for name in ("QMON_PASSWORD", "PGPASSWORD", "QMON_DEBUG", "QMON_LOG"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path / "config" / "qmon" / "qmon.toml"

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from qmon import log
 from qmon.errors import BadInput, PermissionMissing, QmonError
 from qmon.model.operations import Progress, Result
 from qmon.operate.acting import Desk, Permission, Prepared
@@ -157,11 +158,12 @@ class Office:
 
 def told(problem: Exception) -> str:
     """A problem as one line for the operator, with the GRANT that would help."""
+    if not isinstance(problem, QmonError):
+        return log.report(problem)
+    log.told(problem)
     if isinstance(problem, PermissionMissing) and problem.grant:
         return f"{problem}; this would help: {problem.grant}"
-    if isinstance(problem, QmonError):
-        return str(problem)
-    return f"something in qmon went wrong: {type(problem).__name__}: {problem}"
+    return str(problem)
 
 
 def _operator(desk: Desk) -> Acts:

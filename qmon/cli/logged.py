@@ -1,0 +1,45 @@
+"""The log of a command: from its options to its first and last line."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from qmon import __version__, log
+from qmon.cli.guard import CODE, without_secrets
+from qmon.cli.output import note
+from qmon.engines.secret import hide_known, hide_passwords
+
+_LOG = logging.getLogger(__name__)
+_OFTEN = ("check",)
+"""Commands that are run each minute: what they do every time would push out what matters."""
+
+
+def keep_log(context: typer.Context, file: Path | None, level: str | None) -> None:
+    """Keep a log until the command has ended. Raises ``BadInput`` for a level that there is not.
+
+    Where it cannot be written to a file that was asked for, that is said on standard error.
+    """
+    command = context.invoked_subcommand or ""
+    chosen = log.parse_level(level or ("warning" if command in _OFTEN else "info"))
+    context.with_resource(log.written(file, chosen, (hide_known, hide_passwords, without_secrets)))
+    context.with_resource(_first_and_last_line(context, command))
+    if file is not None and log.problem():
+        note(f"qmon: {log.place()}")
+
+
+@contextmanager
+def _first_and_last_line(context: typer.Context, command: str) -> Iterator[None]:
+    began = time.monotonic()
+    system = f"{platform.system()} {platform.release()}"
+    _LOG.info("qmon %s begins: %s; Python %s, %s", __version__, command, platform.python_version(), system)
+    try:
+        yield
+    finally:
+        _LOG.info("qmon ends: %s, code %s, after %.1f s", command, context.meta.get(CODE), time.monotonic() - began)
