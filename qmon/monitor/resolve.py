@@ -21,6 +21,7 @@ from qmon.monitor.discovery import Finding, discover, likely
 from qmon.monitor.named import refusal
 from qmon.monitor.registry import registered
 from qmon.monitor.seeks import table_facts
+from qmon.monitor.state_texts import check_state
 from qmon.monitor.values import Known, known_values
 from qmon.monitor.zones import check_due, server_zone, with_zones
 
@@ -211,6 +212,7 @@ class _Resolver:
                 raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
         layout, said = with_zones(layout, details, self._zone)
         check_due(layout)
+        check_state(layout, details, self.catalog)
         self.layouts.append(layout)
         self.places[layout.queue] = details.table.table_id
         facts = table_facts(layout, details, data, self.sequences)

@@ -1,0 +1,13 @@
+-- Whether a column of texts can hold a value as it is: by its collation's code page and length, and by the code page of the
+-- database, through which what is compared with the column goes. What they lack becomes a question mark. Reads no row.
+-- {table} the table
+-- {state} column: of type char or varchar
+-- :value  the value
+-- > kept  it can
+SELECT CAST(CASE
+    WHEN CAST(ISNULL(
+        (SELECT TOP (1) q.{state} FROM {table} AS q WITH (NOLOCK) WHERE 1 = 0), CAST(v.value AS varchar(200))
+    ) AS nvarchar(200)) COLLATE Latin1_General_BIN2 = v.value COLLATE Latin1_General_BIN2 THEN 1
+    ELSE 0
+END AS bit) AS kept
+FROM (SELECT CAST(:value AS nvarchar(200)) AS value) AS v

@@ -1,0 +1,87 @@
+"""A state's value with characters that the code page of its column lacks is refused (SQL Server)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from qmon.engines.postgres import Postgres
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.monitor.catalog import Catalog, ColumnRow, Details, TableRow
+from qmon.monitor.resolve import _Resolver
+from qmon.monitor.state_texts import check_state
+from tests.replayed import Driver, connection
+
+ROW = TableRow(12, "dbo", "Orders", True, True, 1000, 30)
+
+
+class Keeping(Driver):
+    """Says whether the column can hold a value, and keeps which it was asked about."""
+
+    def __init__(self, kept: bool) -> None:
+        super().__init__()
+        self.kept = kept
+        self.asked_about: list[object] = []
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
+        if not text.startswith("/* qmon catalog/state_kept */"):
+            return super().answer(text)
+        assert "q.[State]" in text
+        assert "FROM [dbo].[Orders]" in text
+        self.asked_about.append(self.values[0])
+        return ("kept",), [(self.kept,)]
+
+
+def layout(state: StateColumn) -> Layout:
+    return Layout("orders", "status", TableName("dbo", "Orders"), id="Id", state=state)
+
+
+def details(type_name: str) -> Details:
+    return Details(ROW, (ColumnRow(12, "State", type_name, True, None, None, None, False),))
+
+
+def resolved(driver: Driver, type_name: str, state: StateColumn) -> _Resolver:
+    work = _Resolver(Catalog(connection(driver, (16, 0)), SqlServer()), [ROW], (), ())
+    with work._problems("layout", layout(state)):
+        work._add(layout(state), details(type_name), ())
+    return work
+
+
+WORDS = StateColumn("State", "готово", "in work", None, "dead")
+
+
+def test_a_value_that_the_column_cannot_hold_is_refused_in_one_line() -> None:
+    driver = Keeping(False)
+    work = resolved(driver, "varchar", WORDS)
+    assert driver.asked_about == ["готово"]
+    assert work.layouts == []
+    (problem,) = work.problems
+    assert problem.queue == "orders"
+    assert problem.reason.startswith("dbo.Orders.State cannot hold the value 'готово' of a state: its collation")
+    assert "\n" not in problem.reason
+
+
+def test_values_that_it_can_hold_are_watched() -> None:
+    driver = Keeping(True)
+    state = StateColumn("State", "ready", "готовится", "готово")
+    assert resolved(driver, "char", state).layouts == [layout(state)]
+    assert driver.asked_about == ["готовится", "готово"]
+
+
+@pytest.mark.parametrize(
+    ("type_name", "state"),
+    [
+        ("nvarchar", WORDS), ("nchar", WORDS),
+        ("varchar", StateColumn("State", "READY", "WORK")), ("int", StateColumn("State", 0, 1)),
+    ],
+)  # fmt: skip
+def test_nobody_is_asked_where_every_character_fits(type_name: str, state: StateColumn) -> None:
+    driver = Keeping(False)
+    assert resolved(driver, type_name, state).layouts == [layout(state)]
+    assert driver.asked_about == []
+
+
+def test_another_engine_has_no_such_question() -> None:
+    check_state(layout(WORDS), details("varchar"), Catalog(connection(Keeping(False), (18, 0)), Postgres()))
