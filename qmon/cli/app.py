@@ -19,6 +19,7 @@ from qmon.cli import (
     designs,
     doctor,
     gate,
+    help,
     load,
     operations,
     pipeline,
@@ -41,7 +42,7 @@ app = typer.Typer(
     rich_markup_mode="rich" if _FANCY else None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A terminal dashboard for message queues kept in database tables.",
-    epilog="Begin with: qmon demo, or: qmon connect postgresql://user@host/database",
+    epilog="Begin with: qmon demo, or: qmon connect postgresql://user@host/database. The manual: qmon help",
 )
 
 
@@ -79,7 +80,7 @@ def _root(
 
 for group in (
     watch, record, replay, check, act, operations, trash, gate, queues, doctor, setup, designs, database, load, archive,
-    bench, pipeline,
+    bench, pipeline, help,
 ):  # fmt: skip
     group.add_to(app)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import Final
 
+from qmon import carried
 from qmon.engines.base import Engine, EngineName, Query, Statement
 from qmon.engines.sqlfile import parse, scanned
 from qmon.engines.sqltext import Parameter, QueryFileError, Separator, Slot
@@ -59,14 +58,10 @@ class SqlFile:
 @cache
 def root() -> Traversable:
     """The ``sql`` folder: in a wheel inside the package, in a checkout beside it."""
-    package = importlib.resources.files("qmon")
-    inside = package / "_sql"
-    if inside.is_dir():
-        return inside
-    beside = Path(str(package)).parent / "sql"
-    if beside.is_dir():
-        return beside
-    raise QueryFileError("the sql folder of qmon is missing: its installation is broken")
+    found = carried.folder("sql")
+    if found is None:
+        raise QueryFileError("the sql folder of qmon is missing: its installation is broken")
+    return found
 
 
 @cache

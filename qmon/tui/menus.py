@@ -24,7 +24,7 @@ class Menus(App[None], inherit_bindings=False):
         """Open the help."""
         from qmon.tui.modals.help import Help
 
-        self.push_screen(Help())
+        self.push_screen(Help(self.screen.acting_on() if isinstance(self.screen, DashboardScreen) else None))
 
     async def action_palette(self) -> None:
         """Open the list of all actions that work here, and do what is chosen there."""

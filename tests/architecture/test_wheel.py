@@ -48,17 +48,19 @@ def alone(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def listing() -> set[str]:
-    """The files below ``sql/`` in the checkout."""
-    sql = CHECKOUT / "sql"
-    return {path.relative_to(sql).as_posix() for path in sql.rglob("*") if path.is_file()}
+def listing(folder: str) -> set[str]:
+    """The files below a folder of the checkout."""
+    top = CHECKOUT / folder
+    return {path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()}
 
 
-def test_the_wheel_holds_the_same_sql(built: Path) -> None:
+def test_the_wheel_holds_the_same_sql_and_manual(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if not name.endswith("/")}
-    assert {name.removeprefix("qmon/_sql/") for name in names if name.startswith("qmon/_sql/")} == listing()
+    for folder in ("sql", "docs"):
+        inside = f"qmon/_{folder}/"
+        assert {name.removeprefix(inside) for name in names if name.startswith(inside)} == listing(folder)
     assert {name.split("/")[0] for name in names} == {"qmon", f"qmon_sql-{qmon.__version__}.dist-info"}
     assert {"qmon/tui/qmon.tcss", f"qmon_sql-{qmon.__version__}.dist-info/licenses/LICENSE"} <= names
 
@@ -78,14 +80,16 @@ def test_the_source_archive_holds_what_building_needs(built: Path) -> None:
     (source,) = built.glob("*.tar.gz")
     with tarfile.open(source) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {f"sql/{name}" for name in listing()} <= names
+    assert {f"{folder}/{name}" for folder in ("sql", "docs") for name in listing(folder)} <= names
     assert {"pyproject.toml", "LICENSE", "README.md", "constraints.txt", "tests/conftest.py"} <= names
 
 
-def test_installed_alone_it_runs_and_finds_its_sql(alone: Path, tmp_path: Path) -> None:
+def test_installed_alone_it_runs_and_finds_its_sql_and_manual(alone: Path, tmp_path: Path) -> None:
     assert qmon.__version__ in run(alone.with_name("qmon"), "--version", cwd=tmp_path)
     where = run(alone, "-c", "import qmon; print(qmon.__file__)", cwd=tmp_path)
     assert where.startswith(str(alone.parents[1]))
     script = "from qmon.engines import queries; print(*queries.all_paths(), sep='\\n')"
     found = set(run(alone, "-c", script, cwd=tmp_path).splitlines())
-    assert found == {f"sql/{name}" for name in listing() if name.endswith(".sql")}
+    assert found == {f"sql/{name}" for name in listing("sql") if name.endswith(".sql")}
+    shown = run(alone.with_name("qmon"), "help", "no poppers", cwd=tmp_path)
+    assert shown.startswith("### no poppers\n\nMessages are ready")

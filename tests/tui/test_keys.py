@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from qmon.model.view import Figure
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.modals.help import Help, all_bindings, help_lines
 from qmon.tui.modals.palette import Palette
 from qmon.tui.themes import DARK, LIGHT, PLAIN
 from tests.tui.driving import dashboard
-from tests.tui.scripted import Scripted
+from tests.tui.scripted import Scripted, view
 
 SCREENS = {
     "overview": [*keys.APP, *keys.OVERVIEW, *keys.GRID],
@@ -134,6 +137,18 @@ async def test_the_help_names_every_key_and_every_sign() -> None:
         assert "estimated" in d.text()
         await d.press("escape")
         assert d.app.current_mode == "overview"
+
+
+async def test_the_help_explains_the_queue_under_the_cursor() -> None:
+    async with dashboard() as d:
+        await d.give()
+        await d.press("h")
+        assert "r requeues those of dead owners" in " ".join(d.text().split())
+    given = next(each for each in view().queues if each.verdict.code == "stuck in progress")
+    untold = replace(given, gap=Figure.unknown("ids are uuid, not numbers"))
+    told = ["".join(t for t, _ in line) for line in help_lines(70, untold)]
+    assert told.index("stuck in progress") < told.index("ids are uuid, not numbers") < told.index("SIGNS")
+    assert not any("stuck in progress" in line for line in ["".join(t for t, _ in line) for line in help_lines(70)])
 
 
 async def test_figures_go_on_below_a_modal() -> None:

@@ -1,4 +1,4 @@
-"""The help: what the signs and words on the screens mean, and every key."""
+"""The help: what is said of the queue under the cursor, what the signs and words on the screens mean, and every key."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 
+from qmon import manual
+from qmon.errors import QmonError
+from qmon.model.view import QueueView, Severity
 from qmon.tui import keys
-from qmon.tui.clean import pad
+from qmon.tui.clean import clean, pad
+from qmon.tui.panels import figures
 from qmon.tui.panels.keybar import key_name
 from qmon.tui.spans import Line, wrap
 from qmon.tui.widgets.lines import Lines
@@ -46,9 +50,12 @@ def all_bindings() -> Iterable[Binding]:
     return sorted(found.values(), key=lambda b: keys.GROUPS.index(b.group) if b.group in keys.GROUPS else 0)
 
 
-def help_lines(cells: int) -> list[Line]:
-    """The whole help as lines."""
-    lines: list[Line] = [(("↑ ↓ scroll · esc closes", "muted"),), (), (("SIGNS", "title"),)]
+def help_lines(cells: int, queue: QueueView | None = None) -> list[Line]:
+    """The whole help as lines. ``queue``: the one under the cursor, whose verdict and unknown figures are explained."""
+    lines: list[Line] = [(("↑ ↓ scroll · esc closes · qmon help in a shell: the manual", "muted"),), ()]
+    if queue is not None:
+        lines += _explained(queue, cells)
+    lines += [(("SIGNS", "title"),)]
     lines += _entries(_SIGNS, cells)
     lines += [(), (("WORDS", "title"),), *_entries(_WORDS, cells), (), (("KEYS", "title"),)]
     group = ""
@@ -61,6 +68,24 @@ def help_lines(cells: int) -> list[Line]:
     return lines
 
 
+def _explained(queue: QueueView, cells: int) -> list[Line]:
+    """What the manual says of the worst verdict, unless all is well, and of each reason for an unknown figure."""
+    said = [queue.verdict.code] if queue.verdict.severity > Severity.FINE else []
+    said += dict.fromkeys(reason for _, reason in figures.unknown(queue))
+    lines: list[Line] = []
+    told: set[str] = set()
+    for words in said:
+        try:
+            text = manual.paragraph(words)
+        except QmonError:  # the installation is broken; the keys are of use all the same
+            return []
+        if text and text not in told:
+            told.add(text)
+            lines += [((piece, "key"),) for piece in wrap(clean(words), cells, cells, 2)]
+            lines += [((f"  {piece}", "text"),) for piece in wrap(text, cells - 2, cells - 2, 20)]
+    return [((clean(queue.layout.queue), "title"),), *lines, ()] if lines else []
+
+
 def _entries(entries: Iterable[tuple[str, str]], cells: int) -> list[Line]:
     lines: list[Line] = []
     for name, meaning in entries:
@@ -70,10 +95,14 @@ def _entries(entries: Iterable[tuple[str, str]], cells: int) -> list[Line]:
 
 
 class Help(ModalScreen[None], inherit_bindings=False):
-    """Scrolls where it does not fit."""
+    """Scrolls where it does not fit. ``queue``: the one under the cursor."""
 
     BINDINGS = keys.HELP
     AUTO_FOCUS = "VerticalScroll"
+
+    def __init__(self, queue: QueueView | None = None) -> None:
+        super().__init__()
+        self._queue = queue
 
     def compose(self) -> ComposeResult:
         """One long text."""
@@ -82,7 +111,7 @@ class Help(ModalScreen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Write it."""
-        self.query_one("#help-lines", Lines).show(lambda cells, _: help_lines(cells))
+        self.query_one("#help-lines", Lines).show(lambda cells, _: help_lines(cells, self._queue))
 
     def action_close(self) -> None:
         """Close."""

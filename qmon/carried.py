@@ -1,0 +1,17 @@
+"""The folders that come with qmon: beside the package in a checkout, inside it in a wheel."""
+
+from __future__ import annotations
+
+import importlib.resources
+from functools import cache
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+
+@cache
+def folder(name: str) -> Traversable | None:
+    """The folder ``sql`` or ``docs``; ``None`` where the installation is broken."""
+    package = importlib.resources.files("qmon")
+    inside = package / f"_{name}"
+    beside = Path(str(package)).parent / name
+    return inside if inside.is_dir() else beside if beside.is_dir() else None

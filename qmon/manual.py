@@ -1,0 +1,119 @@
+"""The manual: the pages of ``docs/``, their sections, and what is found in them. For the terminal and the screens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Final
+
+from qmon import carried
+from qmon.errors import BadInput, QmonError
+from qmon.model.keys import nearest
+
+VERDICTS: Final = "verdicts"
+"""The page with a section for each verdict, and for each reason why a figure is unknown."""
+_HEADING: Final = re.compile(r"(#+) (.*)")
+_IMAGE: Final = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n*", re.M)
+_LINK: Final = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with the text up to the next one. ``level``: 1 for the title of the page."""
+
+    page: str
+    heading: str
+    level: int
+    text: str
+
+    def covers(self, words: str) -> bool:
+        """Whether the heading is these words. It may hold several, parted by `` · ``; ``…`` is any text."""
+        patterns = self.heading.replace("[", "[[]").replace("…", "*").lower().split(" · ")
+        return any(fnmatchcase(words.lower(), pattern) for pattern in patterns)
+
+
+@cache
+def pages() -> tuple[str, ...]:
+    """The names of the pages, such as ``acting``, by the alphabet. Raises ``QmonError`` without a manual."""
+    folder = carried.folder("docs")
+    names = [entry.name for entry in folder.iterdir()] if folder is not None else []
+    if not names:
+        raise QmonError("the manual of qmon is missing: its installation is broken")
+    return tuple(sorted(name.removesuffix(".md") for name in names if name.endswith(".md")))
+
+
+@cache
+def sections(page: str) -> tuple[Section, ...]:
+    """A page in sections, without pictures, and links to other pages as their words."""
+    folder = carried.folder("docs")
+    assert folder is not None  # noqa: S101 - there is such a page
+    text = _LINK.sub(r"\1", _IMAGE.sub("", (folder / f"{page}.md").read_text(encoding="utf-8")))
+    out: list[Section] = []
+    heading, level, lines, code = "", 0, list[str](), False
+    for line in text.splitlines():
+        code ^= line.startswith("```")
+        found = None if code else _HEADING.fullmatch(line)
+        if found is None:
+            lines.append(line)
+            continue
+        if level:
+            out.append(Section(page, heading, level, "\n".join(lines).strip("\n")))
+        heading, level, lines = found[2], len(found[1]), []
+    return (*out, Section(page, heading, level, "\n".join(lines).strip("\n")))
+
+
+def about(page: str) -> str:
+    """What a page is about: its first paragraph, on one line."""
+    return " ".join(sections(page)[0].text.partition("\n\n")[0].split())
+
+
+def topic(words: str) -> str:
+    """The page of that name or title, or else every section with that heading, as Markdown. Raises ``BadInput``."""
+    wanted = " ".join(words.lower().replace("-", " ").split())
+    for page in pages():
+        if wanted in (page.replace("-", " "), sections(page)[0].heading.lower()):
+            return _markdown(sections(page))
+    found = [part for page in pages() for part in _below(page, words.strip())]
+    if not found:
+        headings = {part.heading for part in sections(VERDICTS) if part.level == 3 and "…" not in part.heading}
+        raise BadInput(f"the manual has no topic {words!r}{_near(words, headings)}")
+    return _markdown(found)
+
+
+def paragraph(words: str) -> str:
+    """What the manual says of a verdict, or of a reason why a figure is unknown, in plain words; empty if nothing."""
+    text = next((part.text for part in sections(VERDICTS) if part.level == 3 and part.covers(words)), "")
+    return " ".join(text.replace("`", "").replace("*", "").split())
+
+
+def search(word: str, page: str | None = None) -> Iterator[tuple[Section, str]]:
+    """Every line of the manual, or of one page, that holds the text, in any case, with its section."""
+    for name in pages() if page is None else (page,):
+        for part in sections(name):
+            for line in (part.heading, *part.text.splitlines()):
+                if word.lower() in line.lower():
+                    yield part, line.strip()
+
+
+def _below(page: str, words: str) -> Iterator[Section]:
+    """The sections with that heading, and those below them."""
+    level = 0
+    for part in sections(page):
+        if part.covers(words):
+            level = part.level
+        elif part.level <= level:
+            level = 0
+        if level:
+            yield part
+
+
+def _markdown(parts: tuple[Section, ...] | list[Section]) -> str:
+    return "\n\n".join(f"{'#' * part.level} {part.heading}\n\n{part.text}".rstrip() for part in parts)
+
+
+def _near(words: str, headings: set[str]) -> str:
+    near = nearest(words, [*pages(), *headings])
+    return near if "did you mean" in near else "; qmon help lists the topics"
