@@ -16,13 +16,13 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import platformdirs
 
 from qmon.errors import BadInput, QmonError
-from qmon.model.keys import nearest
 
 LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 OFF: Final = "off"
@@ -32,7 +32,7 @@ KEPT: Final = 3
 
 Cover = Callable[[str], str]
 
-_COVER: Final = "•••"
+COVER: Final = "•••"
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
 _SEEN: Final = 100
@@ -52,6 +52,8 @@ def parse_level(text: str) -> int | None:
     """The level of that name, ``None`` for ``off``. Raises ``BadInput``."""
     name = text.strip().lower()
     if name != OFF and name not in LEVELS:
+        from qmon.model.keys import nearest
+
         raise BadInput(f"{text!r} is no log level{nearest(name, (*LEVELS, OFF))}")
     return LEVELS.get(name)
 
@@ -71,14 +73,8 @@ _PARTS: Final = re.compile(
 _BRACKETED: Final = re.compile(r"(\b(?:contains|value is|=)\s*\().*\)")
 _STRUCTURED: Final = re.compile(r"\{.*[}\]]|\{.*|<[A-Za-z?!/].*>")
 """Values that are JSON or XML."""
-_QUOTED: Final = [
-    re.compile(
-        rf"(?:\b(?:{_NAMES})\s+(?:name\s+)?{opening}[^{closing}]*{closing})"
-        rf"|(?<!\w)((?:[NEBXbrufxe]|U&|rb|br)?{opening})(?:.*{closing}(?!\w)|.*)",
-        re.IGNORECASE,
-    )
-    for opening, closing in (('"', '"'), ("'", "'"), ("»", "«"), ("„", "“"), ("“", "”"), ("«", "»"), ("‘", "’"))
-]
+_QUOTES: Final = (('"', '"'), ("'", "'"), ("»", "«"), ("„", "“"), ("“", "”"), ("«", "»"), ("‘", "’"))
+_CLOSING: Final = dict(_QUOTES)
 _ABOUT_CODE: Final = (AttributeError, ImportError, ModuleNotFoundError, NameError, TypeError, UnboundLocalError)
 """Python's own errors that quote names and types, never values."""
 
@@ -89,12 +85,27 @@ def without_values(text: str) -> str:
     From where one begins to its last possible end, since nobody escapes the quotes within: more is covered than need
     be. What is quoted after a word such as ``table`` is a name and stays.
     """
-    text = _PARTS.sub(rf"\1: {_COVER}", text)
-    text = _BRACKETED.sub(rf"\1{_COVER})", text)
-    text = _STRUCTURED.sub(_COVER, text)
-    for pattern in _QUOTED:
-        text = pattern.sub(lambda found: found[0] if found[1] is None else f"{found[1]}{_COVER}{found[1][-1]}", text)
+    text = _PARTS.sub(rf"\1: {COVER}", text)
+    text = _BRACKETED.sub(rf"\1{COVER})", text)
+    text = _STRUCTURED.sub(COVER, text)
+    for opening, closing in _QUOTES:
+        if opening in text:
+            text = _quoted(opening, closing).sub(_covered, text)
     return text
+
+
+def _covered(found: re.Match[str]) -> str:
+    return found[0] if found[1] is None else f"{found[1]}{COVER}{_CLOSING[found[1][-1]]}"
+
+
+@cache
+def _quoted(opening: str, closing: str) -> re.Pattern[str]:
+    """A name in these quotes, or, with the group, what begins with a value in them and goes on to the last one."""
+    return re.compile(
+        rf"(?:\b(?:{_NAMES})\s+(?:name\s+)?{opening}[^{closing}]*{closing})"
+        rf"|(?<!\w)((?:[NEBXbrufxe]|U&|rb|br)?{opening})(?:.*{closing}(?!\w)|.*)",
+        re.IGNORECASE,
+    )
 
 
 class Formatter(logging.Formatter):
@@ -111,7 +122,7 @@ class Formatter(logging.Formatter):
         words = without_values(_one_line(self.without_secrets(record.getMessage())))[:_LONGEST]
         head = f"{when} {record.process} {record.levelname} {name} [{record.threadName}]: {words}"
         problem = record.exc_info[1] if record.exc_info else None
-        return head if problem is None else "\n".join([head, *self._traceback(problem)])
+        return head if problem is None else "\n".join([head, *self.traceback(problem)])
 
     @staticmethod
     def converter(seconds: float | None) -> time.struct_time:
@@ -130,7 +141,8 @@ class Formatter(logging.Formatter):
             text = cover(text)
         return text
 
-    def _traceback(self, problem: BaseException) -> list[str]:
+    def traceback(self, problem: BaseException) -> list[str]:
+        """The lines of the traceback of an error and of what led to it."""
         return [f"  {_clean(line)}" for line in self._chain(problem, set())]
 
     def _chain(self, problem: BaseException, seen: set[int]) -> Iterator[str]:
@@ -282,6 +294,13 @@ def problem() -> str:
     return handler.problem if handler is not None else ""
 
 
+def files() -> list[Path]:
+    """The files of the log that are there, the newest first."""
+    handler = _handler()
+    path = handler.path if handler is not None else default_path()
+    return [file for number in range(KEPT + 1) if (file := rotated(path, number)).is_file()]
+
+
 def report(problem: BaseException, logger: logging.Logger = _logger) -> str:
     """Log a defect of qmon with its traceback, the same one again without; returns the line for the operator."""
     last = traceback.extract_tb(problem.__traceback__)[-1:]
@@ -295,6 +314,11 @@ def report(problem: BaseException, logger: logging.Logger = _logger) -> str:
     where = place()
     told = f"something in qmon went wrong: {type(problem).__name__}: {words}; please report it"
     return f"{told} with {where}" if where else told
+
+
+def traceback_of(problem: BaseException) -> str:
+    """The traceback of an error as it is logged."""
+    return "\n".join(_formatter().traceback(problem))
 
 
 def told(problem: QmonError) -> None:

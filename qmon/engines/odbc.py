@@ -58,9 +58,7 @@ def connect(
             timeout=max(1, math.ceil(login_timeout_s)),
         )
         _keep_from_logging(made, keywords)
-        driver, version = made.getinfo(pyodbc.SQL_DRIVER_NAME), made.getinfo(pyodbc.SQL_DRIVER_VER)
-        server = f"{server_kind(made)} {server_version(made)}"
-        _LOG.info("connected to %s by %s %s, pyodbc %s", server, driver, version, pyodbc.version)
+        _LOG.info("connected to %s %s by %s", server_kind(made), server_version(made), _driver(made))
         return made
     except pyodbc.Error as error:
         fault = read_fault(error.args, (password,))
@@ -117,6 +115,11 @@ def server_kind(raw: pyodbc.Connection) -> str:
 def server_version(raw: pyodbc.Connection) -> str:
     """The server's version as its driver writes it, such as ``18.0.6`` or ``16.00.4135``."""
     return str(raw.getinfo(pyodbc.SQL_DBMS_VER))
+
+
+def _driver(raw: pyodbc.Connection) -> str:
+    name, version = raw.getinfo(pyodbc.SQL_DRIVER_NAME), raw.getinfo(pyodbc.SQL_DRIVER_VER)
+    return f"{name} {version}, pyodbc {pyodbc.version}"
 
 
 class OdbcConnection:
@@ -176,6 +179,11 @@ class OdbcConnection:
     @property
     def session_id(self) -> int:
         return self._session_id
+
+    @property
+    def driver(self) -> str:
+        """The driver's name and version, and pyodbc's."""
+        return _driver(self._raw)
 
     @property
     def pooled(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.text import Text
 from textual.app import App
 
 from qmon import log
@@ -16,9 +17,14 @@ class Menus(App[None], inherit_bindings=False):
     """What to tell the operator after the screen is gone."""
 
     def _handle_exception(self, error: Exception) -> None:
-        """Log what ends the app; Textual prints its traceback."""
+        """Log what ends the app."""
         self.failed = log.report(error)
         super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """Leave, and show the traceback as it is logged. Textual's shows variables, which hold rows and statements."""
+        self.bell()
+        self.panic(Text(log.traceback_of(self._exception)) if self._exception is not None else "")
 
     def action_help(self) -> None:
         """Open the help."""

@@ -1,24 +1,32 @@
 """A small program for the tests in a real terminal: the dashboard over figures made by hand, new ones twice a second.
 
-With ``stuck`` as its argument, the source stops inside its second poll for ever, and cannot be closed either.
+With ``stuck`` as its argument, the source stops inside its second poll for ever, and cannot be closed either. With
+``broken`` and a file, it logs there, much and from a thread, until the fold fails.
 """
 
 from __future__ import annotations
 
 import itertools
+import logging
 import sys
 import time
+from pathlib import Path
 from threading import Event, Thread
 
+from qmon import log
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
 from qmon.monitor.source import Sink
 from qmon.tui import run
 from tests.tui.scripted import Scripted, later_view
+
+LOG = logging.getLogger("qmon.test")
 
 
 class Living(Scripted):
     """Gives new figures from a thread of its own."""
 
-    stuck = False
+    stuck = broken = False
 
     def start(self, sink: Sink) -> None:
         """Begin."""
@@ -31,8 +39,16 @@ class Living(Scripted):
             self.give(later_view(sequence, taken_at=time.monotonic()))
             if self.stuck and sequence == 2:
                 Event().wait()
+            LOG.error("a line for the log alone")
+            logging.getLogger("asyncio").error("a line of another")
             if self.over.wait(0.5):
                 return
+
+    def fold(self, snapshot: Snapshot) -> View:
+        """The view, unless broken."""
+        if self.broken and snapshot.sequence == 6:
+            raise ValueError(f"no number: {'pay' + 'load'!r}")
+        return super().fold(snapshot)
 
     def close(self) -> None:
         """End, unless stuck."""
@@ -43,7 +59,8 @@ class Living(Scripted):
 
 if __name__ == "__main__":
     source = Living()
-    source.stuck = "stuck" in sys.argv
-    code = run(source, source.fold, prod=True)
+    source.stuck, source.broken = "stuck" in sys.argv, "broken" in sys.argv
+    with log.written(Path(sys.argv[-1]), logging.DEBUG if source.broken else None):
+        code = run(source, source.fold, prod=True)
     sys.stdout.write(f"left with {code}\n")
     sys.exit(code)

@@ -124,6 +124,22 @@ def test_q_leaves_at_once_though_the_source_is_stuck_and_cannot_be_closed() -> N
         tmux.close()
 
 
+def test_no_line_of_the_log_is_on_the_screen_and_what_ends_the_dashboard_is_in_the_log(tmp_path: Path) -> None:
+    place = tmp_path / "q.log"
+    tmux = Tmux("broken", str(place), cells=200)
+    try:
+        tmux.expect("● live")
+        wait_until(lambda: place.exists() and "a line of another" in place.read_text(), what="a line in the log")
+        assert "a line" not in tmux.screen()
+        tmux.expect("left with 1")
+        assert "a line" not in tmux.screen()
+        assert f"please report it with {place}" in tmux.screen()
+    finally:
+        tmux.close()
+    assert "in fold" in place.read_text()
+    assert "ValueError: no number: '•••'" in place.read_text()
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals_end_it_and_restore_the_terminal(tmux: Tmux, number: signal.Signals, code: int) -> None:
     tmux.expect("● live")

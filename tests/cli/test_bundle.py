@@ -1,0 +1,148 @@
+"""``qmon doctor --bundle``: what the archive holds, and what it never does."""
+
+from __future__ import annotations
+
+import json
+import stat
+import tarfile
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import qmon
+from qmon.model.layout import Layout
+from qmon.recording.lines import PLAIN, Shared
+from tests.cli.calling import call
+from tests.facts import connected, query, wait_until
+from tests.jobs import configuration, fill
+
+SECRETS = ("hunter2", "s3cret", "Anna", "4111", "t0ken", "topsecret")
+
+
+def contents(file: Path) -> dict[str, str]:
+    """The texts in an archive by name."""
+    if file.name.endswith(".zip"):
+        with zipfile.ZipFile(file) as zipped:
+            return {name: zipped.read(name).decode() for name in zipped.namelist()}
+    found = {}
+    with tarfile.open(file) as tar:
+        for entry in tar.getmembers():
+            data = tar.extractfile(entry)
+            assert data is not None
+            found[entry.name] = data.read().decode()
+    return found
+
+
+@pytest.fixture
+def shop(database: str, own_home: Path) -> str:
+    """The target ``shop`` with messages, and with secrets where they may be."""
+    fill(database, dead=3, alive=2, ready=4)
+    query(database, "UPDATE public.jobs SET payload = 'Anna 4111'")
+    own_home.parent.mkdir(parents=True)
+    command = '[alerts]\ncommand = ["/usr/bin/notify", "--token", "t0ken"]\n'
+    text = configuration(database, settings='redact = ["topsecret[0-9]+"]') + command
+    own_home.write_text(text, encoding="utf-8")
+    return database
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
+def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tmp_path: Path, ending: str) -> None:
+    assert call("status", "shop").exit_code == 0
+    assert call("status", "postgresql://me:hunter2@127.0.0.1:1/x").exit_code == 1
+    file = tmp_path / f"report{ending}"
+    with connected(shop, autocommit=False) as holder:
+        holder.execute("SELECT id, 'PWD=s3cret;', 'Anna', 4111 FROM public.jobs FOR UPDATE")
+        done = call("doctor", "shop", "--bundle", str(file))
+        holder.rollback()
+    assert done.exit_code == 0, done.output
+    assert "read it before you send it" in done.stdout
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    found = contents(file)
+    assert set(found) == {"README.txt", "versions.json", "config.json", "doctor.json", "snapshot.json", "qmon.log"}
+    assert all(name in done.stdout for name in found)
+    for name, text in found.items():
+        for secret in SECRETS:
+            assert secret not in text, (name, secret)
+    versions = json.loads(found["versions.json"])
+    assert versions["qmon"] == qmon.__version__
+    assert versions["engine"] == "postgres"
+    assert "psqlodbc" in versions["driver"]
+    assert {"textual", "pyodbc"} <= set(versions["packages"])
+    config = json.loads(found["config.json"])
+    assert config["targets"]["shop"]["queues"][0]["queue"] == "jobs"
+    assert config["telling"]["command"] == ["/usr/bin/notify", "•••", "•••"]
+    assert {each["probe"] for each in json.loads(found["doctor.json"])["checks"]} >= {"server", "catalogue"}
+    for part in ("begins: status", "ends: status, code 0", "connection refused", "begins: doctor"):
+        assert part in found["qmon.log"], part
+
+
+def snapshot(file: Path) -> tuple[dict[str, Any], Any]:
+    """The snapshot of a bundle as it stands there, and read as recordings are."""
+    raw = json.loads(contents(file)["snapshot.json"])
+    layouts = {key: PLAIN.decode(Layout, value) for key, value in raw["layout"].items()}
+    return raw, Shared(layouts, raw["texts"]).read(raw["snapshot"])
+
+
+def test_the_snapshot_is_read_as_a_recording_is_and_ends_statements_at_their_first_literal(
+    shop: str, tmp_path: Path
+) -> None:
+    waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE public.jobs%'"
+    change = "UPDATE public.jobs SET attempts = 0 WHERE payload = 'Anna 4111'"
+    with connected(shop, autocommit=False) as holder:
+        holder.execute("LOCK TABLE public.jobs IN SHARE MODE")
+        waiter = threading.Thread(target=query, args=(shop, change))
+        waiter.start()
+        wait_until(lambda: query(shop, waits), what="a session that waits")
+        done = call("doctor", "shop", "--bundle", str(tmp_path / "x.tgz"))
+        holder.rollback()
+    waiter.join()
+    assert done.exit_code == 0, done.output
+    raw, read = snapshot(tmp_path / "x.tgz")
+    assert [samples.layout.queue for samples in read.queues] == ["jobs"]
+    assert read.queues[0].layout.payload == "payload"
+    assert "Anna" not in json.dumps(raw)
+    assert "UPDATE public.jobs SET attempts = •••" in {each.statement for each in read.blocking}
+
+
+def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_home.parent.mkdir(parents=True)
+    own_home.write_text('[target.x]\nconnect = "postgresql://a@h/d"\npasword = "hunter2"\n', encoding="utf-8")
+    done = call("doctor", "--bundle", str(tmp_path / "a.zip"), "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["problem"] is None
+    found = contents(tmp_path / "a.zip")
+    assert "pasword" in json.loads(found["config.json"])["problem"]
+    assert "hunter2" not in "".join(found.values())
+    own_home.unlink()
+    done = call("doctor", "postgresql://a:hunter2@127.0.0.1:1/d", "--bundle", str(tmp_path / "b.zip"))
+    assert done.exit_code == 1
+    assert "connection refused" in done.stdout
+    assert "hunter2" not in "".join(contents(tmp_path / "b.zip").values())
+
+    def broken(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("qmon.cli.targets.Opened", broken)
+    done = call("doctor", "postgresql://a@127.0.0.1:1/d", "--bundle", str(tmp_path / "c.zip"))
+    assert done.exit_code == 1
+
+
+@pytest.mark.parametrize("name", ["x.rar", "there.zip", "no/folder/x.zip"])
+def test_a_file_that_cannot_be_made_is_bad_input(tmp_path: Path, name: str) -> None:
+    (tmp_path / "there.zip").write_text("mine")
+    done = call("doctor", "--bundle", str(tmp_path / name))
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    assert (tmp_path / "there.zip").read_text() == "mine"
+    assert len(list(tmp_path.glob("*.*"))) == 1
+
+
+def test_doctor_needs_a_target_otherwise() -> None:
+    done = call("doctor")
+    assert done.exit_code == 2
+    assert "TARGET is missing" in done.stderr
