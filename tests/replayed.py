@@ -16,7 +16,7 @@ from typing import Final
 
 import pyodbc
 
-from qmon.engines import queries, sqlserver_errors
+from qmon.engines import queries, sqlserver, sqlserver_errors
 from qmon.engines.faults import Fault
 from qmon.engines.odbc import OdbcConnection
 from qmon.errors import QmonError, QueryFailed
@@ -46,12 +46,34 @@ CERTAIN: Final = {
 }
 """Columns that a WHERE clause, a key or a join keeps from being NULL, which types alone do not say."""
 _HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")
+LIST: Final = "/* qmon poll */\n"
+"""What a list of statements begins with, of which some are asked for."""
+_EACH: Final = re.compile(r"(?<=\nBEGIN\n;\n).*?(?=\n;\nEND\n)", re.DOTALL)
 
 
 @cache
 def columns_of(text: str) -> tuple[tuple[str, Type], ...]:
     """The columns of one rendered statement."""
+    return _columns_of(_NUMBERED.sub("]", text))
+
+
+@cache
+def _columns_of(text: str) -> tuple[tuple[str, Type], ...]:
     return tuple(types_of(text).items())
+
+
+_NUMBERED: Final = re.compile(r"(?<=[A-Za-z])\d+\]")
+"""The number at the end of a name: tables that differ in it alone have the same columns."""
+_FIXED: Final[dict[str, object]] = {
+    "bit": True, "tinyint": 255, "smallint": 32_767, "int": 2**31 - 1, "real": 0.5,
+    "datetime": datetime(2026, 11, 21, 7, 30, 15, 997000, UTC).replace(tzinfo=None),
+    "datetime2": datetime(9999, 12, 31, 23, 59, 59, 999999, UTC).replace(tzinfo=None),
+    "datetimeoffset": datetime(2026, 11, 21, 7, 30, 15, tzinfo=UTC),
+    "uniqueidentifier": "6F9619FF-8B86-D011-B42D-00C04FC964FF",
+}  # fmt: skip
+_GROWING: Final[dict[str, int | float | Decimal]] = {
+    "bigint": BIG, "numeric": Decimal("12345678901234567890.123"), "float": 1.75e9 + 0.125,
+}  # fmt: skip
 
 
 def value(kind: Type, poll: int) -> object:
@@ -60,15 +82,9 @@ def value(kind: Type, poll: int) -> object:
         return kind.texts[-1]
     if kind.digits:
         return str(BIG + poll)
-    found: dict[str, object] = {
-        "bit": True, "tinyint": 255, "smallint": 32_767, "int": 2**31 - 1, "bigint": BIG + poll,
-        "numeric": Decimal("12345678901234567890.123") + poll, "float": 1.75e9 + poll + 0.125, "real": 0.5,
-        "datetime": datetime(2026, 11, 21, 7, 30, 15, 997000, UTC).replace(tzinfo=None),
-        "datetime2": datetime(9999, 12, 31, 23, 59, 59, 999999, UTC).replace(tzinfo=None),
-        "datetimeoffset": datetime(2026, 11, 21, 7, 30, 15, tzinfo=UTC),
-        "uniqueidentifier": "6F9619FF-8B86-D011-B42D-00C04FC964FF",
-    }  # fmt: skip
-    return found.get(kind.name, "Ünï \U0001f600 '; -- [x]]y]")
+    if kind.name in _GROWING:
+        return _GROWING[kind.name] + poll
+    return _FIXED.get(kind.name, "Ünï \U0001f600 '; -- [x]]y]")
 
 
 PRIMARY: Final[dict[str, object]] = {"in_recovery": False, "replay_paused": False}
@@ -87,6 +103,18 @@ def emptied(name: str, columns: tuple[tuple[str, Type], ...], poll: int) -> Sequ
     return [tuple(PRIMARY.get(c, None if kind.null and c not in certain else value(kind, poll)) for c, kind in columns)]
 
 
+@cache
+def parts_of(text: str) -> tuple[tuple[str, int], ...]:
+    """The statements of a batch, each with the number of its values."""
+    if text.startswith(LIST):
+        parts = _EACH.findall(text)
+    else:
+        starts = [found.start() for found in _HEAD.finditer(text)]
+        assert starts, f"a statement without its name: {text[:60]}"
+        parts = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    return tuple((part, part.count("?") - part.count("'?'")) for part in parts)
+
+
 class Cursor:
     """What pyodbc's cursor does, as far as qmon uses it."""
 
@@ -96,15 +124,25 @@ class Cursor:
         self._driver = driver
         self._left: list[tuple[tuple[str, ...], Sequence[tuple[object, ...]]]] = []
 
+    def setinputsizes(self, sizes: Sequence[object] | None) -> None:
+        """Values come as they are."""
+
     def execute(self, text: str, values: Sequence[object] = ()) -> None:
-        starts = [found.start() for found in _HEAD.finditer(text)]
-        assert starts, f"a statement without its name: {text[:60]}"
-        assert text.count("?") - text.count("'?") == len(values)
-        parts = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
-        self._left, at = [], 0
-        for part in parts:
-            self._driver.values = tuple(values[at : (at := at + part.count("?") - part.count("'?"))])
-            self._left.append(self._driver.answer(part))
+        self._driver.planned(text)
+        parts, asked, at = parts_of(text), "", 0
+        if text.startswith(LIST):
+            asked, at = str(values[0]), 1
+        assert len(asked or parts) == len(parts)
+        self._left = []
+        for number, (part, count) in enumerate(parts):
+            own = tuple(values[at : (at := at + count)])
+            if not asked or asked[number] == "1":
+                self._driver.values = own
+                self._left.append(self._driver.answer(part))
+        assert at == len(values)
+
+    def close(self) -> None:
+        self._left = []
 
     @property
     def description(self) -> list[tuple[str]] | None:
@@ -136,6 +174,8 @@ class Driver:
         self.broken: dict[str, pyodbc.Error] = {}
         self.poll = 0
         self.asked: list[str] = []
+        self.planned: Callable[[str], object] = len
+        """Is given each text before any of it is run, and may raise."""
         self.values: tuple[object, ...] = ()
         """Those of the statement that is being answered."""
 
@@ -173,6 +213,6 @@ def connection(driver: Driver, version: tuple[int, int]) -> OdbcConnection:
     def explain(fault: Fault, name: str) -> QmonError:
         return sqlserver_errors.running(fault, name, "me")
 
-    opened = OdbcConnection(driver, explain, nul_allowed=True)
+    opened = sqlserver.over(driver, explain)
     opened.introduce(version, 61)
     return opened

@@ -133,6 +133,13 @@ class Connection(Protocol):
         """Run several statements in one round trip. One that fails fails the batch: fall back to ``fetch``."""
         ...
 
+    def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
+        """As ``fetch_batch``, those alone that are asked for: of a list that is the same whichever they are.
+
+        Where the server plans by text, that is of the whole list and so recurs; few round trips where it is long. What
+        is not asked for has values, too: those of before, so that their types stay."""
+        ...
+
     def set_up(self, bound: Bound) -> None:
         """Run a statement that sets up the session, at once, or where it is pooled, at the start of each transaction.
 

@@ -31,8 +31,13 @@ T = TypeVar("T")
 
 _LOG: Final = logging.getLogger(__name__)
 
-_NULL: Final = (pyodbc.SQL_VARCHAR, 1, 0)
-"""The type, length and digits as which NULL is sent; the statements cast it to what they need."""
+_LONGEST: Final = 4000
+_TEXT: Final = (pyodbc.SQL_WVARCHAR, _LONGEST, 0)
+"""The type, length and digits as which texts and NULL are sent; the statements cast them to what they need."""
+_LONG: Final = 1000
+"""So many statements are in one part of a batch at most: the server plans all of them before it answers the first."""
+_CURSORS: Final = 12
+"""Texts of lists that stay prepared."""
 _CANCEL_S: Final = 2.0
 """So many seconds a connection that is closed waits for a cancel that is under way."""
 
@@ -137,11 +142,14 @@ class OdbcConnection:
         nul_allowed: bool,
         query_timeout_s: float | None = None,
         most_values: int | None = None,
+        list_of: Callable[[Sequence[Statement]], str] | None = None,
     ) -> None:
         """``query_timeout_s``: the driver itself ends statements after so many seconds, rounded up to whole ones.
 
         ``most_values``: what one batch may hold where the server has a limit; a larger one is sent in parts. There
-        NULL is sent as a text, too: the driver would ask the server for the type of each, a round trip a time.
+        texts and NULL have a type of one length: each length would be a plan of its own, and of NULL the driver would
+        ask the server for the type, a round trip a time. ``list_of``: the text of a list of statements whose first
+        value says which of them are asked for, where the server plans by text.
         """
         if query_timeout_s is not None:
             raw.timeout = max(1, math.ceil(query_timeout_s))  # pyodbc hands it to the cursors that are made later
@@ -149,9 +157,12 @@ class OdbcConnection:
         self._explain = explain
         self._nul_allowed = nul_allowed
         self._most_values = most_values
+        self._list_of = list_of
         self._cursor = raw.cursor()
+        self._lists: dict[str, tuple[str, pyodbc.Cursor]] = {}
+        """The texts of lists, the latest last, each with the cursor for which it is prepared."""
         self._guard = threading.Lock()
-        self._running = False
+        self._running: pyodbc.Cursor | None = None
         self._cancelled = False
         self._open = False
         self._failed = False
@@ -217,6 +228,16 @@ class OdbcConnection:
             prepared.forget()
             raise
 
+    def fetch_list(self, bounds: Sequence[Bound], asked: Sequence[bool]) -> list[Rows | None]:
+        if self._list_of is None:
+            found = iter(self.fetch_batch([bound for bound, wanted in zip(bounds, asked, strict=True) if wanted]))
+            return [next(found) if wanted else None for wanted in asked]
+        out: list[Rows | None] = []
+        with self._each():
+            for part in self._parts(bounds, own=1):
+                out += self._read_list(self._list_of, part, asked[len(out) : len(out) + len(part)])
+        return out
+
     def execute(self, bound: Bound) -> int:
         values = self._values(bound)
 
@@ -268,9 +289,9 @@ class OdbcConnection:
 
     def cancel(self) -> None:
         with self._guard, contextlib.suppress(pyodbc.Error):
-            if self._running:
+            if self._running is not None:
                 self._cancelled = True
-                self._cursor.cancel()
+                self._running.cancel()
 
     def close(self) -> None:
         lost = bool(self._lost)
@@ -279,7 +300,7 @@ class OdbcConnection:
         if not self._guard.acquire(timeout=_CANCEL_S):
             return
         try:
-            idle, self._running = not self._running and not lost, False
+            idle, self._running = self._running is None and not lost, None
             if self._pooled and idle:
                 with contextlib.suppress(pyodbc.Error):
                     self._cursor.close()  # and what the driver has prepared for it: the session lives on
@@ -299,15 +320,15 @@ class OdbcConnection:
             raise BadInput(f"{bound.statement.name}: a value holds a NUL character, which this server cannot store")
         return values
 
-    def _start(self, text: str, values: Sequence[Value]) -> None:
+    def _start(self, text: str, values: Sequence[Value], cursor: pyodbc.Cursor | None = None) -> None:
+        cursor = cursor or self._cursor
         if self._most_values is not None:
-            self._cursor.setinputsizes(
-                [_NULL if value is None else None for value in values] if None in values else None
-            )
+            sizes = [_TEXT if _is_text(value) else None for value in values]
+            cursor.setinputsizes(sizes if any(sizes) else None)
         if values:
-            self._cursor.execute(text, values)
+            cursor.execute(text, values)
         else:
-            self._cursor.execute(text)
+            cursor.execute(text)
 
     def _read_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         out: list[Rows] = []
@@ -315,15 +336,46 @@ class OdbcConnection:
             out += self._read("batch", _batch([bound.statement.text for bound in part]), part)
         return out
 
-    def _parts(self, bounds: Sequence[Bound]) -> Iterator[Sequence[Bound]]:
-        """The batch, in as few parts as the server's limit on values allows; each statement stays whole."""
+    def _read_list(
+        self, list_of: Callable[[Sequence[Statement]], str], bounds: Sequence[Bound], asked: Sequence[bool]
+    ) -> list[Rows | None]:
+        """Those that are asked for; not sent where none is. The text stays prepared: it is sent once."""
+        wanted = [bound for bound, want in zip(bounds, asked, strict=True) if want]
+        if not wanted:
+            return [None] * len(bounds)
+        made = list_of([bound.statement for bound in bounds])
+        known = self._lists.pop(made, None)
+        # The driver knows a text that it has prepared by being the same object.
+        text, cursor = known if known is not None else (made, self._guarded("list", self._raw.cursor))
+        values: list[Value] = ["".join("01"[want] for want in asked)]
+        values += (value for bound in bounds for value in self._values(bound))
+        try:
+            found = iter(self._results("list", text, values, wanted, cursor))
+        except QmonError:
+            self._drop(cursor)  # results that it still has would be in the way of other statements
+            raise
+        self._lists[text] = text, cursor
+        if len(self._lists) > _CURSORS:
+            self._drop(self._lists.pop(next(iter(self._lists)))[1])
+        return [next(found) if want else None for want in asked]
+
+    def _drop(self, cursor: pyodbc.Cursor) -> None:
+        with self._guard, contextlib.suppress(pyodbc.Error):  # no cancel of it may be under way
+            cursor.close()
+
+    def _parts(self, bounds: Sequence[Bound], own: int = 0) -> Iterator[Sequence[Bound]]:
+        """The batch, in as few parts as the server's limit on values allows; each statement stays whole.
+
+        ``own``: values that each part has besides those of its statements.
+        """
         part: list[Bound] = []
-        values = 0
+        values = own
         for bound in bounds:
             more = len(bound.statement.parameters)
-            if part and self._most_values is not None and values + more > self._most_values:
+            most = self._most_values
+            if part and most is not None and (values + more > most or len(part) == _LONG):
                 yield part
-                part, values = [], 0
+                part, values = [], own
             part.append(bound)
             values += more
         if part:
@@ -332,32 +384,38 @@ class OdbcConnection:
     def _read(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
         """Run the text of these statements in one round trip; one result, of the declared columns, from each."""
         values = [value for bound in bounds for value in self._values(bound)]
+        return self._results(name, text, values, bounds, self._cursor)
+
+    def _results(
+        self, name: str, text: str, values: Sequence[Value], bounds: Sequence[Bound], cursor: pyodbc.Cursor
+    ) -> list[Rows]:
+        """Run a text; one result, of the declared columns, from each of these."""
 
         def work() -> list[Rows]:
-            self._start(text, values)
+            self._start(text, values, cursor)
             out: list[Rows] = []
             while True:
-                if description := self._cursor.description:  # else a count of rows, which nobody asked for
+                if description := cursor.description:  # else a count of rows, which nobody asked for
                     columns = tuple(column[0].lower() for column in description)
-                    out.append(Rows(columns, tuple(map(tuple, self._cursor.fetchall()))))
-                if not self._cursor.nextset():
+                    out.append(Rows(columns, tuple(map(tuple, cursor.fetchall()))))
+                if not cursor.nextset():
                     break
             if len(out) != len(bounds):
                 raise QueryFailed(f"{name} returned {len(out)} results instead of {len(bounds)}", query=name)
             return out
 
-        found = self._guarded(name, work)
+        found = self._guarded(name, work, cursor)
         self.commits += not self._open
         for rows, bound in zip(found, bounds, strict=True):
             _check_columns(rows, bound.statement)
         return found
 
-    def _guarded(self, name: str, work: Callable[[], T]) -> T:
+    def _guarded(self, name: str, work: Callable[[], T], cursor: pyodbc.Cursor | None = None) -> T:
         """Do ``work`` as the statement that ``cancel`` would end; raises the driver's faults as our errors."""
         if self._lost:
             raise ConnectionLost(self._lost)
         with self._guard:  # a cancel under way is for the statement before: it must have reached the server by now
-            self._running, self._cancelled = True, False
+            self._running, self._cancelled = cursor or self._cursor, False
         problem: QmonError
         try:
             return work()
@@ -368,7 +426,7 @@ class OdbcConnection:
         except QueryFailed as error:
             problem = error
         finally:
-            self._running = False
+            self._running = None
         self._failed = True
         if isinstance(problem, ConnectionLost):
             self._lost = str(problem)
@@ -380,6 +438,11 @@ class OdbcConnection:
 def _batch(texts: Sequence[str]) -> str:
     """One text of several statements, each on lines of its own, since it may end in a comment."""
     return "\n;\n".join(texts)
+
+
+def _is_text(value: Value) -> bool:
+    """Whether it is sent as a text of one length: such as are longer, which the driver sends in pieces, have none."""
+    return value is None or (isinstance(value, str) and len(value.encode("utf-16-le", "replace")) <= 2 * _LONGEST)
 
 
 def _check_columns(rows: Rows, statement: Statement) -> None:

@@ -103,6 +103,7 @@ def _by_name() -> dict[tuple[EngineName, str], tuple[SqlFile, ...]]:
     return out
 
 
+@cache
 def exists(engine: EngineName, name: str, version: tuple[int, int]) -> bool:
     """Whether this engine has the query for servers of this version."""
     return any(file.since <= version[0] for file in _by_name().get((engine, name), ()))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree
 
+from qmon.engines import lasting
 from qmon.engines import sqlserver_errors as errors
 from qmon.engines.base import Bound, EngineName, Session, Target, Value
 from qmon.engines.faults import Fault
@@ -23,6 +24,8 @@ from qmon.errors import BadInput, MissingDriver, QmonError
 from qmon.model.zones import UTC_ZONE, Zone
 
 if TYPE_CHECKING:
+    import pyodbc
+
     from qmon.engines.odbc import OdbcConnection
 
 DRIVER_NAMES: Final = ("ODBC Driver 18 for SQL Server", "ODBC Driver 17 for SQL Server", "FreeTDS")
@@ -157,13 +160,7 @@ class SqlServer:
         except OutOfPatienceError:
             raise errors.hanging(target) from None
         login = lookup(target.parameters, "UID") or ""
-        connection = odbc.OdbcConnection(
-            raw,
-            lambda fault, name: errors.running(fault, name, login),
-            nul_allowed=True,
-            query_timeout_s=session.statement_timeout_s,
-            most_values=_MOST_VALUES,
-        )
+        connection = over(raw, lambda fault, name: errors.running(fault, name, login), session.statement_timeout_s)
         try:
             wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
             name = "catalog/session_watch" if session.read_only else "catalog/session_act"
@@ -200,6 +197,18 @@ class SqlServer:
                 out["Encrypt"] = "yes"
         taken = {name.lower() for name in given}
         return {name: value for name, value in out.items() if name.lower() not in taken} | given
+
+
+def over(
+    raw: pyodbc.Connection, explain: Callable[[Fault, str], QmonError], query_timeout_s: float | None = None
+) -> OdbcConnection:
+    """A connection to this kind of server over the driver's own; see ``OdbcConnection``."""
+    from qmon.engines import odbc
+
+    return odbc.OdbcConnection(
+        raw, explain, nul_allowed=True, query_timeout_s=query_timeout_s, most_values=_MOST_VALUES,
+        list_of=lasting.text_of,
+    )  # fmt: skip
 
 
 def _ahead(zone: Zone, time: str, *, local: bool) -> str:

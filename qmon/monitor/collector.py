@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from qmon.engines.base import Connection, Engine
@@ -20,6 +21,7 @@ from qmon.model.samples import (
     BlockingSample,
     ClockSample,
     CostSample,
+    CounterSample,
     HeadSample,
     HeldSample,
     PartialSample,
@@ -65,6 +67,15 @@ _STATEMENT: Final = 1000
 _STATEMENT_SHORT: Final = 200
 
 
+@dataclass(frozen=True, slots=True)
+class _ByTable:
+    """What a poll has found of all tables and sequences, by their ids."""
+
+    counters: Mapping[int, CounterSample]
+    partial: Mapping[int, str]
+    sequences: Mapping[int, SequenceSample]
+
+
 class Collector:
     """Polls one target over one connection. Belongs to the thread that owns the connection."""
 
@@ -87,14 +98,14 @@ class Collector:
         self._clock = clock
         self._book = Book(engine, connection.version)
         self._clues = ClueProbes(engine, self._book)
-        self._runner = Runner(connection, suspicion)
+        self._runner = Runner(connection, suspicion, by_text=engine.plans_by_text)
         self._regained = Regained(self._book, self._runner)
         self._replaced = Replaced(self._book)
         self._standby = False
         self._anew: frozenset[str] = frozenset()
         self.stale = False
         """The last poll found another table behind a name than was resolved: resolve, ``use``, and collect anew."""
-        self.observer = Observer(budget, whole=engine.plans_by_text)
+        self.observer = Observer(budget)
         self._commits = commits if engine.counts_reads else int
         self._readings = Readings(self._book, sampler, slow.own)
         self._queues: dict[str, QueueProbes] = {}
@@ -168,7 +179,7 @@ class Collector:
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
         more = self._readings.found(results, server, one_trip=one_trip)
         procedures, unread = self._procedures.learn(results, failures)
-        queues = tuple(self._samples(probes, results) for probes in self._queues.values())
+        queues = tuple(self._samples(results))
         self._standby = server.in_recovery
         seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
         needs = {q.layout.queue: self._needs_count(q) for q in seen}
@@ -275,13 +286,24 @@ class Collector:
         jobs.append(self._book.job("clock", ClockSample))
         return [job for job in jobs if job.record is Facts or self._book.has(job.probe)]
 
-    def _samples(self, probes: QueueProbes, results: Results) -> QueueSamples:
+    def _samples(self, results: Results) -> Iterator[QueueSamples]:
+        """What was found of each queue."""
+        tables = _ByTable(
+            {each.table_id: each for each in results.get(("", "counters"), ())},
+            {each.table_id: each.why for each in results.get(("", "partial"), ())},
+            {each.sequence_id: each for each in results.get(("", "sequences"), ())},
+        )
+        found: defaultdict[str, dict[str, tuple[Any, ...]]] = defaultdict(dict)
+        for (queue, probe), records in results.items():
+            found[queue][probe] = records
+        for queue, probes in self._queues.items():
+            yield self._samples_of(probes, results, found[queue], tables)
+
+    def _samples_of(
+        self, probes: QueueProbes, results: Results, found: Mapping[str, tuple[Any, ...]], tables: _ByTable
+    ) -> QueueSamples:
         layout, facts, memo = probes.layout, probes.facts, probes.memo
-        counters = {c.table_id: c for c in results.get(("", "counters"), ())}
-        partial = {each.table_id: each.why for each in results.get(("", "partial"), ())}
-        sequences = {s.sequence_id: s for s in results.get(("", "sequences"), ())}
-        issued = sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
-        found = {probe: records for (queue, probe), records in results.items() if queue == layout.queue}
+        issued = tables.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         counted = self._slow.counted(layout.queue)
         unknown = {**_uncounted(facts, counted), **facts.unknown}
         left_out = self.observer.left_out(layout.queue)
@@ -306,8 +328,8 @@ class Collector:
                 setattr(memo, figure, found[probe][0].counted)
         ids = found.get("progress_ids")
         return QueueSamples(
-            layout=layout, counters=counters.get(facts.table_id),
-            data_counters=counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
+            layout=layout, counters=tables.counters.get(facts.table_id),
+            data_counters=tables.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
             last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
             held=held if pops_in_transaction(layout) else (), locked=held or (),
             progress=_first(found.get("progress_oldest") or found.get("progress")),
@@ -317,7 +339,7 @@ class Collector:
             depth=probes.believed(_first(found.get("depth")), head, counted.count), count=counted.count,
             clues=self._clues.clues(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
-            partial=partial.get(facts.table_id) or partial.get(facts.data_table_id or 0, ""),
+            partial=tables.partial.get(facts.table_id) or tables.partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip
 
     def _needs_count(self, q: QueueSamples) -> bool:

@@ -34,10 +34,8 @@ class Observer:
     ``budget``: what polling may cost; without one nothing is left out.
     """
 
-    def __init__(self, budget: Budget | None = None, *, whole: bool = False) -> None:
-        """``whole``: time all that is read in a poll, or nothing, so that the text of a batch recurs."""
+    def __init__(self, budget: Budget | None = None) -> None:
         self.budget = budget or AT_ONCE
-        self._whole = whole
         self._pace = Pace(0.0)
         self._times: dict[Key, deque[float]] = {}
         self._costs: dict[Key, float] = {}
@@ -46,7 +44,7 @@ class Observer:
         self._overhead: deque[float] = deque(maxlen=_MEDIAN_OF)
         self._turn = 0
         self._asked_s = 0.0
-        self._left_out: tuple[Key, ...] = ()
+        self._left_out: dict[str, set[str]] = {}
         self._asked: tuple[Key, ...] = ()
         self._read: frozenset[Key] = frozenset()
 
@@ -61,7 +59,9 @@ class Observer:
         asked = self._asked = tuple(job.key for job in jobs)
         room = self.budget.allowed_ms(asked_s) - self._overhead_ms
         self._read = chosen(asked, self._pace, self._waited, self._costs, room)
-        self._left_out = tuple(key for key in asked if key not in self._read)
+        self._left_out = {}
+        for queue, probe in (key for key in asked if key not in self._read):
+            self._left_out.setdefault(queue, set()).add(_plain(probe))
         for key in asked:
             self._waited[key] = 0 if key in self._read else self._waited.get(key, 0) + 1
         for key in self._often:
@@ -83,10 +83,6 @@ class Observer:
         read = [key for key in self._asked if key in self._read]
         if not read:
             return frozenset()
-        if self._whole:
-            self._turn = (self._turn + 1) % _SHARE
-            unknown = any(len(self._times.get(key, ())) < _MEDIAN_OF for key in read)
-            return frozenset(read if unknown or self._turn == 0 or self._read & self._pace.every.keys() else ())
         count = max(_FEWEST, len(read) // _SHARE)
         turn = {read[(self._turn + n) % len(read)] for n in range(min(count, len(read)))}
         turn |= {key for key in read if len(self._times.get(key, ())) < _MEDIAN_OF}
@@ -122,7 +118,7 @@ class Observer:
 
     def left_out(self, queue: str) -> tuple[str, ...]:
         """The probes of a queue that are left out of this poll."""
-        return tuple(sorted({_plain(probe) for name, probe in self._left_out if name == queue}))
+        return tuple(sorted(self._left_out.get(queue, ())))
 
     def observing(self, commits: int) -> Observing:
         """What watching costs. ``commits``: transactions of ours that the server had counted before this poll."""

@@ -36,11 +36,15 @@ class Runner:
 
     A job that failed is left out for some polls and then tried again; meanwhile its failure stands. What may pass by
     itself (a lock, a deadline) rests for four polls, a missing permission for thirty. ``suspicion``: of probes that
-    have cost earlier connections, and of those under way.
+    have cost earlier connections, and of those under way. ``by_text``: the server plans by the text of a batch, so that
+    one text has all that was ever asked, and each batch says what of it is asked now.
     """
 
-    def __init__(self, connection: Connection, suspicion: Suspicion | None = None) -> None:
+    def __init__(self, connection: Connection, suspicion: Suspicion | None = None, *, by_text: bool = False) -> None:
         self._connection = connection
+        self._by_text = by_text
+        self._lists: tuple[dict[Key, Job], dict[Key, Job]] = ({}, {})
+        """What has been asked in a batch: first of a poll's, which the clock ends, then of others."""
         self._suspicion = suspicion or Suspicion()
         self._met: set[tuple[str, str]] = set()
         self._proven: set[tuple[str, str]] = set()
@@ -63,6 +67,9 @@ class Runner:
             part = key[1].partition(PART)[2]
             return key[0] in queues if key[0] else not part or part in parts
 
+        for each in self._lists:
+            for key in [key for key in each if not stays(key)]:
+                del each[key]
         self._met = {key for key in self._met if stays(key)}
         self._proven = {key for key in self._proven if stays(key)}
         self._failing = {key: failure for key, failure in self._failing.items() if stays(key)}
@@ -117,19 +124,25 @@ class Runner:
 
     def _batch(self, jobs: Sequence[Job], results: Results, timed: Collection[Key]) -> bool:
         clock = next((job for job in jobs if job.record is ClockSample), None)
-        sent = _with_stamps(jobs, clock, timed) if clock is not None else list(jobs)
+        known = self._listed(jobs, clock) if self._by_text else jobs
+        sent = _with_stamps(known, clock, {job.key for job in known} if self._by_text else timed)
+        asked = _asked(sent, {job.key for job in jobs}, timed)
         self._suspicion.asks(None)
         try:
-            sets = self._connection.fetch_batch([(job or clock or jobs[0]).bound for job in sent])
+            sets = self._connection.fetch_list([(job or clock or jobs[0]).bound for job in sent], asked)
         except ConnectionLost:
             self._suspicion.lost()
             raise
         except QueryFailed as problem:
+            if not isinstance(problem, LockTimeout):  # one that is not asked for may be what the server does not take
+                self._lists[clock is None].clear()
             self._heard(problem)
             return False
         self._suspicion.answered()
         stamp_at, last = None, None
         for job, rows in zip(sent, sets, strict=True):
+            if rows is None:
+                continue
             if job is not None:
                 last = job
                 try:
@@ -142,6 +155,14 @@ class Runner:
                 self.times[last.key] = (now_at - stamp_at) * 1000
             stamp_at, last = now_at, None
         return True
+
+    def _listed(self, jobs: Sequence[Job], clock: Job | None) -> list[Job]:
+        """All that was ever asked in such a batch, in the order in which it came; the clock at the end."""
+        known = self._lists[clock is None]
+        known |= {job.key: job for job in jobs}
+        if clock is not None:
+            known[clock.key] = known.pop(clock.key)
+        return list(known.values())
 
     def _single(self, job: Job, results: Results) -> bool:
         """Run one job by itself; false where it ran into its deadline."""
@@ -180,16 +201,22 @@ class Runner:
 
 
 def _with_stamps(jobs: Sequence[Job], clock: Job | None, timed: Collection[Key]) -> list[Job | None]:
-    """The jobs with a reading of the clock (``None``) before and after each that is timed."""
+    """The jobs with a reading of the clock (``None``) before and after each that is timed; none without a clock."""
     out: list[Job | None] = []
     for job in jobs:
-        if job.key not in timed or job is clock:
+        if clock is None or job.key not in timed or job is clock:
             out.append(job)
             continue
         if not out or out[-1] is not None:
             out.append(None)
         out += [job, None]
     return out
+
+
+def _asked(sent: Sequence[Job | None], jobs: Collection[Key], timed: Collection[Key]) -> list[bool]:
+    """Which of these are asked for: the jobs, and the clock where it stands beside one that is timed."""
+    beside = [job is not None and job.key in jobs and job.key in timed for job in (None, *sent, None)]
+    return [job.key in jobs if job is not None else beside[at] or beside[at + 2] for at, job in enumerate(sent)]
 
 
 def _put_together(results: Results) -> Results:

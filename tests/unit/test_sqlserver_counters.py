@@ -18,11 +18,11 @@ from qmon.monitor.jobs import Book
 from qmon.monitor.queue_probes import QueueProbes
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.source import Focus
+from tests.polled import Counting
 from tests.replayed import connection
 from tests.unit.test_sqlserver_clues import FIFO, watched
 from tests.unit.test_sqlserver_clues import TABLE as FACTS
 from tests.unit.test_sqlserver_replay import Idle
-from tests.unit.test_sqlserver_texts import Counting
 
 BINARY = " COLLATE Latin1_General_BIN2"
 NOTHING: dict[str, object] = dict.fromkeys(
@@ -53,7 +53,7 @@ def test_a_table_is_asked_about_once_a_poll() -> None:
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
     collector.use(Resolved((FIFO,), {FIFO.queue: FACTS}))
     collector.collect(1, 1.0, Focus())
-    assert sum(text.count("dm_db_index_operational_stats(") for text, _ in driver.sent) == 1
+    assert sum(each.text.count("dm_db_index_operational_stats(") for each in driver.sent) == 1
 
 
 def test_where_the_server_has_counted_nothing_it_is_said_so() -> None:

@@ -15,10 +15,10 @@ from qmon.monitor.collector import Collector
 from qmon.monitor.history import History
 from qmon.monitor.resolve import Resolved
 from qmon.monitor.source import Focus
+from tests.polled import Counting
 from tests.replayed import Driver, Row, connection, full
 from tests.unit.test_sqlserver_clues import TABLE, answering
 from tests.unit.test_sqlserver_replay import Idle
-from tests.unit.test_sqlserver_texts import Counting
 
 QUEUES = [Layout(f"q{n}", "fifo", TableName("dbo", f"Q{n}"), id="Id") for n in range(12)]
 FACTS = {layout.queue: replace(TABLE, table_id=100 + n) for n, layout in enumerate(QUEUES)}
@@ -71,7 +71,7 @@ def test_the_lock_table_is_read_once_for_all_queues_and_four_times_a_minute() ->
     shop = Shop(driver)
     for _ in range(60):
         shop.poll()
-    read = [text.count("sys.dm_tran_locks AS") for text, _ in driver.sent]
+    read = [each.text.count("sys.dm_tran_locks AS") for each in driver.sent]
     assert max(read) == 1
     assert 0 < driver.asked.count("probe/locks") <= 60 * 2 / 15 + 1
 

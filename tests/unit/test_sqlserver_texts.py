@@ -2,110 +2,155 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import os
+import subprocess
+from pathlib import Path
 
 import pyodbc
+import pytest
 
+from qmon.engines import queries
 from qmon.engines.base import Bound, Statement
-from qmon.engines.odbc import OdbcConnection
+from qmon.engines.lasting import text_of
 from qmon.engines.sqlserver import SqlServer
-from qmon.engines.sqlserver_errors import running
-from qmon.model.facts import TableFacts
-from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.monitor.collector import Collector
-from qmon.monitor.resolve import Resolved
-from qmon.monitor.slow import Slow
+from qmon.errors import QueryFailed
+from qmon.model.observer import Budget
+from qmon.model.samples import ClockSample, CostSample, PausesKnown, ServerSample
+from qmon.monitor.jobs import Book, Job
+from qmon.monitor.run import Runner
 from qmon.monitor.source import Focus
-from tests.replayed import Cursor, Driver
-from tests.unit.test_sqlserver_readings import steady
+from tests.polled import Counting, Polls
+from tests.replayed import connection, said
+from tests.tsql_rendered import names_for
+from tests.unit.test_sqlserver_views import PROBES
 
-MOST = 2_000
-SEEKS = ("ready", "head", "progress", "stuck")
-
-
-class Counting(Driver):
-    """Keeps what is sent."""
-
-    def __init__(self) -> None:
-        super().__init__(steady)
-        self.sent: list[tuple[str, tuple[object, ...]]] = []
-        self.sizes: list[Sequence[object] | None] = []
-
-    def cursor(self) -> Cursor:
-        return Sent(self)
+PARSER = os.environ.get("QMON_TSQL_CHECK")
+VERSION = (16, 0)
+TEXT = (pyodbc.SQL_WVARCHAR, 4000, 0)
 
 
-class Sent(Cursor):
-    """A cursor that tells its driver what it is given."""
-
-    def setinputsizes(self, sizes: Sequence[object] | None) -> None:
-        driver: Any = self._driver
-        driver.sizes.append(sizes)
-
-    def execute(self, text: str, values: Sequence[object] = ()) -> None:
-        driver: Any = self._driver
-        driver.sent.append((text, tuple(values)))
-        super().execute(text, values)
+def job(name: str, record: type) -> Job:
+    return Book(SqlServer(), VERSION).job(name, record)
 
 
-def opened(driver: Counting) -> OdbcConnection:
-    found = OdbcConnection(driver, lambda fault, name: running(fault, name, "me"), nul_allowed=True, most_values=MOST)
-    found.introduce((16, 0), 61)
-    return found
+JOBS = [job("server", ServerSample), job("cost", CostSample), job("pauses_known", PausesKnown)]
+CLOCK = job("clock", ClockSample)
 
 
-def layouts(count: int) -> list[Layout]:
-    state = StateColumn("Status", 1, 2, None, 3)
-    return [
-        Layout(f"q{n}", "status", TableName("dbo", f"Q{n}"), id="Id", state=state, started_at="StartedAt")
-        for n in range(count)
+def clock(text: str, **values: object) -> Bound:
+    statement = Statement("probe/clock", f"/* qmon probe/clock */\n{text} AS now_at", tuple(values), ("now_at",))
+    return Bound(statement, values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("count", "polls", "cost_s"), [(12, 100, 0.0), (12, 100, 0.0005), (200, 20, 0.0005)])
+def test_the_text_of_a_poll_recurs_and_holds_no_value(count: int, polls: int, cost_s: float) -> None:
+    """``cost_s``: what each statement takes the server; at 200 queues 100 polls are a part of the benchmark."""
+    watch = Polls(count, cost_s=cost_s, budget=Budget())
+    watch.poll(20)  # until then probes are proven one by one, and the costs of each are learnt
+    found = watch.poll(polls)
+    sent = [each for poll in found for each in poll]
+    assert (watch.shed > 0) == (cost_s > 0)
+    assert watch.snapshots[-1].failures == ()
+    assert max(len(poll) for poll in found) <= 6
+    assert max(sum(each.listed for each in poll) for poll in found) <= 4
+    assert len({each.text for each in sent}) <= 12
+    assert len({(each.text, each.declared) for each in sent}) <= 12, "a plan for each of these"
+    assert sum(not each.prepared for each in sent) <= 12, "so often a text is sent and not its handle"
+    for text in {each.text for each in sent}:
+        assert "READY" not in text
+        assert text.count("?") - text.count("'?'") == len(next(each.values for each in sent if each.text == text))
+
+
+def test_what_is_shown_for_a_while_changes_no_text_when_it_is_shown_no_more() -> None:
+    watch = Polls(12)
+    watch.poll(20)
+    texts = [
+        {each.text for poll in watch.poll(5, focus)[2:] for each in poll}
+        for focus in (Focus(), Focus(rows_of="q0"), Focus(), Focus(rows_of="q0"))
     ]
-
-
-def facts(number: int) -> TableFacts:
-    return TableFacts(
-        100 + number, order_by="Id", order_by_number=True, head_seek=True, ready_seek=True, progress_seek=True,
-        stuck_seek=True, dead_seek=True, indexes={seek: f"IX_{seek}" for seek in (*SEEKS, "dead")},
-    )  # fmt: skip
-
-
-def test_the_text_of_a_poll_recurs_and_holds_no_value() -> None:
-    driver = Counting()
-    at, now = opened(driver), [0.0]
-    slow = Slow(SqlServer(), lambda session: at, lambda: now[0])
-    collector = Collector("shop", SqlServer(), at, slow, lambda: now[0])
-    known = layouts(12)
-    collector.use(Resolved(tuple(known), {each.queue: facts(n) for n, each in enumerate(known)}))
-    trips: list[int] = []
-    for poll in range(140):
-        now[0] += 2.0
-        driver.poll += 1
-        if poll == 40:  # until then probes are proven one by one, and the costs of each are learnt
-            driver.sent.clear()
-            trips.clear()
-        before = len(driver.sent)
-        collector.collect(poll, 2.0, Focus())
-        trips.append(len(driver.sent) - before)
-    texts = {text for text, _ in driver.sent}
-    assert max(trips) <= 4
-    assert len(texts) <= 12, f"{len(texts)} texts in 100 polls"
-    assert {values for _, values in driver.sent}
-    assert all(text.count("?") - text.count("'?") == len(values) for text, values in driver.sent)
+    assert len(texts[0]) == len(texts[1]) == 1
+    assert texts[0] != texts[1] == texts[2] == texts[3]
 
 
 def test_a_batch_is_sent_in_parts_that_the_server_takes() -> None:
     driver = Counting()
-    text = "/* qmon probe/clock */\nSELECT ? + ? + ? AS now_at"
-    bound = Bound(Statement("probe/clock", text, ("a", "b", "c"), ()), {"a": 1, "b": 2, "c": 3})
-    assert len(opened(driver).fetch_batch([bound] * 1000)) == 1000
-    assert [len(values) for _, values in driver.sent] == [1998, 1002]
+    bound = clock("SELECT ? + ? + ?", a=1, b=2, c=3)
+    assert len(connection(driver, VERSION).fetch_batch([bound] * 1000)) == 1000
+    assert [len(each.values) for each in driver.sent] == [1998, 1002]
 
 
-def test_null_is_sent_with_a_type_so_that_the_driver_does_not_ask_for_it() -> None:
+def test_a_list_is_sent_in_the_same_parts_whatever_is_asked_for() -> None:
     driver = Counting()
-    statement = Statement("probe/clock", "/* qmon probe/clock */\nSELECT ? + ? AS now_at", ("a", "b"), ())
-    at = opened(driver)
-    at.fetch(Bound(statement, {"a": None, "b": 7}))
-    at.fetch(Bound(statement, {"a": 1, "b": 7}))
-    assert driver.sizes == [[(pyodbc.SQL_VARCHAR, 1, 0), None], None]
+    at = connection(driver, VERSION)
+    bounds = [clock("SELECT ? + ? + ?", a=1, b=2, c=number) for number in range(1500)]
+    for wanted in ({0, 665, 666, 1499}, {665}, {1499}, set[int]()):
+        found = at.fetch_list(bounds, [number in wanted for number in range(1500)])
+        assert {number for number, rows in enumerate(found) if rows is not None} == wanted
+        assert [len(rows.rows) for rows in found if rows is not None] == [1] * len(wanted)
+    assert [len(each.values) for each in driver.sent] == [1999, 1999, 505, 1999, 505]
+    first, last = driver.sent[0], driver.sent[2]
+    assert (driver.sent[3].text, driver.sent[4].text) == (first.text, last.text)
+    assert str(first.values[0]).count("1") == 2
+    assert [each.prepared for each in driver.sent] == [False, True, False, True, True], (
+        "the first two parts are one text"
+    )
+
+
+def test_a_text_that_failed_is_sent_anew_and_leaves_no_result_behind() -> None:
+    driver = Counting()
+    at, bounds = connection(driver, VERSION), [clock("SELECT ?", a=1), clock("SELECT ? + 1", a=2)]
+    assert None not in at.fetch_list(bounds, [True, True])
+    driver.broken["probe/clock"] = said("42000", "Divide by zero error encountered. (8134)")
+    with pytest.raises(QueryFailed, match="Divide by zero"):
+        at.fetch_list(bounds, [False, True])
+    driver.broken.clear()
+    assert [rows is None for rows in at.fetch_list(bounds, [False, True])] == [True, False]
+    assert [each.prepared for each in driver.sent] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        (None, TEXT), ("", TEXT), ("x" * 4000, TEXT), ("\U0001f418" * 2000, TEXT), ("x" * 4001, None),
+        ("\U0001f418" * 2001, None), (7, None), (0.5, None), (True, None), (b"x", None),
+    ],
+    ids=["NULL", "empty", "longest", "longest beyond the BMP", "too long", "too long beyond the BMP", "int", "float",
+         "bool", "bytes"],
+)  # fmt: skip
+def test_texts_and_null_have_one_type_so_that_they_share_a_plan_and_the_driver_asks_for_none(
+    value: object, size: object
+) -> None:
+    driver = Counting()
+    connection(driver, VERSION).fetch(clock("SELECT ?", a=value))
+    assert driver.sent[0].sizes == (None if size is None else (size,))
+
+
+def test_one_that_is_left_out_and_that_the_server_takes_no_more_does_not_fail_the_others_for_ever() -> None:
+    driver = Counting()
+    runner = Runner(connection(driver, VERSION), by_text=True)
+    for _ in range(3):
+        runner.run([*JOBS, CLOCK])
+    changed = "Invalid column name 'Gone'. (207)"
+    without = [each for each in JOBS if each.probe != "cost"]
+
+    def planned(text: str) -> None:
+        """The server plans all of a batch before it runs any of it."""
+        if "/* qmon probe/cost */" in text:
+            raise said("42S22", changed)
+
+    driver.planned = planned
+    for poll in range(3):
+        driver.sent.clear()
+        results, failures = runner.run([*without, CLOCK])
+        assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
+        assert failures == []
+        assert len(driver.sent) == (4 if poll == 0 else 1)
+
+
+@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
+def test_the_parser_takes_a_list_of_every_probe(tmp_path: Path) -> None:
+    found = [queries.read(file) for file in PROBES]
+    place = tmp_path / "list.sql"
+    place.write_text(text_of([queries.render(each, names_for(each, filtered=True), SqlServer()) for each in found]))
+    done = subprocess.run([str(PARSER), place], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

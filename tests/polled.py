@@ -1,0 +1,155 @@
+"""Polls of many queues as they reach SQL Server's driver: each text with its values, their types and its cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.engines.odbc import OdbcConnection
+from qmon.engines.sqlserver import SqlServer
+from qmon.model.facts import Column, TableFacts
+from qmon.model.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.observer import Budget
+from qmon.model.snapshot import Snapshot
+from qmon.monitor.collector import Collector
+from qmon.monitor.resolve import Resolved
+from qmon.monitor.slow import Slow
+from qmon.monitor.source import Focus
+from tests.replayed import LIST, Cursor, Driver, connection
+from tests.unit.test_sqlserver_readings import steady
+
+DESIGNS: Final = ("status", "fifo", "ring", "pending")
+SEEKS: Final = ("ready", "head", "progress", "stuck", "dead", "due")
+STATE: Final = StateColumn("Status", "READY", "TAKEN", None, "DEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One round trip. ``sizes``: as the driver is told them, ``None``: by the value alone; ``prepared``: the cursor has
+    run this text last, so that it is not sent again."""
+
+    text: str
+    values: tuple[object, ...]
+    sizes: tuple[object, ...] | None
+    prepared: bool
+
+    @property
+    def listed(self) -> bool:
+        """It is a list of which some are asked for, not a statement by itself."""
+        return self.text.startswith(LIST)
+
+    @property
+    def declared(self) -> tuple[object, ...]:
+        """The types of the values: with the text what the server keeps a plan for."""
+        sizes = self.sizes or (None,) * len(self.values)
+        return tuple(
+            size or (type(value), len(value) if isinstance(value, str) else 0)
+            for size, value in zip(sizes, self.values, strict=True)
+        )
+
+
+class Counting(Driver):
+    """Keeps what is sent. ``cost_s``: what each statement takes by the server's clock."""
+
+    def __init__(self, cost_s: float = 0.0) -> None:
+        super().__init__(steady)
+        self.sent: list[Sent] = []
+        self.now_at = 1.75e9
+        self._cost_s = cost_s
+
+    def cursor(self) -> Cursor:
+        return _Keeping(self)
+
+    def answer(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[object, ...]]]:
+        self.now_at += self._cost_s
+        columns, rows = super().answer(text)
+        if self._cost_s and "now_at" in columns:
+            at = columns.index("now_at")
+            rows = [(*row[:at], self.now_at, *row[at + 1 :]) for row in rows]
+        return columns, rows
+
+
+class _Keeping(Cursor):
+    """A cursor that tells its driver what it is given."""
+
+    def __init__(self, driver: Counting) -> None:
+        super().__init__(driver)
+        self._counting = driver
+        self._last = ""
+        self._sizes: Sequence[object] | None = None
+
+    def setinputsizes(self, sizes: Sequence[object] | None) -> None:
+        self._sizes = sizes
+
+    def execute(self, text: str, values: Sequence[object] = ()) -> None:
+        sizes = None if self._sizes is None else tuple(self._sizes)
+        self._counting.sent.append(Sent(text, tuple(values), sizes, self._last is text))
+        self._last = text
+        super().execute(text, values)
+
+
+def queue(number: int, design: str) -> tuple[Layout, TableFacts]:
+    """A queue with all its indexes, and what the catalogue says about it."""
+    name, table = f"q{number}", TableName("dbo", f"Q{number}")
+    columns = (Column("Id", "bigint"), Column("Status", "varchar"), Column("Due", "datetime2"))
+    facts = TableFacts(
+        100 + number, sequence_id=10_000 + number, order_by="Id", order_by_number=True, head_seek=True, ready_seek=True,
+        due_seek=design == "pending", columns=columns, indexes={seek: f"IX_{seek}" for seek in SEEKS},
+    )  # fmt: skip
+    match design:
+        case "status":
+            filtered = frozenset({"IX_head", "IX_stuck", "IX_dead"})
+            facts = replace(facts, progress_seek=True, stuck_seek=True, dead_seek=True, filtered=filtered)
+            return Layout(name, design, table, id="Id", state=STATE, started_at="StartedAt"), facts
+        case "ring":
+            push, pop, spare = (TableName("dbo", f"{each}{number}") for each in ("Push", "Pop", "Spare"))
+            facts = replace(
+                facts, sequence_id=None, push_sequence_id=20_000 + number, pop_sequence_id=30_000 + number,
+                spare_id=40_000 + number, spare=spare,
+            )  # fmt: skip
+            ring = Ring(1000, push, pop, slot="Slot", turn="Turn")
+            return Layout(name, design, table, enqueued_at="At", ring=ring), facts
+        case _:
+            due = "Due" if design == "pending" else None
+            return Layout(name, design, table, id="Id", enqueued_at="At", due_at=due), facts
+
+
+class Polls:
+    """So many queues of these designs, in turn, polled every two seconds."""
+
+    def __init__(
+        self,
+        count: int,
+        designs: Sequence[str] = DESIGNS,
+        *,
+        cost_s: float = 0.0,
+        budget: Budget | None = None,
+    ) -> None:
+        self.driver, self.now = Counting(cost_s), 0.0
+        self.at: OdbcConnection = connection(self.driver, (16, 0))
+        slow = Slow(SqlServer(), lambda session: self.at, lambda: self.now)
+        self.collector = Collector("shop", SqlServer(), self.at, slow, lambda: self.now, budget=budget)
+        queues = [queue(number, designs[number % len(designs)]) for number in range(count)]
+        self.collector.use(
+            Resolved(tuple(layout for layout, _ in queues), {layout.queue: facts for layout, facts in queues})
+        )
+        self.snapshots: list[Snapshot] = []
+
+    @property
+    def shed(self) -> int:
+        """How many probes are read less often, since the budget is too small for all."""
+        observing = self.snapshots[-1].observing
+        return 0 if observing is None else len(observing.shed)
+
+    def poll(self, count: int, focus: Focus | None = None) -> list[list[Sent]]:
+        """Poll so often; what each poll has sent."""
+        out = []
+        for _ in range(count):
+            self.now += 2.0
+            self.driver.now_at += 2.0
+            self.driver.poll += 1
+            self.driver.sent.clear()
+            self.snapshots.append(self.collector.collect(self.driver.poll, 2.0, focus or Focus()))
+            out.append(list(self.driver.sent))
+        return out
