@@ -42,7 +42,7 @@ def clock(text: str, **values: object) -> Bound:
     return Bound(statement, values)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("count", "polls", "cost_s"), [(12, 100, 0.0), (12, 100, 0.0005), (200, 20, 0.0005)])
+@pytest.mark.parametrize(("count", "polls", "cost_s"), [(12, 100, 0.0), (12, 100, 0.0005), (200, 40, 0.0005)])
 def test_the_text_of_a_poll_recurs_and_holds_no_value(count: int, polls: int, cost_s: float) -> None:
     """``cost_s``: what each statement takes the server; at 200 queues 100 polls are a part of the benchmark."""
     watch = Polls(count, cost_s=cost_s, budget=Budget())
