@@ -6,10 +6,13 @@ text, planned anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, Generic, TypeVar
 
-from qmon.engines.base import Statement
+from qmon.engines.base import Bound, Statement
+
+C = TypeVar("C")
+"""A cursor of the driver."""
 
 _HEAD: Final = """/* qmon poll */
 DECLARE @qmon_asked varchar(8000) = CAST(? AS varchar(8000))
@@ -22,8 +25,49 @@ BEGIN
 ;
 END
 """
+_LONGEST: Final = 1000
+"""So many statements are in one part of a batch at most: the server plans all of them before it answers the first."""
+_PREPARED: Final = 12
+"""Texts that stay prepared."""
 
 
 def text_of(statements: Sequence[Statement]) -> str:
     """The text; its first value has a 1 for each statement that is asked for, else a 0. Those of all of them follow."""
     return _HEAD + "".join(_ONE.format(place=at, text=each.text) for at, each in enumerate(statements, 1))
+
+
+def parts(bounds: Sequence[Bound], most_values: int | None, own: int = 0) -> Iterator[Sequence[Bound]]:
+    """A batch, in as few parts as the server's limit on values allows; each statement stays whole.
+
+    ``own``: values that each part has besides those of its statements.
+    """
+    part: list[Bound] = []
+    values = own
+    for bound in bounds:
+        more = len(bound.statement.parameters)
+        if part and most_values is not None and (values + more > most_values or len(part) == _LONGEST):
+            yield part
+            part, values = [], own
+        part.append(bound)
+        values += more
+    if part:
+        yield part
+
+
+class Texts(Generic[C]):
+    """The texts that are prepared, each for a cursor of its own, the latest last."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, C]] = {}
+
+    def take(self, text: str) -> tuple[str, C | None]:
+        """The text and the cursor for which it is prepared, until ``keep``; without one the text as it is given.
+
+        The driver knows a text that it has prepared by being the same object.
+        """
+        return self._known.pop(text, (text, None))
+
+    def keep(self, text: str, cursor: C) -> C | None:
+        """Keep this one; returns the cursor of one that is kept no more, where there are too many."""
+        self._known[text] = text, cursor
+        return self._known.pop(next(iter(self._known)))[1] if len(self._known) > _PREPARED else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import logging
 import math
 import threading
@@ -14,7 +13,9 @@ from typing import Final, TypeVar
 from qmon.engines.base import Bound, Rows, Statement, Value
 from qmon.engines.faults import Explain, Fault, read_fault
 from qmon.engines.keywords import format_connection_string, lookup
+from qmon.engines.lasting import Texts, parts
 from qmon.engines.prepared import Prepared
+from qmon.engines.rows import check_columns
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
 
@@ -34,10 +35,6 @@ _LOG: Final = logging.getLogger(__name__)
 _LONGEST: Final = 4000
 _TEXT: Final = (pyodbc.SQL_WVARCHAR, _LONGEST, 0)
 """The type, length and digits as which texts and NULL are sent; the statements cast them to what they need."""
-_LONG: Final = 1000
-"""So many statements are in one part of a batch at most: the server plans all of them before it answers the first."""
-_CURSORS: Final = 12
-"""Texts of lists that stay prepared."""
 _CANCEL_S: Final = 2.0
 """So many seconds a connection that is closed waits for a cancel that is under way."""
 
@@ -101,17 +98,6 @@ def dsn_driver(dsn: str) -> str | None:
     return known.get(dsn.lower())
 
 
-def dsn_keyword(dsn: str, keyword: str) -> str:
-    """What a DSN's section of odbc.ini, the user's or the system's, says for a keyword; empty where it says nothing."""
-    for name in ("libodbcinst.so.2", "libodbcinst.2.dylib"):
-        with contextlib.suppress(OSError):
-            library = ctypes.CDLL(name)
-            found = ctypes.create_string_buffer(4096)
-            library.SQLGetPrivateProfileString(dsn.encode(), keyword.encode(), b"", found, len(found), b"odbc.ini")
-            return found.value.decode(errors="replace")
-    return ""
-
-
 def server_kind(raw: pyodbc.Connection) -> str:
     """What the server calls itself: ``PostgreSQL``, ``Microsoft SQL Server``."""
     return str(raw.getinfo(pyodbc.SQL_DBMS_NAME))
@@ -159,8 +145,7 @@ class OdbcConnection:
         self._most_values = most_values
         self._list_of = list_of
         self._cursor = raw.cursor()
-        self._lists: dict[str, tuple[str, pyodbc.Cursor]] = {}
-        """The texts of lists, the latest last, each with the cursor for which it is prepared."""
+        self._lists: Texts[pyodbc.Cursor] = Texts()
         self._guard = threading.Lock()
         self._running: pyodbc.Cursor | None = None
         self._cancelled = False
@@ -234,7 +219,7 @@ class OdbcConnection:
             return [next(found) if wanted else None for wanted in asked]
         out: list[Rows | None] = []
         with self._each():
-            for part in self._parts(bounds, own=1):
+            for part in parts(bounds, self._most_values, own=1):
                 out += self._read_list(self._list_of, part, asked[len(out) : len(out) + len(part)])
         return out
 
@@ -332,7 +317,7 @@ class OdbcConnection:
 
     def _read_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         out: list[Rows] = []
-        for part in self._parts(bounds):
+        for part in parts(bounds, self._most_values):
             out += self._read("batch", _batch([bound.statement.text for bound in part]), part)
         return out
 
@@ -343,10 +328,9 @@ class OdbcConnection:
         wanted = [bound for bound, want in zip(bounds, asked, strict=True) if want]
         if not wanted:
             return [None] * len(bounds)
-        made = list_of([bound.statement for bound in bounds])
-        known = self._lists.pop(made, None)
-        # The driver knows a text that it has prepared by being the same object.
-        text, cursor = known if known is not None else (made, self._guarded("list", self._raw.cursor))
+        text, cursor = self._lists.take(list_of([bound.statement for bound in bounds]))
+        if cursor is None:
+            cursor = self._guarded("list", self._raw.cursor)
         values: list[Value] = ["".join("01"[want] for want in asked)]
         values += (value for bound in bounds for value in self._values(bound))
         try:
@@ -354,32 +338,13 @@ class OdbcConnection:
         except QmonError:
             self._drop(cursor)  # results that it still has would be in the way of other statements
             raise
-        self._lists[text] = text, cursor
-        if len(self._lists) > _CURSORS:
-            self._drop(self._lists.pop(next(iter(self._lists)))[1])
+        self._drop(self._lists.keep(text, cursor))
         return [next(found) if want else None for want in asked]
 
-    def _drop(self, cursor: pyodbc.Cursor) -> None:
+    def _drop(self, cursor: pyodbc.Cursor | None) -> None:
         with self._guard, contextlib.suppress(pyodbc.Error):  # no cancel of it may be under way
-            cursor.close()
-
-    def _parts(self, bounds: Sequence[Bound], own: int = 0) -> Iterator[Sequence[Bound]]:
-        """The batch, in as few parts as the server's limit on values allows; each statement stays whole.
-
-        ``own``: values that each part has besides those of its statements.
-        """
-        part: list[Bound] = []
-        values = own
-        for bound in bounds:
-            more = len(bound.statement.parameters)
-            most = self._most_values
-            if part and most is not None and (values + more > most or len(part) == _LONG):
-                yield part
-                part, values = [], own
-            part.append(bound)
-            values += more
-        if part:
-            yield part
+            if cursor is not None:
+                cursor.close()
 
     def _read(self, name: str, text: str, bounds: Sequence[Bound]) -> list[Rows]:
         """Run the text of these statements in one round trip; one result, of the declared columns, from each."""
@@ -407,7 +372,7 @@ class OdbcConnection:
         found = self._guarded(name, work, cursor)
         self.commits += not self._open
         for rows, bound in zip(found, bounds, strict=True):
-            _check_columns(rows, bound.statement)
+            check_columns(rows, bound.statement)
         return found
 
     def _guarded(self, name: str, work: Callable[[], T], cursor: pyodbc.Cursor | None = None) -> T:
@@ -443,10 +408,3 @@ def _batch(texts: Sequence[str]) -> str:
 def _is_text(value: Value) -> bool:
     """Whether it is sent as a text of one length: such as are longer, which the driver sends in pieces, have none."""
     return value is None or (isinstance(value, str) and len(value.encode("utf-16-le", "replace")) <= 2 * _LONGEST)
-
-
-def _check_columns(rows: Rows, statement: Statement) -> None:
-    """Raise ``QueryFailed`` unless the columns are those the statement declares, where it declares some."""
-    if statement.columns and rows.columns != statement.columns:
-        given, declared = ", ".join(rows.columns), ", ".join(statement.columns)
-        raise QueryFailed(f"{statement.name} returned {given} instead of {declared}", query=statement.name)

@@ -12,6 +12,7 @@ from qmon.engines import pooler
 from qmon.engines import postgres_errors as errors
 from qmon.engines.arrays import array
 from qmon.engines.base import Bound, EngineName, Session, Statement, Target, Value
+from qmon.engines.dsn import dsn_keyword
 from qmon.engines.faults import Fault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
 from qmon.engines.prepared import Prepared
@@ -213,7 +214,6 @@ class Postgres:
         Raises ``BadInput`` for an unknown sslmode, which psqlODBC would pass over and connect without TLS, and
         ``MissingDriver``.
         """
-        from qmon.engines import odbc
 
         given = dict(target.parameters)
         mode = lookup(given, "SSLmode")
@@ -228,7 +228,7 @@ class Postgres:
             if value := lookup(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
                 libpq[setting] = value
         if dsn is not None:
-            libpq |= parse_conninfo(odbc.dsn_keyword(dsn, "pqopt"))
+            libpq |= parse_conninfo(dsn_keyword(dsn, "pqopt"))
         libpq |= parse_conninfo(lookup(given, "pqopt") or "")
         rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "pqopt"))
         if dsn is None and lookup(rest, "Driver") is None:

@@ -10,7 +10,7 @@ from operator import itemgetter
 from types import NoneType, UnionType
 from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from qmon.engines.base import Rows
+from qmon.engines.base import Rows, Statement
 from qmon.errors import QueryFailed
 
 Record = TypeVar("Record")
@@ -19,6 +19,13 @@ Cast = Callable[[Any], object]
 
 class _NotThatError(Exception):
     """A value that is not what the field holds."""
+
+
+def check_columns(rows: Rows, statement: Statement) -> None:
+    """Raise ``QueryFailed`` unless the columns are those the statement declares, where it declares some."""
+    if statement.columns and rows.columns != statement.columns:
+        given, declared = ", ".join(rows.columns), ", ".join(statement.columns)
+        raise QueryFailed(f"{statement.name} returned {given} instead of {declared}", query=statement.name)
 
 
 def records(kind: type[Record], rows: Rows) -> list[Record]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from qmon.engines.base import Connection, Engine
@@ -21,7 +20,6 @@ from qmon.model.samples import (
     BlockingSample,
     ClockSample,
     CostSample,
-    CounterSample,
     HeadSample,
     HeldSample,
     PartialSample,
@@ -40,6 +38,7 @@ from qmon.monitor.broker_probes import BrokerProbes
 from qmon.monitor.clients_track import ClientsAsked
 from qmon.monitor.clue_probes import ClueProbes
 from qmon.monitor.counting import Counted, Version
+from qmon.monitor.found import Found, found_in
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.locks import Locks
 from qmon.monitor.messages import messages_of
@@ -65,15 +64,6 @@ _WAITERS: Final = 200
 """So many waiting sessions are asked for their blockers at most."""
 _STATEMENT: Final = 1000
 _STATEMENT_SHORT: Final = 200
-
-
-@dataclass(frozen=True, slots=True)
-class _ByTable:
-    """What a poll has found of all tables and sequences, by their ids."""
-
-    counters: Mapping[int, CounterSample]
-    partial: Mapping[int, str]
-    sequences: Mapping[int, SequenceSample]
 
 
 class Collector:
@@ -179,7 +169,8 @@ class Collector:
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
         more = self._readings.found(results, server, one_trip=one_trip)
         procedures, unread = self._procedures.learn(results, failures)
-        queues = tuple(self._samples(results))
+        found = found_in(results)
+        queues = tuple(self._samples(probes, results, found) for probes in self._queues.values())
         self._standby = server.in_recovery
         seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
         needs = {q.layout.queue: self._needs_count(q) for q in seen}
@@ -286,24 +277,10 @@ class Collector:
         jobs.append(self._book.job("clock", ClockSample))
         return [job for job in jobs if job.record is Facts or self._book.has(job.probe)]
 
-    def _samples(self, results: Results) -> Iterator[QueueSamples]:
-        """What was found of each queue."""
-        tables = _ByTable(
-            {each.table_id: each for each in results.get(("", "counters"), ())},
-            {each.table_id: each.why for each in results.get(("", "partial"), ())},
-            {each.sequence_id: each for each in results.get(("", "sequences"), ())},
-        )
-        found: defaultdict[str, dict[str, tuple[Any, ...]]] = defaultdict(dict)
-        for (queue, probe), records in results.items():
-            found[queue][probe] = records
-        for queue, probes in self._queues.items():
-            yield self._samples_of(probes, results, found[queue], tables)
-
-    def _samples_of(
-        self, probes: QueueProbes, results: Results, found: Mapping[str, tuple[Any, ...]], tables: _ByTable
-    ) -> QueueSamples:
+    def _samples(self, probes: QueueProbes, results: Results, every: Found) -> QueueSamples:
         layout, facts, memo = probes.layout, probes.facts, probes.memo
-        issued = tables.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
+        found = every.of(layout.queue)
+        issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         counted = self._slow.counted(layout.queue)
         unknown = {**_uncounted(facts, counted), **facts.unknown}
         left_out = self.observer.left_out(layout.queue)
@@ -328,8 +305,8 @@ class Collector:
                 setattr(memo, figure, found[probe][0].counted)
         ids = found.get("progress_ids")
         return QueueSamples(
-            layout=layout, counters=tables.counters.get(facts.table_id),
-            data_counters=tables.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
+            layout=layout, counters=every.counters.get(facts.table_id),
+            data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
             last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
             held=held if pops_in_transaction(layout) else (), locked=held or (),
             progress=_first(found.get("progress_oldest") or found.get("progress")),
@@ -339,7 +316,7 @@ class Collector:
             depth=probes.believed(_first(found.get("depth")), head, counted.count), count=counted.count,
             clues=self._clues.clues(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
-            partial=tables.partial.get(facts.table_id) or tables.partial.get(facts.data_table_id or 0, ""),
+            partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip
 
     def _needs_count(self, q: QueueSamples) -> bool:
