@@ -328,11 +328,11 @@ class OdbcConnection:
         wanted = [bound for bound, want in zip(bounds, asked, strict=True) if want]
         if not wanted:
             return [None] * len(bounds)
+        values: list[Value] = ["".join("01"[want] for want in asked)]
+        values += (value for bound in bounds for value in self._values(bound))
         text, cursor = self._lists.take(list_of([bound.statement for bound in bounds]))
         if cursor is None:
             cursor = self._guarded("list", self._raw.cursor)
-        values: list[Value] = ["".join("01"[want] for want in asked)]
-        values += (value for bound in bounds for value in self._values(bound))
         try:
             found = iter(self._results("list", text, values, wanted, cursor))
         except QmonError:
