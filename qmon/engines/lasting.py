@@ -1,7 +1,7 @@
-"""One text for statements of which now these, now those are asked for: which, a value says.
+"""The texts of batches, and one text for statements of which now these, now those are asked for: which, a value says.
 
-For SQL Server, whose plan cache is keyed by the text of a batch, whole: each choice of statements would else be another
-text, planned anew.
+The latter is for SQL Server, whose plan cache is keyed by the text of a batch, whole: each choice of statements would
+else be another text, planned anew.
 """
 
 from __future__ import annotations
@@ -29,6 +29,11 @@ _LONGEST: Final = 1000
 """So many statements are in one part of a batch at most: the server plans all of them before it answers the first."""
 _PREPARED: Final = 12
 """Texts that stay prepared."""
+
+
+def joined(texts: Sequence[str]) -> str:
+    """One text of several statements, each on lines of its own, since it may end in a comment."""
+    return "\n;\n".join(texts)
 
 
 def text_of(statements: Sequence[Statement]) -> str:

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from qmon.engines.base import Bound, Rows, Statement, Value
 from qmon.engines.faults import Explain, Fault, read_fault
 from qmon.engines.keywords import format_connection_string, lookup
-from qmon.engines.lasting import Texts, parts
+from qmon.engines.lasting import Texts, joined, parts
 from qmon.engines.prepared import Prepared
 from qmon.engines.rows import check_columns
 from qmon.engines.secret import Secret
@@ -206,7 +206,7 @@ class OdbcConnection:
             for text in prepared.wanted(bounds):
                 self._guarded("prepare", partial(self._start, text, ()))
                 self.commits += 1
-            return self._read("batch", _batch([prepared.text(bound.statement) for bound in bounds]), bounds)
+            return self._read("batch", joined([prepared.text(bound.statement) for bound in bounds]), bounds)
         except DeadlineExceeded:
             raise
         except QueryFailed:
@@ -318,7 +318,7 @@ class OdbcConnection:
     def _read_batch(self, bounds: Sequence[Bound]) -> list[Rows]:
         out: list[Rows] = []
         for part in parts(bounds, self._most_values):
-            out += self._read("batch", _batch([bound.statement.text for bound in part]), part)
+            out += self._read("batch", joined([bound.statement.text for bound in part]), part)
         return out
 
     def _read_list(
@@ -398,11 +398,6 @@ class OdbcConnection:
         elif self._cancelled:  # one that comes between two results makes the driver lose its thread in other words
             problem = DeadlineExceeded(f"{name}: cancelled", sqlstate="57014", query=name)
         raise problem
-
-
-def _batch(texts: Sequence[str]) -> str:
-    """One text of several statements, each on lines of its own, since it may end in a comment."""
-    return "\n;\n".join(texts)
 
 
 def _is_text(value: Value) -> bool:
