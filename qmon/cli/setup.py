@@ -12,6 +12,7 @@ from qmon.cli.output import clean, note, say
 
 if TYPE_CHECKING:
     from qmon.cli.targets import Opened
+    from qmon.engines.base import Engine
     from qmon.monitor.resolve import Resolved
     from qmon.operate.setup import Outcome
 
@@ -50,9 +51,9 @@ def setup(
         if not planned:
             note("nothing to do: all is there")
         elif show:
-            print(steps.script(planned), end="")
+            print(steps.script(at.engine, planned), end="")
         else:
-            _report(steps.carry_out(at.connection, planned))
+            _report(at.engine, steps.carry_out(at.connection, planned))
     name = f"qmon_{role.value}"
     if at.engine.name == "sqlserver":
         note(f"give it to a user of the database: ALTER ROLE {name} ADD MEMBER [user]")
@@ -72,7 +73,7 @@ def _queues(at: Opened) -> Resolved:
     return resolved
 
 
-def _report(outcomes: tuple[Outcome, ...]) -> None:
+def _report(engine: Engine, outcomes: tuple[Outcome, ...]) -> None:
     """What was done, and the statements that somebody with more rights must run."""
     failed = [outcome for outcome in outcomes if outcome.problem]
     for outcome in outcomes:
@@ -84,7 +85,7 @@ def _report(outcomes: tuple[Outcome, ...]) -> None:
         from qmon.operate.setup import script
 
         note(f"{len(failed)} of {len(outcomes)} statements need another role; for the DBA:")
-        print(script([outcome.step for outcome in failed]), end="")
+        print(script(engine, [outcome.step for outcome in failed]), end="")
         raise typer.Exit(1)
 
 

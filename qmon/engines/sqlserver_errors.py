@@ -44,6 +44,8 @@ _ABSENT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?
 """In servers that speak like SQL Server and are not it, numbers say little: one stands for most errors."""
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
+_KILLED: Final = 596
+"""Somebody has ended our session in the middle of a statement: told as HY000, and the connection is gone."""
 _TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
 _UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|self.signed|local issuer", re.I)
 _OBJECT_DENIED: Final = re.compile(
@@ -156,7 +158,8 @@ def _with_name(problem: QmonError, target: Target) -> QmonError:
 def running(fault: Fault, name: str, login: str) -> QmonError:
     """The error for a fault of the statement ``name``, run as ``login``."""
     numbers, state = frozenset(fault.numbers), fault.sqlstate
-    if state in _LOST_STATES or "connection is broken" in fault.text or "connection has been closed" in fault.text:
+    gone = state in _LOST_STATES or _KILLED in numbers
+    if gone or "connection is broken" in fault.text or "connection has been closed" in fault.text:
         return ConnectionLost(f"the connection was lost: {fault.text}")
     line = f"{name}: {fault.text}"
     if _LOCK_TIMEOUT in numbers or _LOCKED.search(fault.text):

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine, Statement
 from qmon.engines.rows import records
-from qmon.errors import QueryFailed
+from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout import Layout, TableName
 from qmon.operate.naming import table_name
 
@@ -102,9 +102,16 @@ def grants(
     return (*steps, *work.writing(objects), *work.acting(layouts)) if present.operator_role else tuple(steps)
 
 
-def script(steps: Sequence[Step]) -> str:
-    """The steps as SQL for people: each with its purpose above it."""
-    return "\n".join(f"-- {step.purpose}\n{step.text};\n" for step in steps)
+def script(engine: Engine, steps: Sequence[Step]) -> str:
+    """The steps as SQL that people read and run: each with its purpose above it, on SQL Server a batch.
+
+    Raises ``BadInput`` for a name that holds a line ``GO``, on SQL Server: it would end a batch.
+    """
+    if engine.name != "sqlserver":
+        return "\n".join(f"-- {step.purpose}\n{step.text};\n" for step in steps)
+    if any(line.strip().upper() == "GO" for step in steps for line in step.text.splitlines()):
+        raise BadInput("a script for SQL Server cannot hold a name with a line GO in it; qmon setup without --print can")
+    return "\n".join(f"-- {step.purpose}\n{step.text}\nGO\n" for step in steps)
 
 
 def carry_out(connection: Connection, steps: Sequence[Step]) -> tuple[Outcome, ...]:

@@ -22,11 +22,8 @@ from qmon.workload.plan import Fault, QueueLoad
 from qmon.workload.statements import Statements
 from tests.contract.anywhere import Place, held_by_popper
 from tests.contract.operating import applied
-from tests.contract.test_anywhere import made, place
 from tests.contract.watching import Watched, said_at_once, watching
 from tests.facts import wait_until
-
-__all__ = ["place"]
 
 WANTED: Final = {
     "fifo": "healthy",
@@ -84,7 +81,7 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said_at_once(monkeypatch)
-    layouts = {name: made(place, name, timeout_s=1.5) for name in WANTED}
+    layouts = {name: place.made(name, timeout_s=1.5) for name in WANTED}
     layouts["status"] = held_by_popper(layouts["status"])
     layouts["heap"] = replace(layouts["heap"], poppers=Clients(application="nobody-*"))
     operator = Operator(place.desk(tmp_path))

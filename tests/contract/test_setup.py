@@ -70,7 +70,7 @@ def test_running_what_is_printed_leaves_nothing_to_do(clean_roles: str, role: Ro
         steps = plan(connection, ENGINE, role, *ids)
     assert steps
     with connected(clean_roles) as raw:
-        raw.execute(script(steps))
+        raw.execute(script(ENGINE, steps))
     with qmon_connection(clean_roles) as connection:
         assert plan(connection, ENGINE, role, *ids) == ()
 
@@ -90,7 +90,7 @@ def test_carrying_it_out_runs_exactly_the_printed_statements(clean_roles: str, r
 
     try:
         steps = plan(connection, ENGINE, role, *ids)
-        printed = script(steps)
+        printed = script(ENGINE, steps)
         outcomes = carry_out(Watched(), steps)  # type: ignore[arg-type]  # only execute is asked of it
         assert [outcome.problem for outcome in outcomes] == [""] * len(steps)
         assert ran == [step.text for step in steps]
@@ -151,7 +151,7 @@ def test_the_schema_needs_no_superuser_and_the_rest_is_named(login: tuple[str, s
         assert [o.step.text.splitlines()[-1] for o in refused[:1]] == ["CREATE ROLE qmon_monitor NOLOGIN"]
         assert all("\n" not in o.problem for o in refused)
         with connected(clean_roles) as dba:
-            dba.execute(script([o.step for o in refused]))
+            dba.execute(script(ENGINE, [o.step for o in refused]))
         assert plan(connection, ENGINE, "monitor") == ()
         assert query(url, "SELECT count(*) FROM qmon.queues") == [(0,)]
     finally:

@@ -6,13 +6,16 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import pytest
 
 from qmon.engines import queries
+from qmon.engines.base import Bound, Connection, Rows
 from qmon.engines.sqlserver import SqlServer
+from qmon.errors import BadInput
 from qmon.model.layout_json import to_json
+from qmon.operate import setup
 from qmon.operate.install import REGISTER, available, prepare
 from qmon.operate.script import newest, script
 
@@ -96,3 +99,46 @@ def test_the_parser_takes_every_script(tmp_path: Path, major: int) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     place.write_text("CREATE PROCEDURE [x AS SELECT 1", encoding="utf-8")
     assert subprocess.run([PARSER, place], capture_output=True, check=False).returncode == 1
+
+
+class Bare:
+    """A connection to a database that has a queue, and nothing of qmon's own."""
+
+    def __init__(self, major: int, table: str) -> None:
+        self.version, self._table = (major, 0), table
+
+    def fetch(self, bound: Bound) -> Rows:
+        columns = bound.statement.columns
+        if bound.statement.name == "catalog/setup":
+            return Rows(columns, (tuple(False for _ in columns),))
+        if bound.statement.name == "catalog/setup_objects":
+            return Rows(columns, ((1, "dbo", self._table, False, True, False, False),))
+        assert bound.statement.name == "catalog/setup_right"
+        return Rows(columns, ((True, False),))
+
+
+def set_up(major: int, table: str = "orders") -> str:
+    """What ``qmon setup --role operator --print`` prints for a queue."""
+    layout = prepare(ENGINE, (major, 0), "batch_fast", schema="dbo", queue=table).layout
+    return setup.script(ENGINE, setup.plan(cast(Connection, Bare(major, table)), ENGINE, "operator", [1], [layout]))
+
+
+@pytest.mark.parametrize("major", [*VERSIONS, 100])
+def test_what_setup_prints_for_sql_server_is_a_batch_each(major: int) -> None:
+    *steps, end = batches(set_up(major))
+    assert end == ""
+    assert len(steps) > 20
+    for step in steps:
+        code = "\n".join(line for line in step.split("\n") if not line.startswith("--")).strip()
+        assert "ALTER PROCEDURE" not in code or code.startswith("/* qmon control/0"), step
+    with pytest.raises(BadInput, match="line GO"):
+        set_up(major, "a\nGO\nb")
+
+
+@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
+def test_the_parser_takes_what_setup_prints(tmp_path: Path) -> None:
+    place = tmp_path / "setup.sql"
+    versions = zip((11, 16, 100), HOSTILE, strict=False)
+    place.write_text("\n".join(set_up(major, queue) for major, queue in versions), encoding="utf-8")
+    done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

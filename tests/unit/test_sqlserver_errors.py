@@ -185,6 +185,12 @@ def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
         ),
         ("40001", f"{SERVER}Transaction was deadlocked. (1205)", QueryFailed, "victim of a deadlock"),
         ("08S01", f"{DRIVER}TCP Provider: Error code 0x68 (104)", ConnectionLost, "the connection was lost"),
+        (
+            "HY000",
+            f"{SERVER}Cannot continue the execution because the session is in the kill state. (596)",
+            ConnectionLost,
+            "the connection was lost",
+        ),
         ("42S02", f"{SERVER}Invalid object name 'x'. (208)", QueryFailed, "probe/x: Invalid object name 'x'."),
         ("42000", f"{SERVER}The user does not have permission to perform this action. (297)", PermissionMissing, "297"),
     ],

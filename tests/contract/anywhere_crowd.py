@@ -1,0 +1,183 @@
+"""Sixteen sessions at one queue, some of which roll back and some of which are killed, and a ledger in the database.
+
+Whoever pushes, pops or completes writes it into the ledger in the same transaction: both are there, or neither.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+import time
+from typing import Final
+
+from qmon.engines.base import Connection, Value
+from qmon.errors import ConnectionLost, QueryFailed
+from qmon.model.layout import Layout
+from qmon.workload.statements import Statements
+from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
+
+PUSHERS: Final = 4
+POPPERS: Final = 12
+LEDGER: Final = (
+    "CREATE TABLE pushed (message varchar(20) NOT NULL)",
+    "CREATE TABLE popped (message varchar(20) NOT NULL, subscriber int NOT NULL)",
+)
+_IDLE_S: Final = 0.005
+_GONE: Final = {
+    "postgres": "SELECT pg_terminate_backend({session}) AS ended",
+    "sqlserver": "KILL {session}",
+}
+
+
+class Crowd:
+    """The sessions of one run. ``each``: messages of each pusher; ``kills``: sessions that are killed meanwhile."""
+
+    def __init__(self, place: Place, layout: Layout, *, each: int, kills: int, seed: int) -> None:
+        self.place, self.layout = place, layout
+        self.problems: list[BaseException] = []
+        self.killed = 0
+        self._each, self._kills = each, kills
+        self._chance = random.Random(seed)
+        self._sessions: dict[str, int] = {}
+        self._pushing = PUSHERS
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        place.run(*LEDGER)
+
+    @property
+    def messages(self) -> int:
+        """Messages pushed in all."""
+        return PUSHERS * self._each
+
+    @property
+    def subscribers(self) -> int:
+        """How many pop each message."""
+        ring = self.layout.ring
+        return max(1, len(ring.subscribers)) if ring is not None else 1
+
+    def run(self) -> None:
+        """Push and pop, and kill, until all is pushed; then let everybody end, mend what is left, and pop the rest."""
+        names = [f"pusher{n}" for n in range(PUSHERS)] + [f"popper{n}" for n in range(POPPERS)]
+        threads = [threading.Thread(target=self._alive, args=(name,), daemon=True) for name in names]
+        for thread in threads:
+            thread.start()
+        with self.place.opened("killer") as connection:
+            while (self._pushing or self.killed < self._kills) and not self.problems:
+                if self.killed < self._kills and self._chance.random() < 0.5:
+                    self._kill(connection)
+                time.sleep(self._chance.random() * 0.02)  # so that the blow falls anywhere
+        self._over.set()
+        for thread in threads:
+            thread.join(60)
+        assert self.problems == []
+        self._drain()
+
+    def ledger(self) -> tuple[int, int, int]:
+        """Messages pushed; popped as often as they should be; and popped too often or never pushed."""
+        ((pushed,),) = self.place.ask("SELECT count(*) FROM pushed")
+        once = f"SELECT message FROM popped GROUP BY message HAVING count(DISTINCT subscriber) = {self.subscribers}"
+        ((popped,),) = self.place.ask(f"SELECT count(*) FROM ({once}) AS p")
+        twice = "SELECT message FROM popped GROUP BY message, subscriber HAVING count(*) > 1"
+        never = "SELECT message FROM popped EXCEPT SELECT message FROM pushed"
+        ((wrong,),) = self.place.ask(f"SELECT count(*) FROM ({twice} UNION ALL ({never})) AS w")
+        return int(str(pushed)), int(str(popped)), int(str(wrong))
+
+    # ------------------------------------------------------------------------------------------------- one session
+
+    def _alive(self, name: str) -> None:
+        """One pusher or popper, which comes again after its session was killed."""
+        try:
+            work = self._push_all if name.startswith("pusher") else self._pop_on
+            while True:
+                with contextlib.suppress(ConnectionLost), self.place.opened(application=name) as connection:
+                    self._sessions[name] = connection.session_id
+                    work(connection, name)
+                    break
+        except BaseException as problem:
+            self.problems.append(problem)
+        finally:
+            self._sessions.pop(name, None)
+            if name.startswith("pusher"):
+                with self._lock:
+                    self._pushing -= 1
+
+    def _push_all(self, connection: Connection, name: str) -> None:
+        known = rows(connection, f"SELECT message FROM pushed WHERE message LIKE '{name}-%'")
+        done = {str(row[0]) for row in known}  # a killed commit may have been one
+        chance = random.Random(name)
+        for number in range(self._each):
+            text = f"{name}-{number}"
+            if text in done:
+                continue
+            if chance.random() < 0.2:
+                with rolled_back(connection):
+                    self._push(connection, text)
+            with connection.transaction():
+                self._push(connection, text)
+
+    def _push(self, connection: Connection, text: str) -> None:
+        rows(connection, self.place.called(self.layout, "push", self.place.literal(self.layout, text)))
+        execute(connection, f"INSERT INTO pushed (message) VALUES ('{text}')")
+
+    def _pop_on(self, connection: Connection, name: str) -> None:
+        chance, subscriber = random.Random(name), 1 + int(name.removeprefix("popper")) % self.subscribers
+        while not self._over.is_set():
+            if chance.random() < 0.2:
+                with rolled_back(connection):
+                    self._pop(connection, subscriber)
+            if not self._pop_for_good(connection, subscriber):
+                self._over.wait(_IDLE_S)
+
+    def _pop_for_good(self, connection: Connection, subscriber: int) -> bool:
+        """Pop one message, and complete it where that is a step of its own; whether there was any."""
+        if not self.layout.traits.completes:
+            with connection.transaction():
+                return self._pop(connection, subscriber) is not None
+        row = self.place.pop(connection, self.layout)
+        if row is not None:
+            with connection.transaction():
+                done: dict[str, Value] = {"id": str(row[0]), "attempt": int(str(row[2]))}
+                if self._uses(connection).value(connection, "complete", done) == 1:
+                    self._note(connection, row, subscriber)
+        return row is not None
+
+    def _pop(self, connection: Connection, subscriber: int) -> Row | None:
+        row = self.place.pop(connection, self.layout, subscriber)
+        if row is not None and not self.layout.traits.completes:
+            self._note(connection, row, subscriber)
+        return row
+
+    def _note(self, connection: Connection, row: Row, subscriber: int) -> None:
+        execute(connection, f"INSERT INTO popped (message, subscriber) VALUES ('{message(row)}', {subscriber})")
+
+    # --------------------------------------------------------------------------------------------- kill and mend
+
+    def _kill(self, connection: Connection) -> None:
+        with contextlib.suppress(IndexError, QueryFailed):  # it may have gone by itself
+            session = self._chance.choice(list(self._sessions.values()))
+            text = _GONE[self.place.engine.name].format(session=session)
+            if self.place.sqlserver:
+                execute(connection, text)
+            else:
+                rows(connection, text)
+            self.killed += 1
+
+    def _drain(self) -> None:
+        """Pop what is left; what a killed popper had is requeued, or repaired in a ring, until nothing is missing."""
+        until = time.monotonic() + 60
+        with self.place.opened("drain") as connection:
+            while True:
+                for subscriber in range(1, self.subscribers + 1):
+                    while self._pop_for_good(connection, subscriber):
+                        pass
+                if self.ledger()[1] == self.messages or time.monotonic() > until:
+                    return
+                use = self._uses(connection)
+                if use.has("requeue"):
+                    use.value(connection, "requeue", {"timeout": 0.0, "limit": 500, "max_attempts": 1_000_000})
+                if use.has("repair"):
+                    use.repair(connection, 0.0)
+
+    def _uses(self, connection: Connection) -> Statements:
+        return Statements(self.place.engine, self.layout, connection.version)

@@ -1,0 +1,199 @@
+"""Databases and logins that tests make on a server that may be somebody's own: dropped whatever becomes of a test."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+from urllib.parse import urlsplit, urlunsplit
+
+from qmon.engines.base import Connection
+from qmon.errors import QmonError, QueryFailed
+from tests.contract.anywhere import Place, execute, rows
+from tests.contract.watching import target_of
+
+SIGN: Final = "qmon_test_"
+"""What the names of all databases and logins of tests begin with."""
+ROLES: Final = ("qmon_operator", "qmon_monitor")
+"""What ``qmon setup`` makes for a whole server: a role of the server on SQL Server, both roles on PostgreSQL."""
+_NUMBERS: Final = count(1)
+_WITHIN_S: Final = 30.0
+"""Sessions that were ended take a moment to go, and what they use cannot be dropped before."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """How it is done on one engine. ``{0}``: the name, ours, so that quotes around it will do; ``{1}``: a password.
+
+    ``home``: the database to do it from; ``schema``: where queues go in a new one. ``forget``: what a login, or role,
+    leaves behind in a database.
+    """
+
+    home: str
+    schema: str
+    create: Sequence[str]
+    row_versions: str
+    drop: str
+    login: str
+    enter: Sequence[str]
+    forget: str
+    drop_login: str
+    drop_role: str
+    there: str
+
+
+_WAYS: Final = {
+    "postgres": _Ways(
+        home="postgres",
+        schema="public",
+        create=('CREATE DATABASE "{0}"',),
+        row_versions="",
+        drop='DROP DATABASE IF EXISTS "{0}" WITH (FORCE)',
+        login="CREATE ROLE \"{0}\" LOGIN PASSWORD '{1}'",
+        enter=(),
+        forget='DROP OWNED BY "{0}"',
+        drop_login='DROP ROLE IF EXISTS "{0}"',
+        drop_role='DROP ROLE IF EXISTS "{0}"',
+        there="SELECT datname FROM pg_database UNION ALL SELECT rolname FROM pg_roles",
+    ),
+    "sqlserver": _Ways(
+        home="master",
+        schema="dbo",
+        create=("CREATE DATABASE [{0}]", "ALTER DATABASE [{0}] SET RECOVERY SIMPLE"),
+        row_versions="ALTER DATABASE [{0}] SET READ_COMMITTED_SNAPSHOT {1}",
+        # In one batch, so that nobody takes the place of the single user in between.
+        drop="""
+            IF DB_ID(N'{0}') IS NOT NULL
+            BEGIN
+                ALTER DATABASE [{0}] SET SINGLE_USER WITH ROLLBACK IMMEDIATE;
+                DROP DATABASE [{0}];
+            END""",
+        login="CREATE LOGIN [{0}] WITH PASSWORD = N'{1}'",
+        enter=("CREATE USER [{0}] FOR LOGIN [{0}]",),
+        forget="",
+        drop_login="""
+            DECLARE @kill nvarchar(max);
+            SET @kill = (
+                SELECT N'KILL ' + CONVERT(nvarchar(11), s.session_id) + N'; '
+                FROM sys.dm_exec_sessions AS s
+                WHERE s.login_name = N'{0}'
+                FOR XML PATH(N'')
+            );
+            IF @kill IS NOT NULL EXEC sys.sp_executesql @kill;
+            IF SUSER_ID(N'{0}') IS NOT NULL DROP LOGIN [{0}];""",
+        drop_role="IF SUSER_ID(N'{0}') IS NOT NULL DROP SERVER ROLE [{0}]",
+        there="SELECT name FROM sys.databases UNION ALL SELECT name FROM sys.server_principals",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Somebody who may log in. ``name``: of the login and of the user or role in the database; ``place``: as they see
+    it."""
+
+    name: str
+    place: Place
+
+
+class Server:
+    """A server, by the URL of somebody who may make databases and logins there."""
+
+    def __init__(self, url: str) -> None:
+        self.sign = f"{SIGN}{secrets.token_hex(4)}_"
+        self._url = url
+        self._ways = _WAYS[str(target_of(url).engine)]
+        self._before = self._there()
+
+    @contextlib.contextmanager
+    def database(self, *, row_versions: bool = False) -> Iterator[Place]:
+        """A fresh database; dropped afterwards, whoever is connected to it.
+
+        ``row_versions``: readers see row versions there (READ_COMMITTED_SNAPSHOT), as they always do on PostgreSQL.
+        """
+        ways, name = self._ways, f"{self.sign}{next(_NUMBERS)}"
+        try:
+            with self._opened() as connection:
+                for text in ways.create:
+                    execute(connection, text.format(name))
+                if ways.row_versions:
+                    execute(connection, ways.row_versions.format(name, "ON" if row_versions else "OFF"))
+            yield self._place(name)
+        finally:
+            self._drop(ways.drop.format(name))
+
+    @contextlib.contextmanager
+    def login(self, place: Place) -> Iterator[Login]:
+        """Somebody new who may connect to this database and do nothing else there; dropped afterwards."""
+        ways, name, password = self._ways, f"{self.sign}{next(_NUMBERS)}", f"Aa1-{secrets.token_hex(16)}"
+        try:
+            with self._opened() as connection:
+                execute(connection, ways.login.format(name, password))
+            with place.opened() as connection:
+                for text in ways.enter:
+                    execute(connection, text.format(name))
+            yield Login(name, place.seen_by(name, password))
+        finally:
+            self._forget(place, name)
+            self._drop(ways.drop_login.format(name))
+
+    @contextlib.contextmanager
+    def roles(self, place: Place) -> Iterator[None]:
+        """Roles of the whole server that ``qmon setup`` makes meanwhile, from this database, are dropped afterwards."""
+        before = self._there()
+        try:
+            yield
+        finally:
+            for name in ROLES:
+                if name in self._there() - before:
+                    self._forget(place, name)
+                    self._drop(self._ways.drop_role.format(name))
+
+    def run(self, text: str) -> None:
+        """A statement that concerns the whole server, by whoever may do everything."""
+        with self._opened() as connection:
+            execute(connection, text)
+
+    def sweep(self) -> None:
+        """Drop what is left of all that was made here: where a test was stopped while it cleaned up."""
+        for name in self.left():
+            if name in ROLES:
+                self._drop(self._ways.drop_role.format(name))
+            else:
+                self._drop(self._ways.drop.format(name))
+                self._drop(self._ways.drop_login.format(name))
+
+    def left(self) -> list[str]:
+        """What was made here and is still there, by name."""
+        return sorted(name for name in self._there() - self._before if name in ROLES or name.startswith(self.sign))
+
+    def _place(self, database: str) -> Place:
+        return Place(urlunsplit(urlsplit(self._url)._replace(path=f"/{database}")), self._ways.schema)
+
+    def _opened(self) -> contextlib.AbstractContextManager[Connection]:
+        return self._place(self._ways.home).opened()
+
+    def _there(self) -> frozenset[str]:
+        with self._opened() as connection:
+            return frozenset(str(row[0]) for row in rows(connection, self._ways.there))
+
+    def _forget(self, place: Place, name: str) -> None:
+        if self._ways.forget:
+            with contextlib.suppress(QueryFailed), place.opened() as connection:  # it may never have come to be
+                execute(connection, self._ways.forget.format(name))
+
+    def _drop(self, text: str) -> None:
+        until = time.monotonic() + _WITHIN_S
+        while True:
+            try:
+                with self._opened() as connection:
+                    execute(connection, text)
+                return
+            except QmonError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.2)

@@ -1,0 +1,372 @@
+"""What qmon does to queues, on every engine there is and in every design that it can be done to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.engines.base import Connection
+from qmon.errors import QueryFailed
+from qmon.model.layout import Layout, Order, Source, StateColumn, TableName, Write
+from qmon.model.operations import Choice, Kind, OwnerState, Result, Side, State
+from qmon.operate.archive import SESSION, Archiver, check
+from qmon.operate.archive_pace import Pace
+from qmon.operate.operator import Operator
+from qmon.operate.repair import prepare_repair
+from qmon.operate.ring_faults import MIN_AGE_S
+from qmon.pipeline.archived import archive_of, read, survey
+from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
+from tests.contract.operating import YES, applied
+from tests.contract.watching import watching
+from tests.facts import wait_until
+from tests.queues import DESIGNS
+
+ANY_OWNER: Final = frozenset(OwnerState)
+STATES: Final = ("status", "flag", "batch_single", "batch_split", "batch_fast")
+"""Designs whose rows say in which state they are."""
+DELETING: Final = ("naive", "heap", "fifo", "lifo", "pending", "strict_fifo")
+"""Those whose pops delete: what is in progress is an open transaction."""
+RINGS: Final = ("ring", "ring_pointer", "ring_subscribers")
+ARCHIVING: Final = ("flag", "batch_single", "batch_split", "batch_fast")
+JOBS: Final = "CREATE TABLE jobs (id int NOT NULL PRIMARY KEY, place int NOT NULL, state int NOT NULL, payload {text})"
+JOB: Final = Layout(
+    "jobs", "status", TableName("", "jobs"), id="id", state=StateColumn("state", 0, 1, 2), payload="payload",
+    order=(Order("place"), Order("id")), writes=(Write("ready", "place", "front"),), source=Source.CONFIGURATION,
+)  # fmt: skip
+"""A table that somebody else has made, whose messages are popped by a number."""
+WRITERS: Final = {
+    "postgres": (
+        "CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO notes VALUES (old.id); RETURN NULL; END $$",
+        "CREATE TRIGGER noted AFTER DELETE ON jobs FOR EACH ROW EXECUTE FUNCTION noted()",
+    ),
+    "sqlserver": ("CREATE TRIGGER noted ON jobs AFTER DELETE AS INSERT INTO notes (id) SELECT id FROM deleted",),
+}
+"""A trigger that writes elsewhere, and whose count of rows comes before that of who has fired it."""
+
+
+@pytest.fixture
+def operator(place: Place, tmp_path: Path) -> Operator:
+    return Operator(place.desk(tmp_path))
+
+
+@pytest.fixture
+def connection(place: Place) -> Iterator[Connection]:
+    with place.opened() as opened:
+        yield opened
+
+
+def table(place: Place, layout: Layout) -> str:
+    """The quoted name of a queue's table."""
+    return place.engine.quote(layout.table.parts)
+
+
+def whole(place: Place, layout: Layout) -> list[str]:
+    """Every row of the queue as it is, in no order."""
+    names = [layout.table, *([] if layout.data_table is None else [layout.data_table])]
+    found: list[Row] = []
+    for name in names:
+        found += place.ask(f"SELECT * FROM {place.engine.quote(name.parts)}")
+    return sorted(map(repr, found))
+
+
+def finished(result: Result) -> int:
+    """How many messages an operation has touched; it came to its end and left none alone."""
+    assert (result.state, result.skipped, result.changed, result.refused) == (State.DONE, 0, 0, 0), result
+    return result.done
+
+
+# ------------------------------------------------------------------------------------------------ requeue and purge
+
+
+def test_stuck_messages_are_counted_requeued_purged_and_put_back(
+    place: Place, operator: Operator, connection: Connection
+) -> None:
+    layout, anybody = place.made("status", timeout_s=0.5), Choice(owner_states=ANY_OWNER)
+    with watching(place.url) as watched:
+        place.push(connection, layout, 4)
+        place.pop(connection, layout)
+        place.pop(connection, layout)
+        queue = watched.queue("status", lambda q: (q.stuck.value or 0) == 2)
+        assert queue.in_progress.value == 2
+        again = applied(operator.requeue(layout, anybody))
+        assert finished(again) == 2
+        assert finished(applied(operator.undo(again.operation))) == 2
+        assert finished(applied(operator.requeue(layout, anybody))) == 2
+        watched.poller.poll_now(changed="status")
+        watched.queue("status", lambda q: q.ready.value == 4 and q.stuck.value == 0, timeout=60)
+        gone = applied(operator.purge(layout, Choice(state="ready")))
+        assert finished(gone) == 4
+        watched.queue("status", lambda q: q.ready.value == 0, timeout=60)
+        assert finished(applied(operator.undo(gone.operation))) == 4
+        watched.poller.poll_now(changed="status")  # as the dashboard does
+        watched.queue("status", lambda q: q.ready.value == 4, timeout=60)
+
+
+def test_what_is_requeued_in_every_design_with_states_is_popped_next_and_an_undo_puts_all_back(
+    place: Place, operator: Operator, connection: Connection
+) -> None:
+    for design in STATES:
+        layout = replace(place.made(design), owner=None, timeout_s=0.0)
+        place.push(connection, layout, 3)
+        taken = place.pop(connection, layout)
+        assert taken is not None and message(taken) == "m0"
+        if design.startswith("batch"):  # popped when it was due, and due later than those that came meanwhile
+            place.run(f"UPDATE {table(place, layout)} SET queue_date_time = {{in_an_hour}} WHERE status = 1")
+        before = whole(place, layout)
+        choice = Choice(state="done" if design == "flag" else None, owner_states=ANY_OWNER)
+        again = applied(operator.requeue(layout, choice))
+        assert finished(again) == 1, design
+        assert whole(place, layout) != before
+        assert finished(applied(operator.undo(again.operation))) == 1, design
+        assert whole(place, layout) == before, design
+        assert finished(applied(operator.requeue(layout, choice))) == 1, design
+        assert place.popped(connection, layout) == ["m0", "m1", "m2"], design
+
+
+def test_a_requeue_puts_a_message_before_the_first_by_the_number_that_pops_go_by(
+    place: Place, operator: Operator
+) -> None:
+    layout = replace(JOB, table=TableName(place.schema, "jobs"))
+    place.run(JOBS, "INSERT INTO jobs VALUES (1, 9, 1, 'a'), (2, 7, 0, 'b'), (3, 8, 0, 'c'), (4, 9, 1, 'd')")
+    prepared = operator.requeue(layout, Choice(ids=("4", "1")))
+    assert "to the front" in prepared.plan.consequences[0]
+    assert finished(applied(prepared)) == 2
+    assert place.ask("SELECT id FROM jobs WHERE state = 0 ORDER BY place, id") == ((1,), (4,), (2,), (3,))
+
+
+def test_a_purge_and_its_undo_in_every_design_but_rings(
+    place: Place, operator: Operator, connection: Connection
+) -> None:
+    for design in (*STATES, *DELETING):
+        layout = place.made(design)
+        place.push(connection, layout, 3)
+        before = whole(place, layout)
+        prepared = operator.purge(layout, Choice())
+        if design == "heap" and place.sqlserver:
+            assert "nothing makes a row" in (prepared.plan.refused or "")
+            continue
+        gone = applied(prepared)
+        assert finished(gone) == 3, design
+        assert whole(place, layout) == [], design
+        assert finished(applied(operator.undo(gone.operation))) == 3, design
+        assert whole(place, layout) == before, design
+        assert sorted(place.popped(connection, layout)) == ["m0", "m1", "m2"], design
+
+
+def test_what_was_purged_by_id_comes_back_by_id_until_the_trash_is_emptied(
+    place: Place, operator: Operator, connection: Connection
+) -> None:
+    for design in ("status", "batch_fast", "pending"):
+        layout = place.made(design)
+        place.push(connection, layout, 5)
+        ids = [str(row[0]) for row in place.ask(f"SELECT {layout.id} FROM {table(place, layout)} ORDER BY 1")]
+        gone = applied(operator.purge(layout, Choice(ids=(ids[1], ids[2], ids[3]))))
+        assert finished(gone) == 3
+        assert finished(applied(operator.undo(gone.operation, Choice(ids=(ids[2],))))) == 1
+        halves = 1 if layout.data_table is None else 2
+        assert finished(applied(operator.empty_trash(layout.queue, 0.0))) == 2 * halves
+        assert operator.undo(gone.operation).plan.refused
+        assert sorted(place.popped(connection, layout)) == ["m0", "m2", "m4"], design
+
+
+def test_rows_with_a_trigger_that_writes_elsewhere_are_counted_right_and_come_back(
+    place: Place, operator: Operator
+) -> None:
+    layout = replace(JOB, table=TableName(place.schema, "jobs"))
+    place.run(JOBS, "CREATE TABLE notes (id int NOT NULL)", *WRITERS[place.engine.name])
+    place.run("INSERT INTO jobs VALUES (1, 1, 0, 'a'), (2, 2, 0, 'b'), (3, 3, 1, 'c')")
+    before = whole(place, layout)
+    gone = applied(operator.purge(layout, Choice()))
+    assert finished(gone) == 2
+    assert (place.count("jobs"), place.count("notes")) == (1, 2)
+    assert finished(applied(operator.undo(gone.operation))) == 2
+    assert whole(place, layout) == before
+
+
+@pytest.mark.parametrize("design", DELETING)
+def test_what_an_open_transaction_holds_is_requeued_by_ending_its_session(
+    place: Place, operator: Operator, connection: Connection, design: str
+) -> None:
+    layout, now = place.made(design), Choice(older_than_s=0.0)
+    place.push(connection, layout, 3)
+    with (
+        place.opened(application="mailer") as popper,
+        place.opened(application="shop") as pusher,
+        rolled_back(popper),
+        rolled_back(pusher),
+    ):
+        assert place.pop(popper, layout) is not None
+        rows(pusher, place.called(layout, "push", place.literal(layout, "m3")))
+        assert operator.requeue(layout, Choice()).plan.refused  # not older than the timeout of 5 m
+        prepared = operator.requeue(layout, now)
+        plan = prepared.plan
+        assert (plan.kind, plan.count, plan.refused) == (Kind.REQUEUE, 1, None), plan
+        assert f"session {popper.session_id}" in plan.predicate
+        assert [each.count for each in plan.left_out] == [1]  # the pusher: nothing that it holds was there before
+        assert finished(applied(prepared)) == 1
+        wait_until(lambda: len(place.ask(next_of(place, layout))) == 3, what="the pop was rolled back")
+    assert sorted(place.popped(connection, layout)) == ["m0", "m1", "m2"]
+
+
+def next_of(place: Place, layout: Layout) -> str:
+    """The rows that nobody holds."""
+    name = table(place, layout)
+    if place.sqlserver:
+        return f"SELECT 1 AS one FROM {name} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)"
+    return f"SELECT 1 AS one FROM {name} FOR UPDATE SKIP LOCKED"
+
+
+# ------------------------------------------------------------------------------------------------ pauses and gates
+
+
+def test_paused_pushers_are_told_and_refused_until_they_may_go_on(
+    place: Place, operator: Operator, connection: Connection
+) -> None:
+    layout = place.made("naive")
+    with watching(place.url) as watched:
+        place.push(connection, layout, 1)
+        applied(operator.pause(layout, Side.PUSHERS, for_s=600))
+        with pytest.raises(QueryFailed, match="paused"):
+            place.push(connection, layout, 1)
+        assert [pause.queue for pause in operator.pauses()] == ["naive"]
+        watched.queue("naive", lambda q: any(verdict.code == "paused" for verdict in q.verdicts))
+        applied(operator.resume(layout, Side.PUSHERS))
+        place.push(connection, layout, 1)
+        applied(operator.pause(layout, Side.POPPERS, for_s=600))
+        with pytest.raises(QueryFailed, match="paused"):
+            place.pop(connection, layout)
+        applied(operator.resume(layout, Side.POPPERS))
+        assert place.pop(connection, layout) is not None
+        assert operator.pauses() == ()
+
+
+def test_both_sides_of_every_design_are_paused_and_go_on(
+    place: Place, operator: Operator, connection: Connection
+) -> None:
+    for design in DESIGNS:
+        layout = place.made(design)
+        place.push(connection, layout, 1)
+        for side in Side:
+            # What is watched for seconds elsewhere is read once here.
+            done = operator.pause(layout, side, for_s=600).apply(YES, lambda now: None, lambda: True)
+            assert finished(done) == 1, design
+            with pytest.raises(QueryFailed, match="paused"):
+                if side is Side.PUSHERS:
+                    place.push(connection, layout, 1)
+                else:
+                    place.pop(connection, layout)
+            assert [pause.side for pause in operator.pauses()] == [side], design
+            assert finished(applied(operator.resume(layout, side))) == 1, design
+        assert place.popped(connection, layout) == ["m0"], design
+
+
+def test_a_gate_on_a_table_of_somebody_else_refuses_inserts_while_a_pause_lasts(
+    place: Place, operator: Operator, connection: Connection
+) -> None:
+    layout = replace(JOB, table=TableName(place.schema, "jobs"))
+    place.run(JOBS)
+
+    def insert(number: int) -> None:
+        execute(connection, f"INSERT INTO jobs VALUES ({number}, 1, 0, 'x')")
+
+    assert finished(applied(operator.install_gate(layout))) == 1
+    insert(1)
+    done = applied(operator.pause(layout, Side.PUSHERS, for_s=600))
+    assert "tried: an INSERT is refused" in done.notes
+    with pytest.raises(QueryFailed, match="paused"):
+        insert(2)
+    assert [(pause.way, pause.table) for pause in operator.pauses()] == [("gate", str(layout.table))]
+    assert finished(applied(operator.resume(layout, Side.PUSHERS))) == 1
+    insert(3)
+    assert finished(applied(operator.remove_gate(layout))) == 1
+    assert "has no gate" in str(operator.remove_gate(layout).plan.refused)
+    insert(4)
+    assert place.ask("SELECT id FROM jobs ORDER BY id") == ((1,), (3,), (4,))
+
+
+# -------------------------------------------------------------------------------------- rings, sessions, archives
+
+
+@pytest.mark.parametrize("design", RINGS)
+def test_holes_and_orphans_of_a_ring_are_repaired_and_no_message_is_lost(
+    place: Place, tmp_path: Path, connection: Connection, design: str
+) -> None:
+    layout = place.made(design, ring_size=16)
+    assert layout.ring is not None
+    draw(place, layout.ring.push_sequence, 1)  # a pusher died: 1 is a hole
+    place.push(connection, layout, 3)
+    draw(place, layout.ring.pop_sequence, 3)  # poppers died with 1, 2 and 3
+    prepared = wait_until(
+        lambda: next((plan for plan in [prepare_repair(place.desk(tmp_path), layout)] if plan.plan.count == 3), None),
+        MIN_AGE_S + 20,
+        what="the slots have not moved for a second",
+    )
+    assert prepared is not None
+    assert "holes 1; orphans 2, 3" in prepared.plan.predicate
+    assert finished(applied(prepared)) == 3
+    assert sorted(place.popped(connection, layout)) == ["m0", "m1", "m2"]
+    assert prepare_repair(place.desk(tmp_path), layout).plan.refused
+
+
+def draw(place: Place, sequence: TableName, times: int) -> None:
+    """Numbers drawn by a session that ends with them."""
+    quoted = place.engine.quote(sequence.parts)
+    text = f"SELECT NEXT VALUE FOR {quoted}" if place.sqlserver else f"SELECT nextval({place.engine.literal(quoted)})"
+    with place.opened() as connection:
+        for _ in range(times):
+            rows(connection, f"{text} AS number")
+
+
+def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
+    place: Place, operator: Operator, connection: Connection
+) -> None:
+    place.run(JOBS, "INSERT INTO jobs VALUES (1, 1, 0, 'x')")
+    text = "UPDATE jobs SET place = place + 1 WHERE id = 1"
+    with place.opened(application="mailer") as holder, place.opened(application="shop") as waiter:
+        with rolled_back(holder):
+            execute(holder, text)
+            thread = threading.Thread(target=lambda: execute(waiter, text), daemon=True)
+            thread.start()
+
+            def held_up() -> bool:
+                plan = operator.end_blocker(holder.session_id, None).plan
+                return any("holds up 1 session" in line for line in plan.consequences)
+
+            wait_until(held_up, what="somebody waits")
+            assert "another one by now" in str(operator.end_blocker(holder.session_id, 1.0).plan.refused)
+            assert finished(applied(operator.end_blocker(holder.session_id, None))) == 1
+            thread.join(30)
+        assert rows(waiter, "SELECT place FROM jobs") == ((2,),)
+    assert operator.end_blocker(0, None).plan.refused
+    with place.opened() as ours:
+        assert "qmon's own" in str(operator.end_blocker(ours.session_id, None).plan.refused)
+    assert [each.kind for each in operator.operations()] == [Kind.END_BLOCKER]
+
+
+@pytest.mark.parametrize("design", ARCHIVING)
+def test_done_messages_are_archived_and_can_be_read_there(place: Place, connection: Connection, design: str) -> None:
+    layout = place.made(design)
+    place.push(connection, layout, 5)
+    for _ in range(4):
+        taken = place.pop(connection, layout)
+        assert taken is not None
+        if layout.traits.completes:
+            rows(connection, place.called(layout, "complete", str(taken[0]), str(taken[2])))
+    check(connection, place.engine, layout)
+    archiver = Archiver(
+        lambda: place.engine.connect(place.target, SESSION), place.engine, layout, Pace(3, 0.0), threading.Event()
+    )
+    outcome = archiver.run(until_empty=True)
+    assert (outcome.moved, outcome.ended) == (4, "empty")
+    assert place.count(layout.table) == 1
+    archive = archive_of(connection, place.engine, layout)
+    found = survey(connection, place.engine, archive)
+    assert found.oldest is not None and found.newest is not None
+    messages = read(connection, place.engine, archive, [(found.oldest, found.newest)], payloads=True)
+    assert [each.payload for some in messages for each in some] == ["m0", "m1", "m2", "m3"]

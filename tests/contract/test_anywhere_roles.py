@@ -1,0 +1,315 @@
+"""Who may do what, on every engine there is: logins of their own in the roles that ``qmon setup`` makes."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.errors import BadInput, PermissionMissing, QueryFailed
+from qmon.model.layout import Layout
+from qmon.model.operations import Choice, OwnerState, Side, State
+from qmon.monitor.checkup import checkup
+from qmon.monitor.rights import rights
+from qmon.operate.acting import Prepared
+from qmon.operate.archive import SESSION, Archiver, check
+from qmon.operate.archive_pace import Pace
+from qmon.operate.operator import Operator
+from qmon.operate.repair import prepare_repair
+from qmon.operate.ring_faults import MIN_AGE_S
+from tests.cli.calling import call
+from tests.contract.anywhere import Place, execute, rolled_back, rows
+from tests.contract.anywhere_server import Login, Server
+from tests.contract.operating import YES, applied
+from tests.contract.test_anywhere_actions import draw, finished, whole
+from tests.contract.watching import watching
+from tests.facts import wait_until
+
+ANYBODY: Final = Choice(owner_states=frozenset(OwnerState))
+DESIGNS: Final = ("status", "batch_fast", "fifo", "ring")
+SECRETS: Final = ("CREATE TABLE secrets (id int {identity} NOT NULL PRIMARY KEY, word {text})",)
+WORKERS: Final = {
+    "postgres": (
+        'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{0}"',
+        'GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO "{0}"',
+    ),
+    "sqlserver": ("GRANT EXECUTE ON SCHEMA::dbo TO [{0}]",),
+}
+"""What applications have that push and pop: on SQL Server the procedures and nothing else."""
+KEPT_OUT: Final = {
+    "postgres": (
+        "DROP TABLE status", "TRUNCATE status", "ALTER TABLE status ADD COLUMN x int", "CREATE TABLE mine (id int)",
+        "CREATE TRIGGER mine AFTER DELETE ON status FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+        "SELECT * FROM secrets", "INSERT INTO secrets (word) VALUES ('x')", "DELETE FROM qmon.operations",
+    ),
+    "sqlserver": (
+        "DROP TABLE status", "TRUNCATE TABLE status", "ALTER TABLE status ADD x int", "CREATE TABLE mine (id int)",
+        "CREATE TRIGGER mine ON status AFTER DELETE AS RETURN", "SELECT * FROM secrets",
+        "INSERT INTO secrets (word) VALUES ('x')", "DELETE FROM qmon.operations",
+        "CREATE TABLE qmon_store.mine (id int)", "CREATE TABLE qmon.mine (id int)",
+        "ALTER PROCEDURE qmon.make_store AS RETURN", "EXECUTE AS USER = 'dbo'", "SET IDENTITY_INSERT status ON",
+        "CREATE USER mine WITHOUT LOGIN", "ALTER ROLE db_owner ADD MEMBER qmon_operator",
+    ),
+}  # fmt: skip
+"""What an operator may not."""
+_STORE: Final = "EXEC qmon.make_store @about = N'x', @structure = N'[]', @found_by = N'qmon_row', @table = {table}"
+MISUSED: Final = (
+    _STORE + ", @kind = 'kept', @columns = N'<r k=\"id\" /><r k=\"word\" />'",
+    _STORE.format(table="{status}") + ", @kind = 'kept', @columns = N'<r k=\"id] FROM secrets--\" />'",
+    _STORE.format(table="{status}") + ", @kind = 'x', @columns = N'<r k=\"id\" />'",
+    "EXEC qmon.put_back @table = {table}, @trash = {trash}, @rows = N'<r k=\"1\" />'",
+    "EXEC qmon.put_back @table = {status}, @trash = {table}, @rows = N'<r k=\"1\" />'",
+)
+"""The two procedures that run as their owner, asked for what their caller may not do himself. ``{table}``: one that he
+may not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shop:
+    """Queues with work for every action, of a time before there were roles."""
+
+    place: Place
+    layouts: dict[str, Layout]
+    purged: str
+    """An operation of that time."""
+
+
+@pytest.fixture
+def shop(anywhere: Server, place: Place, tmp_path: Path) -> Iterator[Shop]:
+    layouts = {design: place.made(design, ring_size=16) for design in DESIGNS}
+    layouts["status"] = replace(layouts["status"], timeout_s=0.0)
+    with place.opened() as connection:
+        for design in DESIGNS:
+            place.push(connection, layouts[design], 6)
+        assert place.pop(connection, layouts["status"]) is not None
+        taken = place.pop(connection, layouts["batch_fast"])
+        assert taken is not None
+        rows(connection, place.called(layouts["batch_fast"], "complete", str(taken[0]), str(taken[2])))
+    ring = layouts["ring"].ring
+    assert ring is not None
+    draw(place, ring.pop_sequence, 1)
+    place.run(*SECRETS, "INSERT INTO secrets (word) VALUES ('tell nobody')")
+    owner = Operator(place.desk(tmp_path))
+    purged = applied(owner.purge(layouts["batch_fast"], Choice(ids=("5", "6"))))
+    applied(owner.pause(layouts["fifo"], Side.PUSHERS, for_s=600))
+    with anywhere.roles(place):
+        yield Shop(place, layouts, purged.operation)
+
+
+def set_up(place: Place, role: str) -> list[str]:
+    """What ``qmon setup`` does; the statements that it says give the role to somebody."""
+    told = call("setup", place.url, "--role", role)
+    assert told.exit_code == 0, told.output
+    assert "not done" not in told.output
+    again = call("setup", place.url, "--role", role)
+    assert again.exit_code == 0, again.output
+    printed = call("setup", place.url, "--role", role, "--print")
+    assert printed.exit_code == 0, printed.output
+    return re.findall(r"(?:ALTER (?:SERVER )?ROLE|GRANT) qmon_\w+ .*", told.stderr)
+
+
+@contextlib.contextmanager
+def member(anywhere: Server, place: Place, role: str) -> Iterator[Login]:
+    """Somebody new who has that role and nothing else."""
+    giving = set_up(place, role)
+    assert giving
+    with anywhere.login(place) as found:
+        name = place.engine.quote((found.name,))
+        for text in giving:
+            place.run(re.sub(r"\[user\]|\[login\]|their_role", name, text))
+        yield found
+
+
+@contextlib.contextmanager
+def worker(anywhere: Server, place: Place) -> Iterator[Login]:
+    """An application's login: it pushes and pops, and may do nothing else."""
+    with anywhere.login(place) as found:
+        place.run(*(text.format(found.name) for text in WORKERS[place.engine.name]))
+        yield found
+
+
+def refused(place: Place, text: str) -> str:
+    """What the server says to a statement that it does not run."""
+    with pytest.raises(QueryFailed) as problem, place.opened() as connection:
+        execute(connection, text)
+    return str(problem.value)
+
+
+def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_else(
+    anywhere: Server, shop: Shop, tmp_path: Path
+) -> None:
+    place, layouts = shop.place, shop.layouts
+    with member(anywhere, place, "operator") as anna, worker(anywhere, place) as mailer:
+        operator = Operator(anna.place.desk(tmp_path))
+        assert shop.purged in [each.id for each in operator.operations()]
+        # Rows come back under their own numbers, into tables that the operator may not alter.
+        assert finished(applied(operator.undo(shop.purged))) == 2
+        for design in ("status", "batch_fast"):
+            before = whole(place, layouts[design])
+            gone = applied(operator.purge(layouts[design], Choice(ids=("3", "4"))))
+            assert finished(gone) == 2, design
+            assert finished(applied(operator.undo(gone.operation, Choice(ids=("4",))))) == 1, design
+            assert finished(applied(operator.undo(gone.operation))) == 1, design
+            assert whole(place, layouts[design]) == before, design
+        again = applied(operator.requeue(layouts["status"], ANYBODY))
+        assert finished(again) == 1
+        assert finished(applied(operator.undo(again.operation))) == 1
+        applied(operator.purge(layouts["status"], Choice(ids=("6",))))
+        assert finished(applied(operator.empty_trash(None, 0.0))) == 1
+        assert finished(applied(operator.resume(layouts["fifo"], Side.PUSHERS))) == 1
+        for side in Side:
+            done = operator.pause(layouts["status"], side, for_s=600).apply(YES, lambda now: None, lambda: True)
+            assert finished(done) == 1
+            assert finished(applied(operator.resume(layouts["status"], side))) == 1
+        assert finished(applied(wait_until(lambda: repairable(anna.place, layouts["ring"], tmp_path)))) == 1
+        assert archived(anna.place, layouts["batch_fast"]) == 1
+        with mailer.place.opened(application="mailer") as popper, rolled_back(popper):
+            assert place.pop(popper, layouts["fifo"]) is not None
+            prepared = operator.requeue(layouts["fifo"], Choice(older_than_s=0.0))
+            assert f"session {popper.session_id}" in prepared.plan.predicate, prepared.plan
+            assert finished(applied(prepared)) == 1
+        with mailer.place.opened(application="mailer") as popper, rolled_back(popper):
+            assert place.pop(popper, layouts["fifo"]) is not None
+            assert finished(applied(operator.end_blocker(popper.session_id, None))) == 1
+        assert {each.state for each in operator.operations()} == {State.DONE}
+        for text in KEPT_OUT[place.engine.name]:
+            refused(anna.place, text)
+        if place.sqlserver:
+            misused(place, anna.place)
+        assert place.ask("SELECT word FROM secrets") == (("tell nobody",),)
+        assert place.count(layouts["status"].table) == 5
+
+
+def repairable(place: Place, ring: Layout, folder: Path) -> Prepared:
+    """The plan, once a slot has stood still for long enough."""
+    found: list[Prepared] = []
+
+    def planned() -> bool:
+        found.append(prepare_repair(place.desk(folder), ring))
+        return found[-1].plan.refused is None
+
+    wait_until(planned, MIN_AGE_S + 20, what="a slot has not moved for a second")
+    return found[-1]
+
+
+def archived(place: Place, layout: Layout) -> int:
+    """How many messages this login has archived."""
+    with place.opened() as connection:
+        check(connection, place.engine, layout)
+    archiver = Archiver(
+        lambda: place.engine.connect(place.target, SESSION), place.engine, layout, Pace(10, 0.0), threading.Event()
+    )
+    return archiver.run(until_empty=True).moved
+
+
+def misused(owner: Place, operator: Place) -> None:
+    """The procedures that run as their owner do nothing for an operator that he may not do himself."""
+    ((trash,),) = owner.ask("SELECT MAX(object_id) FROM sys.tables WHERE schema_id = SCHEMA_ID(N'qmon_store')")
+    table, status = (owner.ask(f"SELECT OBJECT_ID(N'dbo.{name}')")[0][0] for name in ("secrets", "status"))
+    before = owner.ask("SELECT COUNT(*) FROM sys.tables")
+    for text in MISUSED:
+        assert ": no table" in refused(operator, text.format(table=table, status=status, trash=trash))
+    assert owner.ask("SELECT COUNT(*) FROM sys.tables") == before
+
+
+def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_nothing(
+    anywhere: Server, shop: Shop, tmp_path: Path
+) -> None:
+    place, layouts = shop.place, shop.layouts
+    with member(anywhere, place, "monitor") as otto, worker(anywhere, place) as mailer:
+        give_what_is_asked_for(anywhere, place, otto)
+        before = {design: whole(place, layout) for design, layout in layouts.items()}
+        with (
+            mailer.place.opened(application="mailer") as popper,
+            rolled_back(popper),
+            watching(otto.place.url) as watched,
+        ):
+            assert place.pop(popper, layouts["fifo"]) is not None
+            queue = watched.queue("fifo", lambda q: q.ready.value == 5 and q.in_progress.value == 1)
+            assert queue.failures == ()
+            assert watched.queue("status", lambda q: q.ready.value == 5 and q.in_progress.value == 1).failures == ()
+            watched.queue("ring", lambda q: q.gap.value is not None)
+            for name, prepared in everything(Operator(otto.place.desk(tmp_path)), shop, popper.session_id).items():
+                assert prepared.plan.refused, name
+                with pytest.raises((BadInput, PermissionMissing)):
+                    applied(prepared)
+            assert rows(popper, "SELECT 1 AS alive") == ((1,),)
+            with otto.place.opened() as connection, pytest.raises(BadInput, match="this helps: GRANT"):
+                check(connection, place.engine, layouts["batch_fast"])
+        for text in (*KEPT_OUT[place.engine.name], "DELETE FROM status", "UPDATE status SET status = 1"):
+            refused(otto.place, text)
+        assert {design: whole(place, layout) for design, layout in layouts.items()} == before
+
+
+def give_what_is_asked_for(anywhere: Server, place: Place, somebody: Login) -> None:
+    """Run the statements that ``qmon doctor`` prints for what is missing: then every probe works.
+
+    The right to end sessions is left out.
+    """
+    with somebody.place.opened("doctor", watch=True) as connection:
+        asked = [right.grant for right in rights(connection, place.engine) if not right.held]
+        for grant in (grant for grant in asked if not re.search("CONNECTION|signal", grant)):
+            if "SERVER" in grant:
+                anywhere.run(grant)
+            else:
+                place.run(grant)
+    with somebody.place.opened("doctor", watch=True) as connection:
+        checks = checkup(connection, place.engine, ())
+        assert [each for each in checks if each.problem and not each.expected] == []
+        left = [right.grant for right in rights(connection, place.engine) if not right.held]
+        assert [grant for grant in left if not re.search("CONNECTION|signal", grant)] == []
+
+
+def everything(operator: Operator, shop: Shop, session: int) -> dict[str, Prepared]:
+    """Every action, planned."""
+    layouts = shop.layouts
+    jobs = replace(layouts["fifo"], switch=None)
+    return {
+        "requeue": operator.requeue(layouts["status"], ANYBODY),
+        "requeue by ending sessions": operator.requeue(layouts["fifo"], Choice(older_than_s=0.0)),
+        "purge": operator.purge(layouts["status"], Choice()),
+        "undo": operator.undo(shop.purged),
+        "empty trash": operator.empty_trash(None, 0.0),
+        "pause pushers": operator.pause(layouts["status"], Side.PUSHERS),
+        "pause poppers": operator.pause(layouts["status"], Side.POPPERS),
+        "resume": operator.resume(layouts["fifo"], Side.PUSHERS),
+        "install a gate": operator.install_gate(jobs),
+        "remove a gate": operator.remove_gate(jobs),
+        "repair": operator.repair(layouts["ring"]),
+        "end a blocker": operator.end_blocker(session, None),
+    }
+
+
+def test_a_watcher_who_loses_sight_of_a_table_is_told_so_until_it_is_given_back(anywhere: Server, shop: Shop) -> None:
+    place = shop.place
+    with member(anywhere, place, "monitor") as otto:
+        give_what_is_asked_for(anywhere, place, otto)
+        with watching(otto.place.url) as watched:
+            watched.queue("status", lambda q: q.ready.value == 5)
+            place.run(f"REVOKE SELECT ON {place.schema}.status FROM qmon_monitor")
+            lost = watched.queue("status", lambda q: q.verdict.code == "cannot see")
+            assert lost.ready.old
+            place.run(f"GRANT SELECT ON {place.schema}.status TO qmon_monitor")
+            watched.queue("status", lambda q: q.ready.value == 5 and not q.ready.old and not q.failures, timeout=60)
+
+
+def test_what_is_printed_for_the_dba_is_all_that_is_needed(anywhere: Server, shop: Shop, tmp_path: Path) -> None:
+    place = shop.place
+    printed = call("setup", place.url, "--role", "operator", "--print")
+    assert printed.exit_code == 0
+    with place.opened() as connection:
+        for batch in re.split(r"^GO\n", printed.stdout, flags=re.MULTILINE) if place.sqlserver else [printed.stdout]:
+            if batch.strip():
+                execute(connection, batch)
+    with anywhere.login(place) as anna:
+        name = place.engine.quote((anna.name,))
+        for text in re.findall(r"(?:ALTER (?:SERVER )?ROLE|GRANT) qmon_\w+ .*", printed.stderr):
+            place.run(re.sub(r"\[user\]|\[login\]|their_role", name, text))
+        gone = applied(Operator(anna.place.desk(tmp_path)).purge(shop.layouts["status"], Choice(ids=("3",))))
+        assert finished(gone) == 1
