@@ -11,13 +11,13 @@ from typing import Final
 import pytest
 
 from qmon.engines.base import Connection
-from qmon.errors import QueryFailed
+from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout import Layout, Order, Source, StateColumn, TableName, Write
 from qmon.model.operations import Choice, Kind, OwnerState, Result, Side, State
 from qmon.operate.archive import SESSION, Archiver, check
 from qmon.operate.archive_pace import Pace
 from qmon.operate.operator import Operator
-from qmon.operate.repair import prepare_repair
+from qmon.operate.repair import Repair, prepare_repair
 from qmon.operate.ring_faults import MIN_AGE_S
 from qmon.pipeline.archived import archive_of, read, survey
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
@@ -175,6 +175,20 @@ def test_what_was_purged_by_id_comes_back_by_id_until_the_trash_is_emptied(
         assert sorted(place.popped(connection, layout)) == ["m0", "m2", "m4"], design
 
 
+def test_an_id_that_names_several_messages_is_refused_and_the_whole_key_is_not(
+    place: Place, operator: Operator
+) -> None:
+    layout = Layout("parts", "fifo", TableName(place.schema, "parts"), id="id", key=("tenant", "id"), payload="payload")
+    place.run(
+        "CREATE TABLE parts (tenant varchar(10) NOT NULL, id int NOT NULL, payload {text}, PRIMARY KEY (tenant, id))",
+        "INSERT INTO parts VALUES ('acme', 7, 'a'), ('shop', 7, 'b'), ('shop', 8, 'c')",
+    )
+    with pytest.raises(BadInput, match="one of these ids names several"):
+        operator.purge(layout, Choice(ids=("7",)))
+    assert finished(applied(operator.purge(layout, Choice(ids=("shop/7",))))) == 1
+    assert place.ask("SELECT tenant, id FROM parts ORDER BY id, tenant") == (("acme", 7), ("shop", 8))
+
+
 def test_rows_with_a_trigger_that_writes_elsewhere_are_counted_right_and_come_back(
     place: Place, operator: Operator
 ) -> None:
@@ -302,16 +316,36 @@ def test_holes_and_orphans_of_a_ring_are_repaired_and_no_message_is_lost(
     draw(place, layout.ring.push_sequence, 1)  # a pusher died: 1 is a hole
     place.push(connection, layout, 3)
     draw(place, layout.ring.pop_sequence, 3)  # poppers died with 1, 2 and 3
-    prepared = wait_until(
-        lambda: next((plan for plan in [prepare_repair(place.desk(tmp_path), layout)] if plan.plan.count == 3), None),
-        MIN_AGE_S + 20,
-        what="the slots have not moved for a second",
-    )
-    assert prepared is not None
+    prepared = planned(place, tmp_path, layout, 3)
     assert "holes 1; orphans 2, 3" in prepared.plan.predicate
     assert finished(applied(prepared)) == 3
     assert sorted(place.popped(connection, layout)) == ["m0", "m1", "m2"]
     assert prepare_repair(place.desk(tmp_path), layout).plan.refused
+
+
+def test_an_orphan_that_has_been_popped_since_the_plan_is_left_alone(
+    place: Place, tmp_path: Path, connection: Connection
+) -> None:
+    layout = place.made("ring", ring_size=16)
+    assert layout.ring is not None
+    place.push(connection, layout, 2)
+    draw(place, layout.ring.pop_sequence, 1)
+    prepared = planned(place, tmp_path, layout, 1)
+    assert sorted(place.popped(connection, layout)) == ["m0", "m1"]  # as rings heal
+    result = applied(prepared)
+    assert (result.done, result.skipped, result.changed) == (0, 0, 1)
+
+
+def planned(place: Place, folder: Path, layout: Layout, count: int) -> Repair:
+    """The plan of a repair, once so many slots have stood still for long enough."""
+    found: list[Repair] = []
+
+    def ready() -> bool:
+        found.append(prepare_repair(place.desk(folder), layout))
+        return found[-1].plan.count == count
+
+    wait_until(ready, MIN_AGE_S + 20, what="the slots have not moved for a second")
+    return found[-1]
 
 
 def draw(place: Place, sequence: TableName, times: int) -> None:

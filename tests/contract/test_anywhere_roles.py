@@ -21,15 +21,12 @@ from qmon.operate.acting import Prepared
 from qmon.operate.archive import SESSION, Archiver, check
 from qmon.operate.archive_pace import Pace
 from qmon.operate.operator import Operator
-from qmon.operate.repair import prepare_repair
-from qmon.operate.ring_faults import MIN_AGE_S
 from tests.cli.calling import call
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_server import Login, Server
 from tests.contract.operating import YES, applied
-from tests.contract.test_anywhere_actions import draw, finished, whole
+from tests.contract.test_anywhere_actions import draw, finished, planned, whole
 from tests.contract.watching import watching
-from tests.facts import wait_until
 
 ANYBODY: Final = Choice(owner_states=frozenset(OwnerState))
 DESIGNS: Final = ("status", "batch_fast", "fifo", "ring")
@@ -167,7 +164,7 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
             done = operator.pause(layouts["status"], side, for_s=600).apply(YES, lambda now: None, lambda: True)
             assert finished(done) == 1
             assert finished(applied(operator.resume(layouts["status"], side))) == 1
-        assert finished(applied(wait_until(lambda: repairable(anna.place, layouts["ring"], tmp_path)))) == 1
+        assert finished(applied(planned(anna.place, tmp_path, layouts["ring"], 1))) == 1
         assert archived(anna.place, layouts["batch_fast"]) == 1
         with mailer.place.opened(application="mailer") as popper, rolled_back(popper):
             assert place.pop(popper, layouts["fifo"]) is not None
@@ -184,18 +181,6 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
             misused(place, anna.place)
         assert place.ask("SELECT word FROM secrets") == (("tell nobody",),)
         assert place.count(layouts["status"].table) == 5
-
-
-def repairable(place: Place, ring: Layout, folder: Path) -> Prepared:
-    """The plan, once a slot has stood still for long enough."""
-    found: list[Prepared] = []
-
-    def planned() -> bool:
-        found.append(prepare_repair(place.desk(folder), ring))
-        return found[-1].plan.refused is None
-
-    wait_until(planned, MIN_AGE_S + 20, what="a slot has not moved for a second")
-    return found[-1]
 
 
 def archived(place: Place, layout: Layout) -> int:

@@ -1,0 +1,157 @@
+"""A plug-in of pytest for ``make sqlserver``: says on which servers the contract was tried and which SQL was run there.
+
+Of each server every SQL file for its version must have been run at least once, but for those that it can have no use
+for; ``-k sqlserver`` or ``-k postgres`` alone is a whole run, in which one that was not run is a failure. Who ends the
+run by SIGTERM or SIGHUP ends it as ctrl-c does: what it has made is dropped.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import pytest
+
+from qmon.engines import queries
+from qmon.engines.base import Bound, EngineName
+from qmon.engines.odbc import OdbcConnection
+from qmon.engines.postgres import Postgres
+from qmon.engines.sqlserver import SqlServer
+
+Version = tuple[int, int]
+
+SPARED: Final[dict[EngineName, dict[str, str]]] = {
+    "postgres": {
+        "action/bench/": "qmon bench has tests of its own",
+        "action/operate/still_at": "rows without a key have tests of their own",
+        "action/pause/attempt": "it is refused, as it should be",
+        "action/pause/gate_trigger_rows": "partitions have tests of their own",
+        "action/repair/repair": "full rings have tests of their own",
+        "action/sessions/cancel": "only what is running is cancelled",
+        "catalog/own_process": "behind a pooler",
+        "catalog/unset": "behind a pooler",
+        "control/create_schema": "for the demo",
+        "control/grant_table": "shown, and run by the DBA",
+        "control/index_": "shown, and run by the DBA",
+        "probe/newest": "on a standby",
+        "probe/scan_whole_state": "foreign partitions have tests of their own",
+    },
+    "sqlserver": {
+        "action/pause/attempt": "it is refused, as it should be",
+        "catalog/columns_plain": "on a server that only speaks like SQL Server",
+        "catalog/indexes_plain": "on a server that only speaks like SQL Server",
+        "catalog/tables_plain": "on a server that only speaks like SQL Server",
+        "control/grant_table": "shown, and run by the DBA",
+        "control/index_": "shown, and run by the DBA",
+        "probe/replica": "on a readable secondary",
+    },
+}
+"""Names, or how they begin, of files that no test of the contract runs, and where they are used."""
+
+SENT: Final[defaultdict[tuple[EngineName, Version], set[str]]] = defaultdict(set)
+"""By engine and version: the names of the statements that a server has run without an error."""
+_HEAD: Final = re.compile(r"/\* qmon (\S+) \*/")
+"""What each statement is headed by; see ``sql/README.md``."""
+_engines: Final[WeakKeyDictionary[OdbcConnection, EngineName]] = WeakKeyDictionary()
+_first: Final[WeakKeyDictionary[OdbcConnection, set[str]]] = WeakKeyDictionary()
+
+
+def left_out(engine: EngineName, version: Version, sent: Iterable[str]) -> list[str]:
+    """The files for this version of which nothing was run and that are not spared, by name."""
+    wanted = {file.name for file in queries.all_files() if file.engine == engine and file.since <= version[0]}
+    spared = tuple(SPARED[engine])
+    return sorted(name for name in wanted - set(sent) if not name.startswith(spared))
+
+
+def chosen(engine: EngineName, version: Version, sent: Iterable[str]) -> list[str]:
+    """The files for later versions than the first that were run, by path."""
+    names = set(sent)
+    newest: dict[str, tuple[int, str]] = {}
+    for file in queries.all_files():
+        if file.engine == engine and file.since <= version[0] and file.name in names:
+            newest[file.name] = max(newest.get(file.name, (0, "")), (file.since, file.path))
+    return sorted(path for since, path in newest.values() if since)
+
+
+def _note(connection: OdbcConnection, bounds: Sequence[Bound]) -> None:
+    names = {name for bound in bounds for name in _HEAD.findall(bound.statement.text)}
+    engine = _engines.get(connection)
+    if engine is None:  # it is being connected, and will say who it is
+        _first.setdefault(connection, set()).update(names)
+    else:
+        SENT[engine, connection.version] |= names
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """Everything that connections of qmon run in this process is noted meanwhile."""
+    with pytest.MonkeyPatch.context() as patch:
+        for engine in (Postgres, SqlServer):
+            patch.setattr(engine, "connect", _known(engine.connect))
+        for name in ("fetch", "execute", "set_up"):
+            patch.setattr(OdbcConnection, name, _one(getattr(OdbcConnection, name)))
+        patch.setattr(OdbcConnection, "fetch_batch", _many(OdbcConnection.fetch_batch))
+        yield
+
+
+def _known(connect: Callable[..., OdbcConnection]) -> Callable[..., OdbcConnection]:
+    def connected(self: Postgres | SqlServer, *given: Any) -> OdbcConnection:
+        connection = connect(self, *given)
+        _engines[connection] = self.name
+        SENT[self.name, connection.version] |= _first.pop(connection, set())
+        return connection
+
+    return connected
+
+
+def _one(run: Callable[..., Any]) -> Callable[..., Any]:
+    def ran(self: OdbcConnection, bound: Bound) -> Any:
+        out = run(self, bound)
+        _note(self, [bound])
+        return out
+
+    return ran
+
+
+def _many(run: Callable[..., Any]) -> Callable[..., Any]:
+    def ran(self: OdbcConnection, bounds: Sequence[Bound]) -> Any:
+        out = run(self, bounds)
+        _note(self, bounds)
+        return out
+
+    return ran
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
+    """Note what is run; a whole run that has left files out has failed."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    with noted():
+        result = yield
+    if _whole(session.config) and any(left_out(*server, sent) for server, sent in SENT.items()):
+        session.testsfailed += 1
+    return result
+
+
+def _whole(config: pytest.Config) -> bool:
+    """Whether all tests of one engine were asked for."""
+    return config.getoption("keyword") in queries.ENGINES
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say it, a server after the other."""
+    for (engine, version), sent in SENT.items():
+        later = chosen(engine, version, sent)
+        names = {file.name for file in queries.all_files() if file.engine == engine} & sent
+        terminalreporter.section(f"{engine} {version[0]}.{version[1]}")
+        terminalreporter.write_line(f"{len(names)} SQL files were run, {len(later)} of them for versions from some on")
+        for beginning, why in SPARED[engine].items():
+            terminalreporter.write_line(f"  not run: {beginning}{'…' if beginning[-1] in '/_' else ''}: {why}")
+        for name in left_out(engine, version, sent) if _whole(config) else ():
+            terminalreporter.write_line(f"  NOT RUN: {name}", red=True)

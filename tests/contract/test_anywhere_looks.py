@@ -1,0 +1,260 @@
+"""What qmon reads now and then, or only of some tables, on every engine there is."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Any, Final
+
+import pytest
+
+from qmon.engines.base import Connection
+from qmon.engines.rows import records
+from qmon.errors import QueryFailed
+from qmon.model.deadlock_samples import GraphSample
+from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.procedure_samples import ReadsSample, RoutineSample
+from qmon.model.readable_samples import ReadableSample
+from qmon.model.view import View
+from qmon.monitor.catalog import Catalog
+from qmon.monitor.checkup import checkup
+from qmon.monitor.discovery import discover
+from qmon.monitor.jobs import Book, Job
+from qmon.monitor.resolve import resolve
+from qmon.monitor.source import Focus
+from qmon.workload.statements import Statements
+from tests.contract.anywhere import Place, execute, rolled_back
+from tests.contract.watching import watching
+from tests.queues import DESIGNS
+
+TABLES: Final = (
+    # Sought by states, due times and priorities.
+    "CREATE TABLE tasks (id int {identity} NOT NULL PRIMARY KEY, state int NOT NULL, run_at {time} NOT NULL,"
+    " started_at {time}, attempts int NOT NULL, payload {text})",
+    "CREATE INDEX tasks_ready ON tasks (run_at) WHERE state = 0",
+    "CREATE INDEX tasks_busy ON tasks (started_at) WHERE state = 1",
+    "CREATE INDEX tasks_dead ON tasks (id) WHERE state = 3",
+    "CREATE TABLE ranked (id int NOT NULL PRIMARY KEY, rank int NOT NULL, payload {text})",
+    "CREATE INDEX ranked_ready ON ranked (rank, id)",
+    "CREATE TABLE staged (id int NOT NULL PRIMARY KEY, rank int NOT NULL, state int NOT NULL, payload {text})",
+    "CREATE INDEX staged_ready ON staged (rank, id) WHERE state = 0",
+    "CREATE INDEX staged_oldest ON staged (id) WHERE state = 0",
+    "CREATE INDEX staged_busy ON staged (id) WHERE state = 1",
+    # Nothing leads to what is ready, or in progress.
+    "CREATE TABLE loose (id int NOT NULL PRIMARY KEY, state int NOT NULL, payload {text})",
+    "CREATE TABLE heaped (state int NOT NULL, payload {text})",
+    # Local time: the column's default says so.
+    "CREATE TABLE local (id int NOT NULL PRIMARY KEY, at {local} NOT NULL DEFAULT {clock})",
+)
+ROWS: Final = (
+    "INSERT INTO tasks (state, run_at, started_at, attempts) VALUES (0, {hour_ago}, NULL, 0), (0, {now}, NULL, 1),"
+    " (0, {in_an_hour}, NULL, 0), (1, {hour_ago}, {hour_ago}, 1), (3, {hour_ago}, NULL, 5)",
+    "INSERT INTO ranked VALUES (1, 1, 'a'), (2, 5, 'b'), (3, 5, 'c')",
+    "INSERT INTO staged VALUES (1, 1, 0, 'a'), (2, 5, 0, 'b'), (3, 5, 1, 'c')",
+    "INSERT INTO loose VALUES (1, 0, 'a'), (2, 0, 'b'), (3, 1, 'c')",
+    "INSERT INTO heaped VALUES (0, 'a'), (0, 'b'), (1, 'c')",
+    "INSERT INTO local (id) VALUES (1), (2)",
+)
+READY: Final = {"tasks": 2, "ranked": 3, "staged": 2, "loose": 2, "heaped": 2, "local": 2}
+
+
+def layouts(place: Place) -> list[Layout]:
+    """What a configuration would say of these tables."""
+
+    def table(name: str) -> TableName:
+        return TableName(place.schema, name)
+
+    states = StateColumn("state", 0, 1)
+    return [
+        Layout(
+            "tasks", "status", table("tasks"), id="id", state=StateColumn("state", 0, 1, dead=3), due_at="run_at",
+            started_at="started_at", attempts="attempts", payload="payload",
+        ),
+        Layout("ranked", "naive", table("ranked"), id="id", priority="rank", payload="payload"),
+        Layout("staged", "status", table("staged"), id="id", priority="rank", state=states, payload="payload"),
+        Layout("loose", "status", table("loose"), id="id", state=states, payload="payload"),
+        Layout("heaped", "status", table("heaped"), state=states, payload="payload"),
+        Layout("local", "naive", table("local"), id="id", enqueued_at="at"),
+    ]  # fmt: skip
+
+
+def test_tables_of_every_making_have_the_figures_that_sql_counts(place: Place) -> None:
+    place.run(*TABLES, *ROWS)
+    with watching(place.url, layouts(place)) as watched:
+        view = watched.view(
+            lambda v: (
+                {q.name: q.ready.value for q in v.queues} == READY
+                and all(q.in_progress.value == 1 for q in v.queues if q.name in ("tasks", "loose"))
+            ),
+            timeout=60,
+        )
+        assert view.failures == ()
+        queues = {queue.name: queue for queue in view.queues}
+        assert (queues["tasks"].scheduled.value, queues["tasks"].dead.value) == (1, 1)
+        assert queues["tasks"].stuck.value == 1
+        assert queues["tasks"].oldest.value == pytest.approx(3600, abs=120)
+        assert queues["local"].oldest.value == pytest.approx(0, abs=120)
+        place.run("DELETE FROM loose", "DELETE FROM heaped")
+        watched.poller.poll_now(changed="loose")
+        watched.queue("loose", lambda q: q.ready.value == 0, timeout=60)
+
+
+def test_a_checkup_of_tables_of_every_making_finds_nothing_wrong(place: Place) -> None:
+    place.run(*TABLES, *ROWS)
+    with place.opened("doctor", watch=True) as connection:
+        checks = checkup(connection, place.engine, layouts(place))
+        assert [check for check in checks if check.problem and not check.expected] == []
+        assert any(check.index.startswith("CREATE ") for check in checks if check.queue == "loose")
+
+
+def test_a_poller_that_watches_every_design_and_lists_its_rows_has_nothing_to_complain_of(place: Place) -> None:
+    with place.opened() as connection:
+        for design in DESIGNS:
+            layout = place.made(design)
+            place.push(connection, layout, 3)
+            assert place.pop(connection, layout) is not None
+    with watching(place.url) as watched:
+        watched.view(lambda v: {queue.name for queue in v.queues} == set(DESIGNS), timeout=60)
+        for design in sorted(set(DESIGNS) - {"heap"}):  # whose rows are in no order that could be listed
+            watched.poller.set_focus(Focus(rows_of=design))
+            listed = watched.queue(design, lambda q: q.messages, timeout=60)
+            assert listed.messages is not None
+            assert {row.payload for row in listed.messages} <= {"m0", "m1", "m2"}, design
+        watched.poller.set_focus(Focus(blocking=True))
+        last = watched.view(lambda v: v.server.blocking is not None, timeout=60)
+    assert last.failures == ()
+    assert all(queue.failures == () for queue in last.queues)
+
+
+def test_tables_that_look_like_queues_are_found_and_other_names_are_refused_as_what_they_are(place: Place) -> None:
+    starts = "" if place.sqlserver else "AS bigint "
+    place.run(
+        *TABLES,
+        *ROWS,
+        "CREATE TABLE turns (slot int NOT NULL PRIMARY KEY, message_id bigint, reference_count int NOT NULL,"
+        " turn bigint NOT NULL, payload {text})",
+        "INSERT INTO turns VALUES (0, NULL, 0, 0, NULL), (1, NULL, 0, 1, NULL)",
+        f"CREATE SEQUENCE turns_push_seq {starts}START WITH 1",
+        f"CREATE SEQUENCE turns_pop_seq {starts}START WITH 1",
+        "CREATE TABLE job_queue (id int NOT NULL PRIMARY KEY, status varchar(20) NOT NULL, created_at {time},"
+        " payload {text})",
+        "CREATE INDEX job_queue_status ON job_queue (status, id)",
+        "INSERT INTO job_queue (id, status) VALUES (1, 'ready'), (2, 'done')",
+        "CREATE VIEW seen AS SELECT id FROM tasks",
+    )
+    with place.opened("queues", watch=True) as connection:
+        found = {finding.layout.queue: finding.layout for finding in discover(Catalog(connection, place.engine))}
+        assert {"tasks", "turns", "job_queue"} <= found.keys()
+        ring, states = found["turns"].ring, found["job_queue"].state
+        assert ring is not None and ring.size == 2
+        assert states is not None and states.ready == "ready"
+        (problem,) = resolve(
+            connection, place.engine, [Layout("seen", "fifo", TableName(place.schema, "seen"), id="id")]
+        ).problems
+        assert f"is a view of {place.schema}.tasks: name {place.schema}.tasks instead" in problem.reason
+
+
+def test_a_table_that_is_renamed_is_missed_and_seen_again(place: Place) -> None:
+    place.run(*TABLES, *ROWS)
+    layout = next(each for each in layouts(place) if each.queue == "ranked")
+
+    def rename(name: str, new: str) -> None:
+        place.run(f"EXEC sp_rename N'{name}', N'{new}'" if place.sqlserver else f"ALTER TABLE {name} RENAME TO {new}")
+
+    with watching(place.url, [layout]) as watched:
+        watched.queue("ranked", lambda q: q.ready.value == 3)
+        rename("ranked", "elsewhere")
+        assert watched.queue("ranked", lambda q: q.verdict.code == "cannot see").ready.old
+        rename("elsewhere", "ranked")
+        watched.queue("ranked", lambda q: q.ready.value == 3 and not q.ready.old)
+
+
+def test_deadlocks_are_counted(place: Place) -> None:
+    place.run(
+        "CREATE TABLE pair (id int NOT NULL PRIMARY KEY, n int NOT NULL)", "INSERT INTO pair VALUES (1, 0), (2, 0)"
+    )
+    both, victims = threading.Barrier(2), list[QueryFailed]()
+
+    def lock(first: int, then: int) -> None:
+        with (
+            place.opened(application=f"locks {first}") as connection,
+            contextlib.suppress(QueryFailed),  # the transaction of the victim cannot be committed
+            connection.transaction(),
+        ):
+            execute(connection, f"UPDATE pair SET n = n + 1 WHERE id = {first}")
+            both.wait(30)
+            try:
+                execute(connection, f"UPDATE pair SET n = n + 1 WHERE id = {then}")
+            except QueryFailed as problem:
+                victims.append(problem)
+
+    with watching(place.url) as watched:
+        watched.view()
+        watched.poller.set_focus(Focus(closely=True))
+        threads = [threading.Thread(target=lock, args=pair, daemon=True) for pair in ((1, 2), (2, 1))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert [problem.sqlstate for problem in victims] == ["40P01" if not place.sqlserver else "40001"]
+        watched.view(lambda v: (v.server.deadlocks.value or 0) > 0, timeout=60)
+    assert place.ask("SELECT n FROM pair ORDER BY id") == ((1,), (1,))
+
+
+def test_what_is_read_seldom_is_read(place: Place) -> None:
+    layout = place.made("status")
+    with place.opened() as connection:
+        place.push(connection, layout, 2)
+        place.pop(connection, layout)
+        with rolled_back(connection):
+            assert connection.fetch(Statements(place.engine, layout, connection.version).bound("pin")).rows
+    with place.opened("poll", watch=True) as connection:
+        found = resolve(connection, place.engine, [])
+        book = Book(place.engine, connection.version)
+        ids = place.engine.ids([found.facts["status"].table_id])
+        (readable,) = asked(connection, book.job("readable", ReadableSample, {"tables": ids}))
+        assert readable.readable
+        if place.sqlserver:
+            names = {verb: layout.routine(verb) for verb in ("push", "push_batch", "pop", "pop_batch")}
+            parts = {verb: None if name is None else name.parts for verb, name in names.items()}
+            routines = asked(connection, book.job("routines", RoutineSample, names=parts))
+            assert {row.verb for row in routines} == {"push", "pop"}
+            ids = place.engine.ids([row.procedure_id for row in routines])
+            reads = asked(connection, book.job("procedures", ReadsSample, {"procedures": ids}))
+            assert {row.procedure_id for row in reads} <= {row.procedure_id for row in routines}
+            assert asked(connection, book.job("deadlock_graphs", GraphSample, {"chars": 200})) is not None
+
+
+def asked(connection: Connection, job: Job) -> list[Any]:
+    """What a probe tells when it is asked by itself."""
+    return records(job.record, connection.fetch(job.bound))
+
+
+BROKER: Final = (
+    "CREATE MESSAGE TYPE shout",
+    "CREATE CONTRACT shouting (shout SENT BY INITIATOR)",
+    "CREATE QUEUE heard",
+    "CREATE QUEUE said",
+    "CREATE SERVICE hears ON QUEUE heard (shouting)",
+    "CREATE SERVICE says ON QUEUE said",
+    "DECLARE @talk uniqueidentifier; BEGIN DIALOG CONVERSATION @talk FROM SERVICE says TO SERVICE 'hears' ON CONTRACT"
+    " shouting WITH ENCRYPTION = OFF; SEND ON CONVERSATION @talk MESSAGE TYPE shout (N'hey')",
+    "DECLARE @talk uniqueidentifier; BEGIN DIALOG CONVERSATION @talk FROM SERVICE says TO SERVICE 'nobody' ON CONTRACT"
+    " shouting WITH ENCRYPTION = OFF; SEND ON CONVERSATION @talk MESSAGE TYPE shout (N'hey')",
+)
+
+
+def test_queues_of_service_broker_are_seen(place: Place) -> None:
+    if not place.sqlserver:
+        pytest.skip("there is no Service Broker")
+    place.run(*BROKER)
+    with watching(place.url) as watched:
+
+        def told(view: View) -> bool:
+            broker = view.server.broker
+            return broker is not None and broker.monitored and broker.transmission is not None
+
+        broker = watched.view(told, timeout=60).server.broker
+    assert broker is not None and broker.transmission is not None
+    assert {(each.name, each.depth.value) for each in broker.queues} >= {("dbo.heard", 1), ("dbo.said", 0)}
+    assert (broker.transmission.enabled, broker.transmission.messages) == (True, 1)
