@@ -32,9 +32,10 @@ check-imports:
 bench: setup ## what qmon costs, as ratios measured here (long); ARGS names a part
 	@$(PYTHON) -m tests.benchmarks $(ARGS)
 
-sqlserver: setup ## the contract on a SQL Server of yours: QMON_TEST_SQLSERVER=mssql://sa:password@localhost/?trust=yes; ten minutes
+sqlserver: ## the contract on a SQL Server of yours: QMON_TEST_SQLSERVER=mssql://sa:password@localhost/?trust=yes; ten minutes
 	@test -n "$$QMON_TEST_SQLSERVER" || { echo "QMON_TEST_SQLSERVER names no server, such as mssql://sa:password@localhost/?trust=yes" >&2; exit 2; }
-	@$(PYTHON) -m pytest -n 0 -v -rA --tb=short -k sqlserver tests/contract/test_anywhere.py tests/contract/test_anywhere_verdicts.py $(ARGS)
+	@.ci/setup contract
+	@exec $(PYTHON) -m pytest -n 0 -v -p tests.contract.anywhere_run --tb=short --durations=5 -k sqlserver tests/contract/test_anywhere*.py $(ARGS)
 
 soak: setup ## long runs: every design under fire, a server frozen and killed, actions killed half-way; ARGS are handed on
 	@$(PYTHON) -m tests.soak $(ARGS)

@@ -46,7 +46,13 @@ def test_without_root_it_says_what_to_run(bare: Path) -> None:
     assert not (bare / ".venv").exists()
 
 
+def test_the_contract_on_a_sql_server_needs_no_java(bare: Path) -> None:
+    (line,) = setup(bare, "contract").stderr.splitlines()
+    assert "unixodbc" in line.split()
+    assert not {"tmux", "pgbouncer", "default-jre-headless"} & set(line.split())
+
+
 def test_a_level_it_does_not_know_is_refused(bare: Path) -> None:
     done = setup(bare, "everything")
     assert done.returncode == 2
-    assert done.stderr == "usage: .ci/setup demo|test\n"
+    assert done.stderr == "usage: .ci/setup demo|contract|test\n"

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
+import pytest
+
 from qmon.engines.base import Bound, Connection, Engine, Session, Statement, Target
 from qmon.engines.registry import engine_for
 from qmon.model.layout import Layout, TableName
@@ -169,6 +171,11 @@ def rows(connection: Connection, text: str) -> tuple[Row, ...]:
 def held_by_popper(layout: Layout) -> Layout:
     """The layout, said to keep its session while it works."""
     return layout if layout.owner is None else replace(layout, owner=replace(layout.owner, held_while_working=True))
+
+
+def some(designs: Sequence[str], light: Sequence[str]) -> list[object]:
+    """Designs to try a test on; all but the ``light`` ones are ``heavy``."""
+    return [pytest.param(each, marks=() if each in light else pytest.mark.heavy) for each in designs]
 
 
 class RolledBackError(Exception):

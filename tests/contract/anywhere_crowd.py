@@ -24,7 +24,7 @@ LEDGER: Final = (
     "CREATE TABLE popped (message varchar(20) NOT NULL, subscriber int NOT NULL)",
 )
 _IDLE_S: Final = 0.005
-_GONE: Final = {
+KILL: Final = {
     "postgres": "SELECT pg_terminate_backend({session}) AS ended",
     "sqlserver": "KILL {session}",
 }
@@ -156,7 +156,7 @@ class Crowd:
     def _kill(self, connection: Connection) -> None:
         with contextlib.suppress(IndexError, QueryFailed):  # it may have gone by itself
             session = self._chance.choice(list(self._sessions.values()))
-            text = _GONE[self.place.engine.name].format(session=session)
+            text = KILL[self.place.engine.name].format(session=session)
             if self.place.sqlserver:
                 execute(connection, text)
             else:

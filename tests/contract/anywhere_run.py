@@ -130,8 +130,17 @@ def _many(run: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session: pytest.Session) -> Iterator[None]:
     """Note what is run; a whole run that has left files out has failed."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def end(number: int, frame: object) -> None:
+        """Once: what comes while we clean up is ignored. Where the driver swallows it, the run ends after the test."""
+        session.shouldstop = f"ended by {signal.Signals(number).name}"
+        for each in signals:
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for each in signals:
+        signal.signal(each, end)
     with noted():
         result = yield
     if _whole(session.config) and any(left_out(*server, sent) for server, sent in SENT.items()):

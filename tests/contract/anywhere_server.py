@@ -5,22 +5,26 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Final
+from typing import Final, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from qmon.engines.base import Connection
-from qmon.errors import QmonError, QueryFailed
+from qmon.errors import QmonError, QueryFailed, Unreachable
 from tests.contract.anywhere import Place, execute, rows
 from tests.contract.watching import target_of
+
+T = TypeVar("T")
 
 SIGN: Final = "qmon_test_"
 """What the names of all databases and logins of tests begin with."""
 ROLES: Final = ("qmon_operator", "qmon_monitor")
 """What ``qmon setup`` makes for a whole server: a role of the server on SQL Server, both roles on PostgreSQL."""
 _NUMBERS: Final = count(1)
+_STARTING_S: Final = 60.0
+"""A container that has just been started does not answer yet, or not to this login."""
 _WITHIN_S: Final = 30.0
 """Sessions that were ended take a moment to go, and what they use cannot be dropped before."""
 
@@ -46,7 +50,7 @@ class _Ways:
     there: str
 
 
-_WAYS: Final = {
+WAYS: Final = {
     "postgres": _Ways(
         home="postgres",
         schema="public",
@@ -106,8 +110,8 @@ class Server:
     def __init__(self, url: str) -> None:
         self.sign = f"{SIGN}{secrets.token_hex(4)}_"
         self._url = url
-        self._ways = _WAYS[str(target_of(url).engine)]
-        self._before = self._there()
+        self._ways = WAYS[str(target_of(url).engine)]
+        self._before = _again(self._there, Unreachable, _STARTING_S)
 
     @contextlib.contextmanager
     def database(self, *, row_versions: bool = False) -> Iterator[Place]:
@@ -160,7 +164,7 @@ class Server:
 
     def sweep(self) -> None:
         """Drop what is left of all that was made here: where a test was stopped while it cleaned up."""
-        for name in self.left():
+        for name in sorted(self.left(), key=lambda name: name in ROLES):  # they own nothing once the databases are gone
             if name in ROLES:
                 self._drop(self._ways.drop_role.format(name))
             else:
@@ -187,13 +191,16 @@ class Server:
                 execute(connection, self._ways.forget.format(name))
 
     def _drop(self, text: str) -> None:
-        until = time.monotonic() + _WITHIN_S
-        while True:
-            try:
-                with self._opened() as connection:
-                    execute(connection, text)
-                return
-            except QmonError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.2)
+        _again(lambda: self.run(text), QmonError, _WITHIN_S)
+
+
+def _again(do: Callable[[], T], problem: type[QmonError], within_s: float) -> T:
+    """Do it, and again while that fails so, until it has failed for so many seconds."""
+    until = time.monotonic() + within_s
+    while True:
+        try:
+            return do()
+        except problem:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.2)

@@ -12,10 +12,29 @@ from tests.contract.anywhere import Place
 from tests.contract.anywhere_server import Server
 
 SQLSERVER: Final = "QMON_TEST_SQLSERVER"
-"""The variable that names a SQL Server, as the URL of a login that may do everything there."""
+"""The variable that names a SQL Server, as the URL of a login that may do everything there: see docs/sql-server.md."""
 POSTGRES: Final = "QMON_TEST_POSTGRES"
-"""The variable that names a PostgreSQL, as that of a superuser; without it one is started."""
+"""The variable that names a PostgreSQL, as that of a superuser; without it one is started, and what is heavy is left
+out: other tests have it."""
 KINDS: Final = ("postgres", "sqlserver", "sqlserver with row versions")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is ``heavy`` on our own PostgreSQL, what is ``once`` in the second kind of SQL Server, and where
+    there is no SQL Server its tests."""
+    left = [item for item in items if _left_out(item)]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
+
+
+def _left_out(item: pytest.Item) -> bool:
+    kind = (
+        item.callspec.params.get("anywhere") if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ""
+    )
+    if kind == "postgres":
+        return item.get_closest_marker("heavy") is not None and POSTGRES not in os.environ
+    again = kind == KINDS[2] and item.get_closest_marker("once") is not None
+    return again or (kind in KINDS and not os.environ.get(SQLSERVER))
 
 
 @pytest.fixture(scope="session")
@@ -39,15 +58,18 @@ def _tidy(url: str) -> Iterator[Server]:
 @pytest.fixture(params=KINDS)
 def anywhere(request: pytest.FixtureRequest) -> Server:
     """Each server that there is; SQL Server comes twice, see ``place``."""
-    name = "postgres_server" if request.param == "postgres" else "sqlserver_server"
-    if name == "sqlserver_server" and not os.environ.get(SQLSERVER):
-        pytest.skip(f"no SQL Server at hand: {SQLSERVER} names one, such as mssql://sa:password@localhost/?trust=yes")
-    found: Server = request.getfixturevalue(name)
+    found: Server = request.getfixturevalue("postgres_server" if request.param == "postgres" else "sqlserver_server")
     return found
 
 
 @pytest.fixture
 def place(anywhere: Server, request: pytest.FixtureRequest) -> Iterator[Place]:
     """A fresh database on each of them; on SQL Server without row versions, and with them."""
-    with anywhere.database(row_versions="row versions" in request.node.callspec.params["anywhere"]) as found:
+    with anywhere.database(row_versions=request.node.callspec.params["anywhere"] == KINDS[2]) as found:
         yield found
+
+
+@pytest.fixture
+def whole(request: pytest.FixtureRequest) -> bool:
+    """Whether a test takes every design, and not some of each kind."""
+    return request.node.callspec.params["anywhere"] != "postgres" or POSTGRES in os.environ

@@ -20,7 +20,7 @@ from qmon.operate.operator import Operator
 from qmon.operate.repair import Repair, prepare_repair
 from qmon.operate.ring_faults import MIN_AGE_S
 from qmon.pipeline.archived import archive_of, read, survey
-from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
+from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows, some
 from tests.contract.operating import YES, applied
 from tests.contract.watching import watching
 from tests.facts import wait_until
@@ -66,7 +66,7 @@ def table(place: Place, layout: Layout) -> str:
     return place.engine.quote(layout.table.parts)
 
 
-def whole(place: Place, layout: Layout) -> list[str]:
+def every_row(place: Place, layout: Layout) -> list[str]:
     """Every row of the queue as it is, in no order."""
     names = [layout.table, *([] if layout.data_table is None else [layout.data_table])]
     found: list[Row] = []
@@ -109,22 +109,22 @@ def test_stuck_messages_are_counted_requeued_purged_and_put_back(
 
 
 def test_what_is_requeued_in_every_design_with_states_is_popped_next_and_an_undo_puts_all_back(
-    place: Place, operator: Operator, connection: Connection
+    place: Place, operator: Operator, connection: Connection, *, whole: bool
 ) -> None:
-    for design in STATES:
+    for design in STATES if whole else ("flag", "batch_fast"):
         layout = replace(place.made(design), owner=None, timeout_s=0.0)
         place.push(connection, layout, 3)
         taken = place.pop(connection, layout)
         assert taken is not None and message(taken) == "m0"
         if design.startswith("batch"):  # popped when it was due, and due later than those that came meanwhile
             place.run(f"UPDATE {table(place, layout)} SET queue_date_time = {{in_an_hour}} WHERE status = 1")
-        before = whole(place, layout)
+        before = every_row(place, layout)
         choice = Choice(state="done" if design == "flag" else None, owner_states=ANY_OWNER)
         again = applied(operator.requeue(layout, choice))
         assert finished(again) == 1, design
-        assert whole(place, layout) != before
+        assert every_row(place, layout) != before
         assert finished(applied(operator.undo(again.operation))) == 1, design
-        assert whole(place, layout) == before, design
+        assert every_row(place, layout) == before, design
         assert finished(applied(operator.requeue(layout, choice))) == 1, design
         assert place.popped(connection, layout) == ["m0", "m1", "m2"], design
 
@@ -141,21 +141,21 @@ def test_a_requeue_puts_a_message_before_the_first_by_the_number_that_pops_go_by
 
 
 def test_a_purge_and_its_undo_in_every_design_but_rings(
-    place: Place, operator: Operator, connection: Connection
+    place: Place, operator: Operator, connection: Connection, *, whole: bool
 ) -> None:
-    for design in (*STATES, *DELETING):
+    for design in (*STATES, *DELETING) if whole else ("status", "batch_split", "heap", "pending"):
         layout = place.made(design)
         place.push(connection, layout, 3)
-        before = whole(place, layout)
+        before = every_row(place, layout)
         prepared = operator.purge(layout, Choice())
         if design == "heap" and place.sqlserver:
             assert "nothing makes a row" in (prepared.plan.refused or "")
             continue
         gone = applied(prepared)
         assert finished(gone) == 3, design
-        assert whole(place, layout) == [], design
+        assert every_row(place, layout) == [], design
         assert finished(applied(operator.undo(gone.operation))) == 3, design
-        assert whole(place, layout) == before, design
+        assert every_row(place, layout) == before, design
         assert sorted(place.popped(connection, layout)) == ["m0", "m1", "m2"], design
 
 
@@ -195,15 +195,15 @@ def test_rows_with_a_trigger_that_writes_elsewhere_are_counted_right_and_come_ba
     layout = replace(JOB, table=TableName(place.schema, "jobs"))
     place.run(JOBS, "CREATE TABLE notes (id int NOT NULL)", *WRITERS[place.engine.name])
     place.run("INSERT INTO jobs VALUES (1, 1, 0, 'a'), (2, 2, 0, 'b'), (3, 3, 1, 'c')")
-    before = whole(place, layout)
+    before = every_row(place, layout)
     gone = applied(operator.purge(layout, Choice()))
     assert finished(gone) == 2
     assert (place.count("jobs"), place.count("notes")) == (1, 2)
     assert finished(applied(operator.undo(gone.operation))) == 2
-    assert whole(place, layout) == before
+    assert every_row(place, layout) == before
 
 
-@pytest.mark.parametrize("design", DELETING)
+@pytest.mark.parametrize("design", some(DELETING, ("heap", "fifo")))
 def test_what_an_open_transaction_holds_is_requeued_by_ending_its_session(
     place: Place, operator: Operator, connection: Connection, design: str
 ) -> None:
@@ -261,9 +261,9 @@ def test_paused_pushers_are_told_and_refused_until_they_may_go_on(
 
 
 def test_both_sides_of_every_design_are_paused_and_go_on(
-    place: Place, operator: Operator, connection: Connection
+    place: Place, operator: Operator, connection: Connection, *, whole: bool
 ) -> None:
-    for design in DESIGNS:
+    for design in DESIGNS if whole else ("status", "heap", "ring_subscribers"):
         layout = place.made(design)
         place.push(connection, layout, 1)
         for side in Side:
@@ -307,17 +307,18 @@ def test_a_gate_on_a_table_of_somebody_else_refuses_inserts_while_a_pause_lasts(
 # -------------------------------------------------------------------------------------- rings, sessions, archives
 
 
-@pytest.mark.parametrize("design", RINGS)
+@pytest.mark.parametrize("design", some(RINGS, ("ring", "ring_subscribers")))
 def test_holes_and_orphans_of_a_ring_are_repaired_and_no_message_is_lost(
     place: Place, tmp_path: Path, connection: Connection, design: str
 ) -> None:
     layout = place.made(design, ring_size=16)
     assert layout.ring is not None
-    draw(place, layout.ring.push_sequence, 1)  # a pusher died: 1 is a hole
+    draw(place, layout.ring.push_sequence, 1)  # a pusher died with the first number
     place.push(connection, layout, 3)
-    draw(place, layout.ring.pop_sequence, 3)  # poppers died with 1, 2 and 3
+    draw(place, layout.ring.pop_sequence, 3)  # poppers died with the first three
     prepared = planned(place, tmp_path, layout, 3)
-    assert "holes 1; orphans 2, 3" in prepared.plan.predicate
+    first = 0 if place.sqlserver else 1
+    assert f"holes {first}; orphans {first + 1}, {first + 2}" in prepared.plan.predicate
     assert finished(applied(prepared)) == 3
     assert sorted(place.popped(connection, layout)) == ["m0", "m1", "m2"]
     assert prepare_repair(place.desk(tmp_path), layout).plan.refused
@@ -331,7 +332,13 @@ def test_an_orphan_that_has_been_popped_since_the_plan_is_left_alone(
     place.push(connection, layout, 2)
     draw(place, layout.ring.pop_sequence, 1)
     prepared = planned(place, tmp_path, layout, 1)
-    assert sorted(place.popped(connection, layout)) == ["m0", "m1"]  # as rings heal
+    found: list[str] = []
+
+    def healed() -> bool:
+        found.extend(place.popped(connection, layout))
+        return len(found) == 2
+
+    wait_until(healed, what="the orphan is popped, too")
     result = applied(prepared)
     assert (result.done, result.skipped, result.changed) == (0, 0, 1)
 
@@ -383,7 +390,7 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
     assert [each.kind for each in operator.operations()] == [Kind.END_BLOCKER]
 
 
-@pytest.mark.parametrize("design", ARCHIVING)
+@pytest.mark.parametrize("design", some(ARCHIVING, ("flag", "batch_split")))
 def test_done_messages_are_archived_and_can_be_read_there(place: Place, connection: Connection, design: str) -> None:
     layout = place.made(design)
     place.push(connection, layout, 5)

@@ -27,6 +27,8 @@ from tests.contract.anywhere import Place, execute, rolled_back
 from tests.contract.watching import watching
 from tests.queues import DESIGNS
 
+pytestmark = pytest.mark.once  # qmon polls in READ UNCOMMITTED, which knows no row versions
+
 TABLES: Final = (
     # Sought by states, due times and priorities.
     "CREATE TABLE tasks (id int {identity} NOT NULL PRIMARY KEY, state int NOT NULL, run_at {time} NOT NULL,"
@@ -222,7 +224,8 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
             ids = place.engine.ids([row.procedure_id for row in routines])
             reads = asked(connection, book.job("procedures", ReadsSample, {"procedures": ids}))
             assert {row.procedure_id for row in reads} <= {row.procedure_id for row in routines}
-            assert asked(connection, book.job("deadlock_graphs", GraphSample, {"chars": 200})) is not None
+            graphs = asked(connection, book.job("deadlock_graphs", GraphSample, {"chars": 200}))
+            assert all(row.session != row.blocker for row in graphs)
 
 
 def asked(connection: Connection, job: Job) -> list[Any]:
@@ -252,9 +255,9 @@ def test_queues_of_service_broker_are_seen(place: Place) -> None:
 
         def told(view: View) -> bool:
             broker = view.server.broker
-            return broker is not None and broker.monitored and broker.transmission is not None
+            if broker is None or broker.transmission is None or not broker.monitored:
+                return False
+            depths = {each.name: each.depth.value for each in broker.queues}
+            return (depths, broker.transmission.messages) == ({"dbo.heard": 1, "dbo.said": 0}, 1)
 
-        broker = watched.view(told, timeout=60).server.broker
-    assert broker is not None and broker.transmission is not None
-    assert {(each.name, each.depth.value) for each in broker.queues} >= {("dbo.heard", 1), ("dbo.said", 0)}
-    assert (broker.transmission.enabled, broker.transmission.messages) == (True, 1)
+        assert watched.view(told, timeout=60).failures == ()

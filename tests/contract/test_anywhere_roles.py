@@ -25,8 +25,10 @@ from tests.cli.calling import call
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_server import Login, Server
 from tests.contract.operating import YES, applied
-from tests.contract.test_anywhere_actions import draw, finished, planned, whole
+from tests.contract.test_anywhere_actions import draw, every_row, finished, planned
 from tests.contract.watching import watching
+
+pytestmark = pytest.mark.once
 
 ANYBODY: Final = Choice(owner_states=frozenset(OwnerState))
 DESIGNS: Final = ("status", "batch_fast", "fifo", "ring")
@@ -148,12 +150,12 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
         # Rows come back under their own numbers, into tables that the operator may not alter.
         assert finished(applied(operator.undo(shop.purged))) == 2
         for design in ("status", "batch_fast"):
-            before = whole(place, layouts[design])
+            before = every_row(place, layouts[design])
             gone = applied(operator.purge(layouts[design], Choice(ids=("3", "4"))))
             assert finished(gone) == 2, design
             assert finished(applied(operator.undo(gone.operation, Choice(ids=("4",))))) == 1, design
             assert finished(applied(operator.undo(gone.operation))) == 1, design
-            assert whole(place, layouts[design]) == before, design
+            assert every_row(place, layouts[design]) == before, design
         again = applied(operator.requeue(layouts["status"], ANYBODY))
         assert finished(again) == 1
         assert finished(applied(operator.undo(again.operation))) == 1
@@ -209,7 +211,7 @@ def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_noth
     place, layouts = shop.place, shop.layouts
     with member(anywhere, place, "monitor") as otto, worker(anywhere, place) as mailer:
         give_what_is_asked_for(anywhere, place, otto)
-        before = {design: whole(place, layout) for design, layout in layouts.items()}
+        before = {design: every_row(place, layout) for design, layout in layouts.items()}
         with (
             mailer.place.opened(application="mailer") as popper,
             rolled_back(popper),
@@ -229,7 +231,7 @@ def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_noth
                 check(connection, place.engine, layouts["batch_fast"])
         for text in (*KEPT_OUT[place.engine.name], "DELETE FROM status", "UPDATE status SET status = 1"):
             refused(otto.place, text)
-        assert {design: whole(place, layout) for design, layout in layouts.items()} == before
+        assert {design: every_row(place, layout) for design, layout in layouts.items()} == before
 
 
 def give_what_is_asked_for(anywhere: Server, place: Place, somebody: Login) -> None:
@@ -271,6 +273,7 @@ def everything(operator: Operator, shop: Shop, session: int) -> dict[str, Prepar
     }
 
 
+@pytest.mark.heavy
 def test_a_watcher_who_loses_sight_of_a_table_is_told_so_until_it_is_given_back(anywhere: Server, shop: Shop) -> None:
     place = shop.place
     with member(anywhere, place, "monitor") as otto:
@@ -284,6 +287,7 @@ def test_a_watcher_who_loses_sight_of_a_table_is_told_so_until_it_is_given_back(
             watched.queue("status", lambda q: q.ready.value == 5 and not q.ready.old and not q.failures, timeout=60)
 
 
+@pytest.mark.heavy
 def test_what_is_printed_for_the_dba_is_all_that_is_needed(anywhere: Server, shop: Shop, tmp_path: Path) -> None:
     place = shop.place
     printed = call("setup", place.url, "--role", "operator", "--print")

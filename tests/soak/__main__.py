@@ -68,6 +68,7 @@ def main() -> None:
     parser.add_argument(
         "--churn", type=float, nargs="?", const=60.0, help="only this: tables made and dropped for so many minutes (60)"
     )
+    parser.add_argument("--contract", action="store_true", help="only this: what make sqlserver tries, on PostgreSQL")
     parser.add_argument("--cluster", action="store_true", help="only this: the pipeline on a standalone cluster")
     parser.add_argument("--rows", type=int, default=200_000, help="rows that these have to do")
     parser.add_argument("--recorders", type=int, default=100, help="times a recorder is killed")
@@ -87,7 +88,9 @@ def main() -> None:
             _under_fire(design, replace(fire, messages=chosen.messages // 10, ring_size=4, asleep=True))
     if chosen.recorders:
         print(recorder_killed(chosen.recorders), flush=True)
-    _rates(chosen.designs)
+    if chosen.designs == list(DESIGNS):
+        _long("tests/contract/test_rates.py", "tests/contract/test_anywhere_cleaning.py")
+        _contract()
     if chosen.hangs:
         print(_hangs(chosen.hangs), flush=True)
     if chosen.sessions:
@@ -125,6 +128,9 @@ def _alone(chosen: argparse.Namespace) -> bool:
         for line in hostile(chosen.hostile, chosen.seed or 0, chosen.minutes):
             print(line, flush=True)
         return True
+    if chosen.contract:
+        _contract()
+        return True
     if chosen.cluster:
         print(same_on_a_cluster(), flush=True)
         return True
@@ -156,12 +162,17 @@ def _line(done: Soaked, fire: Fire) -> str:
     )  # fmt: skip
 
 
-def _rates(designs: list[str]) -> None:
-    """Rates under rollbacks and crashes, where all designs are asked for; pytest prints its lines."""
-    if designs != list(DESIGNS):
-        return
-    asked = [sys.executable, "-m", "pytest", "-q", "tests/contract/test_rates.py"]
-    subprocess.run(asked, env=os.environ | {"QMON_LONG": "1"}, check=True)
+def _long(*files: str, **environment: str) -> None:
+    """The long forms of tests; pytest prints its lines."""
+    asked = [sys.executable, "-m", "pytest", "-q", *files]
+    subprocess.run(asked, env=os.environ | {"QMON_LONG": "1"} | environment, check=True)
+
+
+def _contract() -> None:
+    """All that ``make sqlserver`` tries on a SQL Server, on a PostgreSQL; every SQL file is run there."""
+    files = sorted(str(path) for path in Path("tests/contract").glob("test_anywhere*.py"))
+    with EmbeddedServer() as server:
+        _long("-p", "tests.contract.anywhere_run", "-k", "postgres", *files, QMON_TEST_POSTGRES=server.url("postgres"))
 
 
 def _acts_killed(kills: int, rows: int) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -11,6 +13,7 @@ from qmon.engines import queries
 from qmon.engines.base import EngineName, Query
 from qmon.engines.queries import Name, SqlFile
 from qmon.engines.sqlfile import parse
+from qmon.engines.sqlserver import _version as version
 from qmon.engines.sqltext import QueryFileError
 from qmon.errors import BadInput
 
@@ -100,6 +103,70 @@ def test_what_is_for_later_versions_only_is_not_there_before(monkeypatch: pytest
     finally:
         for function in (queries.all_files, queries._by_name, queries.load):
             function.cache_clear()
+
+
+PRODUCTS: Final[dict[EngineName, dict[str, tuple[int, int]]]] = {
+    "postgres": {f"PostgreSQL {major}": (major, 3) for major in range(13, 19)},
+    "sqlserver": {
+        "SQL Server 2008 R2": version("10.50.6000.34"), "SQL Server 2012": version("11.0.7001.0"),
+        "SQL Server 2014": version("12.0.6449.1"), "SQL Server 2016": version("13.0.6300.2"),
+        "SQL Server 2017": version("14.0.3456.2"), "SQL Server 2019": version("15.0.4236.7"),
+        "SQL Server 2022": version("16.0.4135.4"), "SQL Server 2025": version("17.0.1000.7"),
+        "Azure SQL Managed Instance": version("16.0"), "Azure SQL Database": version("100.0"),
+    },
+}  # fmt: skip
+"""Servers, and what counts as the version of each: of the two in Azure what ``catalog/session_watch`` says."""
+
+
+def in_folder(engine: EngineName) -> dict[str, dict[int, str]]:
+    """Every query that has files for several versions, as the folder has them: by the first version of each a path."""
+    folder = Path(str(queries.root()))
+    found: defaultdict[str, dict[int, str]] = defaultdict(dict)
+    for path in (folder / engine).rglob("*.sql"):
+        stem, _, since = path.stem.partition(".since_")
+        kind, *rest = path.relative_to(folder / engine).with_name(stem).parts
+        found["/".join((queries.KINDS[kind], *rest))][int(since or 0)] = f"sql/{path.relative_to(folder).as_posix()}"
+    return {name: files for name, files in found.items() if set(files) != {0}}
+
+
+SEVERAL: Final = [(engine, name, files) for engine in queries.ENGINES for name, files in in_folder(engine).items()]
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "files"), SEVERAL, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_each_version_gets_its_file_and_the_one_before_it_another(
+    engine: EngineName, name: str, files: dict[int, str]
+) -> None:
+    for first in files:
+        if first:
+            taken(engine, name, (first, 0), files, first)
+            taken(engine, name, (first - 1, 99), files, max((each for each in files if each < first), default=None))
+    for product, is_version in PRODUCTS[engine].items():
+        fitting = [each for each in files if each <= is_version[0]]
+        assert "Azure SQL Database" not in product or max(fitting) == max(files)
+        taken(engine, name, is_version, files, max(fitting, default=None))
+
+
+def taken(engine: EngineName, name: str, of: tuple[int, int], files: dict[int, str], wanted: int | None) -> None:
+    """The file of version ``wanted`` is the one for a server of a version; ``None``: there is none for it."""
+    assert queries.exists(engine, name, of) == (wanted is not None)
+    if wanted is None:
+        with pytest.raises(QueryFileError, match=f"no {name} for {engine} before version {min(files)}"):
+            queries.load(engine, name, of)
+    else:
+        (file,) = (each for each in queries.all_files() if each.path == files[wanted])
+        assert queries.load(engine, name, of) == queries.read(file)
+
+
+def test_there_are_files_for_several_versions_of_both_engines() -> None:
+    assert {(engine, max(files)) for engine, _, files in SEVERAL} >= {("sqlserver", 100), ("sqlserver", 16)}
+    assert {engine for engine, *_ in SEVERAL} == set(queries.ENGINES)
+    for name in ("session_watch", "session_act"):
+        text = " ".join(queries.load("sqlserver", f"catalog/{name}", (11, 0)).text.split())
+        assert "CAST(SERVERPROPERTY('EngineEdition') AS int) IN (5, 12) THEN N'100.0'" in text
+        assert "EngineEdition') AS int) = 8 AND CAST(SERVERPROPERTY('ProductVersion')" in text
+        assert "LIKE N'12.%' THEN N'16.0'" in text
 
 
 def test_an_unknown_query_or_design_is_named() -> None:

@@ -1,0 +1,81 @@
+"""What the contract makes on somebody's server is gone afterwards, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from qmon.demo.server import EmbeddedServer
+from tests.contract.anywhere_run import left_out
+from tests.contract.anywhere_server import SIGN, Server
+from tests.facts import query, wait_until
+
+ROOT = Path(__file__).parents[2]
+NAMES = "SELECT datname FROM pg_database UNION ALL SELECT rolname FROM pg_roles"
+INSIDE = f"SELECT 1 FROM pg_stat_activity WHERE datname LIKE '{SIGN}%' AND application_name = 'qmon poll'"
+LIGHT = ("tests/contract/test_anywhere.py::test_a_ring_shows_its_positions", "-k", "postgres")
+ROLES = ("tests/contract/test_anywhere_roles.py", "-k", "postgres and an_operator_by_the_role")
+LONG = "QMON_LONG" in os.environ
+
+
+def contract(server: EmbeddedServer, *arguments: str) -> subprocess.Popen[str]:
+    """A run of the contract on this server, as ``make sqlserver`` starts one."""
+    asked = [sys.executable, "-m", "pytest", "-n", "0", "-p", "tests.contract.anywhere_run", *arguments]
+    environment = os.environ | {"QMON_TEST_POSTGRES": server.url("postgres")}
+    return subprocess.Popen(asked, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.fixture(scope="module")
+def own() -> Iterator[EmbeddedServer]:
+    with EmbeddedServer(settings={"fsync": "off"}) as running:
+        yield running
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT] if LONG else [signal.SIGTERM])
+def test_a_run_that_is_ended_leaves_nothing_behind(own: EmbeddedServer, number: int) -> None:
+    before = sorted(query(own.url(), NAMES))
+    with contract(own, *(ROLES if LONG else LIGHT)) as run:
+        wait_until(lambda: query(own.url(), MADE if LONG else INSIDE), 60, what="it is at work")
+        run.send_signal(number)
+        told = run.communicate(timeout=120)[0]
+    assert run.returncode == pytest.ExitCode.INTERRUPTED, told
+    assert sorted(query(own.url(), NAMES)) == before
+
+
+@pytest.mark.skipif(not LONG, reason="make soak has it")
+def test_a_whole_run_that_has_left_out_files_has_failed_and_names_them(own: EmbeddedServer) -> None:
+    with contract(own, *LIGHT) as run:
+        told = run.communicate(timeout=120)[0]
+    assert "1 passed" in told
+    assert "NOT RUN: action/operate/requeue\n" in told
+    assert "NOT RUN: design/ring/01_table\n" not in told
+    assert run.returncode == pytest.ExitCode.TESTS_FAILED
+
+
+def test_what_was_left_when_a_test_was_stopped_while_it_cleaned_up_is_swept(
+    own: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    server = Server(own.url("postgres"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Server, "_drop", stopped)
+        with pytest.raises(KeyboardInterrupt), server.database() as place, server.login(place):
+            place.run("CREATE ROLE qmon_monitor", "CREATE TABLE mine (id int)", "GRANT SELECT ON mine TO qmon_monitor")
+    assert len(server.left()) == 3
+    server.sweep()
+    assert server.left() == []
+
+
+def test_files_for_later_versions_are_not_asked_for() -> None:
+    assert "probe/replica" not in left_out("sqlserver", (16, 0), ())
+    assert "design/fifo/02_hot_end" not in left_out("sqlserver", (14, 0), ())
+    assert "design/fifo/02_hot_end" in left_out("sqlserver", (15, 0), ())
+    assert "design/fifo/02_hot_end" not in left_out("sqlserver", (15, 0), ["design/fifo/02_hot_end"])
