@@ -28,9 +28,9 @@ def test_every_design_is_installed_pushed_to_popped_from_and_taken_away(place: P
         assert registered(connection, place.engine) == {}
 
 
-def test_every_routine_of_every_design_does_its_work(place: Place) -> None:
+def test_every_routine_of_every_design_does_its_work(place: Place, *, whole: bool) -> None:
     with place.opened() as connection:
-        for design in queries.designs(place.engine.name):
+        for design in queries.designs(place.engine.name) if whole else ("batch_fast", "flag", "ring_classic", "heap"):
             layout = place.made(design)
             use = Statements(place.engine, layout, connection.version)
             pushed = pushed_by_every_way(connection, use)

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from tests.facts import query, wait_until
 ROOT = Path(__file__).parents[2]
 NAMES = "SELECT datname FROM pg_database UNION ALL SELECT rolname FROM pg_roles"
 INSIDE = f"SELECT 1 FROM pg_stat_activity WHERE datname LIKE '{SIGN}%' AND application_name = 'qmon poll'"
+MADE = f"SELECT 1 FROM pg_roles WHERE rolname LIKE '{SIGN}%'"
 LIGHT = ("tests/contract/test_anywhere.py::test_a_ring_shows_its_positions", "-k", "postgres")
 ROLES = ("tests/contract/test_anywhere_roles.py", "-k", "postgres and an_operator_by_the_role")
 LONG = "QMON_LONG" in os.environ
@@ -31,26 +31,20 @@ def contract(server: EmbeddedServer, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(asked, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-@pytest.fixture(scope="module")
-def own() -> Iterator[EmbeddedServer]:
-    with EmbeddedServer(settings={"fsync": "off"}) as running:
-        yield running
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT] if LONG else [signal.SIGTERM])
-def test_a_run_that_is_ended_leaves_nothing_behind(own: EmbeddedServer, number: int) -> None:
-    before = sorted(query(own.url(), NAMES))
-    with contract(own, *(ROLES if LONG else LIGHT)) as run:
-        wait_until(lambda: query(own.url(), MADE if LONG else INSIDE), 60, what="it is at work")
+def test_a_run_that_is_ended_leaves_nothing_behind(server: EmbeddedServer, number: int) -> None:
+    before = sorted(query(server.url(), NAMES))
+    with contract(server, *(ROLES if LONG else LIGHT)) as run:
+        wait_until(lambda: query(server.url(), MADE if LONG else INSIDE), 60, what="it is at work")
         run.send_signal(number)
         told = run.communicate(timeout=120)[0]
     assert run.returncode == pytest.ExitCode.INTERRUPTED, told
-    assert sorted(query(own.url(), NAMES)) == before
+    assert sorted(query(server.url(), NAMES)) == before
 
 
 @pytest.mark.skipif(not LONG, reason="make soak has it")
-def test_a_whole_run_that_has_left_out_files_has_failed_and_names_them(own: EmbeddedServer) -> None:
-    with contract(own, *LIGHT) as run:
+def test_a_whole_run_that_has_left_out_files_has_failed_and_names_them(server: EmbeddedServer) -> None:
+    with contract(server, *LIGHT) as run:
         told = run.communicate(timeout=120)[0]
     assert "1 passed" in told
     assert "NOT RUN: action/operate/requeue\n" in told
@@ -59,19 +53,19 @@ def test_a_whole_run_that_has_left_out_files_has_failed_and_names_them(own: Embe
 
 
 def test_what_was_left_when_a_test_was_stopped_while_it_cleaned_up_is_swept(
-    own: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+    server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    server = Server(own.url("postgres"))
+    mine = Server(server.url("postgres"))
     with monkeypatch.context() as patch:
         patch.setattr(Server, "_drop", stopped)
-        with pytest.raises(KeyboardInterrupt), server.database() as place, server.login(place):
+        with pytest.raises(KeyboardInterrupt), mine.database() as place, mine.login(place):
             place.run("CREATE ROLE qmon_monitor", "CREATE TABLE mine (id int)", "GRANT SELECT ON mine TO qmon_monitor")
-    assert len(server.left()) == 3
-    server.sweep()
-    assert server.left() == []
+    assert len(mine.left()) == 3
+    mine.sweep()
+    assert mine.left() == []
 
 
 def test_files_for_later_versions_are_not_asked_for() -> None:

@@ -205,6 +205,7 @@ def misused(owner: Place, operator: Place) -> None:
     assert owner.ask("SELECT COUNT(*) FROM sys.tables") == before
 
 
+@pytest.mark.heavy
 def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_nothing(
     anywhere: Server, shop: Shop, tmp_path: Path
 ) -> None:
