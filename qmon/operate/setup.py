@@ -110,7 +110,7 @@ def script(engine: Engine, steps: Sequence[Step]) -> str:
     if engine.name != "sqlserver":
         return "\n".join(f"-- {step.purpose}\n{step.text};\n" for step in steps)
     if any(line.strip().upper() == "GO" for step in steps for line in step.text.splitlines()):
-        raise BadInput("a script for SQL Server cannot hold a name with a line GO in it; qmon setup without --print can")
+        raise BadInput("a script for SQL Server cannot hold a name with a line GO in it; without --print it works")
     return "\n".join(f"-- {step.purpose}\n{step.text}\nGO\n" for step in steps)
 
 

@@ -111,7 +111,8 @@ class Server:
         self.sign = f"{SIGN}{secrets.token_hex(4)}_"
         self._url = url
         self._ways = WAYS[str(target_of(url).engine)]
-        self._before = _again(self._there, Unreachable, _STARTING_S)
+        self._roles: frozenset[str] = frozenset()
+        _again(self._there, Unreachable, _STARTING_S)
 
     @contextlib.contextmanager
     def database(self, *, row_versions: bool = False) -> Iterator[Place]:
@@ -148,14 +149,13 @@ class Server:
     @contextlib.contextmanager
     def roles(self, place: Place) -> Iterator[None]:
         """Roles of the whole server that ``qmon setup`` makes meanwhile, from this database, are dropped afterwards."""
-        before = self._there()
+        self._roles |= frozenset(ROLES) - self._there()
         try:
             yield
         finally:
-            for name in ROLES:
-                if name in self._there() - before:
-                    self._forget(place, name)
-                    self._drop(self._ways.drop_role.format(name))
+            for name in sorted(self._roles & self._there()):
+                self._forget(place, name)
+                self._drop(self._ways.drop_role.format(name))
 
     def run(self, text: str) -> None:
         """A statement that concerns the whole server, by whoever may do everything."""
@@ -173,7 +173,7 @@ class Server:
 
     def left(self) -> list[str]:
         """What was made here and is still there, by name."""
-        return sorted(name for name in self._there() - self._before if name in ROLES or name.startswith(self.sign))
+        return sorted(name for name in self._there() if name in self._roles or name.startswith(self.sign))
 
     def _place(self, database: str) -> Place:
         return Place(urlunsplit(urlsplit(self._url)._replace(path=f"/{database}")), self._ways.schema)

@@ -61,7 +61,7 @@ def test_what_was_left_when_a_test_was_stopped_while_it_cleaned_up_is_swept(
     mine = Server(server.url("postgres"))
     with monkeypatch.context() as patch:
         patch.setattr(Server, "_drop", stopped)
-        with pytest.raises(KeyboardInterrupt), mine.database() as place, mine.login(place):
+        with pytest.raises(KeyboardInterrupt), mine.database() as place, mine.roles(place), mine.login(place):
             place.run("CREATE ROLE qmon_monitor", "CREATE TABLE mine (id int)", "GRANT SELECT ON mine TO qmon_monitor")
     assert len(mine.left()) == 3
     mine.sweep()
