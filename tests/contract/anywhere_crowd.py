@@ -12,18 +12,26 @@ import time
 from typing import Final
 
 from qmon.engines.base import Connection, Value
-from qmon.errors import ConnectionLost, QueryFailed
+from qmon.errors import QueryFailed, Unreachable
 from qmon.model.layout import Layout
 from qmon.workload.statements import Statements
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
 
 PUSHERS: Final = 4
 POPPERS: Final = 12
+NAMES: Final = (*(f"pusher{n}" for n in range(PUSHERS)), *(f"popper{n}" for n in range(POPPERS)))
 LEDGER: Final = (
     "CREATE TABLE pushed (message varchar(20) NOT NULL)",
     "CREATE TABLE popped (message varchar(20) NOT NULL, subscriber int NOT NULL)",
 )
 _IDLE_S: Final = 0.005
+SESSIONS: Final = {
+    "postgres": "SELECT pid FROM pg_stat_activity WHERE application_name = '{name}' AND datname = current_database()",
+    "sqlserver": (
+        "SELECT s.session_id FROM sys.dm_exec_sessions AS s"
+        " WHERE s.program_name = N'{name}' AND s.database_id = DB_ID()"
+    ),
+}
 KILL: Final = {
     "postgres": "SELECT pg_terminate_backend({session}) AS ended",
     "sqlserver": "KILL {session}",
@@ -39,7 +47,6 @@ class Crowd:
         self.killed = 0
         self._each, self._kills = each, kills
         self._chance = random.Random(seed)
-        self._sessions: dict[str, int] = {}
         self._pushing = PUSHERS
         self._over = threading.Event()
         self._lock = threading.Lock()
@@ -58,8 +65,7 @@ class Crowd:
 
     def run(self) -> None:
         """Push and pop, and kill, until all is pushed; then let everybody end, mend what is left, and pop the rest."""
-        names = [f"pusher{n}" for n in range(PUSHERS)] + [f"popper{n}" for n in range(POPPERS)]
-        threads = [threading.Thread(target=self._alive, args=(name,), daemon=True) for name in names]
+        threads = [threading.Thread(target=self._alive, args=(name,), daemon=True) for name in NAMES]
         for thread in threads:
             thread.start()
         with self.place.opened("killer") as connection:
@@ -70,7 +76,8 @@ class Crowd:
         self._over.set()
         for thread in threads:
             thread.join(60)
-        assert self.problems == []
+        if self.problems:
+            raise self.problems[0]
         self._drain()
 
     def ledger(self) -> tuple[int, int, int]:
@@ -86,18 +93,16 @@ class Crowd:
     # ------------------------------------------------------------------------------------------------- one session
 
     def _alive(self, name: str) -> None:
-        """One pusher or popper, which comes again after its session was killed."""
+        """One pusher or popper, which comes again after its session was killed, be it as it connected."""
         try:
             work = self._push_all if name.startswith("pusher") else self._pop_on
             while True:
-                with contextlib.suppress(ConnectionLost), self.place.opened(application=name) as connection:
-                    self._sessions[name] = connection.session_id
+                with contextlib.suppress(Unreachable), self.place.opened(application=name) as connection:
                     work(connection, name)
                     break
         except BaseException as problem:
             self.problems.append(problem)
         finally:
-            self._sessions.pop(name, None)
             if name.startswith("pusher"):
                 with self._lock:
                     self._pushing -= 1
@@ -154,14 +159,12 @@ class Crowd:
     # --------------------------------------------------------------------------------------------- kill and mend
 
     def _kill(self, connection: Connection) -> None:
-        with contextlib.suppress(IndexError, QueryFailed):  # it may have gone by itself
-            session = self._chance.choice(list(self._sessions.values()))
-            text = KILL[self.place.engine.name].format(session=session)
-            if self.place.sqlserver:
-                execute(connection, text)
-            else:
-                rows(connection, text)
-            self.killed += 1
+        engine = self.place.engine.name
+        found = rows(connection, SESSIONS[engine].format(name=self._chance.choice(NAMES)))
+        for ((session),) in found:
+            with contextlib.suppress(QueryFailed):  # it may have gone by itself
+                execute(connection, KILL[engine].format(session=session))
+                self.killed += 1
 
     def _drain(self) -> None:
         """Pop what is left; what a killed popper had is requeued, or repaired in a ring, until nothing is missing."""

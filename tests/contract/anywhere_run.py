@@ -39,7 +39,6 @@ SPARED: Final[dict[EngineName, dict[str, str]]] = {
         "control/grant_table": "shown, and run by the DBA",
         "control/index_": "shown, and run by the DBA",
         "probe/newest": "on a standby",
-        "probe/scan_whole_state": "foreign partitions have tests of their own",
     },
     "sqlserver": {
         "action/pause/attempt": "it is refused, as it should be",

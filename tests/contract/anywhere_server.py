@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import Final, TypeVar
@@ -39,11 +39,11 @@ class _Ways:
 
     home: str
     schema: str
-    create: Sequence[str]
+    create: str
     row_versions: str
     drop: str
     login: str
-    enter: Sequence[str]
+    enter: str
     forget: str
     drop_login: str
     drop_role: str
@@ -54,11 +54,11 @@ WAYS: Final = {
     "postgres": _Ways(
         home="postgres",
         schema="public",
-        create=('CREATE DATABASE "{0}"',),
+        create='CREATE DATABASE "{0}"',
         row_versions="",
         drop='DROP DATABASE IF EXISTS "{0}" WITH (FORCE)',
         login="CREATE ROLE \"{0}\" LOGIN PASSWORD '{1}'",
-        enter=(),
+        enter="",
         forget='DROP OWNED BY "{0}"',
         drop_login='DROP ROLE IF EXISTS "{0}"',
         drop_role='DROP ROLE IF EXISTS "{0}"',
@@ -67,7 +67,7 @@ WAYS: Final = {
     "sqlserver": _Ways(
         home="master",
         schema="dbo",
-        create=("CREATE DATABASE [{0}]", "ALTER DATABASE [{0}] SET RECOVERY SIMPLE"),
+        create="CREATE DATABASE [{0}]",
         row_versions="ALTER DATABASE [{0}] SET READ_COMMITTED_SNAPSHOT {1}",
         # In one batch, so that nobody takes the place of the single user in between.
         drop="""
@@ -77,7 +77,7 @@ WAYS: Final = {
                 DROP DATABASE [{0}];
             END""",
         login="CREATE LOGIN [{0}] WITH PASSWORD = N'{1}'",
-        enter=("CREATE USER [{0}] FOR LOGIN [{0}]",),
+        enter="CREATE USER [{0}] FOR LOGIN [{0}]",
         forget="",
         drop_login="""
             DECLARE @kill nvarchar(max);
@@ -123,8 +123,7 @@ class Server:
         ways, name = self._ways, f"{self.sign}{next(_NUMBERS)}"
         try:
             with self._opened() as connection:
-                for text in ways.create:
-                    execute(connection, text.format(name))
+                execute(connection, ways.create.format(name))
                 if ways.row_versions:
                     execute(connection, ways.row_versions.format(name, "ON" if row_versions else "OFF"))
             yield self._place(name)
@@ -138,9 +137,8 @@ class Server:
         try:
             with self._opened() as connection:
                 execute(connection, ways.login.format(name, password))
-            with place.opened() as connection:
-                for text in ways.enter:
-                    execute(connection, text.format(name))
+            if ways.enter:
+                place.run(ways.enter.format(name))
             yield Login(name, place.seen_by(name, password))
         finally:
             self._forget(place, name)

@@ -97,12 +97,9 @@ def completed_by_every_way(connection: Connection, use: Statements, pushed: int)
 def popped_by_every_way(place: Place, connection: Connection, use: Statements, pushed: int) -> None:
     """Of the other designs: pop one and many, until nothing comes."""
     layout = use.layout
-    for subscriber in range(1, 1 + max(1, len(layout.ring.subscribers) if layout.ring is not None else 1)):
-        one = (
-            use.bound("pop_subscriber", {"subscriber": subscriber})
-            if layout.ring and layout.ring.subscribers
-            else use.bound("pop")
-        )
+    several = len(layout.ring.subscribers) if layout.ring is not None else 0
+    for subscriber in range(1, 1 + max(1, several)):
+        one = use.bound("pop_subscriber", {"subscriber": subscriber}) if several else use.bound("pop")
         found = list(connection.fetch(one).rows)
         if use.has("pop_batch"):
             found += connection.fetch(use.bound("pop_batch", {"limit": 10})).rows

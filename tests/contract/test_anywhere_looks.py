@@ -20,7 +20,10 @@ from qmon.monitor.catalog import Catalog
 from qmon.monitor.checkup import checkup
 from qmon.monitor.discovery import discover
 from qmon.monitor.jobs import Book, Job
+from qmon.monitor.own_use import OwnUses
+from qmon.monitor.queue_probes import Spec
 from qmon.monitor.resolve import resolve
+from qmon.monitor.scan import Scan
 from qmon.monitor.source import Focus
 from qmon.workload.statements import Statements
 from tests.contract.anywhere import Place, execute, rolled_back
@@ -214,6 +217,11 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
         found = resolve(connection, place.engine, [])
         book = Book(place.engine, connection.version)
         ids = place.engine.ids([found.facts["status"].table_id])
+        for each in (place.made("heap"), layout):  # as where rows cannot be read range by range
+            facts = resolve(connection, place.engine, []).facts[each.queue]
+            scan = Scan(book, Spec(each, facts), ())
+            scan.step(connection, OwnUses(), 16)
+            assert (scan.done, scan.count(60.0).ready) == (True, 1 if each is layout else 0)
         (readable,) = asked(connection, book.job("readable", ReadableSample, {"tables": ids}))
         assert readable.readable
         if place.sqlserver:

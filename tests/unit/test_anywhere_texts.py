@@ -15,7 +15,7 @@ from tests.contract import test_anywhere_actions as actions
 from tests.contract import test_anywhere_looks as looks
 from tests.contract import test_anywhere_roles as roles
 from tests.contract.anywhere import WORDS
-from tests.contract.anywhere_crowd import KILL, LEDGER
+from tests.contract.anywhere_crowd import KILL, LEDGER, SESSIONS
 from tests.contract.anywhere_server import WAYS
 
 PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
@@ -24,11 +24,11 @@ PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
 
 def texts() -> Iterator[str]:
     """The statements that are written down as they are sent, or nearly so."""
-    for text in astuple(WAYS["sqlserver"]):
-        yield from (each.format("qmon_test_1", "x") for each in ([text] if isinstance(text, str) else text))
+    yield from (text.format("qmon_test_1", "x") for text in astuple(WAYS["sqlserver"]))
     made = (*LEDGER, actions.JOBS, *actions.WRITERS["sqlserver"], *looks.TABLES, *looks.ROWS, *roles.SECRETS)
     yield from (text.format(**WORDS["sqlserver"]) for text in made)
     yield from looks.BROKER
+    yield SESSIONS["sqlserver"].format(name="popper1")
     yield KILL["sqlserver"].format(session=51)
     yield from roles.KEPT_OUT["sqlserver"]
     yield from (text.format("x") for text in roles.WORKERS["sqlserver"])
