@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -176,6 +177,49 @@ def test_who_may_only_push_and_pop_heals_a_ring_too(database: str, layout: Layou
         finally:
             raw.execute(f"DROP OWNED BY {role}")
             raw.execute(f"DROP ROLE {role}")
+
+
+def dead_pusher(database: str, count: int) -> None:
+    """Leave so many holes."""
+    with opened(database) as dying:
+        for _ in range(count):
+            draw(dying, "push_seq")
+        end(database, dying)
+
+
+def test_pushers_that_wait_in_open_transactions_do_not_wait_for_the_end_of_each_other(
+    database: str, layout: Layout, a: Connection, b: Connection
+) -> None:
+    dead_pusher(database, 40)  # both find the slots of holes in their way
+
+    def pushed(connection: Connection, wait_ms: int = 10_000) -> object:
+        return call(connection, layout, "push", f"'m', {wait_ms}, p_null_when_full => true")[0][0]
+
+    with a.transaction(), b.transaction(), ThreadPoolExecutor() as pool:
+        assert [pushed(each, 0) for each in (a, b)] == [None, None]  # either may have a number now
+        assert sorted(map(str, pool.map(pushed, (a, b)))) == ["41", "42"]
+    assert drained(b, layout) == ["m", "m"]
+
+
+def test_a_number_that_a_waiting_pusher_may_still_use_is_no_hole(
+    database: str, layout: Layout, a: Connection, b: Connection
+) -> None:
+    push(b, layout, "m1")
+    dead_pusher(database, 39)
+    with ThreadPoolExecutor() as pool:
+        with a.transaction():
+            draw(a, "push_seq")
+            dead_pusher(database, 1)
+            waiting = pool.submit(call, a, layout, "push", "'m41', 20000")  # for the slot of m1
+            wait_until(lambda: call(b, layout, "fill_hole", "2, 0") == ((True,),), what="a smaller number is a hole")
+            assert call(b, layout, "fill_hole", "42, 50") == ((False,),)
+            assert pop(layout, b) == ["m1"]
+            if layout.design == "ring_subscribers":
+                call(b, layout, "pop", "2, 0")
+            assert waiting.result() == ((41,),)
+            assert call(b, layout, "fill_hole", "42, 50") == ((False,),)
+        assert call(b, layout, "fill_hole", "42, 0") == ((True,),)
+    assert pop(layout, b, 1000) == ["m41"]
 
 
 @pytest.mark.parametrize("design", MENDED)

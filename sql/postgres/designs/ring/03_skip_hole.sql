@@ -5,6 +5,11 @@
 -- setting of the session, and the hole is proven when none of them is left. Skipping sets turn to n + size: a pusher
 -- that comes back with this number is refused and draws a new one. SKIP LOCKED: a pusher that is writing the slot now
 -- is no hole.
+--
+-- Pushers that wait for room in open transactions would each wait here for the end of the others. So each says with an
+-- advisory lock, whose keys are the sequence and the lower 32 bits of a number, that it will use no smaller one (see
+-- push); a hole that is smaller does not wait for its end. A savepoint that gives it back a smaller number takes the
+-- lock with it.
 -- {table}     the ring
 -- {skip_hole} the function
 -- {drawing}   function: open transactions that have drawn from a sequence
@@ -26,7 +31,17 @@ BEGIN
     IF v_known[1] = v_name THEN
         v_open := ARRAY(SELECT unnest(v_known[2:] || 'prepared'::text) INTERSECT SELECT unnest(v_open));
     END IF;
-    IF cardinality(v_open) > 0 THEN
+    IF EXISTS (
+        SELECT unnest(v_open)
+        EXCEPT
+        SELECT l.virtualtransaction
+        FROM pg_locks AS l
+        WHERE l.locktype = 'advisory'
+            AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+            AND l.classid = {push_seq!literal}::regclass
+            AND l.objsubid = 2
+            AND (CAST(l.objid AS bigint) - p_number % 4294967296 + 4294967296) % 4294967296 BETWEEN 1 AND 2147483647
+    ) THEN
         PERFORM set_config('qmon.hole', array_to_string(v_name || v_open, ' '), false);
         RETURN false;
     END IF;

@@ -13,6 +13,11 @@
 -- article's test, reference_count = 0, stays: it is true whenever the turn is. The full wait starts at half a
 -- millisecond and doubles up to 20 (the article: 100); it sees new commits in READ COMMITTED only, so at other
 -- isolation levels there is one try.
+--
+-- Who waits says, with an advisory lock of its transaction, that it will use no smaller number than the one it waits
+-- with, so that it does not hinder the proof that a smaller one is a hole (see skip_hole). The lock has two keys, the
+-- sequence and the lower 32 bits of the number; a session that holds 16 advisory locks says nothing more.
+--
 -- {table}      the ring
 -- {data}       the payloads
 -- {push}       the function
@@ -32,6 +37,9 @@ DECLARE
     v_next   bigint;
     v_turn   bigint;
     v_end    timestamptz;
+    v_class  integer := CAST(CAST({push_seq!literal}::regclass AS oid) AS integer);
+    v_from   bigint := 0;
+    v_hole   boolean;
     v_pause  double precision := 0.0005;
 BEGIN
     IF pg_sequence_last_value({push_until!literal}::regclass) > 0
@@ -80,8 +88,21 @@ BEGIN
         END IF;
         -- Full: the slot holds an earlier message that nobody has popped, or waits for one that may never come.
         v_end := coalesce(v_end, clock_timestamp() + p_wait_ms * interval '1 millisecond');
-        IF v_pause > 0.004 AND (coalesce(v_number, v_next) - v_turn) % {size!int} = 0 AND {skip_hole}(v_turn) THEN
-            CONTINUE;
+        IF v_pause > 0.004 THEN
+            v_hole := (coalesce(v_number, v_next) - v_turn) % {size!int} = 0;
+            IF coalesce(v_number, v_next) > v_from AND (v_hole OR v_from = 0) THEN
+                v_from := coalesce(v_number, v_next);
+                PERFORM pg_try_advisory_xact_lock_shared(v_class, CAST(CAST(v_from % 4294967296 AS oid) AS integer))
+                WHERE (
+                    SELECT count(*) < 16
+                    FROM pg_locks AS l
+                    WHERE l.locktype = 'advisory'
+                        AND l.pid = pg_backend_pid()
+                );
+            END IF;
+            IF v_hole AND {skip_hole}(v_turn) THEN
+                CONTINUE;
+            END IF;
         END IF;
         IF clock_timestamp() >= v_end OR current_setting('transaction_isolation') <> 'read committed' THEN
             IF p_null_when_full THEN
