@@ -11,11 +11,12 @@ import pytest
 from qmon.model.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice
 from qmon.monitor.checkup import checkup
+from qmon.monitor.glance import look
 from qmon.operate.operator import Operator
 from tests.cli.calling import call
 from tests.contract.engines import opened
 from tests.contract.operating import applied, desk_at
-from tests.contract.watching import watching
+from tests.contract.watching import target_of, watching
 from tests.facts import query
 from tests.queues import ENGINE
 
@@ -105,3 +106,21 @@ def test_what_a_role_without_some_columns_cannot_see_is_unknown_and_names_the_gr
             assert helps in {each.grant for each in checkup(connection, ENGINE, [JOBS])}
         query(database, helps)
         watched.queue("jobs", lambda q: q.in_progress.value == 0 and q.verdict.code != "cannot tell", timeout=40.0)
+
+
+@pytest.mark.parametrize("allowed", ["jobs", "jobs, part"])
+def test_partitions_that_our_role_may_read_through_their_parent_alone_are_counted_through_it(
+    database: str, tenant: str, allowed: str
+) -> None:
+    query(
+        database,
+        f"""DROP TABLE jobs;
+            CREATE TABLE jobs (id bigint, status text NOT NULL, started_at timestamptz) PARTITION BY RANGE (id);
+            CREATE TABLE part PARTITION OF jobs FOR VALUES FROM (0) TO (1000);
+            ALTER TABLE part ENABLE ROW LEVEL SECURITY;
+            INSERT INTO jobs SELECT n, 'working', now() - interval '3 hours' FROM generate_series(1, 50) AS n;
+            GRANT SELECT ON {allowed} TO {named(tenant)}""",
+    )
+    queue = look(target_of(tenant), [JOBS], over_s=1.0).queues[0]
+    assert (queue.ready.value, queue.in_progress.value, queue.stuck.value) == (0, 50, 50)
+    assert queue.verdict.code == "stuck in progress"

@@ -4,7 +4,8 @@
 -- > part_id     oid
 -- > part_schema its schema
 -- > part_name   its name
--- > pages       pages of its rows; NULL where it has no pages to read (a foreign table, a view)
+-- > pages       pages of its rows; NULL where it has no pages to read (a foreign table, a view), or our role may not read
+--               them by themselves, or not all of them
 -- > rows_there  NULL: not needed here
 -- > place       NULL: its rows are known by their pages
 WITH RECURSIVE part AS (
@@ -18,7 +19,13 @@ SELECT
     CAST(c.oid AS bigint) AS part_id,
     CAST(n.nspname AS text) AS part_schema,
     CAST(c.relname AS text) AS part_name,
-    CASE WHEN c.relkind IN ('r', 'm') THEN
+    CASE WHEN c.relkind IN ('r', 'm') AND (
+        c.oid = CAST(:table_id AS oid)
+        -- What our role may do with a parent holds for its partitions only where they are read through it.
+        OR has_any_column_privilege(c.oid, 'SELECT')
+            AND has_schema_privilege(c.relnamespace, 'USAGE')
+            AND NOT row_security_active(c.oid)
+    ) THEN
         pg_relation_size(c.oid) / CAST(current_setting('block_size') AS bigint)
     END AS pages,
     CAST(NULL AS bigint) AS rows_there,
