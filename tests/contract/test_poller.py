@@ -177,7 +177,9 @@ def test_a_table_that_even_readers_must_wait_for_is_told_and_comes_back(database
         locked = watched.queue("fifo", lambda q: q.failures)
         assert "holds a lock" in locked.failures[0].reason
         assert locked.ready.value is None
-        assert watched.queue("naive").ready.value == 0
+        query(database, "SELECT naive_push('x') FROM generate_series(1, 5)")
+        moving = watched.queue("naive", lambda q: q.ready.value == 5 and q.push_rate.value, polls=2)
+        assert moving.push_rate.value
         holder.rollback()
         assert watched.queue("fifo", lambda q: q.ready.value == 0 and not q.failures).ready.value == 0
     assert Phase.LOST not in watched.phases

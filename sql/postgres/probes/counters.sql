@@ -13,7 +13,7 @@
 -- > modified_since_analyze rows inserted, updated or deleted by committed transactions
 -- > vacuums                times vacuumed, by hand or not
 -- > analyzes               times analyzed, by hand or not
--- > bytes                  size of the main part
+-- > bytes                  size of the main part as last counted: measured it would wait for who locks one of the tables
 -- > called                 its name as the server writes it now; a mere number where it is gone
 -- > readable               our role may read it
 -- > files                  a number made of the files that hold its rows: another one after TRUNCATE, or with other partitions
@@ -39,7 +39,7 @@ SELECT
     CAST(sum(pg_stat_get_mod_since_analyze(p.id)) AS bigint) AS modified_since_analyze,
     CAST(sum(pg_stat_get_vacuum_count(p.id) + pg_stat_get_autovacuum_count(p.id)) AS bigint) AS vacuums,
     CAST(sum(pg_stat_get_analyze_count(p.id) + pg_stat_get_autoanalyze_count(p.id)) AS bigint) AS analyzes,
-    CAST(sum(coalesce(pg_relation_size(p.id), 0)) AS bigint) AS bytes,
+    coalesce(CAST(sum(greatest(m.relpages, 0)) AS bigint) * CAST(current_setting('block_size') AS bigint), 0) AS bytes,
     CAST(CAST(p.table_id AS regclass) AS text) AS called,
     coalesce(has_any_column_privilege(p.table_id, 'SELECT') AND (
         SELECT has_schema_privilege(c.relnamespace, 'USAGE') FROM pg_class AS c WHERE c.oid = p.table_id
@@ -51,4 +51,5 @@ SELECT
     CAST(NULL AS bigint) AS partitions,
     CAST(NULL AS bigint) AS altered
 FROM part AS p
+LEFT JOIN pg_class AS m ON m.oid = p.id
 GROUP BY p.table_id
