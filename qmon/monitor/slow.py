@@ -14,7 +14,7 @@ from typing import Final
 from qmon import log
 from qmon.engines.base import Bound, Connection, Engine, Session
 from qmon.engines.rows import records
-from qmon.errors import ConnectionLost, DeadlineExceeded, PermissionMissing, QmonError
+from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QmonError
 from qmon.model.deadlock_samples import Circle
 from qmon.model.fragment_samples import Fragmentation
 from qmon.model.observer import Budget
@@ -142,6 +142,8 @@ class Slow(Apart):
                     task.again = True
                     self._wake.set()
                 task.wanted = needed
+                if not needed:
+                    self._failures.pop((queue, "count"), None)
                 if self.counts.unchanged(queue, versions.get(queue), at) and not task.again:
                     task.due_at = max(task.due_at, self._clock() + _SETTLED_S)
 
@@ -296,7 +298,8 @@ class Slow(Apart):
         return best
 
     def _fail(self, task: _Task, problem: QmonError) -> None:
-        slow = _DEADLINE_S * COST_FACTOR if isinstance(problem, DeadlineExceeded) else 0.0
+        late = isinstance(problem, DeadlineExceeded) and not isinstance(problem, LockTimeout)
+        slow = _DEADLINE_S * COST_FACTOR if late else 0.0
         task.due_at = self._clock() + max(_TRY_AGAIN_S, slow)
         if task.kind == "count":
             self.counts.fail(task.queue, str(problem))

@@ -16,15 +16,15 @@ from qmon.model.counts import TableCount
 from qmon.model.facts import TableFacts
 from qmon.model.layout import Layout, StateColumn, TableName
 from qmon.model.view import QueueView
-from qmon.monitor import scan
+from qmon.monitor import scan, slow
 from qmon.monitor.counting import Counts
 from qmon.monitor.glance import glance, look
 from qmon.monitor.jobs import Book
 from qmon.monitor.own_use import OwnUses
 from qmon.monitor.queue_probes import Spec, names_of
 from qmon.monitor.scan import Scan, parts_of
-from tests.contract.watching import Watched, connect, target_of, watching
-from tests.facts import query, wait_until
+from tests.contract.watching import Watched, connect, installed, target_of, watching
+from tests.facts import connected, query, wait_until
 
 JOBS: Final = Layout(
     "jobs", "status", TableName("public", "jobs"), id="id", started_at="started_at", enqueued_at="created_at",
@@ -193,3 +193,23 @@ def _plan(url: str, spec: Spec, book: Book, name: str) -> str:
         text = text.replace("?", {"first_page": "16", "end_page": "32", "timeout": "600"}.get(parameter, "'ready'"), 1)
     query(url, "VACUUM ANALYZE jobs")
     return "\n".join(str(line) for (line,) in query(url, f"EXPLAIN (ANALYZE, BUFFERS) {text}"))
+
+
+def test_a_count_that_met_a_lock_is_made_soon_after_it_is_gone(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slow, "_TRY_AGAIN_S", 0.2)
+    made(database)
+    with connected(database, autocommit=False) as holder, watching(database, [JOBS]) as watched:
+        holder.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")
+        watched.queue("jobs", lambda q: any("a lock was not to be had" in f.reason for f in q.failures))
+        holder.rollback()
+        watched.queue("jobs", lambda q: q.stuck.value == 480 and not q.failures)
+
+
+def test_a_count_that_failed_and_is_not_needed_any_more_is_not_spoken_of(database: str) -> None:
+    installed(database, "fifo")
+    with connected(database, autocommit=False) as holder, watching(database) as watched:
+        watched.view()
+        holder.execute("LOCK TABLE fifo IN ACCESS EXCLUSIVE MODE")
+        watched.queue("fifo", lambda q: any(f.probe == "exact count" for f in q.failures))
+        holder.rollback()
+        watched.queue("fifo", lambda q: q.ready.value == 0 and not q.failures)
