@@ -39,7 +39,7 @@ def run_recorded(
     recorder = Recorder(
         to, target.name, interval_s=source.interval_s, redact=desk.redact, environment=target.environment
     )  # fmt: skip
-    operations = OperationsWatch(desk, recorder.operated)
+    operations = OperationsWatch(desk, recorder)
     taped = Taped(source, fold, recorder)
     try:
         code = show(taped, taped.fold, recorder)

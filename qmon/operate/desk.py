@@ -17,7 +17,7 @@ from qmon.operate.acting import Desk, Who
 STATEMENT_S: Final = 120.0
 """A statement of an operation is given up after so long; an exact count of a long table is the slowest."""
 LOCK_WAIT_S: Final = 5.0
-_READS: Final = frozenset({"operations", "pauses"})
+_READS: Final = frozenset({"operations", "pauses", "record"})
 """Purposes that change nothing, and so can be served by a standby."""
 
 

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.errors import QmonError
+from qmon.errors import NoConnectionLeft, QmonError
 from qmon.model.operations import Operation
 from qmon.operate.acting import Desk
 from qmon.operate.operations import recorded
+from qmon.recording.recorder import Recorder
 
 EVERY_S: Final = 5.0
+_SOON_S: Final = 0.5
+"""How soon it is seen that polls have begun."""
+_FULL_S: Final = 60.0
+"""Where no connection is left, one is not asked for more often."""
 _LIMIT: Final = 50
 _RECENT_S: Final = 3600.0
 
 
 class OperationsWatch:
-    """Tells ``told`` each operation that is new or has changed, on a thread of its own, until closed.
+    """Tells ``recorder`` each operation that is new or has changed, on a thread of its own, until closed.
 
+    It has a connection only while the polls have theirs, so that it never takes the last one there is; once closed
+    it looks once more, since theirs is free then.
     What had begun more than an hour before the newest one that is there when it begins to look is not told.
     A database that keeps no operations, or does not let us see them, has none to tell.
     """
 
-    def __init__(self, desk: Desk, told: Callable[[Operation], None], every_s: float = EVERY_S) -> None:
+    def __init__(self, desk: Desk, recorder: Recorder, every_s: float = EVERY_S) -> None:
         self._desk = desk
+        self._recorder = recorder
         self._connection: Connection | None = None
-        self._told = told
         self._every_s = every_s
         self._known: dict[str, Operation] = {}
         self._since_at: float | None = None
@@ -44,15 +50,25 @@ class OperationsWatch:
         last = False
         while not last:
             last = self._closing.is_set()
+            rest_s = self._every_s
             try:
-                self._connection = self._connection or self._desk.connect("record")
-                rows = recorded(self._connection, self._desk.engine, limit=_LIMIT)
-                self._tell(tuple(each.operation() for each in rows))
+                if last or self._recorder.live:
+                    self._look()
+                else:
+                    self._drop()
+                    rest_s = min(rest_s, _SOON_S)
+            except NoConnectionLeft:
+                rest_s = max(rest_s, _FULL_S)
             except QmonError:  # the poller says what is wrong with the target
                 self._drop()
             if not last:
-                self._closing.wait(self._every_s)
+                self._closing.wait(rest_s)
         self._drop()
+
+    def _look(self) -> None:
+        self._connection = self._connection or self._desk.connect("record")
+        rows = recorded(self._connection, self._desk.engine, limit=_LIMIT)
+        self._tell(tuple(each.operation() for each in rows))
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -64,5 +80,5 @@ class OperationsWatch:
             self._since_at = max(each.started_at for each in found) - _RECENT_S
         for each in reversed(found):
             if each.started_at >= (self._since_at or 0.0) and self._known.get(each.id) != each:
-                self._told(each)
+                self._recorder.operated(each)
         self._known = {each.id: each for each in found}

@@ -22,7 +22,7 @@ from qmon.errors import BadInput
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, Verdict, View
-from qmon.monitor.source import SourceState
+from qmon.monitor.source import Phase, SourceState
 from qmon.recording.figures import Figures, figures_of
 from qmon.recording.lines import PLAIN, Changed, End, Gap, Said, Session
 from qmon.recording.privacy import discreet
@@ -46,6 +46,8 @@ class _Poll:
     figures: Figures | None
 
 
+_APART: Final = frozenset({Phase.CONNECTING, Phase.LOST, Phase.CLOSED})
+"""Phases in which a source has no connection."""
 _Event = tuple[float, _Poll | SourceState | Operation]
 
 
@@ -106,6 +108,7 @@ class Recorder:
         except (CannotWrite, OSError) as problem:
             raise BadInput(f"{problem}; choose another folder") from problem
         self._status = Status()
+        self._live = False
         self._closing = ""
         self._thread = threading.Thread(target=self._run, name="qmon-record", daemon=True)
         self._thread.start()
@@ -114,6 +117,11 @@ class Recorder:
     def status(self) -> Status:
         """How it stands now."""
         return self._status
+
+    @property
+    def live(self) -> bool:
+        """Whether the source has its connection."""
+        return self._live
 
     @property
     def id(self) -> str:
@@ -128,10 +136,12 @@ class Recorder:
         poll = _Poll(snapshot, None, None)
         if view is not None:
             poll = _Poll(snapshot, {q.name: verdicts_of(q) for q in view.queues}, figures_of(view))
+        self._live = True
         self._put((self._clock(), poll))
 
     def changed(self, state: SourceState) -> None:
         """Record that the source has changed its phase."""
+        self._live = state.phase not in _APART
         self._put((self._clock(), state))
 
     def operated(self, operation: Operation) -> None:

@@ -94,7 +94,7 @@ class Station:
                     return
                 continue
             if not self._closing.is_set():
-                self._poller, self._operations = poller, OperationsWatch(desk, self.recorder.operated)
+                self._poller, self._operations = poller, OperationsWatch(desk, self.recorder)
                 poller.start(self._sink)
             return
 

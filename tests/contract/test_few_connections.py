@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from qmon.operate.desk import open_desk
 from tests.cli.calling import call
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import query, wait_until
+from tests.recording.test_record_command import recording
+from tests.recording.writing import lines_of, sequences
 
 FULL = "the server has no connection left: too many connections for role"
 MINE = "SELECT application_name FROM pg_stat_activity WHERE usename = ? AND application_name LIKE 'qmon %'"
@@ -81,3 +84,17 @@ def test_what_reads_beside_the_poll_gives_its_connection_up_for_it(database: str
             lambda: any(FULL in failure.reason for view in watched.views[-1:] for failure in view.failures),
             what="the reason of what is not read",
         )
+
+
+def test_a_recording_polls_by_the_one_connection_and_has_the_operations_at_its_end(
+    database: str, role: str, tmp_path: Path
+) -> None:
+    url = database.replace("//postgres@", f"//{role}@")
+    done = call("purge", url, "status", "--yes", "--reason", "test")
+    assert done.exit_code == 0, done.output
+    with recording(tmp_path, url, "--every", "500ms") as child:
+        wait_until(lambda: len(sequences(tmp_path)) >= 3, 90.0, what="three polls")
+        assert sessions(database, role) == ["qmon poll"]
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=90)
+    assert [line.value["kind"] for line in lines_of(tmp_path) if line.kind == "operation"] == ["purge"]

@@ -11,9 +11,10 @@ from qmon.demo.server import EmbeddedServer
 from qmon.model.layout import Layout, StateColumn, TableName
 from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
 from qmon.model.view import QueueView
+from qmon.operate.desk import open_desk
 from tests.cli.calling import call
 from tests.contract.replica import Standby, replicated
-from tests.contract.watching import installed, watching
+from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query
 
 JOBS = Layout(
@@ -172,6 +173,8 @@ def test_what_only_reads_is_not_refused(pair: Pair) -> None:
         answer = call(*command.split(), pair.standby)
         assert answer.exit_code in (0, 1), (command, answer.stderr)
         assert "is a standby" not in answer.stderr
+    for purpose in ("operations", "pauses", "record"):
+        open_desk(target_of(pair.standby)).connect(purpose).close()
 
 
 def test_after_a_promotion_the_figures_come_back_by_themselves() -> None:
