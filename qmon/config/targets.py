@@ -37,9 +37,10 @@ def choose(text: str, config: Config, environment: Mapping[str, str] | None = No
     Raises ``BadInput`` for what cannot be one, with the nearest name, and ``MissingDriver`` where a DSN is meant and
     there is no driver manager. No message repeats a URL or connection string, which may hold a password.
     """
+    environment = os.environ if environment is None else environment
     named = config.targets.get(text)
     if named is not None:
-        _refuse_shared(text, config, os.environ if environment is None else environment)
+        _refuse_shared(text, config, environment)
         return _finished(_from_file(named, config), named.queues, (), environment)
     target = _read(text.strip(), COMMAND_LINE)
     if target is None:
@@ -50,18 +51,28 @@ def choose(text: str, config: Config, environment: Mapping[str, str] | None = No
             "a password on the command line stays in the shell's history and in the list of processes; "
             f"{variable(target.name) or 'QMON_PASSWORD'} or the keyring keeps it to itself",
         )
+    elif taken := _same(target.name, config, environment):
+        raise BadInput(
+            f"{variable(target.name)} is the password of {', '.join(taken)} in {config.path}, and this may be another"
+            " server: name that target instead, or unset the variable"
+        )
     return _finished(replace(target, budget=usual_budget(config)), (), warnings, environment)
 
 
 def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) -> None:
     """Raise ``BadInput`` where the variable with the target's password would be that of another target as well."""
-    mine = variable(name)
-    same = sorted(other for other in config.targets if other != name and variable(other) == mine)
-    if mine is not None and same and environment.get(mine):
+    same = [other for other in _same(name, config, environment) if other != name]
+    if same:
         raise BadInput(
-            f"{mine} would be the password of {name} and of {', '.join(same)}: give one of them another name, or store "
-            f"their passwords with 'keyring set {SERVICE} {name}' and unset the variable"
+            f"{variable(name)} would be the password of {name} and of {', '.join(same)}: give one of them another name, "
+            f"or store their passwords with 'keyring set {SERVICE} {name}' and unset the variable"
         )
+
+
+def _same(name: str, config: Config, environment: Mapping[str, str]) -> list[str]:
+    """The targets of the configuration whose variable is that of this name; none where it is not set."""
+    mine = variable(name)
+    return sorted(other for other in config.targets if variable(other) == mine) if environment.get(mine or "") else []
 
 
 def usual_budget(config: Config) -> Budget:
@@ -70,7 +81,7 @@ def usual_budget(config: Config) -> Budget:
 
 
 def _finished(
-    target: Target, queues: tuple[Layout, ...], warnings: tuple[str, ...], environment: Mapping[str, str] | None
+    target: Target, queues: tuple[Layout, ...], warnings: tuple[str, ...], environment: Mapping[str, str]
 ) -> Chosen:
     if target.password is None:
         target = replace(target, password=from_environment(target, environment))

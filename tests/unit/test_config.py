@@ -260,6 +260,23 @@ def test_a_variable_that_would_be_the_password_of_two_targets_is_refused() -> No
     assert password.reveal() == "b"
 
 
+def test_the_password_of_a_configured_target_is_not_that_of_a_url_with_such_a_name() -> None:
+    config = parse_config("[target.localhost-shop]\nconnect = 'postgresql://me@db1/x'\n", PATH)
+    shared = {"QMON_PASSWORD_LOCALHOST_SHOP": "hush", "QMON_PASSWORD": "for all"}
+    with pytest.raises(BadInput, match="QMON_PASSWORD_LOCALHOST_SHOP is the password of localhost-shop in") as caught:
+        choose("postgresql://me@localhost/shop", config, shared)
+    assert "hush" not in str(caught.value)
+    for text, environment, found in (
+        ("localhost-shop", shared, "hush"),
+        ("postgresql://me@localhost/shop", {"QMON_PASSWORD": "for all"}, "for all"),
+        ("postgresql://me@localhost/other", shared, "for all"),
+        ("postgresql://me:mine@localhost/shop", shared, "mine"),
+    ):
+        password = choose(text, config, environment).target.password
+        assert password is not None
+        assert password.reveal() == found
+
+
 def test_a_name_that_no_variable_can_hold_has_none_of_its_own() -> None:
     config = parse_config("[target.'заказы']\nconnect = 'postgresql://me@db1/x'\n", PATH)
     environment = {"QMON_PASSWORD_": "somebody's", "QMON_PASSWORD": "ours"}
