@@ -64,8 +64,8 @@ def _refuse_shared(name: str, config: Config, environment: Mapping[str, str]) ->
     same = [other for other in _same(name, config, environment) if other != name]
     if same:
         raise BadInput(
-            f"{variable(name)} would be the password of {name} and of {', '.join(same)}: give one of them another name, "
-            f"or store their passwords with 'keyring set {SERVICE} {name}' and unset the variable"
+            f"{variable(name)} would be the password of {name} and of {', '.join(same)}: give one of them another name,"
+            f" or store their passwords with 'keyring set {SERVICE} {name}' and unset the variable"
         )
 
 

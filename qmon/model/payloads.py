@@ -1,4 +1,4 @@
-"""Binary payloads, for people: as text where they are text."""
+"""Payloads by the type of their column: binary ones for people, as text where they are text; which tell their size."""
 
 from __future__ import annotations
 
@@ -8,6 +8,22 @@ from typing import Final
 _PREFIXES: Final = ("\\x", "0x")
 """What hex digits follow, as PostgreSQL and SQL Server write bytes."""
 _BLANKS: Final = frozenset("\t\n\r")
+_BYTES: Final = frozenset({"bytea", "binary", "varbinary"})
+_SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
+
+
+def holds_bytes(type_name: str) -> bool:
+    """Whether a column of this type, with or without a length, holds bytes."""
+    return _bare(type_name) in _BYTES
+
+
+def tells_size(type_name: str) -> bool:
+    """Whether PostgreSQL's ``octet_length`` knows the size of a value of this type without unpacking it."""
+    return _bare(type_name) in _SIZED
+
+
+def _bare(type_name: str) -> str:
+    return "" if type_name.endswith("[]") else type_name.partition("(")[0].strip()
 
 
 def readable(payload: str | None) -> str | None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 from qmon.model.facts import TableFacts
 from qmon.model.layout import Layout
-from qmon.model.payloads import readable
+from qmon.model.payloads import holds_bytes, readable
 from qmon.model.samples import MessageSample
-
-_BYTES: Final = frozenset({"bytea", "binary", "varbinary"})
 
 
 def messages_of(
@@ -21,7 +18,7 @@ def messages_of(
     for probe in found:
         if probe.startswith("messages"):
             column = facts.column(layout.payload) if layout.payload is not None else None
-            if column is None or column.type not in _BYTES:
+            if column is None or not holds_bytes(column.type):
                 return found[probe]
             return tuple(replace(m, payload=readable(m.payload)) for m in found[probe])
     return None

@@ -14,6 +14,7 @@ from qmon.model.counts import TableCount
 from qmon.model.facts import TableFacts
 from qmon.model.flow import pops_in_transaction
 from qmon.model.layout import Layout
+from qmon.model.payloads import tells_size
 from qmon.model.samples import (
     CountSample,
     DepthSample,
@@ -62,8 +63,6 @@ _LISTED: Final = {
 """What lists the rows, where a pop leaves none in progress."""
 _SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority")
 """What an index serves: the statements of SQL Server name the index for each, such as ``{head_index}``."""
-_SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
-"""Types whose ``octet_length`` PostgreSQL knows of a value without unpacking it."""
 WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
@@ -354,7 +353,7 @@ def state_values(layout: Layout) -> dict[str, Value]:
 def _sized(layout: Layout, facts: TableFacts) -> bool:
     """Whether the type of the payload tells a value's size without unpacking it (PostgreSQL)."""
     column = facts.column(layout.payload) if layout.payload is not None else None
-    return column is not None and column.type in _SIZED
+    return column is not None and tells_size(column.type)
 
 
 def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:

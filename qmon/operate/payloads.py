@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from qmon.model.layout import TableName
-from qmon.model.payloads import readable
+from qmon.model.payloads import holds_bytes, readable, tells_size
 from qmon.operate.acting import Desk
 from qmon.operate.sql import Sql
 from qmon.operate.table import Column
 
-_BYTES: Final = ("bytea", "varbinary", "binary")
-"""What the types of bytes begin with."""
-_SIZED: Final = ("bytea", "text", "character")
-"""What the types begin with whose ``octet_length`` PostgreSQL knows of a value without unpacking it."""
 Show = Callable[[str | None], str | None]
 
 
 def sized(sql: Sql, table: TableName, column: str | None) -> str | None:
     """The column, where its type tells the size of a payload without unpacking it; asks for the column's type."""
-    return column if _type(sql, table, column).startswith(_SIZED) else None
+    return column if tells_size(_type(sql, table, column)) else None
 
 
 def shown(desk: Desk, sql: Sql, table: TableName, column: str | None) -> Show:
     """What makes a payload of this column, as the server writes it, fit for a screen; asks for the column's type."""
-    binary = _type(sql, table, column).startswith(_BYTES)
+    binary = holds_bytes(_type(sql, table, column))
 
     def show(payload: str | None) -> str | None:
         text = readable(payload) if binary else payload

@@ -67,3 +67,14 @@ def test_a_gate_is_proven_where_the_domain_of_a_column_takes_no_null(database: s
     layout = Layout("jobs", "fifo", TableName("public", "jobs"), id="seq")
     applied(operator.install_gate(layout))
     assert "tried: an INSERT is refused" in applied(operator.pause(layout, Side.PUSHERS, for_s=60.0)).notes
+
+
+@pytest.mark.parametrize("kind", ["text[]", "varchar(5)[]", "bytea[]", "jsonb", "point", "mood", "char(9)", "always"])
+def test_a_payload_of_any_type_is_shown(database: str, operator: Operator, kind: str) -> None:
+    query(database, f"CREATE TABLE jobs (seq int PRIMARY KEY, status int, since timestamptz, payload {kind})")
+    value = {"jsonb": "[1]", "point": "(1,2)", "mood": "c,d", "char(9)": "x", "always": "x"}.get(kind, "{a,b}")
+    query(database, f"INSERT INTO jobs VALUES (1, 2, now(), '{value}')")
+    layout = replace(LAYOUT, attempts=None, owner=None)
+    for prepare in (operator.requeue, operator.purge):
+        (row,) = prepare(layout, replace(BUSY, owner_states=frozenset({OwnerState.NONE}))).plan.first
+        assert row.payload is not None
