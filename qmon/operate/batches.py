@@ -31,7 +31,10 @@ _OWN_ERRORS: Final = 50_000
 _NO_STATE_SAYS: Final = frozenset({3609, 3616, 33504})
 """SQL Server: numbers from which RAISERROR and THROW are somebody's own; those of a batch that a trigger ended, and of
 a row that a security policy blocks."""
+_LOCKING: Final = re.compile(r"/lock(_|$)")
+"""The statements that lock the rows themselves, and so wait for nothing but the table."""
 _TRIES: Final = 5
+_TRIES_LOCKED: Final = 3
 _HOPELESS: Final = 1000
 """So many rows refused and none done: it is not about single rows. Each has cost the server an error in its log."""
 _ANY: Final = ("", "")
@@ -53,6 +56,8 @@ def _refusal(problem: QmonError) -> str | None:
     """Why a row is left alone where this came of it; ``None``: it is not about a row."""
     if isinstance(problem, RowRefused):
         return str(problem)
+    if isinstance(problem, LockTimeout) and not _LOCKING.search(problem.query):  # its own lock is passed over
+        return "somebody else holds what it needs, such as a row of another table that refers to it"
     if not isinstance(problem, QueryFailed):
         return None
     words = str(problem).removeprefix(f"{problem.query}: ")
@@ -151,15 +156,16 @@ class Batches:
             raise AllRefused(f"the first {total.refused:,} were refused, every one, and the rest was not tried: {why}")
 
     def _batch(self, some: Sequence[Mark], move: Move, *, again: bool) -> list[Mark]:
-        for left in reversed(range(_TRIES)):
+        for tried in range(1, _TRIES + 1):
             begun = time.monotonic()
             try:
                 with _Watch(self._connection, self._stopped), self._operation.batch() as tally:
                     locked = move(some, tally)
                     tally.skipped = len(locked) - (len(some) if again else 0)
             except QueryFailed as problem:
-                again_helps = isinstance(problem, LockTimeout) or problem.sqlstate in _TRY_AGAIN
-                if not again_helps or not left or self._stopped():
+                locked_out = isinstance(problem, LockTimeout)
+                most = _TRIES_LOCKED if locked_out else _TRIES if problem.sqlstate in _TRY_AGAIN else 1
+                if tried >= most or self._stopped():
                     raise
                 self._rest(self._pace.held_up())
                 continue

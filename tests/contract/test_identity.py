@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.engines.base import Connection, Session
 from qmon.errors import BadInput
 from qmon.model.ids import id_parts, id_text, split_ids
 from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
@@ -143,6 +144,24 @@ def test_a_table_that_was_rewritten_or_altered_since_the_plan_is_not_touched(
         with pytest.raises(TableChanged, match="plan again"):
             applied(each)
     assert everything(database) == before
+
+
+def test_a_row_that_waits_for_somebody_else_is_left_alone_and_the_others_go_on(
+    database: str, operator: Operator
+) -> None:
+    jobs(database)
+    query(database, "CREATE TABLE child (tenant text, seq bigint, FOREIGN KEY (tenant, seq) REFERENCES jobs)")
+    query(database, "INSERT INTO child VALUES ('c', 2)")
+
+    def hasty(purpose: str) -> Connection:
+        return ENGINE.connect(operator.desk.target, Session(purpose, statement_timeout_s=60, lock_timeout_s=0.1))
+
+    with connected(database, autocommit=False) as other:
+        other.execute("DELETE FROM child")
+        purged = applied(Operator(replace(operator.desk, connect=hasty)).purge(LAYOUT, BUSY))
+    assert (purged.state, purged.done, purged.refused) == ("done", 5, 1)
+    assert "1 refused: somebody else holds what it needs" in purged.notes[0]
+    assert query(database, "SELECT tenant, seq FROM jobs") == [("c", 2)]
 
 
 def test_where_row_after_row_is_refused_the_rest_is_not_tried(
