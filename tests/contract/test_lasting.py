@@ -6,14 +6,16 @@ The text is PostgreSQL's, since what pyodbc and a driver do with it is the same 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
-from qmon.engines.base import Bound, Statement, Value
+from qmon.engines.base import Bound, Rows, Statement, Value
 from qmon.engines.odbc import OdbcConnection
-from qmon.errors import QueryFailed
-from tests.facts import connected
+from qmon.errors import DeadlineExceeded, QueryFailed
+from tests.facts import connected, query, wait_until
 
 ECHO = Statement("test/echo", "? AS asked, CAST(? AS text) AS value, 1 / CAST(? AS int) AS one", ("value", "by"), ())
 PREPARED = "SELECT generic_plans + custom_plans AS runs FROM pg_prepared_statements"
@@ -77,3 +79,28 @@ def test_nothing_is_sent_where_nothing_is_asked_for(connection: OdbcConnection) 
     before = connection.commits
     assert connection.fetch_list([Bound(ECHO, {"value": "a", "by": 0})], [False]) == [None]
     assert (connection.commits, runs(connection)) == (before, [])
+
+
+def test_a_list_that_runs_can_be_cancelled_and_asked_for_anew(connection: OdbcConnection, database: str) -> None:
+    text = f"{ECHO.text}, CAST(pg_sleep(CAST(? AS float)) AS text) AS slept"
+    slow = replace(ECHO, text=text, parameters=("value", "by", "s"))
+
+    def asked(seconds: float) -> list[Rows | None]:
+        return connection.fetch_list([Bound(slow, {"value": "a", "by": 1, "s": seconds})], [True])
+
+    def run() -> None:
+        with pytest.raises(DeadlineExceeded):
+            asked(600.0)
+        ended.set()
+
+    assert asked(0.0) != [None]
+    ended = threading.Event()
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    running = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep%'"
+    running += " AND pid <> pg_backend_pid()"
+    wait_until(lambda: query(database, running), what="the list runs")
+    connection.cancel()
+    thread.join(30.0)
+    assert ended.is_set()
+    assert asked(0.0) != [None]
