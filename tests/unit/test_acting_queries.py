@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from qmon.engines import queries
 from qmon.engines.base import EngineName
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sqlserver import AZURE, SqlServer
 from qmon.errors import BadInput
 from qmon.operate import holders, mending, ring_faults, sessions
 
@@ -85,3 +86,25 @@ def test_kill_takes_whole_numbers_and_nothing_else() -> None:
     for wrong in ("61; SHUTDOWN", "61", True, None):
         with pytest.raises(BadInput):
             queries.render(query, numbers | {"session": wrong}, SqlServer())
+
+
+@pytest.mark.parametrize("version", [(11, 0), (16, 0), (AZURE, 0)])
+def test_who_is_killed_is_known_as_he_was_shown_also_after_a_pool_has_handed_the_connection_on(
+    version: tuple[int, int],
+) -> None:
+    """A reset rolls the transaction back and keeps the number: session, login, and transaction or request."""
+
+    def reckoned(text: str, of: str) -> str:
+        bare = " ".join(re.sub(r"--[^\n]*", "", text).split())
+        found = re.search(rf"\(CAST\(DATEDIFF\(SECOND, '20000101', {re.escape(of)}\).*?\* 60000000", bare)
+        assert found is not None, of
+        return found[0]
+
+    shown = queries.load("sqlserver", "action/sessions/session", version).text
+    killed = queries.load("sqlserver", "action/sessions/kill", version).text
+    for moment in ("s.login_time", "w.began"):
+        assert reckoned(shown, moment) == reckoned(killed, moment)
+    for text in (shown, killed):
+        assert "CROSS APPLY (SELECT COALESCE(x.began, r.start_time) AS began) AS w" in text
+    assert killed.index("{started_us!int}", killed.index("s.login_time")) < killed.index("KILL {session!int}")
+    assert killed.index("{transaction_us!int}", killed.index("w.began")) < killed.index("KILL {session!int}")

@@ -1,8 +1,10 @@
 -- Ends a session, if it is still the one that was shown, in the transaction that was shown. KILL takes no value from
 -- anywhere: its number is written here, as a checked whole number. It cannot run within a transaction.
+-- A pool that hands a connection on to somebody else keeps the session's number, and it is documented nowhere whether the time
+-- of the login stays: then it is known by its transaction, or where it has none by the request that it runs.
 -- {session!int}         its id
 -- {started_us!int}      when it began, microseconds since the epoch
--- {transaction_us!int}  when its oldest transaction began, likewise; 0 where there is none
+-- {transaction_us!int}  when its oldest transaction began, likewise, or where there is none its request; 0 where it runs none
 -- > signalled           1 where the server rolls it back by now; no row where it is another one by now
 DECLARE @there int;
 SET @there = (
@@ -15,13 +17,20 @@ SET @there = (
         WHERE st.session_id = s.session_id
             AND st.is_user_transaction = 1
     ) AS x
+    OUTER APPLY (
+        SELECT TOP (1) q.start_time
+        FROM sys.dm_exec_requests AS q
+        WHERE q.session_id = s.session_id
+        ORDER BY q.request_id
+    ) AS r
+    CROSS APPLY (SELECT COALESCE(x.began, r.start_time) AS began) AS w
     WHERE s.session_id = {session!int}
         AND s.session_id <> @@SPID
         AND (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS bigint) + 946684800) * 1000000
             + DATEPART(MILLISECOND, s.login_time) * 1000
             - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 = {started_us!int}
         AND COALESCE(
-            (CAST(DATEDIFF(SECOND, '20000101', x.began) AS bigint) + 946684800) * 1000000 + DATEPART(MILLISECOND, x.began) * 1000
+            (CAST(DATEDIFF(SECOND, '20000101', w.began) AS bigint) + 946684800) * 1000000 + DATEPART(MILLISECOND, w.began) * 1000
                 - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000,
             0
         ) = {transaction_us!int}

@@ -3,7 +3,7 @@
 -- :session           its id
 -- > session          the same
 -- > started_us       when it began, microseconds since the epoch
--- > transaction_us   when its oldest open transaction began, likewise; NULL where there is none
+-- > transaction_us   when its oldest open transaction began, likewise, or where there is none the request that it runs; else NULL
 -- > kind             client backend, or background worker
 -- > database         where it works
 -- > login            who it is
@@ -11,7 +11,7 @@
 -- > host             where it comes from
 -- > state            active, idle in transaction, idle, rolling back
 -- > state_s          seconds since its last request began (active) or ended
--- > transaction_s    seconds since its oldest open transaction began
+-- > transaction_s    seconds since then
 -- > statement        its last statement, shortened
 -- > wrote            its transaction has written to the log
 -- > locks            locks it holds, 1001 where there are more than a thousand
@@ -24,8 +24,8 @@ SELECT
     (CAST(DATEDIFF(SECOND, '20000101', s.login_time) AS bigint) + 946684800) * 1000000
         + DATEPART(MILLISECOND, s.login_time) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS started_us,
-    (CAST(DATEDIFF(SECOND, '20000101', x.began) AS bigint) + 946684800) * 1000000
-        + DATEPART(MILLISECOND, x.began) * 1000
+    (CAST(DATEDIFF(SECOND, '20000101', w.began) AS bigint) + 946684800) * 1000000
+        + DATEPART(MILLISECOND, w.began) * 1000
         - CAST(DATEPART(TZOFFSET, SYSDATETIMEOFFSET()) AS bigint) * 60000000 AS transaction_us,
     CAST(CASE s.is_user_process WHEN 1 THEN 'client backend' ELSE 'background worker' END AS varchar(20)) AS kind,
     CAST(COALESCE(DB_NAME(r.database_id), DB_NAME(p.resource_database_id), N'') AS nvarchar(128)) AS [database],
@@ -41,7 +41,7 @@ SELECT
     CAST(DATEDIFF(
         SECOND, CASE WHEN r.session_id IS NULL THEN s.last_request_end_time ELSE s.last_request_start_time END, GETDATE()
     ) AS float) AS state_s,
-    CAST(DATEDIFF(SECOND, x.began, GETDATE()) AS float) AS transaction_s,
+    CAST(DATEDIFF(SECOND, w.began, GETDATE()) AS float) AS transaction_s,
     CAST(COALESCE(LEFT(t.text, 200), N'') AS nvarchar(200)) AS statement,
     CAST(CASE WHEN x.log_bytes > 0 THEN 1 ELSE 0 END AS bit) AS wrote,
     CAST(k.locks AS int) AS locks,
@@ -51,7 +51,7 @@ SELECT
     CAST(CASE WHEN x.rolls_back = 1 OR r.command = N'KILLED/ROLLBACK' THEN r.percent_complete END AS float) AS rolled_back
 FROM sys.dm_exec_sessions AS s
 OUTER APPLY (
-    SELECT TOP (1) q.session_id, q.command, q.database_id, q.percent_complete, q.sql_handle
+    SELECT TOP (1) q.session_id, q.start_time, q.command, q.database_id, q.percent_complete, q.sql_handle
     FROM sys.dm_exec_requests AS q
     WHERE q.session_id = s.session_id
     ORDER BY q.request_id
@@ -80,6 +80,7 @@ OUTER APPLY (
     WHERE st.session_id = s.session_id
         AND st.is_user_transaction = 1
 ) AS x
+CROSS APPLY (SELECT COALESCE(x.began, r.start_time) AS began) AS w
 OUTER APPLY (
     SELECT COUNT(*) AS locks
     FROM (
