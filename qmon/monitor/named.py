@@ -15,7 +15,7 @@ ADVICE: Final = {
     "temporary table": "only the session that made it can read it: name a table that stays",
     "unlogged table of a standby": "it can be read on the primary alone: watch it there",
     "external table": f"its rows are kept elsewhere: {_ELSEWHERE}",
-    "memory-optimized table": "it refuses the lock hints, and has none of the locks and counters, that qmon needs: name a table on disk",
+    "memory-optimized table": "it has none of the locks, lock hints and counters that qmon uses: name a table on disk",
 }
 """What to do where it does not hang on what the thing is made from."""
 MADE_FROM: Final = {

@@ -46,8 +46,8 @@ KINDS: Final[dict[str, tuple[list[Named], str]]] = {
     ),
     "memory-optimized table": (
         [("dbo", "Orders", True, "memory-optimized table", None, None, None)],
-        "dbo.Orders is a memory-optimized table: it refuses the lock hints, and has none of the locks and counters, that "
-        "qmon needs: name a table on disk",
+        "dbo.Orders is a memory-optimized table: it has none of the locks, lock hints and counters that qmon uses: "
+        "name a table on disk",
     ),
     "temporal history table": (
         [("dbo", "Orders", True, "temporal history table", None, "dbo", "Now")],
