@@ -277,3 +277,15 @@ def test_only_one_index_of_batch_fast_holds_the_ready_messages_since_each_push_a
     text = "".join(each.file.read_text() for each in steps)
     indexes = re.findall(r"CREATE (?:NONCLUSTERED )?INDEX \{(\w+)\}[^;]*WHERE status = 0", text)
     assert indexes == ["ready_index"]
+
+
+def test_who_cannot_deadlock_is_said_with_whom_on_sql_server() -> None:
+    """Readers with shared locks are in nobody's hands: what a design says holds of its own procedures."""
+    for file in queries.all_files():
+        if file.engine != "sqlserver" or file.kind != "design":
+            continue
+        text = " ".join(file.file.read_text(encoding="utf-8").replace("\n--", "").split())
+        absolute = re.findall(r"No deadlock(?! among pushers and poppers|: one row is locked by a call)", text)
+        assert absolute == [], file.path
+        pops = file.name in ("design/status/09_pop", "design/batch_fast/09_pop_batch")
+        assert ("as a rule the reader (error 1205)" in text) == pops, file.path

@@ -8,7 +8,8 @@
 -- started_at, completed_at, owner, attempts; the archive. All times are UTC.
 -- owner is "session/login", the server's session number and when that session logged in, to the millisecond, as in
 -- 61/2024-05-01T12:00:00.123: together they name one session for ever. It is dead when sys.dm_exec_sessions shows no
--- session of that number and time. A session that a connection pool hands on is logged in anew, and so another one.
+-- session of that number and time. A session that a connection pool hands on counts as logged in anew (Audit Login),
+-- and so as another one; should the server keep the time, what it had popped looks alive while the pool keeps it.
 -- That proves something about the message only where poppers hold their session while they work. A popper may give a
 -- name of its own instead (Kejser's comments: a number that the process makes up when it starts, and keeps on its
 -- disk), and after a crash requeue what it had under that name. char and not varchar: a row that grew at its pop

@@ -14,8 +14,8 @@
 --   is refused or without effect on versions. The isolation level is set for the same reason: READPAST is refused
 --   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
--- No deadlock: a pop never waits for a lock: what it seeks it passes over where it is locked, and the key it moves
--- its row to, (1, id), is nobody else's.
+-- No deadlock among pushers and poppers: a pop never waits for a lock of theirs: what it seeks it passes over where it
+-- is locked, and the key it moves its row to, (1, id), is nobody else's.
 -- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
 -- passes over is in the hands of others (a popper who has not committed, a pusher who has not either).
 -- {table}   the queue

@@ -13,7 +13,7 @@
 --   is refused or without effect on versions. The isolation level is set for the same reason: READPAST is refused
 --   under SERIALIZABLE, which is what a .NET TransactionScope asks for, and under SNAPSHOT.
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
--- No deadlock: a pop never waits for a lock, and a push locks nothing that exists.
+-- No deadlock among pushers and poppers: a pop never waits for a lock of theirs, and a push locks nothing that exists.
 -- "No row" is true, but for a push that goes to a page the scan has passed already: it counts as pushed after the
 -- pop.
 -- {table}   the queue

@@ -13,7 +13,8 @@
 -- lap before has not committed, the slot counts as taken; a pusher does not wait for a lock, only for @wait_ms.
 -- READCOMMITTEDLOCK, since READPAST is refused on row versions.
 -- Two pushers cannot get the same slot: the UPDATE finds turn = its own number, under the row's lock, and moves it
--- on. No deadlock: no lock is waited for. The article's test, reference_count = 0, stays: it is true whenever the
+-- on. No deadlock among pushers and poppers: they wait for no lock.
+-- The article's test, reference_count = 0, stays: it is true whenever the
 -- turn is. The full wait begins with a millisecond and doubles up to 20 (the article: 100).
 -- Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the whole of it.
 -- @quiet = 1: no result, for callers that take the number from @id.

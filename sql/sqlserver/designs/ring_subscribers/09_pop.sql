@@ -17,7 +17,8 @@
 -- Two poppers cannot get the same message: of one subscriber only one draws its number, and the bit in unread is
 -- cleared under the row's lock. "No row" is true: numbers up to the last one drawn have been popped, or are spare and
 -- without their message; and no pusher is ahead. (Without the right to see the sequences: none among the next 64
--- numbers.) No deadlock: no lock is waited for. The empty wait begins with a millisecond and doubles up to 20 (the
+-- numbers.) No deadlock among pushers and poppers: they wait for no lock.
+-- The empty wait begins with a millisecond and doubles up to 20 (the
 -- article: 1 s). Works in the caller's transaction or, without one, in its own. XACT_ABORT: an error rolls back the
 -- whole of it.
 -- @quiet = 1: no result, for callers that take number and message from @id and @payload.

@@ -16,7 +16,11 @@
 -- MAXDOP 1 and KEEPFIXED PLAN: never parallel, and never planned again because statistics have changed.
 -- The index is named: statistics would often say that the queue is empty, and the plan made from that would read the
 -- table. READPAST passes over a row that is locked in that index or in the table: a popper waits nowhere.
--- No deadlock: a pop never waits for a lock.
+-- No deadlock among pushers and poppers: a pop never waits for a lock of theirs.
+-- Who else reads the table by an index on a state with shared locks, as under READ COMMITTED without row versions, may
+-- deadlock with a pop, a complete or a fail: the reader holds a key of that index and wants the row, the other one has
+-- changed the row and wants the key. The server ends the one that has written less, as a rule the reader (error 1205).
+-- READ_COMMITTED_SNAPSHOT, or NOLOCK, keeps readers out of it; qmon reads so.
 -- "No row" is true: the scan reads rows as they are when it reaches them, up to the end of the index, and what it
 -- passes over is in the hands of others (a popper who has not committed, a pusher who has not either).
 -- {table}       the queue
