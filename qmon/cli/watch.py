@@ -87,12 +87,13 @@ def status(
     ] = _OVER_S,
 ) -> None:
     """Print the figures of every queue once. Unknown is null in JSON and – in text, never 0."""
+    from qmon.cli.output import clean
     from qmon.cli.targets import checked
     from qmon.model.report import status_object
     from qmon.monitor.glance import look
 
     known, configured, _ = checked(target, config, "status")
-    view = look(known, configured, over_s=over)
+    view = look(known, configured, over_s=over, tell=lambda what: note(f"qmon: {clean(what)}"))
     if json:
         json_object(status_object(view))
     else:

@@ -147,6 +147,10 @@ class Connection(Protocol):
         """
         ...
 
+    def limit(self, statement_s: float) -> None:
+        """From now on end statements after so many seconds, whatever the session began with."""
+        ...
+
     def execute(self, bound: Bound) -> int:
         """Run one statement for its effect; returns the rows affected, -1 where the driver does not say.
 

@@ -137,14 +137,12 @@ class OdbcConnection:
         ask the server for the type, a round trip a time. ``list_of``: the text of a list of statements whose first
         value says which of them are asked for, where the server plans by text.
         """
-        if query_timeout_s is not None:
-            raw.timeout = max(1, math.ceil(query_timeout_s))  # pyodbc hands it to the cursors that are made later
         self._raw = raw
         self._explain = explain
         self._nul_allowed = nul_allowed
         self._most_values = most_values
         self._list_of = list_of
-        self._cursor = raw.cursor()
+        self._cursor = self._cursor_within(query_timeout_s)
         self._lists: Texts[pyodbc.Cursor] = Texts()
         self._guard = threading.Lock()
         self._running: pyodbc.Cursor | None = None
@@ -159,6 +157,13 @@ class OdbcConnection:
         self.commits = 0
         self.prepared: Prepared | None = None
         """Where batches are repeated: what the server has read already."""
+        self.limits: Callable[[float], Bound] | None = None
+        """Where the server itself ends statements: what tells it after how many seconds."""
+
+    def _cursor_within(self, seconds: float | None) -> pyodbc.Cursor:
+        if seconds is not None:
+            self._raw.timeout = max(1, math.ceil(seconds))  # pyodbc hands it to the cursors that are made later
+        return self._raw.cursor()
 
     def introduce(self, version: tuple[int, int], session_id: int) -> None:
         """Say which server and session this is, once that is known."""
@@ -192,6 +197,13 @@ class OdbcConnection:
             self._settings[bound.statement.name] = bound
         else:
             self._read(bound.statement.name, bound.statement.text, (bound,))
+
+    def limit(self, statement_s: float) -> None:
+        if self.limits is not None:
+            self.set_up(self.limits(statement_s))
+            return
+        with self._guard:
+            self._cursor, self._lists = self._cursor_within(statement_s), Texts()
 
     def fetch(self, bound: Bound) -> Rows:
         with self._each():

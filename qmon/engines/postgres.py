@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -180,6 +180,9 @@ class Postgres:
         except BaseException:
             connection.close()
             raise
+        connection.limits = lambda seconds: Bound(
+            _statement("session"), _settings(replace(session, statement_timeout_s=seconds))
+        )
         if session.repeats and not connection.pooled:  # what is prepared would stay with the next user
             connection.prepared = Prepared()
         return connection

@@ -12,18 +12,25 @@ from qmon.model.layout import Layout
 from qmon.model.observer import AT_ONCE
 from qmon.model.view import View
 from qmon.monitor.history import History
+from qmon.monitor.poller import FIRST_LOOK_S
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.watch import open_poller
 
 MORE_POLLS: Final = 2
 _ANSWER_S: Final = 15.0
+_TRIES: Final = 2
+"""Looks at the catalogue of a server that is cold, or whose catalogue is locked."""
 _COUNTING: Final = 0.8
 """So much of the time that a look may take is for counting what no index leads to."""
 
 
-def look(target: Target, layouts: Sequence[Layout] = (), *, over_s: float = 2.0) -> View:
+def look(
+    target: Target, layouts: Sequence[Layout] = (), *, over_s: float = 2.0, tell: Callable[[str], None] = lambda _: None
+) -> View:
     """The figures of a target, with rates over at least ``over_s`` seconds: what ``qmon status`` prints.
 
+    The first look at the catalogue may take as long as the poller allows, and is tried once more; ``tell`` is told what
+    is waited for.
     Raises ``Unreachable`` where the target cannot be reached or does not answer in time.
     """
 
@@ -31,7 +38,10 @@ def look(target: Target, layouts: Sequence[Layout] = (), *, over_s: float = 2.0)
         return views[-1].sampled_at - views[0].sampled_at >= over_s - 0.05
 
     interval_s = min(max(over_s / 2, 0.5), 2.0)
-    views, _ = _views(target, layouts, interval_s=interval_s, timeout_s=over_s + _ANSWER_S, enough=enough)
+    views, _ = _views(
+        target, layouts, interval_s=interval_s, timeout_s=over_s + _ANSWER_S, enough=enough,
+        cold_s=_TRIES * (FIRST_LOOK_S + _ANSWER_S), tell=tell,
+    )  # fmt: skip
     if not views:
         raise Unreachable(f"{target.name} does not answer")
     return views[-1]
@@ -69,21 +79,37 @@ def _views(
     interval_s: float,
     timeout_s: float,
     enough: Callable[[Sequence[View]], bool],
+    cold_s: float = 0.0,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[View], bool]:
     """Poll until it is enough, or so many seconds have passed; also whether it was enough in time.
 
-    Raises ``Unreachable`` where the target cannot be reached or is lost meanwhile.
+    ``cold_s``: so much longer where the catalogue could not be read at once. What was lost while it was being read is
+    tried once more. Raises ``Unreachable`` where the target cannot be reached or is lost meanwhile.
     """
     history, done = History(), threading.Event()
     views: list[View] = []
     problems: list[str] = []
+    cold = threading.Event()
+
+    def changed(state: SourceState) -> None:
+        if state.catalog:
+            cold.set()
+        if state.phase is Phase.CONNECTING and state.catalog:
+            tell(state.reason)
+        if state.phase is not Phase.LOST:
+            return
+        problems.append(state.reason)
+        if not state.catalog or len(problems) == _TRIES:
+            done.set()
+        else:
+            tell(f"{state.reason}; trying once more")
 
     def sink(event: Event) -> None:
         if isinstance(event, SourceState):
-            if event.phase is Phase.LOST:
-                problems.append(event.reason)
-                done.set()
+            changed(event)
             return
+        problems.clear()
         views.append(history.add(event))
         if enough(views) and not any(queue.counting is not None for queue in views[-1].queues):
             done.set()
@@ -91,7 +117,7 @@ def _views(
     poller = open_poller(target, layouts, interval_s=interval_s, budget=AT_ONCE, within_s=_COUNTING * timeout_s)
     poller.start(sink)
     try:
-        in_time = done.wait(timeout_s)
+        in_time = done.wait(timeout_s) or (cold.is_set() and done.wait(cold_s))
     finally:
         # A server that hangs would hold up the end of the look; whatever is under way ends with the process.
         threading.Thread(target=poller.close, name="qmon-close", daemon=True).start()

@@ -37,8 +37,12 @@ _WATCH_EVERY_S: Final = 0.25
 _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
 _CATALOGUE_S: Final = 5.0
-_CATALOGUE_MOST_S: Final = 30.0
-"""Reading the catalogue may take longer than a poll, and after each try that came to nothing longer still."""
+"""Reading the catalogue again may take so much longer than a poll."""
+FIRST_LOOK_S: Final = 30.0
+"""The same for the first look over a connection: a server that has just come up reads its catalogue from disk."""
+READING: Final = f"reading the catalog: the first look at a cold server may take {FIRST_LOOK_S:g} s"
+_TOLD_S: Final = 2.0
+"""What takes longer is told."""
 
 Connect = Callable[[Session], Connection]
 Resolve = Callable[[Connection, Resolved], Resolved]
@@ -54,6 +58,9 @@ class _Turn:
         self.connection: Connection | None = None
         self.live = False
         self.late = False
+        self.reads = False
+        """It takes its first look at the catalogue."""
+        self.told = False
         self.thread: threading.Thread | None = None
         self.suspicion = Suspicion()
 
@@ -179,10 +186,11 @@ class Poller:
             self._sink(event)
 
     def _state(self, turn: _Turn, phase: Phase, reason: str = "", retry_at: float | None = None) -> None:
-        self._emit(turn, SourceState(self._target, phase, reason, retry_at, self._clock()))
+        self._emit(turn, SourceState(self._target, phase, reason, retry_at, self._clock(), turn.reads))
 
     def _run(self, turn: _Turn) -> None:
         while not self._closed.is_set() and not turn.abandoned.is_set():
+            turn.reads = turn.told = False
             try:
                 self._state(turn, Phase.CONNECTING, self._reason)
                 self._stay(turn)
@@ -223,14 +231,14 @@ class Poller:
         """Connect and poll until the connection is lost, the poller closed, or this turn abandoned."""
         self._busy(turn, _LOGIN_S + 1.0)
         turn.suspicion = Suspicion(self._wary)
-        session = Session("poll", _LOGIN_S, self._deadline(), lock_timeout_s=0.1, read_only=True, repeats=True)
+        session = Session("poll", _LOGIN_S, FIRST_LOOK_S, lock_timeout_s=0.1, read_only=True, repeats=True)
         connection = turn.connection = self._connect(session)
         self._connected.set()
         collector = Collector(
             self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,
             lambda: self._connect.commits, turn.suspicion,
         )  # fmt: skip
-        resolved_at = self._use(turn, collector, connection)
+        resolved_at = self._first_look(turn, collector, connection)
         while not self._closed.is_set() and not turn.abandoned.is_set():
             self._wake.clear()
             if self._clock() - resolved_at >= (self._again_s if self._gone else _RESOLVE_EVERY_S):
@@ -261,9 +269,16 @@ class Poller:
         turn.live, turn.late = True, False
         self._state(turn, Phase.LIVE)
 
-    def _use(self, turn: _Turn, collector: Collector, connection: Connection) -> float:
+    def _first_look(self, turn: _Turn, collector: Collector, connection: Connection) -> float:
+        turn.reads = True
+        read_at = self._use(turn, collector, connection, FIRST_LOOK_S)
+        connection.limit(self._deadline())
+        turn.reads = False
+        return read_at
+
+    def _use(self, turn: _Turn, collector: Collector, connection: Connection, allowed_s: float = _CATALOGUE_S) -> float:
         """Read the catalogue; returns when that was, our clock, seconds."""
-        began = self._busy(turn, self._deadline() + min(_CATALOGUE_S * (1 + self._tries), _CATALOGUE_MOST_S))
+        began = self._busy(turn, self._deadline() + allowed_s)
         self._resolved = self._resolve(connection, self._resolved)
         self._slow.use(collector.use(self._resolved))
         turn.busy_since = None
@@ -286,6 +301,9 @@ class Poller:
             if since is None:
                 continue
             over = self._clock() - since - turn.allowed_s
+            if turn.reads and not turn.told and over + turn.allowed_s > _TOLD_S:
+                turn.told = True
+                self._state(turn, Phase.CONNECTING, READING)
             if over > 0 and not turn.late:
                 turn.late = True
                 _LOG.warning("%s: no answer for %.1f s", self._target, turn.allowed_s + over)

@@ -25,13 +25,17 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A change of phase. ``retry_at`` and ``changed_at`` are our monotonic clock in seconds; ``reason`` is one line."""
+    """A change of phase. ``retry_at`` and ``changed_at`` are our monotonic clock in seconds; ``reason`` is one line.
+
+    ``catalog``: connected, and the first look at the catalogue was under way.
+    """
 
     target: str
     phase: Phase
     reason: str = ""
     retry_at: float | None = None
     changed_at: float = 0.0
+    catalog: bool = False
 
 
 Event = Snapshot | SourceState

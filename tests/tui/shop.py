@@ -190,7 +190,7 @@ class Shop(Driver):
                 "lock_waits": self.poll, "lock_wait_s": 2.0 * self.poll if queue == "letters" else 0.0,
                 "splits": 7 * self.poll, "inserted": 2**53 + inserted * self.poll, "updated": updated * self.poll,
                 "deleted": deleted * self.poll, "live": live + (inserted - deleted) * self.poll,
-                "files": IDS[queue], "called": f"dbo.{queue}", "readable": True,
+                "files": IDS[queue], "partitions": 1, "altered": 7, "called": f"dbo.{queue}", "readable": True,
             }
             for index, name, role in ((0, queue, "table"), (2, f"{queue}_ready_index", "index"))
         ]  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
-from qmon.engines.base import Connection
+from qmon.engines.base import Connection, Session
 from qmon.engines.sqlserver import SqlServer
-from qmon.errors import ConnectionLost, DeadlineExceeded
+from qmon.errors import ConnectionLost, DeadlineExceeded, Unreachable
 from qmon.model.samples import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.model.view import View
 from qmon.monitor import run
@@ -17,11 +18,10 @@ from qmon.monitor.collector import Collector
 from qmon.monitor.history import History
 from qmon.monitor.jobs import Book, Job
 from qmon.monitor.poller import Poller
-from qmon.monitor.resolve import Resolved
+from qmon.monitor.resolve import NOTHING, Resolved
 from qmon.monitor.run import Runner
 from qmon.monitor.source import Event, Focus, Phase, SourceState
 from qmon.monitor.wary import Suspicion, Wary
-from tests.facts import wait_until
 from tests.replayed import Driver, connection, full, said
 from tests.tsql_types import Type
 from tests.unit.test_sqlserver_replay import FACTS, LAYOUTS, Idle
@@ -231,27 +231,42 @@ class Noted(Poller):
         return super()._busy(turn, allowed_s)
 
 
-def test_a_catalogue_that_takes_too_long_is_given_more_time_with_each_try() -> None:
+def test_the_first_look_over_a_connection_has_half_a_minute_and_its_statements_too() -> None:
     lost: list[str] = []
+    driver, timeouts = Driver(), list[int]()
 
     def resolve(_: Connection, __: Resolved) -> Resolved:
+        timeouts.append(driver.timeout)
+        if len(lost) == 2:
+            return NOTHING
         poller.turn.late = True  # as the watchdog has it
         raise DeadlineExceeded("catalog/columns: cancelled")
 
-    def sink(event: Event) -> None:
-        if isinstance(event, SourceState) and event.phase is Phase.LOST:
-            lost.append(event.reason)
-            if len(lost) < 8:
-                poller.poll_now()
+    def connect(session: Session) -> Connection:
+        if session.purpose != "poll":
+            raise Unreachable("beside the poll nothing is read here")
+        assert session.statement_timeout_s is not None
+        driver.timeout = round(session.statement_timeout_s)  # as the engine does
+        return connection(driver, VERSION)
 
-    poller = Noted("shop", SqlServer(), lambda session: connection(Driver(), VERSION), resolve, interval_s=2.0)
+    def sink(event: Event) -> None:
+        if isinstance(event, SourceState):
+            if event.phase is Phase.LOST:
+                assert event.catalog
+                lost.append(event.reason)
+                poller.poll_now()
+            assert event.phase is not Phase.LIVE or not event.catalog
+            return
+        timeouts.append(driver.timeout)
+        polled.set()
+
+    polled = threading.Event()
+    poller = Noted("shop", SqlServer(), connect, resolve, interval_s=2.0)
     poller.start(sink)
     try:
-        wait_until(lambda: len(lost) == 8)
+        assert polled.wait(20)
     finally:
         poller.close()
-    login_s = poller.allowed[0]
-    assert [each for each in poller.allowed if each != login_s] == [7.0, 12.0, 17.0, 22.0, 27.0, 32.0, 32.0, 32.0]
-    assert lost[0] == "catalog/columns: cancelled, since it took longer than 7 s"
-    assert lost[-1] == "catalog/columns: cancelled, since it took longer than 32 s"
-    assert not poller.turn.late
+    assert timeouts[:4] == [30, 30, 30, 2]
+    assert [each for each in poller.allowed if each > 10] == [32.0] * 3
+    assert lost == ["catalog/columns: cancelled, since it took longer than 32 s"] * 2

@@ -1,0 +1,105 @@
+"""The first look at a catalogue that is cold or locked: it has its time, says so, and is tried once more."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pyodbc
+import pytest
+
+from qmon.engines.base import Bound, Connection, Session, Statement
+from qmon.engines.registry import engine_for
+from qmon.errors import Unreachable
+from qmon.monitor.glance import look
+from qmon.monitor.poller import READING, Poller
+from qmon.monitor.resolve import NOTHING, Resolved
+from qmon.monitor.source import Event, Phase, SourceState
+from tests.cli.calling import program, surroundings
+from tests.contract.watching import installed, target_of
+from tests.facts import connected, wait_until
+
+LIMIT = Bound(Statement("probe/limit", "SELECT current_setting('statement_timeout') AS said", (), ("said",)))
+SLOW = Bound(Statement("catalog/slow", "SELECT CAST(pg_sleep(2.5) AS text) AS said", (), ("said",)))
+
+
+def test_a_statement_of_the_first_look_may_take_longer_than_one_of_a_poll_and_that_is_said(database: str) -> None:
+    target, opened = target_of(database), list[Connection]()
+    states: list[SourceState] = []
+    limits: list[object] = []
+
+    def connect(session: Session) -> Connection:
+        connection = engine_for(target).connect(target, session)
+        if session.purpose == "poll":
+            opened.append(connection)
+        return connection
+
+    def resolve(connection: Connection, _: Resolved) -> Resolved:
+        limits.append(connection.fetch(LIMIT).rows[0][0])
+        connection.fetch(SLOW)
+        return NOTHING
+
+    def sink(event: Event) -> None:
+        if isinstance(event, SourceState):
+            states.append(event)
+        elif len(limits) == 1:
+            limits.append(opened[0].fetch(LIMIT).rows[0][0])
+
+    poller = Poller(target.name, engine_for(target), connect, resolve, interval_s=0.5)
+    poller.start(sink)
+    try:
+        wait_until(lambda: len(limits) == 2, what="the first poll")
+    finally:
+        poller.close()
+    assert limits == ["30s", "1s"]
+    assert [(state.phase, state.reason) for state in states[:3]] == [
+        (Phase.CONNECTING, ""), (Phase.CONNECTING, READING), (Phase.LIVE, ""),
+    ]  # fmt: skip
+    assert [state.catalog for state in states[:3]] == [False, True, False]
+    assert "first look at a cold server may take 30 s" in READING
+
+
+@pytest.fixture
+def holder(database: str) -> Iterator[pyodbc.Connection]:
+    """Holds a lock on a table of the catalogue, for which readers wait."""
+    installed(database, "fifo")
+    with connected(database, autocommit=False) as session:
+        session.execute("LOCK TABLE pg_catalog.pg_depend IN ACCESS EXCLUSIVE MODE")
+        yield session
+
+
+def test_a_look_tries_once_more_and_says_so(database: str, holder: pyodbc.Connection) -> None:
+    told: list[str] = []
+
+    def tell(what: str) -> None:
+        told.append(what)
+        holder.rollback()
+
+    view = look(target_of(database), over_s=0.5, tell=tell)
+    assert [queue.name for queue in view.queues] == ["fifo"]
+    assert len(told) == 1
+    assert re.fullmatch(r"catalog/sequences: .*; trying once more", told[0])
+
+
+def test_a_look_gives_up_after_the_second_try_with_the_reason(database: str, holder: pyodbc.Connection) -> None:
+    told: list[str] = []
+    with pytest.raises(Unreachable, match="catalog/sequences"):
+        look(target_of(database), over_s=0.5, tell=told.append)
+    assert len(told) == 1
+
+
+def test_status_prints_what_it_waits_for_beside_the_figures(database: str, holder: pyodbc.Connection) -> None:
+    running = subprocess.Popen(
+        program("status", database, "--json", "--over", "500ms"), env=surroundings(), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert running.stderr is not None
+    said = running.stderr.readline()
+    holder.rollback()
+    out, _ = running.communicate(timeout=60)
+    assert said.startswith("qmon: catalog/sequences: ")
+    assert said.endswith("; trying once more\n")
+    assert running.returncode == 0
+    assert [queue["name"] for queue in json.loads(out)["queues"]] == ["fifo"]
