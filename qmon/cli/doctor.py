@@ -126,5 +126,10 @@ def _say(seen: Examined) -> None:
         say(f"would help: {clean(grant)}")
     for c in (c for c in found if c.index):
         say(f"would make {c.probe.strip('()')} of {clean(c.queue)} exact and cheap: {clean(c.index)}")
+    if at.engine.name == "postgres" and any(c.index and "CONCURRENTLY" not in c.index for c in found):
+        say(
+            "on a partitioned table it keeps who writes waiting while it is made: on a large one make it ON ONLY the"
+            " table, then CONCURRENTLY on each partition, and attach these"
+        )
     if any(c.index for c in found) and at.engine.name == "sqlserver":
         say("WITH (ONLINE = ON) at its end holds nobody up: Enterprise and Developer Edition, Azure SQL")

@@ -153,7 +153,8 @@ def _scans(connection: Connection, engine: Engine, book: Book, spec: Spec) -> It
     scan = Scan(book, spec, parts)
     if scan.by_range:
         yield _timed("scan", spec.layout.queue, lambda: scan.step(connection, OwnUses(), _FEW_PAGES))
-    for each in proposals(spec.layout, spec.facts, engine, parts=len(parts)):
+    partitioned = bool(parts) and all(part.part_id != spec.facts.table_id for part in parts)
+    for each in proposals(spec.layout, spec.facts, engine, partitioned=partitioned):
         figures = ", ".join(each.figures)
         yield Check(
             f"({figures})", spec.layout.queue, problem="an index is missing", expected=True, index=each.statement

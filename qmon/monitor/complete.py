@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.keys import nearest
-from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout import Layout, OwnerColumn, TableName
 from qmon.monitor.catalog import Details, SequenceRow
 from qmon.monitor.values import Known, state_column, states
 from qmon.monitor.wellknown import WHOLE, Role, pick, plain
@@ -224,11 +224,3 @@ def _owner(by_name: Callable[[Role], str | None]) -> OwnerColumn | None:
         return OwnerColumn(session, "session")
     name = by_name("owner_name")
     return None if name is None else OwnerColumn(name, "name")
-
-
-def state_of_layout(state: StateColumn | None) -> dict[str, str]:
-    """The states that a layout tells apart, as text: state → value."""
-    if state is None:
-        return {}
-    pairs = ((name, getattr(state, name)) for name in ("ready", "in_progress", "done", "dead"))
-    return {name: str(value) for name, value in pairs if value is not None}

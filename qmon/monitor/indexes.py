@@ -25,12 +25,12 @@ class Proposal:
     statement: str
 
 
-def proposals(layout: Layout, facts: TableFacts, engine: Engine, *, parts: int = 1) -> list[Proposal]:
-    """An index for each group of figures that no index leads to, where one would. ``parts``: tables of its rows."""
+def proposals(layout: Layout, facts: TableFacts, engine: Engine, *, partitioned: bool = False) -> list[Proposal]:
+    """An index for each group of figures that no index leads to, where one would."""
     found = []
     for figures, column, value in _wanted(layout, facts):
         text = _statement(layout, facts, engine, (column, value, figures[0]))
-        if parts > 1 and engine.name == "postgres":  # of a partitioned table the server makes none beside its writers
+        if partitioned and engine.name == "postgres":  # there the server makes none beside the writers
             text = "CREATE INDEX " + text.removeprefix("CREATE INDEX CONCURRENTLY ")
         found.append(Proposal(figures, text))
     return found

@@ -23,7 +23,6 @@ _OURS: Final = "qmon "
 _LOAD: Final = "qmon load"
 _AUTOVACUUM: Final = "autovacuum worker"
 _PEOPLE: Final = "client backend"
-_IDLE: Final = "idle"
 
 
 @dataclass(frozen=True)

@@ -223,6 +223,35 @@ def test_doctor_prints_the_indexes_that_make_figures_exact_and_once_made_they_do
     assert missing() == {}
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_index_that_doctor_proposes_for_a_partitioned_table_can_be_made_and_what_it_holds_up_is_said(
+    database: str, tmp_path: Path, count: int
+) -> None:
+    make(database, "CREATE TABLE jobs (id bigint, status text, started_at timestamptz) PARTITION BY RANGE (id)")
+    for number in range(count):
+        make(database, f"CREATE TABLE jobs_{number} PARTITION OF jobs FOR VALUES FROM ({number}) TO ({number + 1})")
+    config = tmp_path / "qmon.toml"
+    config.write_text(
+        f"""
+        [target.shop]
+        connect = {json.dumps(database)}
+        [[target.shop.queue]]
+        name = "jobs"
+        table = "jobs"
+        id = "id"
+        started_at = "started_at"
+        state = {{ column = "status", ready = "ready", in_progress = "busy" }}
+        """
+    )
+    told = call("doctor", "shop", "--config", str(config)).stdout
+    assert "on a partitioned table it keeps who writes waiting while it is made" in told
+    proposed = [line.partition("cheap: ")[2] for line in told.splitlines() if "cheap: " in line]
+    assert len(proposed) == 2
+    for statement in proposed:
+        make(database, statement)
+    assert "cheap: " not in call("doctor", "shop", "--config", str(config)).stdout
+
+
 def test_designs_lists_all_and_where_they_install() -> None:
     rows = json.loads(call("designs", "--json").stdout)["designs"]
     known = {row["name"]: row["installs_on"] for row in rows}
