@@ -52,7 +52,7 @@ def parse_level(text: str) -> int | None:
     """The level of that name, ``None`` for ``off``. Raises ``BadInput``."""
     name = text.strip().lower()
     if name != OFF and name not in LEVELS:
-        from qmon.model.keys import nearest
+        from qmon.model.config_reader import nearest
 
         raise BadInput(f"{text!r} is no log level{nearest(name, (*LEVELS, OFF))}")
     return LEVELS.get(name)

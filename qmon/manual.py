@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon import carried
 from qmon.errors import BadInput, QmonError
-from qmon.model.keys import nearest
+from qmon.model.config_reader import nearest
 
 VERDICTS: Final = "verdicts"
 """The page with a section for each verdict, and for each reason why a figure is unknown."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from qmon.config.file import parse_config
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.tables import make
 from tests.facts import query
 

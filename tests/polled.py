@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.odbc import OdbcConnection
-from qmon.engines.sqlserver import SqlServer
-from qmon.model.facts import Column, TableFacts
-from qmon.model.layout import Layout, Ring, StateColumn, TableName
-from qmon.model.observer import Budget
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.budget import Budget
+from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.snapshot import Snapshot
-from qmon.monitor.collector import Collector
-from qmon.monitor.resolve import Resolved
-from qmon.monitor.slow import Slow
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
 from tests.replayed import LIST, Cursor, Driver, connection
 from tests.unit.test_sqlserver_readings import steady
@@ -128,7 +128,7 @@ class Polls:
     ) -> None:
         self.driver, self.now = Counting(cost_s), 0.0
         self.at: OdbcConnection = connection(self.driver, (16, 0))
-        slow = Slow(SqlServer(), lambda session: self.at, lambda: self.now)
+        slow = ExactCounts(SqlServer(), lambda session: self.at, lambda: self.now)
         self.collector = Collector("shop", SqlServer(), self.at, slow, lambda: self.now, budget=budget)
         queues = [queue(number, designs[number % len(designs)]) for number in range(count)]
         self.collector.use(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from qmon.engines.base import Bound, Connection, Session, Statement, Target
-from qmon.engines.postgres import Postgres
+from qmon.engines.postgres.engine import Postgres
 from qmon.engines.urls import read_url
-from qmon.model.layout import Layout
-from qmon.operate.install import install
+from qmon.model.layout.layout import Layout
+from qmon.operate.install.install import install
 
 ENGINE: Final = Postgres()
 DESIGNS: Final = (

@@ -16,9 +16,10 @@ from typing import Final
 
 import pyodbc
 
-from qmon.engines import queries, sqlserver, sqlserver_errors
-from qmon.engines.faults import Fault
+from qmon.engines.faults import DriverFault
 from qmon.engines.odbc import OdbcConnection
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver import engine, errors
 from qmon.errors import QmonError, QueryFailed
 from tests.tsql_types import Type, types_of
 
@@ -210,9 +211,9 @@ def said(state: str, words: str) -> pyodbc.Error:
 def connection(driver: Driver, version: tuple[int, int]) -> OdbcConnection:
     """qmon's own connection over this driver."""
 
-    def explain(fault: Fault, name: str) -> QmonError:
-        return sqlserver_errors.running(fault, name, "me")
+    def explain(fault: DriverFault, name: str) -> QmonError:
+        return errors.running(fault, name, "me")
 
-    opened = sqlserver.over(driver, explain)
+    opened = engine.over(driver, explain)
     opened.introduce(version, 61)
     return opened

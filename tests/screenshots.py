@@ -17,8 +17,8 @@ from textual.pilot import Pilot
 
 from qmon.demo import runner
 from qmon.model.view import Severity, View
-from qmon.monitor.history import History
-from qmon.monitor.watch import open_poller
+from qmon.monitor.open import open_poller
+from qmon.monitor.state.target import TargetHistory
 from qmon.tui.app import QmonApp
 
 FOLDER: Final = Path(__file__).parents[1] / "screenshots"
@@ -96,7 +96,7 @@ def main(arguments: list[str]) -> int:
     history_s = float(arguments[0]) if arguments else HISTORY_S
     with runner.ended_by_signals(), runner.scene() as (target, _):
         poller = open_poller(target, interval_s=runner.INTERVAL_S)
-        app = QmonApp(poller, History().add, environment=target.environment, plain=False)
+        app = QmonApp(poller, TargetHistory().add, environment=target.environment, plain=False)
         try:
             asyncio.run(take(app, history_s))
         finally:

@@ -6,8 +6,19 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
-from qmon.model.designs import TRAITS
-from qmon.model.layout import Clients, Layout, Order, OwnerColumn, Ring, Source, StateColumn, Switch, TableName, Write
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import (
+    Clients,
+    Layout,
+    LayoutSource,
+    Order,
+    OwnerColumn,
+    Ring,
+    StateColumn,
+    Switch,
+    TableName,
+    Write,
+)
 
 names = st.text(min_size=1, max_size=20)
 tables = st.builds(TableName, names | st.just(""), names)
@@ -72,5 +83,5 @@ layouts = st.builds(
     poppers=clients,
     routines=st.dictionaries(names, tables, max_size=3).map(lambda found: tuple(found.items())),
     switch=st.none() | st.builds(Switch, tables, tables),
-    source=st.just(Source.CONFIGURATION),
+    source=st.just(LayoutSource.CONFIGURATION),
 )

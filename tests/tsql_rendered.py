@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from qmon.engines import queries
 from qmon.engines.base import Query
-from qmon.engines.queries import Name, SqlFile
-from qmon.engines.sqlfile import scanned
-from qmon.engines.sqlserver import SqlServer
-from qmon.engines.sqltext import Form, Slot
-from qmon.model.facts import Column, IndexName
+from qmon.engines.sql import queries
+from qmon.engines.sql.file import scanned
+from qmon.engines.sql.queries import Name, SqlFile
+from qmon.engines.sql.text import Form, Placeholder
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.table_facts import Column, IndexName
 
 LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
 
@@ -19,7 +19,7 @@ def forms_of(query: Query) -> dict[str, set[Form]]:
     """The forms in which each slot is written."""
     out: defaultdict[str, set[Form]] = defaultdict(set)
     for piece in scanned(query.text, "sqlserver", query.path, 1):
-        if isinstance(piece, Slot):
+        if isinstance(piece, Placeholder):
             out[piece.name].add(piece.form)
     return dict(out)
 

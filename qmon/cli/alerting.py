@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 def alerting_for(target: Target, path: Path | None) -> Alerting | None:
     """What watches over a target as the configuration says; ``None`` where no rule is about it."""
     from qmon.config.file import read_config
-    from qmon.model.alert_rules import applying
+    from qmon.model.alerts.rules import applying
+    from qmon.monitor.alert_command import AlertCommand
     from qmon.monitor.alerting import Alerting
-    from qmon.monitor.hook import Hook
 
     config = read_config(path)
     rules, telling = applying(config.alerts, target.name), config.telling
     if not rules:
         return None
-    hook = Hook(telling.command, telling.timeout_s) if telling.command else None
+    hook = AlertCommand(telling.command, telling.timeout_s) if telling.command else None
     return Alerting(target.name, rules, hook=hook, bell=telling.bell)

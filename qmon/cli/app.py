@@ -10,16 +10,17 @@ from typing import Annotated
 import typer
 
 from qmon import __version__
-from qmon.cli import (
+from qmon.cli.commands import (
     act,
     archive,
     bench,
     check,
-    database,
+    connect,
     designs,
     doctor,
     gate,
     help,
+    install,
     load,
     operations,
     pipeline,
@@ -28,7 +29,6 @@ from qmon.cli import (
     replay,
     setup,
     trash,
-    watch,
 )
 from qmon.cli.guard import Guarded
 
@@ -79,7 +79,8 @@ def _root(
 
 
 for group in (
-    watch, record, replay, check, act, operations, trash, gate, queues, doctor, setup, designs, database, load, archive,
+    connect, record, replay, check, act, operations, trash, gate, queues, doctor, setup, designs, install, load,
+    archive,
     bench, pipeline, help,
 ):  # fmt: skip
     group.add_to(app)

@@ -12,9 +12,9 @@ from qmon.cli.output import clean, note
 
 if TYPE_CHECKING:
     from qmon.engines.base import Target
-    from qmon.recording.baselines import Found
-    from qmon.recording.replay import Replay
-    from qmon.tui.past import Known
+    from qmon.recording.history.baselines import FoundBaselines
+    from qmon.recording.read.replay import Replay
+    from qmon.tui.history.reader import KnownPast
 
 BaselinesPath = Annotated[
     Path | None,
@@ -27,43 +27,43 @@ BaselinesPath = Annotated[
 ]
 
 
-def of_target(target: Target, config: Path | None, baselines: Path | None, recordings: Path | None) -> Known:
+def of_target(target: Target, config: Path | None, baselines: Path | None, recordings: Path | None) -> KnownPast:
     """For a target that is watched, and recorded below ``recordings`` where that is given.
 
     The file of what is usual is the one that was named, else that of the configuration, else the one beside the
     recordings. Raises ``BadInput`` where a file was named that cannot be read.
     """
     from qmon.config.file import read_config
-    from qmon.recording.archive import live_archive
-    from qmon.recording.zone import local_zone
-    from qmon.tui.past import Known
+    from qmon.recording.history.archive import live_archive
+    from qmon.recording.history.zone import local_zone
+    from qmon.tui.history.reader import KnownPast
 
     configured = read_config(config).targets.get(target.name)
     named = baselines or (configured.baselines if configured is not None else None)
     usual = _usual(named, recordings)
     archive = live_archive(recordings, target.name, local_zone()) if recordings is not None else None
-    return Known(archive, usual)
+    return KnownPast(archive, usual)
 
 
-def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> Known:
+def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> KnownPast:
     """For a replay. Raises ``BadInput`` where a file was named that cannot be read."""
-    from qmon.recording.archive import taped_archive
-    from qmon.tui.past import Known
+    from qmon.recording.history.archive import taped_archive
+    from qmon.tui.history.reader import KnownPast
 
     usual = _usual(baselines, recordings if recordings.is_dir() else None)
-    return Known(taped_archive(replay.tape), usual, lambda: replay.at, replay.seek)
+    return KnownPast(taped_archive(replay.tape), usual, lambda: replay.at, replay.seek)
 
 
-def _usual(named: Path | None, recordings: Path | None) -> Callable[[], Found]:
+def _usual(named: Path | None, recordings: Path | None) -> Callable[[], FoundBaselines]:
     """What is usual, from now on: the file may be written anew, or for the first time, while the dashboard is open."""
-    from qmon.recording.baselines import FILE, Found, find_baselines, read_baselines
-    from qmon.recording.renewed import Renewed
+    from qmon.recording.history.baselines import FILE, FoundBaselines, find_baselines, read_baselines
+    from qmon.recording.history.reloading import ReloadingBaselines
 
     if named is not None:
-        return Renewed(named, Found(read_baselines(named)))
+        return ReloadingBaselines(named, FoundBaselines(read_baselines(named)))
     if recordings is None:
-        return Found
+        return FoundBaselines
     found = find_baselines(recordings)
     if found.problem:
         note(f"qmon: {clean(found.problem)}")
-    return Renewed(recordings / FILE, found)
+    return ReloadingBaselines(recordings / FILE, found)

@@ -14,7 +14,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.config.file import Config, Settings
     from qmon.engines.base import Connection, Engine, Target
-    from qmon.model.layout import Layout
+    from qmon.model.layout.layout import Layout
 
 DEADLINE_S: Final = 15.0
 LOCK_WAIT_S: Final = 1.0

@@ -13,12 +13,12 @@ import platformdirs
 from qmon.config.redact import redactor
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
-from qmon.model.alert_rules import AlertRule
-from qmon.model.alerts_io import rules_from_list
-from qmon.model.keys import Keys
-from qmon.model.layout import Layout
-from qmon.model.layout_io import layout_from_dict
-from qmon.model.observer import Budget, budget_of
+from qmon.model.alerts.io import rules_from_list
+from qmon.model.alerts.rules import AlertRule
+from qmon.model.budget import Budget, budget_of
+from qmon.model.config_reader import Keys
+from qmon.model.layout.io import layout_from_dict
+from qmon.model.layout.layout import Layout
 
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
@@ -60,7 +60,7 @@ class TargetConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class AlertDelivery:
     """How alerts are told.
 
     ``bell``: the terminal's. ``command``: the program and its arguments, run without a shell, empty for none;
@@ -80,7 +80,7 @@ class Config:
     targets: Mapping[str, TargetConfig] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     alerts: tuple[AlertRule, ...] = ()
-    telling: Telling = field(default_factory=Telling)
+    telling: AlertDelivery = field(default_factory=AlertDelivery)
 
 
 def default_path() -> Path:
@@ -191,17 +191,17 @@ def _settings(keys: Keys | None) -> Settings:
     return settings
 
 
-def _telling(keys: Keys | None) -> Telling:
+def _telling(keys: Keys | None) -> AlertDelivery:
     if keys is None:
-        return Telling()
-    usual = Telling()
+        return AlertDelivery()
+    usual = AlertDelivery()
     bell = keys.flag("bell") if "bell" in keys.raw else usual.bell
     command = tuple(keys.texts("command"))
     if "command" in keys.raw and not command:
         raise BadInput(f"{keys.path('command')}: is empty; leave the key out instead")
     timeout_s = keys.seconds("timeout")
     keys.finish(("bell",))
-    return Telling(bell, command, usual.timeout_s if timeout_s is None else timeout_s)
+    return AlertDelivery(bell, command, usual.timeout_s if timeout_s is None else timeout_s)
 
 
 def _redact(keys: Keys) -> tuple[str, ...]:

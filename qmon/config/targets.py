@@ -15,15 +15,15 @@ from qmon.engines.keywords import lookup, parse_connection_string, split_passwor
 from qmon.engines.registry import engine_by_words
 from qmon.engines.urls import read_url
 from qmon.errors import BadInput
-from qmon.model.keys import nearest
-from qmon.model.layout import Layout
-from qmon.model.observer import Budget
+from qmon.model.budget import Budget
+from qmon.model.config_reader import nearest
+from qmon.model.layout.layout import Layout
 
 COMMAND_LINE: Final = "the command line"
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenTarget:
     """The target, the queues that the configuration names for it, and what the user should be told about it."""
 
     target: Target
@@ -31,7 +31,7 @@ class Chosen:
     warnings: tuple[str, ...] = ()
 
 
-def choose(text: str, config: Config, environment: Mapping[str, str] | None = None) -> Chosen:
+def choose(text: str, config: Config, environment: Mapping[str, str] | None = None) -> ChosenTarget:
     """The target that the user means; nothing is connected yet.
 
     Raises ``BadInput`` for what cannot be one, with the nearest name, and ``MissingDriver`` where a DSN is meant and
@@ -82,10 +82,10 @@ def usual_budget(config: Config) -> Budget:
 
 def _finished(
     target: Target, queues: tuple[Layout, ...], warnings: tuple[str, ...], environment: Mapping[str, str]
-) -> Chosen:
+) -> ChosenTarget:
     if target.password is None:
         target = replace(target, password=from_environment(target, environment))
-    return Chosen(target, queues, warnings)
+    return ChosenTarget(target, queues, warnings)
 
 
 def _from_file(named: TargetConfig, config: Config) -> Target:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from qmon.model.layout import Layout
-from qmon.model.layout_io import layout_to_dict
+from qmon.model.layout.io import layout_to_dict
+from qmon.model.layout.layout import Layout
 
 
 def target_to_toml(name: str, connect: str) -> str:

@@ -99,7 +99,7 @@ class Guardian:
             self._pipe.flush()
 
 
-class _Wards:
+class _CleanupList:
     """What the guardian was told to clean."""
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ class _Wards:
             cleanup.remove(folder)
 
 
-def _listen(wards: _Wards, parent: int) -> None:
+def _listen(wards: _CleanupList, parent: int) -> None:
     """Hear what to keep until the parent is done or gone."""
     os.set_blocking(0, False)
     heard = b""
@@ -153,7 +153,7 @@ def main() -> None:
     """The guardian's whole life. Arguments: where qmon is, and the process id of the parent."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
-    wards = _Wards()
+    wards = _CleanupList()
     _listen(wards, int(sys.argv[2]))
     if not wards.done:
         wards.clean()

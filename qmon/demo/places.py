@@ -15,7 +15,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./-]{1,80}")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DemoFolder:
     """The folders of one server.
 
     Attributes:
@@ -55,7 +55,7 @@ class Place:
         return mine if self.plain == self.folder and not self.emptied else [*mine, self.plain]
 
 
-def find(folder: Path | None, account: Account) -> Place:
+def find(folder: Path | None, account: Account) -> DemoFolder:
     """Choose, and make what must be made to be had for ourselves: temporary folders.
 
     Raises:
@@ -63,17 +63,17 @@ def find(folder: Path | None, account: Account) -> Place:
     """
     if folder is None:
         temporary = _temporary(account)
-        return Place(temporary, temporary, emptied=False)
+        return DemoFolder(temporary, temporary, emptied=False)
     folder = folder.absolute()
     there = folder.is_dir()
     if there and any(folder.iterdir()):
         raise BadInput(f"{folder} is not empty")
     if not account.can_enter(folder if there else folder.parent):
         raise BadInput(f"the account {account.name} that the server runs as cannot enter {folder}")
-    return Place(folder, _temporary(account), emptied=there)
+    return DemoFolder(folder, _temporary(account), emptied=there)
 
 
-def make(place: Place, account: Account) -> None:
+def make(place: DemoFolder, account: Account) -> None:
     """Make the folders: ours may be entered by the account, data and socket belong to it."""
     for ours in {place.folder, place.plain}:
         if not (ours == place.folder and place.emptied):

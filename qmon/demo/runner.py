@@ -17,20 +17,20 @@ from typing import Any, Final
 
 from qmon.demo.scene import FAULTS, PARTS, SCHEMA, loads
 from qmon.demo.server import EmbeddedServer
-from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Session, Target
 from qmon.engines.registry import engine
+from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
 from qmon.errors import Unreachable
-from qmon.model.layout import Layout
-from qmon.model.observer import AT_ONCE
+from qmon.model.budget import AT_ONCE
+from qmon.model.layout.layout import Layout
 from qmon.model.report import status_object
 from qmon.model.view import QueueView, View
-from qmon.monitor.history import History
+from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.monitor.watch import open_poller
-from qmon.operate.install import install
-from qmon.workload.counts import Counts
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.install.install import install
+from qmon.workload.counts import CommittedCounts
 from qmon.workload.load import Load
 from qmon.workload.statements import Statements
 
@@ -99,7 +99,7 @@ def headless(seconds: float, *, as_json: bool) -> int:
     return 0
 
 
-def until(counts: Counts, at: float) -> None:
+def until(counts: CommittedCounts, at: float) -> None:
     """Wait until the load has counted up to a moment (seconds since the epoch)."""
     pause = threading.Event()
     while counts.last_at() < at:
@@ -135,7 +135,7 @@ def _fill(connection: Connection, statements: Statements, backlog: int) -> None:
 
 
 def _watch(target: Target, seconds: float) -> list[View]:
-    history, views, problems = History(), list[View](), list[str]()
+    history, views, problems = TargetHistory(), list[View](), list[str]()
 
     def sink(event: Event) -> None:
         if isinstance(event, SourceState):
@@ -154,7 +154,7 @@ def _watch(target: Target, seconds: float) -> list[View]:
     return views
 
 
-def _counted(queue: QueueView, view: View, counts: Counts) -> dict[str, Any]:
+def _counted(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
     """What the load itself counted, over the window of qmon's rates and at the moment of its depth."""
     depth = counts.depth_at(queue.name, view.sampled_at)
     if queue.window_s is None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from qmon.model.layout import Layout
-from qmon.workload.plan import Fault, QueueLoad
+from qmon.model.layout.layout import Layout
+from qmon.workload.plan import PlannedFault, QueueLoad
 
 SCHEMA: Final = "shop"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ScenePart:
     """One queue of the scene. ``backlog``: messages that are there before the load begins."""
 
     queue: str
@@ -23,22 +23,22 @@ class Part:
 
 
 PARTS: Final = (
-    Part("orders", "ring", ring_size=5000, backlog=150),
-    Part("invoices", "status", timeout_s=20.0),
-    Part("mails", "batch_fast", backlog=300),
-    Part("events", "fifo"),
-    Part("audit", "naive", timeout_s=15.0),
-    Part("thumbnails", "status", timeout_s=60.0, backlog=6000),
-    Part("alerts", "lifo"),
-    Part("cleanup", "heap"),
-    Part("exports", "batch_single", timeout_s=60.0),
-    Part("imports", "batch_split", timeout_s=60.0),
-    Part("ledger", "strict_fifo"),
-    Part("prices", "ring_subscribers", ring_size=1000),
-    Part("reminders", "pending"),
-    Part("sensors", "ring_classic", ring_size=1000),
-    Part("uploads", "ring_pointer", ring_size=1000),
-    Part("webhooks", "flag"),
+    ScenePart("orders", "ring", ring_size=5000, backlog=150),
+    ScenePart("invoices", "status", timeout_s=20.0),
+    ScenePart("mails", "batch_fast", backlog=300),
+    ScenePart("events", "fifo"),
+    ScenePart("audit", "naive", timeout_s=15.0),
+    ScenePart("thumbnails", "status", timeout_s=60.0, backlog=6000),
+    ScenePart("alerts", "lifo"),
+    ScenePart("cleanup", "heap"),
+    ScenePart("exports", "batch_single", timeout_s=60.0),
+    ScenePart("imports", "batch_split", timeout_s=60.0),
+    ScenePart("ledger", "strict_fifo"),
+    ScenePart("prices", "ring_subscribers", ring_size=1000),
+    ScenePart("reminders", "pending"),
+    ScenePart("sensors", "ring_classic", ring_size=1000),
+    ScenePart("uploads", "ring_pointer", ring_size=1000),
+    ScenePart("webhooks", "flag"),
 )
 QUIET: Final = (
     "alerts",
@@ -78,13 +78,13 @@ def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
 
 
 FAULTS: Final = (
-    Fault("rollbacks", "events", at_s=6, for_s=12, amount=0.3, every_s=45),
-    Fault("crash", "invoices", at_s=10, for_s=2, every_s=60),
-    Fault("hold", "audit", at_s=20, for_s=22, amount=6, every_s=90),
-    Fault("rate", "orders", at_s=25, for_s=50, amount=280, every_s=150),
-    Fault("slow", "mails", at_s=40, for_s=40, amount=0.4, every_s=160),
-    Fault("pin", at_s=55, for_s=45, every_s=150),
-    Fault("no_poppers", "events", at_s=75, for_s=25, every_s=140),
+    PlannedFault("rollbacks", "events", at_s=6, for_s=12, amount=0.3, every_s=45),
+    PlannedFault("crash", "invoices", at_s=10, for_s=2, every_s=60),
+    PlannedFault("hold", "audit", at_s=20, for_s=22, amount=6, every_s=90),
+    PlannedFault("rate", "orders", at_s=25, for_s=50, amount=280, every_s=150),
+    PlannedFault("slow", "mails", at_s=40, for_s=40, amount=0.4, every_s=160),
+    PlannedFault("pin", at_s=55, for_s=45, every_s=150),
+    PlannedFault("no_poppers", "events", at_s=75, for_s=25, every_s=140),
 )
 """What goes wrong, and when: rollbacks, a crashed popper, a session that holds locks, a surge, a slow consumer, a long
 transaction, poppers that pause. Each comes again."""

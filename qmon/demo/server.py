@@ -68,7 +68,7 @@ class EmbeddedServer:
         self._mark = f"qmon-{secrets.token_hex(8)}"
         self._password = secrets.token_urlsafe(18) if tcp else ""
         self._port = _free_port() if tcp else 5432
-        self._place: places.Place | None = None
+        self._place: places.DemoFolder | None = None
         self._programs: Programs | None = None
         self._guardian: Guardian | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -219,7 +219,7 @@ class EmbeddedServer:
 
     # --------------------------------------------------------------------------------------------------- how it does
 
-    def _require_place(self) -> places.Place:
+    def _require_place(self) -> places.DemoFolder:
         if self._place is None:
             raise BadInput("the embedded server has not been started")
         return self._place
@@ -249,7 +249,7 @@ class EmbeddedServer:
         }
         append_settings(place.data, _SETTINGS | own | self._settings)
 
-    def _initdb(self, place: places.Place, account: Account) -> None:
+    def _initdb(self, place: places.DemoFolder, account: Account) -> None:
         options = ["--locale=C", "--encoding=UTF8", "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256"]
         secret = place.folder / "password"
         if self._tcp:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from qmon.engines.secret import Secret
-from qmon.model.observer import Budget
-from qmon.model.zones import Zone
+from qmon.model.budget import Budget
+from qmon.model.layout.zones import Zone
 
 EngineName = Literal["postgres", "sqlserver"]
 Value = str | int | float | bool | bytes | None
@@ -207,7 +207,9 @@ class Engine(Protocol):
         ...
 
     def text_of(self, columns: Sequence[str]) -> str:
-        """An expression for the text of a column, or of several as ``qmon.model.ids`` reads it; they are quoted."""
+        """An expression for the text of a column, or of several as ``qmon.model.layout.ids`` reads it; they are
+        quoted.
+        """
         ...
 
     def binary(self, text: str) -> Value:

@@ -22,7 +22,7 @@ LOST_STATES: Final = ("08", "57P01", "57P02", "57P03", "57P05", "25P03")
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class DriverFault:
     """An error of the driver: SQLSTATE, the native numbers of its records, and its words on one line."""
 
     sqlstate: str
@@ -35,11 +35,11 @@ class Fault:
         return self.sqlstate.startswith(LOST_STATES) or self.text.startswith("FATAL:")
 
 
-Explain = Callable[[Fault], QmonError]
+Explain = Callable[[DriverFault], QmonError]
 """Turns a fault into the error that says what is wrong and what to do."""
 
 
-def read_fault(arguments: tuple[object, ...], secrets: Iterable[Secret | None] = ()) -> Fault:
+def read_fault(arguments: tuple[object, ...], secrets: Iterable[Secret | None] = ()) -> DriverFault:
     """The fault in the arguments of a driver's exception: SQLSTATE and text, or a text alone."""
     words = [str(argument) for argument in arguments]
     sqlstate, message = (words[0], words[1]) if len(words) > 1 else ("", words[0] if words else "")
@@ -57,4 +57,4 @@ def read_fault(arguments: tuple[object, ...], secrets: Iterable[Secret | None] =
         if text and text not in texts:
             texts.append(text)
         rest = rest[end.end() :] if end else ""
-    return Fault(sqlstate, tuple(numbers), scrub("; ".join(texts), secrets))
+    return DriverFault(sqlstate, tuple(numbers), scrub("; ".join(texts), secrets))

@@ -11,12 +11,12 @@ from functools import partial
 from typing import Final, TypeVar
 
 from qmon.engines.base import Bound, Rows, Statement, Value
-from qmon.engines.faults import Explain, Fault, read_fault
+from qmon.engines.faults import DriverFault, Explain, read_fault
 from qmon.engines.keywords import format_connection_string, lookup
-from qmon.engines.lasting import Texts, joined, parts
-from qmon.engines.prepared import Prepared
+from qmon.engines.prepared import PreparedStatements
 from qmon.engines.rows import check_columns
 from qmon.engines.secret import Secret
+from qmon.engines.sql.lasting import Texts, joined, parts
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
 
 try:
@@ -42,7 +42,7 @@ COUNT: Final = ("done",)
 """The columns of a statement that changes rows and says itself how many: what comes first from the server may be the
 count of a trigger, or none at all."""
 
-ExplainStatement = Callable[[Fault, str], QmonError]
+ExplainStatement = Callable[[DriverFault, str], QmonError]
 """Turns a fault of a running statement, and the statement's name, into the error to raise."""
 
 
@@ -65,7 +65,7 @@ def connect(
     except pyodbc.Error as error:
         fault = read_fault(error.args, (password,))
     except UnicodeError:
-        fault = Fault("HY000", (), "the connection string holds characters that the driver cannot take")
+        fault = DriverFault("HY000", (), "the connection string holds characters that the driver cannot take")
     raise explain(fault)
 
 
@@ -155,7 +155,7 @@ class OdbcConnection:
         self._pooled = False
         self._settings: dict[str, Bound] = {}
         self.commits = 0
-        self.prepared: Prepared | None = None
+        self.prepared: PreparedStatements | None = None
         """Where batches are repeated: what the server has read already."""
         self.limits: Callable[[float], Bound] | None = None
         """Where the server itself ends statements: what tells it after how many seconds."""

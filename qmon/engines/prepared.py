@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from qmon.engines.base import Bound, Statement
-from qmon.engines.sqltext import numbered
+from qmon.engines.sql.text import numbered
 
 _AFTER: Final = 2
 _MOST: Final = 120
@@ -21,7 +21,7 @@ _KNOWN: Final = 20_000
 _FAILURES: Final = 3
 
 
-class Prepared:
+class PreparedStatements:
     """What one session has prepared. Not thread-safe: it belongs to the thread of its connection."""
 
     def __init__(self) -> None:

@@ -24,10 +24,10 @@ _MARKS: Final[tuple[tuple[str, EngineName], ...]] = (
 def engine(name: EngineName) -> Engine:
     """The engine of this name."""
     if name == "postgres":
-        from qmon.engines.postgres import Postgres
+        from qmon.engines.postgres.engine import Postgres
 
         return Postgres()
-    from qmon.engines.sqlserver import SqlServer
+    from qmon.engines.sqlserver.engine import SqlServer
 
     return SqlServer()
 
@@ -57,11 +57,10 @@ def engine_by_words(words: str) -> EngineName | None:
 
 def _ask(target: Target) -> EngineName:
     """Connect and let the server say what it is."""
-    from qmon.engines import odbc, postgres_errors
+    from qmon.engines import odbc
+    from qmon.engines.postgres import errors
 
-    raw = odbc.connect(
-        dict(target.parameters), target.password, 5.0, lambda fault: postgres_errors.connecting(fault, target)
-    )
+    raw = odbc.connect(dict(target.parameters), target.password, 5.0, lambda fault: errors.connecting(fault, target))
     try:
         kind = odbc.server_kind(raw)
     finally:

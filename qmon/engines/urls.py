@@ -10,7 +10,7 @@ from qmon.engines.base import EngineName
 from qmon.engines.keywords import format_conninfo
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
-from qmon.model.keys import nearest
+from qmon.model.config_reader import nearest
 
 SCHEMES: Final[dict[str, EngineName]] = {"postgresql": "postgres", "postgres": "postgres", "mssql": "sqlserver"}
 

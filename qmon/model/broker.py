@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.broker_samples import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
 from qmon.model.duration import lasting
+from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
 from qmon.model.view import Figure, Severity, Verdict
 
 DISABLED: Final = "queue disabled"

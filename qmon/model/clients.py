@@ -13,9 +13,9 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
-from qmon.model.client_samples import ClientSample
-from qmon.model.layout import Clients, Layout
+from qmon.model.layout.layout import Clients, Layout
 from qmon.model.operations import Side
+from qmon.model.samples.clients import ClientSample
 
 _PART: Final = r'(?:"(?:[^"]|"")+"|\[(?:[^\]]|\]\])+\]|[^\W\d][\w$#@]*)'
 _NAME: Final = re.compile(rf"{_PART}(?:\s*\.\s*{_PART})*")

@@ -43,7 +43,7 @@ class OwnerState(StrEnum):
     NONE = "none"
 
 
-class State(StrEnum):
+class OperationState(StrEnum):
     """How an operation stands. ``INTERRUPTED``: it says running, and the session that ran it is gone."""
 
     RUNNING = "running"
@@ -80,7 +80,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PlanRow:
     """One message as a plan shows it. ``age_s``: seconds. ``payload``: shortened, redacted, safe to print."""
 
     id: str
@@ -134,7 +134,7 @@ class Plan:
     unit: str
     predicate: str
     sql: tuple[str, ...]
-    first: tuple[Row, ...] = ()
+    first: tuple[PlanRow, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     batch: int | None = None
     seconds: float | None = None
@@ -153,7 +153,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an operation is. Counts as in ``Result``; ``rate``: per second; ``left_s``: seconds left, estimated."""
+    """How far an operation is. Counts as in ``OperationResult``; ``rate``: per second; ``left_s``: seconds left,
+    estimated.
+    """
 
     total: int
     done: int
@@ -166,7 +168,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class OperationResult:
     """How an operation ended.
 
     ``done``: touched. ``skipped``: locked by others, left alone. ``changed``: no longer what the plan saw, left alone.
@@ -178,7 +180,7 @@ class Result:
     operation: str
     kind: Kind
     queue: str
-    state: State
+    state: OperationState
     done: int
     skipped: int = 0
     changed: int = 0
@@ -196,7 +198,7 @@ class Operation:
     id: str
     kind: Kind
     queue: str
-    state: State
+    state: OperationState
     by: str
     reason: str
     planned: int

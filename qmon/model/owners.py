@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qmon.model.duration import format_duration
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class OwnerFacts:
     """What a server lets us say of owners: see ``action/operate/facts``. Times in seconds since the epoch."""
 
     clock: str
@@ -33,7 +33,7 @@ class Proof:
     why: str
 
 
-def proof(layout: Layout, facts: Facts) -> Proof:
+def proof(layout: Layout, facts: OwnerFacts) -> Proof:
     """What the owner column of this layout proves now.
 
     A session that has vanished proves nothing where poppers commit first and work outside it, where a pool hands

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from qmon.model.clue_samples import Clues, OwnerSample
+from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Owners:
     lost: int = 0
 
 
-def owners_of(clues: Clues, timeout_s: float) -> Owners | None:
+def owners_of(clues: MessageDiagnostics, timeout_s: float) -> Owners | None:
     """The owners of one poll; ``None`` where they were not read."""
     if clues.owners is None:
         return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause, Side
-from qmon.model.samples import PauseSample
+from qmon.model.samples.polled import PauseSample
 
 
 def pause_of(sample: PauseSample) -> Pause:

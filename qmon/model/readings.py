@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qmon.model.archiving import Archiving
+from qmon.model.anomalies import Repeated, RingLoss, Starved, Twice
 from qmon.model.clients import ClientsSeen
-from qmon.model.deadlocks import Deadlocks
-from qmon.model.mishaps import Repeated, RingLoss, Starved, Twice
 from qmon.model.owning import Owners
-from qmon.model.use import QueueUse
-from qmon.model.waiting import Waiting
+from qmon.model.rates.archiving import Archiving
+from qmon.model.rates.usage import QueueUse
+from qmon.model.waits.deadlocks import Deadlocks
+from qmon.model.waits.waiting import Waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from qmon.model.broker import BrokerView, state
-from qmon.model.holders import culprit
-from qmon.model.use import QueueUse
+from qmon.model.rates.usage import QueueUse
 from qmon.model.view import Figure, TargetView, Verdict
+from qmon.model.waits.horizon_holders import culprit
 
 _WAITS: Final = 10
 _NOT_READ: Final = Figure.unknown("the use of its tables was not read")

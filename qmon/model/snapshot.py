@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from qmon.model.broker_samples import Broker
-from qmon.model.client_samples import ClientSample
-from qmon.model.clue_samples import NO_CLUES, Clues
+from qmon.model.budget import Observing
 from qmon.model.counts import TableCount
-from qmon.model.deadlock_samples import Circle
-from qmon.model.fragment_samples import Fragmentation
-from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
-from qmon.model.layout import Layout
-from qmon.model.observer import Observing
-from qmon.model.procedure_samples import ProcedureReads
-from qmon.model.samples import (
+from qmon.model.layout.layout import Layout
+from qmon.model.samples.broker import Broker
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.counters import ServerCounters
+from qmon.model.samples.deadlocks import Circle
+from qmon.model.samples.fragmentation import Fragmentation
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.messages import NO_CLUES, MessageDiagnostics
+from qmon.model.samples.polled import (
     BlockedSample,
     BlockingSample,
     CostSample,
@@ -31,9 +31,9 @@ from qmon.model.samples import (
     WaitSample,
     WriterSample,
 )
-from qmon.model.server_counters import ServerCounters
-from qmon.model.use_samples import StatisticsSample, UseSample
-from qmon.model.wait_samples import LatchSample, WaitTotals
+from qmon.model.samples.procedures import ProcedureReads
+from qmon.model.samples.usage import StatisticsSample, UseSample
+from qmon.model.samples.waits import LatchSample, WaitTotals
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class QueueSamples:
     counting: float | None = None
     messages: tuple[MessageSample, ...] | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
-    clues: Clues = NO_CLUES
+    clues: MessageDiagnostics = NO_CLUES
     left_out: tuple[str, ...] = ()
     partial: str = ""
     elsewhere: str = ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.model.duration import lasting
-from qmon.model.samples import ServerSample
+from qmon.model.samples.polled import ServerSample
 from qmon.model.view import Figure
 
 COUNTERS: Final = "standby: the primary's counters are not here"

@@ -7,23 +7,23 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Final
 
-from qmon.model.blocking import Forest
-from qmon.model.counter_rates import CounterRates
+from qmon.model.budget import Observing, Throttled
 from qmon.model.duration import lasting
-from qmon.model.flow import Flow
-from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
-from qmon.model.layout import Layout
-from qmon.model.ledger import Ledger
-from qmon.model.observer import Observing, Shed
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause
-from qmon.model.samples import BlockedSample, MessageSample, WaitSample
+from qmon.model.rates.counters import CounterRates
+from qmon.model.rates.flow import Flow
+from qmon.model.rates.ledger import Ledger
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.polled import BlockedSample, MessageSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
+from qmon.model.waits.blocking import Forest
 
 if TYPE_CHECKING:
     from qmon.model.broker import BrokerView
+    from qmon.model.rates.usage import QueueUse
     from qmon.model.standby import Standby
-    from qmon.model.use import QueueUse
-    from qmon.model.waiting import Waiting
+    from qmon.model.waits.waiting import Waiting
 
 
 NOT_READ: Final = "not read in this poll"
@@ -181,7 +181,7 @@ class QueueView:
     gap_kind: str = ""
     window_s: float | None = None
     pauses: tuple[Pause, ...] = ()
-    shed: tuple[Shed, ...] = ()
+    shed: tuple[Throttled, ...] = ()
     ledger: Ledger | None = None
     verdicts: tuple[Verdict, ...] = ()
     past: tuple[PastVerdict, ...] = ()

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from qmon.model.alert_rules import AlertRule
-from qmon.model.alerts import Alert, Change, Key, Latch, Turn, alerts, changes, lost, observe
+from qmon.model.alerts.alerts import Alert, AlertEvent, Change, Key, Latch, alerts, changes, lost, observe
+from qmon.model.alerts.rules import AlertRule
 from qmon.model.report import iso
 from qmon.model.view import Severity, View
-from qmon.monitor.hook import Hook
+from qmon.monitor.alert_command import AlertCommand
 from qmon.monitor.source import Phase, SourceState
 
 SCHEMA: Final = 1
@@ -24,7 +24,7 @@ MUTES_S: Final = (900.0, 3_600.0, 14_400.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AlertState:
     """How the alerts stand. ``open``: not acknowledged, the worst first. Times: our monotonic clock, seconds."""
 
     open: tuple[Alert, ...] = ()
@@ -48,7 +48,7 @@ class Alerting:
         target: str,
         rules: Sequence[AlertRule],
         *,
-        hook: Hook | None = None,
+        hook: AlertCommand | None = None,
         bell: bool = True,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -82,13 +82,13 @@ class Alerting:
         turned = changes(before, self._alerts)
         for change in turned:
             self._take(change)
-        louder = any(change.turn in (Turn.RAISED, Turn.WORSE) for change in turned)
+        louder = any(change.turn in (AlertEvent.RAISED, AlertEvent.WORSE) for change in turned)
         return louder and self._bell and self._muted_until is None
 
     def _take(self, change: Change) -> None:
         key, severity = change.alert.key, self._acknowledged.get(change.alert.key)
         known = severity is not None and change.alert.severity <= severity
-        if severity is not None and (change.turn is Turn.CLEARED or not known):
+        if severity is not None and (change.turn is AlertEvent.CLEARED or not known):
             del self._acknowledged[key]
         if self.hook is not None:
             self.hook.tell(self._event(change, known))
@@ -112,10 +112,10 @@ class Alerting:
         }
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> AlertState:
         """How the alerts stand now."""
         known = tuple(a for a in self._alerts if self._acknowledged.get(a.key, Severity.FINE) >= a.severity)
-        return Standing(tuple(a for a in self._alerts if a not in known), known, self._muted_until)
+        return AlertState(tuple(a for a in self._alerts if a not in known), known, self._muted_until)
 
     def acknowledge(self) -> Alert | None:
         """Acknowledge the worst alert that is not yet, until it gets worse or is cleared; returns it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine, Statement, Value
-from qmon.engines.queries import Name
 from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
 
 Record = TypeVar("Record")
 Names = Mapping[str, Name]

@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model import facts
-from qmon.model.layout import Layout, TableName
+from qmon.model.layout import table_facts
+from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.sql import Sql
 
 OUR_GATE: Final = "qmon_gate"
@@ -18,7 +18,7 @@ OUR_GATE: Final = "qmon_gate"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column. ``generated``: the server computes it; ``lost``: its value cannot be kept (a row version)."""
 
     column_name: str
@@ -50,7 +50,7 @@ class Structure:
     """A table as acting sees it. ``keys``: what makes a row known, the primary key first, then the shortest one."""
 
     table: TableName
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     obstacles: tuple[Obstacle, ...]
     keys: tuple[tuple[str, ...], ...] = ()
 
@@ -82,9 +82,9 @@ class Structure:
         """The column's type, as the server names it; empty where there is none."""
         return next((each.type_name for each in self.columns if each.column_name == column), "")
 
-    def typed(self, column: str) -> facts.Column:
+    def typed(self, column: str) -> table_facts.Column:
         """The column with its type, without length."""
-        return facts.Column(column, self.type_of(column).partition("(")[0])
+        return table_facts.Column(column, self.type_of(column).partition("(")[0])
 
     def known_by(self, columns: Iterable[str]) -> bool:
         """Whether these columns make a row known."""
@@ -138,7 +138,7 @@ def read_structure(sql: Sql, table: TableName, state: str | None = None) -> Stru
     Raises ``BadInput`` where it is no table that rows can be moved out of and into.
     """
     names = {"table": table.parts}
-    columns = tuple(sql.fetch(Column, "structure", names))
+    columns = tuple(sql.fetch(TableColumn, "structure", names))
     if not columns:
         raise BadInput(f"{table} is no table: qmon acts on ordinary and partitioned tables only")
     parts = groupby(sql.fetch(_KeyColumn, "keys", names), key=lambda each: (not each.is_primary, each.name))

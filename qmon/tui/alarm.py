@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, cast
 from textual.message import Message
 
 from qmon.model.view import View
-from qmon.monitor.alerting import Alerting, Standing
+from qmon.monitor.alerting import Alerting, AlertState
 from qmon.monitor.source import SourceState
 from qmon.tui import text
-from qmon.tui.clean import clean
+from qmon.tui.shared.sanitize import clean
 
 if TYPE_CHECKING:
     from qmon.tui.app import QmonApp
 
 
-class HookFailed(Message):
+class AlertCommandFailed(Message):
     """The command that is told of alerts has failed."""
 
     def __init__(self, words: str) -> None:
@@ -38,16 +38,16 @@ class Alarm:
         """Hear of the hook's failures; it runs on a thread of its own."""
         if self.alerting is not None and self.alerting.hook is not None:
             board = self._board
-            self.alerting.hook.on_failure = lambda words: board.post_message(HookFailed(words))
+            self.alerting.hook.on_failure = lambda words: board.post_message(AlertCommandFailed(words))
 
-    def on_hook_failed(self, message: HookFailed) -> None:
+    def on_hook_failed(self, message: AlertCommandFailed) -> None:
         """Said once; the hook tells each failure once."""
         self._board.notify(clean(message.words), severity="warning", timeout=15, markup=False)
 
-    def heard(self, event: View | SourceState | None) -> Standing:
+    def heard(self, event: View | SourceState | None) -> AlertState:
         """How the alerts stand after this; rings the bell where one was raised."""
         if self.alerting is None:
-            return Standing()
+            return AlertState()
         if self.alerting.hear(event):
             self._board.bell()
         return self.alerting.standing

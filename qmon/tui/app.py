@@ -11,19 +11,19 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.timer import Timer
 
-from qmon.model.operations import Result
+from qmon.model.operations import OperationResult
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Focus, SnapshotSource
 from qmon.tui import keys
-from qmon.tui.acting.ask import Ask
-from qmon.tui.acting.office import Office
+from qmon.tui.actions.request import ActionRequest
+from qmon.tui.actions.runner import ActionRunner
 from qmon.tui.alarm import Alarm
+from qmon.tui.catalogue import ENTRIES
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
+from qmon.tui.history.reader import KnownPast
 from qmon.tui.intervals import faster, slower
-from qmon.tui.menus import Menus
-from qmon.tui.past import Known
-from qmon.tui.screens.base import DashboardScreen
-from qmon.tui.screens.catalogue import ENTRIES
+from qmon.tui.shared.menus import Menus
+from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.text import interval
 from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES, no_color
@@ -70,9 +70,9 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
         plain: bool | None = None,
         for_s: float | None = None,
         clock: Callable[[], float] = time.monotonic,
-        office: Office | None = None,
+        runner: ActionRunner | None = None,
         alerting: Alerting | None = None,
-        known: Known | None = None,
+        known: KnownPast | None = None,
     ) -> None:
         no_colour = no_color() if plain is None else plain
         super().__init__(ansi_color=True if no_colour else None)
@@ -83,16 +83,16 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
         self.clock = clock
         self.selected: str | None = None
         self.source = source
-        self.office = office
+        self.runner = runner
         self.alerting = alerting
-        self.known = known or Known()
+        self.known = known or KnownPast()
         self._for_s = for_s
         self._feed = Feed(self, fold)
         self._ticker: Timer | None = None
         self._focus: Focus | None = None
         self._held: ViewReady | None = None
         first = Shown(source.target, interval_s=source.interval_s, environment=environment)
-        read_only = read_only or (office is not None and office.read_only is not None)
+        read_only = read_only or (runner is not None and runner.read_only is not None)
         self.set_reactive(QmonApp.shown, replace(first, prod=prod, read_only=read_only))
 
     def on_mount(self) -> None:
@@ -182,12 +182,12 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
             self.source.count_exactly(queue)
             self.say("counting exactly; the count arrives with a later poll")
 
-    def act(self, ask: Ask, acted: Callable[[Result | None], None]) -> None:
+    def act(self, ask: ActionRequest, acted: Callable[[OperationResult | None], None]) -> None:
         """Open the dialog of an action; ``acted`` is called when it closes."""
-        from qmon.tui.modals.act import Act
+        from qmon.tui.actions.dialog import ActionDialog
 
-        if self.office is not None:
-            self.push_screen(Act(ask, self.office), acted)
+        if self.runner is not None:
+            self.push_screen(ActionDialog(ask, self.runner), acted)
 
     def say(self, words: str) -> None:
         """One short line in a corner, gone after a while."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from textual.binding import Binding, BindingType
 
-from qmon.tui.screens.catalogue import ENTRIES
+from qmon.tui.catalogue import ENTRIES
 
 SCREENS: Final = Binding.Group("Screens")
 ACTING: Final = Binding.Group("Acting")

@@ -14,11 +14,11 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from qmon.monitor.alerting import Alerting
     from qmon.monitor.source import SnapshotSource
-    from qmon.recording.recorder import Recorder
-    from qmon.tui.acting.office import Office
+    from qmon.recording.write.recorder import Recorder
+    from qmon.tui.actions.runner import ActionRunner
     from qmon.tui.app import QmonApp
     from qmon.tui.feed import Fold
-    from qmon.tui.past import Known
+    from qmon.tui.history.reader import KnownPast
 
 _PATIENCE_S: Final = 0.5
 _STOPPING_S: Final = 5.0
@@ -34,16 +34,16 @@ def run(
     environment: str = "",
     dark: bool = True,
     for_s: float | None = None,
-    office: Office | None = None,
+    runner: ActionRunner | None = None,
     alerting: Alerting | None = None,
     recorder: Recorder | None = None,
-    known: Known | None = None,
+    known: KnownPast | None = None,
 ) -> int:
     """Show what ``source`` gives until the user leaves, or for ``for_s`` seconds; returns the exit code.
 
     The source is started here, and closed. ``fold`` is called on the source's thread, once for each snapshot. A source
     that is stuck in a poll is given half a second to close and then left to end with the process: leaving is at once.
-    An operation of the ``office`` that is under way is stopped after its batch, and given five seconds for that.
+    An operation of the ``runner`` that is under way is stopped after its batch, and given five seconds for that.
     The hook of ``alerting`` is given two seconds to hear what was raised.
     A ``source`` that is a ``Replay`` is shown with its own fold and with the keys of a replay. How ``recorder`` stands
     is shown; it is left open. ``known``: recordings and what is usual. Raises ``BadInput`` without a terminal.
@@ -51,12 +51,12 @@ def run(
     _need_terminal()
     for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
         os.environ.pop(name, None)
-    from qmon.tui.clean import clean
     from qmon.tui.hangup import Hangup
+    from qmon.tui.shared.sanitize import clean
 
     make = _maker(source, fold, recorder)
     app = make(
-        prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, office=office,
+        prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,
         alerting=alerting, known=known,
     )  # fmt: skip
     try:
@@ -65,8 +65,8 @@ def run(
         if app.failed:
             print(f"qmon: {clean(app.failed)}", file=sys.stderr)
     finally:
-        if office is not None:
-            office.close(_STOPPING_S)
+        if runner is not None:
+            runner.close(_STOPPING_S)
         if alerting is not None:
             alerting.close(_TELLING_S)
         closing = Thread(target=source.close, name="qmon-close", daemon=True)
@@ -77,14 +77,14 @@ def run(
 
 def _maker(source: SnapshotSource, fold: Fold, recorder: Recorder | None) -> Callable[..., QmonApp]:
     """What makes the app: the dashboard, that which is recorded, or that over a recording."""
-    from qmon.recording.replay import Replay
+    from qmon.recording.read.replay import Replay
 
     if isinstance(source, Replay):
-        from qmon.tui.replay import ReplayApp
+        from qmon.tui.replay.app import ReplayApp
 
         return partial(ReplayApp, source)
     if recorder is not None:
-        from qmon.tui.recorded import RecordedApp
+        from qmon.tui.replay.recorded import RecordedApp
 
         return partial(RecordedApp, source, fold, recorder=recorder)
     from qmon.tui.app import QmonApp

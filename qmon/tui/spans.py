@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from qmon.tui.clean import shorten, width
+from qmon.tui.shared.sanitize import shorten, width
 
 Span = tuple[str, str]
 Line = tuple[Span, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class LinePart:
     """A piece of a line that may be left out where room is short: those with the greatest ``rank`` go first."""
 
     spans: Line
     rank: int = 0
 
     @classmethod
-    def of(cls, text: str, tone: str = "text", rank: int = 0) -> Part:
+    def of(cls, text: str, tone: str = "text", rank: int = 0) -> LinePart:
         """A part of one span."""
         return cls(((text, tone),), rank)
 
@@ -46,7 +46,7 @@ def cut(line: Iterable[Span], cells: int) -> Line:
     return tuple(kept)
 
 
-def fit(parts: Sequence[Part], cells: int, gap: str = "   ") -> Line:
+def fit(parts: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
     """The parts on one line with ``gap`` between them; those of the greatest rank are left out until all fits."""
     kept = [part for part in parts if part.spans]
     room = len(gap)
@@ -62,7 +62,7 @@ def fit(parts: Sequence[Part], cells: int, gap: str = "   ") -> Line:
     return cut(joined, cells)
 
 
-def spread(left: Sequence[Part], right: Sequence[Part], cells: int, gap: str = "   ") -> Line:
+def spread(left: Sequence[LinePart], right: Sequence[LinePart], cells: int, gap: str = "   ") -> Line:
     """One line with parts at both ends; the right end keeps its room, the left end is fitted into the rest."""
     end = fit(right, cells, "  ")
     room = cells - line_width(end) - (2 if end else 0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from qmon.model.view import View
-from qmon.monitor.alerting import Standing
+from qmon.monitor.alerting import AlertState
 from qmon.monitor.source import Phase, SourceState
 
 
@@ -37,7 +37,7 @@ class Shown:
     prod: bool = False
     read_only: bool = False
     environment: str = ""
-    alerts: Standing = field(default_factory=Standing)
+    alerts: AlertState = field(default_factory=AlertState)
     recording: str = ""
     replay: str = ""
 

@@ -47,7 +47,7 @@ COUNTED: Final = tuple(field.name for field in fields(Totals) if field.name != "
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class CommittedFlow:
     """What was committed between two moments, in messages; fractions, since moments lie between points."""
 
     seconds: float
@@ -72,7 +72,7 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CountPoint:
     """The totals of one queue at a moment, seconds since the epoch."""
 
     at: float
@@ -82,13 +82,13 @@ class Point:
     ready: int
 
 
-class Counts:
+class CommittedCounts:
     """The points of all queues. Written by the thread of the load, read by any."""
 
     def __init__(self, base: Mapping[str, int]) -> None:
         """``base``: messages ready in each queue when the load began."""
         self._base = dict(base)
-        self._points: dict[str, list[Point]] = {queue: [] for queue in base}
+        self._points: dict[str, list[CountPoint]] = {queue: [] for queue in base}
         self._totals: dict[str, Totals] = {queue: Totals() for queue in base}
         self._guard = threading.Lock()
 
@@ -97,7 +97,7 @@ class Counts:
         with self._guard:
             for queue, now in totals.items():
                 points = self._points[queue]
-                points.append(Point(at, now.pushed, now.popped, now.completed, self._base[queue] + now.ready))
+                points.append(CountPoint(at, now.pushed, now.popped, now.completed, self._base[queue] + now.ready))
                 if len(points) > 200 and points[100].at < at - KEPT_S:
                     del points[:100]
                 self._totals[queue] = now
@@ -112,7 +112,7 @@ class Counts:
         with self._guard:
             return self._totals[queue]
 
-    def between(self, start: float, end: float) -> dict[str, Flow]:
+    def between(self, start: float, end: float) -> dict[str, CommittedFlow]:
         """What each queue committed from ``start`` to ``end``, seconds since the epoch.
 
         Between two points the flow is taken as even. Raises ``ValueError`` where the times are in the wrong order, or a
@@ -123,7 +123,7 @@ class Counts:
         out = {}
         for queue in self.queues:
             first, last = self._at(queue, start), self._at(queue, end)
-            out[queue] = Flow(end - start, last[0] - first[0], last[1] - first[1], last[2] - first[2])
+            out[queue] = CommittedFlow(end - start, last[0] - first[0], last[1] - first[1], last[2] - first[2])
         return out
 
     def depth_at(self, queue: str, at: float) -> float:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import threading
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, Engine, Target
+from qmon.engines.sql import queries
 from qmon.errors import QmonError
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.workload.member import connect
 from qmon.workload.statements import Statements
 

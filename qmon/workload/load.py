@@ -14,10 +14,10 @@ from typing import Final, Self
 from qmon.engines import registry
 from qmon.engines.base import Target
 from qmon.errors import BadInput
-from qmon.workload.counts import COUNTED, Counts, Totals
+from qmon.workload.counts import COUNTED, CommittedCounts, Totals
 from qmon.workload.crew import Crew
 from qmon.workload.member import connect
-from qmon.workload.plan import Fault, QueueLoad, processes, slots_needed
+from qmon.workload.plan import PlannedFault, QueueLoad, processes, slots_needed
 from qmon.workload.process import WorkerProcess
 from qmon.workload.slots import Field, Slots
 from qmon.workload.spec import Role, WorkerSpec
@@ -40,7 +40,7 @@ class Load:
         self,
         target: Target,
         loads: Sequence[QueueLoad],
-        faults: Sequence[Fault] = (),
+        faults: Sequence[PlannedFault] = (),
         *,
         connections: int = PER_PROCESS,
     ) -> None:
@@ -62,7 +62,7 @@ class Load:
         )
         self._slots_of = _slots_of(loads)
         self._readers: dict[str, _Readers] = {}
-        self._counts = Counts({})
+        self._counts = CommittedCounts({})
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = itertools.count()
         self._down_s: dict[str, float] = {}
@@ -72,7 +72,7 @@ class Load:
         self._thread: threading.Thread | None = None
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> CommittedCounts:
         """What the load has committed, over time; kept after the end."""
         return self._counts
 
@@ -94,7 +94,7 @@ class Load:
 
     def start(self) -> None:
         """Count what is there, then start the workers. Raises what connecting raises, with nothing started."""
-        self._counts = Counts(self._look())
+        self._counts = CommittedCounts(self._look())
         self._sample()
         self._crew.start()
         now = time.monotonic()
@@ -139,16 +139,16 @@ class Load:
         with self._guard:
             self._crew.kill(queue, role)
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: PlannedFault) -> None:
         """Let a fault happen now; ``at_s`` and ``every_s`` do not count. Raises ``BadInput`` as the load itself."""
         self._check(fault)
         self._begin(fault)
 
-    def _check(self, fault: Fault) -> None:
+    def _check(self, fault: PlannedFault) -> None:
         if fault.kind != "pin" and fault.queue not in self._loads:
             raise BadInput(f"no load drives the queue {fault.queue!r}; there are: {', '.join(self._loads)}")
 
-    def _schedule(self, at: float, fault: Fault) -> None:
+    def _schedule(self, at: float, fault: PlannedFault) -> None:
         def happen() -> None:
             self._begin(fault)
             if fault.every_s is not None:
@@ -160,7 +160,7 @@ class Load:
         with self._guard:
             heapq.heappush(self._due, (at, next(self._numbers), action))
 
-    def _begin(self, fault: Fault) -> None:
+    def _begin(self, fault: PlannedFault) -> None:
         queue, end = fault.queue, time.monotonic() + fault.for_s
         words: dict[str, object] = {"application": FAULT_APPLICATION, "seconds": fault.for_s}
         with self._guard:

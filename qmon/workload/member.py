@@ -11,13 +11,14 @@ import time
 from dataclasses import replace
 from typing import Final
 
-from qmon.engines import queries, registry
+from qmon.engines import registry
 from qmon.engines.base import Bound, Connection, Session, Target
+from qmon.engines.sql import queries
 from qmon.errors import ConnectionLost, QmonError, Unreachable
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.workload.pacer import Pacer
-from qmon.workload.slots import Field, Slot
-from qmon.workload.spec import Member
+from qmon.workload.slots import CounterSlot, Field
+from qmon.workload.spec import MemberSpec
 from qmon.workload.statements import Statements
 
 _LOOK_S: Final = 0.1
@@ -42,7 +43,9 @@ def connect(target: Target, application: str) -> Connection:
 class Worker(abc.ABC):
     """Does rounds until it is told to stop, and connects anew when its connection breaks. One thread runs ``run``."""
 
-    def __init__(self, target: Target, layout: Layout, member: Member, slot: Slot, stop: threading.Event) -> None:
+    def __init__(
+        self, target: Target, layout: Layout, member: MemberSpec, slot: CounterSlot, stop: threading.Event
+    ) -> None:
         self.member = member
         """Replaced as a whole when orders change it."""
         self.slot = slot
@@ -61,7 +64,7 @@ class Worker(abc.ABC):
         """Do one round; counts what it commits."""
 
     def change(self, **changes: object) -> None:
-        """Change how it works from the next round on: fields of ``Member``."""
+        """Change how it works from the next round on: fields of ``MemberSpec``."""
         self.member = replace(self.member, **changes)  # type: ignore[arg-type]  # checked by Orders
 
     def run(self) -> None:

@@ -8,15 +8,15 @@ from typing import Literal
 
 from qmon.engines.base import Target
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
-from qmon.workload.spec import Member, Role, WorkerSpec
+from qmon.model.layout.layout import Layout
+from qmon.workload.spec import MemberSpec, Role, WorkerSpec
 from qmon.workload.statements import drivable
 
 FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_poppers"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class PlannedFault:
     """Something that goes wrong. Times in seconds.
 
     ``crash``: the poppers' process dies between a pop and its complete, and is started again after ``for_s``;
@@ -36,7 +36,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class QueueLoad:
-    """The load of one queue; see ``Member`` for what is not said here.
+    """The load of one queue; see ``MemberSpec`` for what is not said here.
 
     ``rate``: messages per second of all pushers together, ``None`` as fast as possible; ``pop_rate`` likewise.
     ``poppers``: so many for each subscriber where a ring has several; ``pop_rate`` is then that of each subscriber.
@@ -82,7 +82,7 @@ class QueueLoad:
         if not 1 <= self.batch <= 10_000 or not 1 <= self.message_bytes <= 10_000_000:
             raise BadInput("a batch has 1 to 10,000 messages, a message 1 to 10,000,000 bytes")
 
-    def members(self, role: Role, first_slot: int) -> tuple[Member, ...]:
+    def members(self, role: Role, first_slot: int) -> tuple[MemberSpec, ...]:
         """The members of one role, counting in slots from ``first_slot`` on."""
         number = {"pusher": self.pushers, "popper": self.poppers, "keeper": int(self.keeper)}[role]
         rate = {"pusher": self.rate, "popper": self.pop_rate, "keeper": None}[role]
@@ -95,7 +95,7 @@ class QueueLoad:
         if role == "popper" and self.layout.ring is not None and self.layout.ring.subscribers:
             readers = range(1, self.subscribers + 1)
         return tuple(
-            Member(
+            MemberSpec(
                 self.layout.queue,
                 role,
                 application,
@@ -122,10 +122,10 @@ def processes(
 
     ``connections``: so many a process at most.
     """
-    pushers: list[Member] = []
-    keepers: list[Member] = []
-    together: list[Member] = []
-    groups: list[list[Member]] = []
+    pushers: list[MemberSpec] = []
+    keepers: list[MemberSpec] = []
+    together: list[MemberSpec] = []
+    groups: list[list[MemberSpec]] = []
     slot = 0
     for load in loads:
         for role, into in (("pusher", pushers), ("keeper", keepers)):

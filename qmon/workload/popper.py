@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.engines.base import Connection
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.workload.member import Worker
 from qmon.workload.messages import is_poison
 from qmon.workload.slots import Field

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 import qmon
-from qmon.workload.spec import Member, WorkerSpec
+from qmon.workload.spec import MemberSpec, WorkerSpec
 
 
 class WorkerProcess:
@@ -61,7 +61,7 @@ class WorkerProcess:
             self.spec = replace(self.spec, members=tuple(self._changed(each, words) for each in self.spec.members))
         self._send(json.dumps({"do": do, **words}))
 
-    def _changed(self, member: Member, words: dict[str, object]) -> Member:
+    def _changed(self, member: MemberSpec, words: dict[str, object]) -> MemberSpec:
         changes = words["changes"]
         if (member.queue, member.role) != (words["queue"], words["role"]) or not isinstance(changes, dict):
             return member

@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon.engines.base import Target
 from qmon.errors import BadInput
-from qmon.workload.counts import Flow, Totals
+from qmon.workload.counts import CommittedFlow, Totals
 from qmon.workload.load import SAMPLE_S, Load
 from qmon.workload.plan import QueueLoad, slots_needed
 
@@ -22,23 +22,23 @@ _CONNECT_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LoadProgress:
     """How a load goes. ``elapsed_s`` of ``seconds``; ``flow``: what was committed in the last two seconds or less."""
 
     elapsed_s: float
     seconds: float
     totals: Totals
-    flow: Flow
+    flow: CommittedFlow
     depth: float
     connected: int
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class LoadResult:
     """How a load went: ``flow`` over the whole run, ``depth`` messages ready at its end."""
 
     totals: Totals
-    flow: Flow
+    flow: CommittedFlow
     depth: float
 
 
@@ -46,10 +46,10 @@ def run_load(
     target: Target,
     load: QueueLoad,
     seconds: float,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[LoadProgress], None] | None = None,
     *,
     stopped: Callable[[], bool] = lambda: False,
-) -> Result:
+) -> LoadResult:
     """Drive one queue for ``seconds``; ``progress`` is told twice a second, ``stopped`` asked whether to end early.
 
     The time begins when all are connected, or after five seconds.
@@ -71,7 +71,7 @@ def run_load(
             now = counts.last_at()
             if progress is not None and now > began:
                 flow = counts.between(max(began, now - _WINDOW_S), now)[queue]
-                told = Progress(
+                told = LoadProgress(
                     min(seconds, now - began),
                     seconds,
                     counts.totals(queue),
@@ -81,7 +81,7 @@ def run_load(
                 )
                 progress(told)
     over = counts.last_at()
-    return Result(counts.totals(queue), counts.between(began, over)[queue], counts.depth_at(queue, over))
+    return LoadResult(counts.totals(queue), counts.between(began, over)[queue], counts.depth_at(queue, over))
 
 
 def _per_process(load: QueueLoad) -> int:

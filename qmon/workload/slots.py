@@ -64,11 +64,11 @@ class Slots:
         # Eight bytes at a time, in one piece: a reader never sees half a number.
         self._numbers = memoryview(self._memory).cast("q")
 
-    def slot(self, index: int) -> Slot:
+    def slot(self, index: int) -> CounterSlot:
         """The counters of one member, to write."""
         if not 0 <= index < self.count:
             raise IndexError(f"there is no slot {index} of {self.count}")
-        return Slot(self._numbers[index * WIDTH : (index + 1) * WIDTH])
+        return CounterSlot(self._numbers[index * WIDTH : (index + 1) * WIDTH])
 
     def read(self, index: int) -> tuple[int, ...]:
         """All counters of one slot, in the order of ``Field``."""
@@ -81,7 +81,7 @@ class Slots:
         os.close(self.descriptor)
 
 
-class Slot:
+class CounterSlot:
     """The counters of one member; written by its own thread alone."""
 
     def __init__(self, numbers: memoryview[int]) -> None:

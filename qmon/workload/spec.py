@@ -9,15 +9,15 @@ from typing import Final, Literal
 
 from qmon.engines.base import EngineName, Target
 from qmon.engines.secret import Secret
-from qmon.model.layout import Layout, Source
-from qmon.model.layout_io import layout_from_dict, layout_to_dict
+from qmon.model.layout.io import layout_from_dict, layout_to_dict
+from qmon.model.layout.layout import Layout, LayoutSource
 
 Role = Literal["pusher", "popper", "keeper"]
 ROLES: Final[tuple[Role, ...]] = ("pusher", "popper", "keeper")
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class MemberSpec:
     """One connection of a worker process and what it does. Times in seconds, shares from 0 to 1.
 
     Attributes:
@@ -56,7 +56,7 @@ class Member:
 
 
 CHANGEABLE: Final = frozenset(
-    {field.name for field in fields(Member)} - {"queue", "role", "application", "slot", "subscriber"}
+    {field.name for field in fields(MemberSpec)} - {"queue", "role", "application", "slot", "subscriber"}
 )
 """What may be changed while a member works."""
 
@@ -67,7 +67,7 @@ class WorkerSpec:
 
     target: Target
     layouts: Mapping[str, Layout] = field(default_factory=dict)
-    members: tuple[Member, ...] = ()
+    members: tuple[MemberSpec, ...] = ()
     counters: int = -1
     """The file descriptor of the shared counters, inherited."""
     slots: int = 0
@@ -104,8 +104,8 @@ class WorkerSpec:
                 target["parameters"],
                 password=None if password is None else Secret(password),
             ),
-            {name: layout_from_dict(each, source=Source.REGISTRY) for name, each in raw["layouts"].items()},
-            tuple(Member(**each) for each in raw["members"]),
+            {name: layout_from_dict(each, source=LayoutSource.REGISTRY) for name, each in raw["layouts"].items()},
+            tuple(MemberSpec(**each) for each in raw["members"]),
             raw["counters"],
             raw["slots"],
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine, Statement, Value
-from qmon.engines.queries import Name
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 
 _VERBS = {
     "push": "push",

@@ -21,10 +21,10 @@ from typing import IO
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Session
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OwnerState
-from qmon.operate.acting import Desk, Permission, Prepared, Who
-from qmon.operate.install import install
+from qmon.operate.context import OperatorContext, Permission, PreparedAction, Who
+from qmon.operate.install.install import install
 from qmon.operate.operator import Operator
 from tests.benchmarks.results import Bound, Part
 from tests.facts import connected, odbc
@@ -43,7 +43,7 @@ class Case:
     name: str
     fill: str
     plain: str
-    prepare: Callable[[Operator, Layout], Prepared]
+    prepare: Callable[[Operator, Layout], PreparedAction]
 
 
 CASES = {
@@ -150,7 +150,7 @@ def _filled(url: str, case: Case, count: int) -> Layout:
 
 def _by_qmon(url: str, layout: Layout, case: Case, folder: Path) -> Do:
     target = target_of(url)
-    desk = Desk(
+    context = OperatorContext(
         lambda purpose: ENGINE.connect(target, Session(purpose, statement_timeout_s=60, lock_timeout_s=5)),
         ENGINE,
         target,
@@ -159,7 +159,7 @@ def _by_qmon(url: str, layout: Layout, case: Case, folder: Path) -> Do:
     )
 
     def do() -> int:
-        prepared = case.prepare(Operator(desk), layout)
+        prepared = case.prepare(Operator(context), layout)
         permission = Permission("a measurement", layout.queue)
         return prepared.apply(permission, lambda now: None, lambda: False).done
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.benchmarks.queues import bench_server, bench_target, install_queues

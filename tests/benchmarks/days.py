@@ -6,9 +6,9 @@ import random
 import zlib
 from pathlib import Path
 
-from qmon.recording.codec import Plain
-from qmon.recording.places import segments
-from qmon.recording.reading import inflated
+from qmon.recording.format.codec import Plain
+from qmon.recording.read.paths import segments
+from qmon.recording.read.segment_reader import inflated
 from tests.benchmarks.recording import INTERVAL_S, Day, Live, made_day
 
 WAITS_EVERY_S = 10.0

@@ -10,11 +10,11 @@ from typing import Any, Final
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Target
 from qmon.engines.registry import engine
-from qmon.operate.install import available
-from qmon.operate.trial import place
-from qmon.workload.bench.cases import DEQUEUE_DESIGNS, REFERENCE, Part, Plan, chosen
+from qmon.operate.install.install import available
+from qmon.operate.install.trial import place
+from qmon.workload.bench.cases import DEQUEUE_DESIGNS, REFERENCE, BenchPlan, Part, chosen
 from qmon.workload.bench.dequeue import ARTICLE
-from qmon.workload.bench.results import Latency, Outcome, Report
+from qmon.workload.bench.results import CaseResult, Latency, Report
 from qmon.workload.bench.run import run_bench
 from qmon.workload.bench.site import new_schema
 from tests.benchmarks.queues import bench_target
@@ -37,7 +37,7 @@ def _server(**settings: str) -> EmbeddedServer:
     return EmbeddedServer(settings=base | settings)
 
 
-def _bench(target: Target, plan: Plan, times: int = 1) -> list[Report]:
+def _bench(target: Target, plan: BenchPlan, times: int = 1) -> list[Report]:
     return [run_bench(target, plan, new_schema(), place) for _ in range(times)]
 
 
@@ -45,7 +45,7 @@ def run(*, quick: bool = False) -> Found:
     """All designs healthy; ring and naive for a minute with a transaction held open, and without durable commits; flag
     with more and more sessions; batches of 100."""
     seconds, minute, times = (0.5, 1.0, 1) if quick else (10.0, 60.0, 3)
-    plan = Plan(
+    plan = BenchPlan(
         chosen((), available(engine("postgres"))), seconds=seconds, batches=(1,), ring_size=RING, parts=(Part.HEALTHY,)
     )
     pair = replace(plan, designs=(REFERENCE, "ring"))
@@ -84,7 +84,7 @@ def run(*, quick: bool = False) -> Found:
 
 def run_dequeue(*, quick: bool = False) -> Found:
     """What one batch reads: 40,000 messages with payloads up to 16 KB, popped empty."""
-    plan = Plan(DEQUEUE_DESIGNS, parts=(Part.DEQUEUE,), rows=1_000 if quick else 40_000)
+    plan = BenchPlan(DEQUEUE_DESIGNS, parts=(Part.DEQUEUE,), rows=1_000 if quick else 40_000)
     part = Found("dequeue", {"rows": plan.rows, "payload_bytes": plan.payload_bytes})
     with _server() as server:
         (report,) = _bench(bench_target(server.url()), plan)
@@ -146,7 +146,7 @@ def _best(report: Report) -> float:
     return max(_each([report], lambda _: True))
 
 
-def _each(reports: Sequence[Report], wanted: Callable[[Outcome], bool]) -> list[float]:
+def _each(reports: Sequence[Report], wanted: Callable[[CaseResult], bool]) -> list[float]:
     return [each.cycles_per_s for report in reports for each in report.outcomes if wanted(each)]
 
 

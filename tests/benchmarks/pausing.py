@@ -10,7 +10,7 @@ from statistics import median, quantiles
 
 import pyodbc
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.benchmarks.queues import bench_server, bench_target, install_queues
 from tests.benchmarks.results import Bound, Part
 from tests.facts import connected

@@ -15,8 +15,8 @@ from typing import Final
 import psutil
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.lake import Lake
-from qmon.pipeline.run import begin, wait
+from qmon.pipeline.ingest.stream import begin, wait
+from qmon.pipeline.lake.lake import Lake
 from qmon.pipeline.session import start
 from tests.benchmarks.days import copies, varied_day
 from tests.benchmarks.recording import live_run

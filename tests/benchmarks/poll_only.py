@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 import threading
 
-from qmon.monitor.history import History
+from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.monitor.watch import open_poller
+from qmon.monitor.state.target import TargetHistory
 from tests.benchmarks.queues import bench_target
 
 
 def main() -> None:
     """Run until terminated."""
-    history = History()
+    history = TargetHistory()
 
     def sink(event: Event) -> None:
         if not isinstance(event, SourceState):

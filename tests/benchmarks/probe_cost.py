@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.benchmarks.queues import bench_server, bench_target, install_queues, middle, polled
 from tests.benchmarks.results import Bound, Part
 from tests.facts import connected

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from statistics import median
 
 from qmon.demo.server import EmbeddedServer
-from qmon.engines import queries
 from qmon.engines.base import Bound, Session, Target
 from qmon.engines.registry import engine
+from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.snapshot import Snapshot
+from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.monitor.watch import open_poller
-from qmon.operate.install import install
+from qmon.operate.install.install import install
 
 TWELVE = ("status",) * 4 + ("fifo",) * 3 + ("batch_fast",) * 2 + ("naive",) + ("ring",) * 2
 

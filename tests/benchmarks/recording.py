@@ -17,18 +17,18 @@ from typing import Final
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
-from qmon.monitor.history import History
+from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
-from qmon.monitor.watch import open_poller
-from qmon.recording.chain import Chain
-from qmon.recording.codec import Plain
-from qmon.recording.figures import figures_of
-from qmon.recording.lines import PLAIN, End, Session, Shared
-from qmon.recording.places import segments
-from qmon.recording.recorder import Recorder, Status
-from qmon.recording.replay import Replay
-from qmon.recording.roll import Roll
-from qmon.recording.tape import open_tape
+from qmon.monitor.state.target import TargetHistory
+from qmon.recording.format.chain import SnapshotDelta
+from qmon.recording.format.codec import Plain
+from qmon.recording.format.figures import figures_of
+from qmon.recording.format.records import PLAIN, End, SessionLine, Shared
+from qmon.recording.read.paths import segments
+from qmon.recording.read.reader import open_tape
+from qmon.recording.read.replay import Replay
+from qmon.recording.write.recorder import Recorder, Status
+from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.benchmarks.queues import TWELVE, bench_server, bench_target, install_queues
@@ -104,7 +104,7 @@ def _as_it_is(figures: Plain, at: float) -> Plain:
 def live_run(root: Path, seconds: float) -> Live:
     """Queues under load, polled and recorded as ``qmon connect --record`` does it."""
     polls: list[tuple[Snapshot, View]] = []
-    history = History()
+    history = TargetHistory()
     with bench_server() as server:
         target = bench_target(server.url())
         layouts = install_queues(target, _DESIGNS)
@@ -134,11 +134,11 @@ def made_day(root: Path, live: Live, hours: int, vary: Callable[[Plain, float], 
     polls = live.polls[-int(60 / INTERVAL_S) :]
     shared = Shared()
     values = [shared.write(snapshot) for snapshot, _ in polls]
-    chain = Chain()
+    chain = SnapshotDelta()
     chain.begin(values[0])
     changes = [chain.told(value) or {} for value in values[1:]]
     figures = [PLAIN.encode(figures_of(view)) for _, view in polls]
-    roll = Roll(root, "0123456789ab", Session("bench", "", "", "bench", "UTC", INTERVAL_S, _BEGIN))
+    roll = RollingWriter(root, "0123456789ab", SessionLine("bench", "", "", "bench", "UTC", INTERVAL_S, _BEGIN))
     at, count = _BEGIN, 0
     roll.open(at, ())
     for count in range(hours * 60 * len(polls)):

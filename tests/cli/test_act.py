@@ -14,8 +14,8 @@ from typing import Any
 import pyodbc
 import pytest
 
-from qmon.cli.act_run import exit_code
-from qmon.model.operations import Kind, Result, State
+from qmon.cli.commands.act_run import exit_code
+from qmon.model.operations import Kind, OperationResult, OperationState
 from tests.cli.calling import ROOT, call, program, surroundings
 from tests.facts import query, wait_until
 from tests.jobs import HOSTILE, configuration, fill, states
@@ -207,15 +207,15 @@ def test_hostile_names_change_nothing_but_what_they_should(shop: str, own_home: 
 @pytest.mark.parametrize(
     ("state", "done", "skipped", "code"),
     [
-        (State.DONE, 5, 0, 0),
-        (State.DONE, 4, 1, 3),
-        (State.CANCELLED, 2, 0, 3),
-        (State.INTERRUPTED, 2, 0, 3),
-        (State.FAILED, 0, 0, 1),
+        (OperationState.DONE, 5, 0, 0),
+        (OperationState.DONE, 4, 1, 3),
+        (OperationState.CANCELLED, 2, 0, 3),
+        (OperationState.INTERRUPTED, 2, 0, 3),
+        (OperationState.FAILED, 0, 0, 1),
     ],
 )
-def test_exit_codes_tell_all_from_some(state: State, done: int, skipped: int, code: int) -> None:
-    assert exit_code(Result("o", Kind.PURGE, "jobs", state, done, skipped)) == code
+def test_exit_codes_tell_all_from_some(state: OperationState, done: int, skipped: int, code: int) -> None:
+    assert exit_code(OperationResult("o", Kind.PURGE, "jobs", state, done, skipped)) == code
 
 
 class Terminal:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import qmon
-from qmon.model.layout import Layout
-from qmon.recording.lines import PLAIN, Shared
+from qmon.model.layout.layout import Layout
+from qmon.recording.format.records import PLAIN, Shared
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.jobs import configuration, fill

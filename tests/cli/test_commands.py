@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from qmon.config.file import read_config
-from qmon.model.designs import TRAITS
-from qmon.monitor.resolve import resolve
+from qmon.model.layout.designs import TRAITS
+from qmon.monitor.catalog.resolve import resolve
 from tests.cli.calling import call, run
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.facts import query

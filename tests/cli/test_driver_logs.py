@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.engines.postgres import FOLDERS, LIBRARY
+from qmon.engines.postgres.engine import FOLDERS, LIBRARY
 from tests.cli.calling import program, run, surroundings
 from tests.facts import odbc, query, wait_until
 

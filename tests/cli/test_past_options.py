@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from qmon.cli.past import of_replay, of_target
-from qmon.recording.baselines import FILE
-from qmon.recording.replay import Replay
-from qmon.recording.tape import open_tape
+from qmon.recording.history.baselines import FILE
+from qmon.recording.read.reader import open_tape
+from qmon.recording.read.replay import Replay
 from tests.cli.calling import call
 from tests.contract.watching import target_of
 from tests.recording.days import BEGIN, usual, written

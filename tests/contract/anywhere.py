@@ -13,9 +13,9 @@ import pytest
 
 from qmon.engines.base import Bound, Connection, Engine, Session, Statement, Target
 from qmon.engines.registry import engine_for
-from qmon.model.layout import Layout, TableName
-from qmon.operate.acting import Desk, Who
-from qmon.operate.install import install
+from qmon.model.layout.layout import Layout, TableName
+from qmon.operate.context import OperatorContext, Who
+from qmon.operate.install.install import install
 from tests.contract.watching import target_of
 
 Row = tuple[object, ...]
@@ -77,13 +77,13 @@ class Place:
         finally:
             connection.close()
 
-    def desk(self, folder: Path) -> Desk:
+    def context(self, folder: Path) -> OperatorContext:
         """Where a test acts from."""
 
         def connect(purpose: str) -> Connection:
             return self.engine.connect(self.target, Session(purpose, statement_timeout_s=60, lock_timeout_s=5))
 
-        return Desk(connect, self.engine, self.target, Who("anna@app-7"), audit=folder / "operations.jsonl")
+        return OperatorContext(connect, self.engine, self.target, Who("anna@app-7"), audit=folder / "operations.jsonl")
 
     # ------------------------------------------------------------------------------------------------ plain SQL
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from qmon.engines.base import Connection, Value
 from qmon.errors import QueryFailed, Unreachable
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.workload.statements import Statements
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows
 

@@ -17,11 +17,11 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, EngineName
 from qmon.engines.odbc import OdbcConnection
-from qmon.engines.postgres import Postgres
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
 
 Version = tuple[int, int]
 

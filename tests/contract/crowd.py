@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.view import View
 from tests.contract.watching import Watched
 from tests.facts import connected, query, wait_until

@@ -20,7 +20,7 @@ from typing import Final, Literal
 
 import pyodbc
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.facts import connected, odbc, query, wait_until
 from tests.queues import BYTES, routine
 

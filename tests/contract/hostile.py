@@ -23,11 +23,11 @@ import pyodbc
 
 from qmon.engines.base import Bound, Connection, Rows
 from qmon.errors import QmonError
-from qmon.model.operations import Choice, OwnerState, Result, State
-from qmon.operate.acting import Prepared
+from qmon.model.operations import Choice, OperationResult, OperationState, OwnerState
+from qmon.operate.context import PreparedAction
 from qmon.operate.operator import Operator
-from qmon.operate.place import TableChanged
-from qmon.operate.prepared import PreparedRows
+from qmon.operate.run.prepared import PreparedRows
+from qmon.operate.run.table_identity import TableChanged
 from tests.contract.hostile_tables import CHANGES, HELD, KEYED, ROLE, Drawn
 from tests.contract.operating import YES, desk_at
 from tests.facts import connected, query, wait_until
@@ -159,14 +159,14 @@ class Hostile:
             self._wrong(left, "left alone for no reason")
         self._undo(before, after)
 
-    def _plan(self) -> Prepared:
+    def _plan(self) -> PreparedAction:
         if self.table.act == "requeue":
             choice = Choice(owner_states=frozenset(OwnerState), older_than_s=0.0, limit=self.limit)
             return self.operator.requeue(self.table.layout, choice)
         choice = Choice(state="in_progress", owner_states=frozenset(OwnerState), limit=self.limit)
         return self.operator.purge(self.table.layout, choice)
 
-    def _planned(self, prepared: Prepared) -> dict[str, Message]:
+    def _planned(self, prepared: PreparedAction) -> dict[str, Message]:
         """The messages that the plan has frozen, by where they lie."""
         assert isinstance(prepared, PreparedRows)
         assert prepared._work is not None
@@ -200,7 +200,7 @@ class Hostile:
                 other.execute(f"SELECT 1 FROM q WHERE lot = {HELD} FOR {how}").fetchall()
             yield held
 
-    def _applied(self, prepared: Prepared) -> Result | None:
+    def _applied(self, prepared: PreparedAction) -> OperationResult | None:
         try:
             return prepared.apply(YES, lambda _: None, lambda: False)
         except TableChanged:
@@ -209,15 +209,15 @@ class Hostile:
             self.count.untrue.append(f"{self}: broken off: {problem}")
         return None
 
-    def _killed(self, prepared: Prepared) -> None:
+    def _killed(self, prepared: PreparedAction) -> None:
         calls = self.chance.randrange(_CALLS)
         child = os.fork()
         if child == 0:
             with contextlib.suppress(BaseException):
                 if self.kill == "at a word":
-                    desk = prepared._desk  # type: ignore[attr-defined]
-                    doomed = replace(desk, connect=lambda purpose: _Doomed(desk.connect(purpose), calls))
-                    prepared._desk = doomed  # type: ignore[attr-defined]
+                    context = prepared._context  # type: ignore[attr-defined]
+                    doomed = replace(context, connect=lambda purpose: _Doomed(context.connect(purpose), calls))
+                    prepared._context = doomed  # type: ignore[attr-defined]
                 prepared.apply(YES, lambda _: None, lambda: False)
             os._exit(0)
         if self.kill == "at a time":
@@ -235,7 +235,7 @@ class Hostile:
         now = after
         for _ in range(3):
             latest = [each for each in self.operator.operations() if each.kind == self.table.act]
-            if not latest or latest[0].state is State.RUNNING:
+            if not latest or latest[0].state is OperationState.RUNNING:
                 return
             prepared = self.operator.undo(latest[0].id)
             if prepared.plan.refused is not None:
@@ -296,7 +296,7 @@ class Hostile:
             meant = before[payload] | ready if self.table.act == "requeue" else None
             self._wrong([payload] if after.get(payload) != meant else [], f"is not as a {self.table.act} leaves it")
 
-    def _told(self, prepared: Prepared, result: Result, touched: int) -> None:
+    def _told(self, prepared: PreparedAction, result: OperationResult, touched: int) -> None:
         """What the result says is what was done."""
         self.count.done += result.done
         self.count.skipped += result.skipped

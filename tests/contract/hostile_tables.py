@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import pyodbc
 
-from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 
 ROLE: Final = "hostile_operator"
 Act = Literal["purge", "requeue"]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from qmon.model.operations import Operation, State
-from qmon.operate.install import install
+from qmon.model.operations import Operation, OperationState
+from qmon.operate.install.install import install
 from qmon.operate.operator import Operator
 from tests.cli.calling import program, surroundings
 from tests.contract.operating import desk_at
@@ -176,9 +176,9 @@ class Victim:
             assert self.left(act) == left, "rows were changed that no operation speaks of"
             return
         # It may have been killed in the moment after its end was written.
-        assert now.state is State.INTERRUPTED or (now.state is State.DONE and self.left(act) == 0)
+        assert now.state is OperationState.INTERRUPTED or (now.state is OperationState.DONE and self.left(act) == 0)
         assert now.done == left - self.left(act), "the operation says something else than what was done"
-        struck.interrupted += now.state is State.INTERRUPTED
+        struck.interrupted += now.state is OperationState.INTERRUPTED
 
     def _begun(self, before: Operation | None) -> bool:
         rows = query(self.url, "SELECT to_regclass('qmon.operations') IS NOT NULL")

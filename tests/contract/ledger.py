@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.facts import query
 
 Promise = Literal["any", "commit", "due", "lax", "newest", "number"]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from qmon.engines.base import Connection, Session
-from qmon.model.operations import Progress, Result
-from qmon.operate.acting import Desk, Permission, Prepared, Who
+from qmon.model.operations import OperationResult, Progress
+from qmon.operate.context import OperatorContext, Permission, PreparedAction, Who
 from tests.queues import ENGINE, target_of
 
 YES = Permission("a test")
@@ -17,22 +17,24 @@ YES = Permission("a test")
 
 def desk_at(
     url: str, folder: Path, *, prod: bool = False, read_only: str | None = None, who: str = "anna@app-7"
-) -> Desk:
+) -> OperatorContext:
     """Where a test acts from, with an audit file of its own."""
     target = replace(target_of(url), prod=prod)
 
     def connect(purpose: str) -> Connection:
         return ENGINE.connect(target, Session(purpose, statement_timeout_s=60, lock_timeout_s=5))
 
-    return Desk(connect, ENGINE, target, Who(who), read_only=read_only, audit=folder / "audit" / "operations.jsonl")
+    return OperatorContext(
+        connect, ENGINE, target, Who(who), read_only=read_only, audit=folder / "audit" / "operations.jsonl"
+    )
 
 
 def applied(
-    prepared: Prepared,
+    prepared: PreparedAction,
     permission: Permission = YES,
     tell: Callable[[Progress], None] = lambda now: None,
     stopped: Callable[[], bool] = lambda: False,
-) -> Result:
+) -> OperationResult:
     """Apply with a reason, and never stop. What is told on the way is never more than there is."""
 
     def told(now: Progress) -> None:
@@ -42,7 +44,7 @@ def applied(
     return prepared.apply(permission, told, stopped)
 
 
-def lines(desk: Desk) -> list[dict[str, object]]:
+def lines(context: OperatorContext) -> list[dict[str, object]]:
     """What the local audit says."""
-    assert desk.audit is not None
-    return [json.loads(line) for line in desk.audit.read_text().splitlines()] if desk.audit.exists() else []
+    assert context.audit is not None
+    return [json.loads(line) for line in context.audit.read_text().splitlines()] if context.audit.exists() else []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from qmon.demo.account import Account
-from qmon.demo.places import Place
+from qmon.demo.places import DemoFolder
 from qmon.demo.programs import last_words
 from qmon.demo.server import SUPERUSER, EmbeddedServer
 from qmon.errors import Unreachable
@@ -26,7 +26,7 @@ class Standby(EmbeddedServer):
             self._make()
         self._launch()
 
-    def _initdb(self, place: Place, account: Account) -> None:
+    def _initdb(self, place: DemoFolder, account: Account) -> None:
         where = ["-h", str(self._primary.socket_dir), "-p", str(self._primary.port), "-U", SUPERUSER]
         options = [
             "-D",

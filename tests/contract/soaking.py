@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract import ledger
 from tests.contract.hammer import Hammer, orders_for, strike
 from tests.facts import connected, query, wait_until

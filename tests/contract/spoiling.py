@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.facts import query
 from tests.queues import ENGINE, made
 

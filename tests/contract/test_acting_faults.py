@@ -15,10 +15,10 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.errors import QmonError, Unreachable
-from qmon.model.operations import Choice, OwnerState, Progress, Result, State
-from qmon.operate import operation
-from qmon.operate.acting import Prepared
+from qmon.model.operations import Choice, OperationResult, OperationState, OwnerState, Progress
 from qmon.operate.audit import AuditFailed
+from qmon.operate.context import PreparedAction
+from qmon.operate.run import operation
 from tests.contract.killing import ACTS, Act, Victim
 from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until
@@ -30,7 +30,7 @@ ALL = frozenset(OwnerState)
 Blow = Callable[[], None]
 
 
-def prepared(victim: Victim, act: Act) -> Prepared:
+def prepared(victim: Victim, act: Act) -> PreparedAction:
     """The plan for all that is left."""
     if act == "undo":
         return victim.operator.undo(victim.purged().id)
@@ -54,12 +54,12 @@ def struck(victim: Victim, act: Act, blow: Blow) -> QmonError:
     return raised.value
 
 
-def finished(victim: Victim, act: Act, planned: int) -> Result:
+def finished(victim: Victim, act: Act, planned: int) -> OperationResult:
     """Plan and apply again: it does what was left, and now all is done."""
     again = prepared(victim, act)
     assert again.plan.count == planned
     result = applied(again)
-    assert (result.state, result.done, result.skipped, result.changed) == (State.DONE, planned, 0, 0)
+    assert (result.state, result.done, result.skipped, result.changed) == (OperationState.DONE, planned, 0, 0)
     assert victim.left(act) == 0
     victim.check(act)
     return result
@@ -71,7 +71,7 @@ def interrupted(victim: Victim, act: Act) -> int:
     left = victim.left(act)
     last = victim.last()
     assert last is not None
-    assert (last.kind, last.state, last.done) == (act, State.INTERRUPTED, ROWS - left)
+    assert (last.kind, last.state, last.done) == (act, OperationState.INTERRUPTED, ROWS - left)
     assert 0 < left < ROWS
     return left
 
@@ -132,7 +132,7 @@ def test_a_disk_that_is_full_for_the_audit_stops_before_the_next_batch(
     victim = Victim(database, tmp_path, ROWS, random.Random(act))
     victim.fill(act)
     monkeypatch.setattr(operation, "PROGRESS_EVERY_S", 0.0)
-    audit = victim.operator.desk.audit
+    audit = victim.operator.context.audit
     assert audit is not None
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
@@ -146,7 +146,7 @@ def test_a_disk_that_is_full_for_the_audit_stops_before_the_next_batch(
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert isinstance(problem, AuditFailed)
     assert str(audit) in str(problem)
-    assert [line["event"] for line in lines(victim.operator.desk)][-1] == "progress"
+    assert [line["event"] for line in lines(victim.operator.context)][-1] == "progress"
     finished(victim, act, interrupted(victim, act))
 
 

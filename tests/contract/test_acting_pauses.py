@@ -7,8 +7,8 @@ from pathlib import Path
 import pyodbc
 import pytest
 
-from qmon.model.layout import Layout, TableName
-from qmon.model.operations import Choice, OwnerState, Side, State
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.operations import Choice, OperationState, OwnerState, Side
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import query
@@ -21,14 +21,14 @@ def test_a_purge_is_undone_while_the_gate_of_a_foreign_table_is_shut(database: s
     query(database, "CREATE TABLE mails (id bigserial PRIMARY KEY, body text)")
     query(database, "INSERT INTO mails (body) SELECT 'mail ' || i FROM generate_series(1, 300) AS i")
     operator = Operator(desk_at(database, tmp_path))
-    assert applied(operator.install_gate(FOREIGN)).state is State.DONE
+    assert applied(operator.install_gate(FOREIGN)).state is OperationState.DONE
     purged = applied(operator.purge(FOREIGN, Choice()))
     assert purged.done == 300
     assert applied(operator.pause(FOREIGN, Side.PUSHERS, for_s=120)).done == 1
     with pytest.raises(pyodbc.Error, match="QM001"):
         query(database, "INSERT INTO mails (body) VALUES ('late')")
     undone = applied(operator.undo(purged.operation))
-    assert (undone.state, undone.done, undone.changed) == (State.DONE, 300, 0)
+    assert (undone.state, undone.done, undone.changed) == (OperationState.DONE, 300, 0)
     assert query(database, "SELECT count(*), min(body) FROM mails") == [(300, "mail 1")]
     with pytest.raises(pyodbc.Error, match="QM001"):
         query(database, "INSERT INTO mails (body) VALUES ('later')")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
-from qmon.model.operations import Kind, State
-from qmon.operate.acting import ReadOnly
-from qmon.operate.repair import Repair, prepare_repair
-from qmon.operate.ring_faults import MIN_AGE_S
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Kind, OperationState
+from qmon.operate.actions.ring_repair import Repair, prepare_repair
+from qmon.operate.actions.ring_scan import MIN_AGE_S
+from qmon.operate.context import ReadOnly
 from tests.contract.operating import YES, applied, desk_at
 from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run
@@ -27,11 +27,11 @@ def draw(url: str, sequence: str, times: int = 1) -> None:
 
 def aged(url: str, folder: Path, layout: Layout, count: int) -> Repair:
     """The plan as soon as so many slots have stood still for long enough."""
-    desk = desk_at(url, folder)
+    context = desk_at(url, folder)
     prepared: list[Repair] = []
 
     def ready() -> bool:
-        prepared.append(prepare_repair(desk, layout))
+        prepared.append(prepare_repair(context, layout))
         return prepared[-1].plan.count >= count
 
     wait_until(ready, MIN_AGE_S + 20, what="the slots have not moved for a second")
@@ -69,7 +69,13 @@ def test_holes_and_orphans_that_were_seen_are_repaired(database: str, tmp_path: 
     if design != "ring_pointer":
         assert [row.payload for row in plan.first] == ["m2", "m3", None]
     result = applied(prepared)
-    assert (result.state, result.done, result.skipped, result.changed, result.notes) == (State.DONE, 3, 0, 0, ())
+    assert (result.state, result.done, result.skipped, result.changed, result.notes) == (
+        OperationState.DONE,
+        3,
+        0,
+        0,
+        (),
+    )
     assert popped(database, layout) == ["m4", "m2", "m3"]
     assert prepare_repair(desk_at(database, tmp_path), layout).plan.refused
     assert query(database, "SELECT kind, state, planned, done FROM qmon.operations") == [("repair", "done", 3, 3)]
@@ -139,22 +145,22 @@ def test_a_repair_that_is_stopped_says_so_and_keeps_what_it_did(database: str, t
     prepared = aged(database, tmp_path, layout, 8)
     asked = iter([False] * 3 + [True] * 9)
     result = prepared.apply(YES, lambda _: None, lambda: next(asked))
-    assert (result.state, result.done) == (State.CANCELLED, 3)
+    assert (result.state, result.done) == (OperationState.CANCELLED, 3)
     left = query(database, "SELECT message_id FROM orders WHERE message_id IS NOT NULL ORDER BY 1")
     assert left == [(number,) for number in range(4, 12)]  # three have new numbers, five are where they were
 
 
 def test_what_cannot_be_repaired_is_refused_with_the_reason(database: str, tmp_path: Path) -> None:
-    desk = desk_at(database, tmp_path)
-    classic = prepare_repair(desk, made(database, "ring_classic", "classic"))
+    context = desk_at(database, tmp_path)
+    classic = prepare_repair(context, made(database, "ring_classic", "classic"))
     assert classic.plan.refused is not None and "no turn" in classic.plan.refused
     with pytest.raises(BadInput, match="no turn"):
         applied(classic)
     layout = made(database, "ring")
-    foreign = prepare_repair(desk, replace(layout, routines=()))
+    foreign = prepare_repair(context, replace(layout, routines=()))
     assert foreign.plan.refused is not None and "not installed" in foreign.plan.refused
     with pytest.raises(BadInput, match="not a ring"):
-        prepare_repair(desk, made(database, "fifo", "line"))
+        prepare_repair(context, made(database, "fifo", "line"))
     draw(database, "push_seq")
     reader = desk_at(database, tmp_path, read_only="--read-only")
     with pytest.raises(ReadOnly):

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
-from qmon.cli.desk import desk_for
+from qmon.cli.operator import desk_for
 from qmon.config.file import Settings
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, OwnerState, Side
-from qmon.monitor.resolve import resolve
-from qmon.operate.acting import Desk, Permission, Prepared, ReadOnly
-from qmon.operate.archive import SESSION, Archiver, check
-from qmon.operate.archive_pace import Pace
+from qmon.monitor.catalog.resolve import resolve
+from qmon.operate.actions.archive import SESSION, Archiver, check
+from qmon.operate.context import OperatorContext, Permission, PreparedAction, ReadOnly
+from qmon.operate.install.roles import Role, carry_out, plan
 from qmon.operate.operator import Operator
-from qmon.operate.setup import Role, carry_out, plan
+from qmon.operate.run.archive_pace import ArchivePace
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_acting_sessions import pid
 from tests.contract.test_setup import clean_roles as clean_roles
@@ -114,7 +114,7 @@ def test_an_operator_may_do_everything_and_nothing_else(
 def archived(url: str, layout: Layout) -> None:
     with opened(url) as connection:
         check(connection, ENGINE, layout)
-    pace = Pace(10, 0.0)
+    pace = ArchivePace(10, 0.0)
     archiver = Archiver(lambda: ENGINE.connect(target_of(url), SESSION), ENGINE, layout, pace, threading.Event())
     assert archiver.run(until_empty=True).moved == 1
 
@@ -136,12 +136,14 @@ class Noted:
         return getattr(self._operator, name)
 
 
-def refused_all(at: Desk, queues: dict[str, Layout], session: int, problem: type[Exception]) -> dict[str, str]:
+def refused_all(
+    at: OperatorContext, queues: dict[str, Layout], session: int, problem: type[Exception]
+) -> dict[str, str]:
     """Why every action that there is is refused; applying each is tried."""
     operator = Noted(Operator(at))
     batch, fifo, jobs = queues["batch_fast"], queues["fifo"], replace(queues["fifo"], switch=None)
     done = next(each.id for each in operator.operations() if each.kind is Kind.PURGE)
-    plans: dict[str, Prepared] = {
+    plans: dict[str, PreparedAction] = {
         "requeue": operator.requeue(batch, ANY),
         "requeue by ending sessions": operator.requeue(replace(fifo, timeout_s=0.0), ANY),
         "purge": operator.purge(batch, Choice()),
@@ -196,7 +198,7 @@ def test_read_only_no_action_changes_anything(clean_roles: str, queues: dict[str
     with login(clean_roles, "monitor") as watcher, connected(clean_roles, autocommit=False) as popper:
         popper.execute("SELECT * FROM fifo_pop()").fetchall()
         target = target_of(clean_roles)
-        ways: tuple[tuple[Desk, type[Exception], str], ...] = (
+        ways: tuple[tuple[OperatorContext, type[Exception], str], ...] = (
             (desk_for(target, Settings(), read_only=True), ReadOnly, "--read-only"),
             (desk_for(replace(target, read_only=True), Settings()), ReadOnly, "read_only = true"),
             (desk_for(target_of(watcher), Settings()), BadInput, "may"),

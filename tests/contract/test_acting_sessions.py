@@ -13,11 +13,11 @@ import pyodbc
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
-from qmon.model.operations import Choice, Kind, OwnerState, State
-from qmon.operate.acting import Permission, ReadOnly
-from qmon.operate.blocker import prepare_end_blocker
-from qmon.operate.holders import prepare_requeue_sessions
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Choice, Kind, OperationState, OwnerState
+from qmon.operate.actions.end_blocker import prepare_end_blocker
+from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
+from qmon.operate.context import Permission, ReadOnly
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, odbc, query, wait_until
 from tests.queues import BYTES, call, made, opened, routine
@@ -70,9 +70,9 @@ def waiting(url: str, sql: str = "UPDATE items SET note = 'd' WHERE id = 1") -> 
 
 def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc.Connection, tmp_path: Path) -> None:
     session = pid(blocker)
-    desk = desk_at(database, tmp_path)
+    context = desk_at(database, tmp_path)
     with waiting(database) as waiter:
-        prepared = prepare_end_blocker(desk, session, began(database, session))
+        prepared = prepare_end_blocker(context, session, began(database, session))
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (Kind.END_BLOCKER, 1, None, False)
         told = "\n".join((*plan.consequences, *plan.risks))
@@ -80,7 +80,7 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
         assert "pg_terminate_backend" in plan.sql[0]
         result = applied(prepared)
         waiter.join(30)
-    assert (result.state, result.done, result.skipped, result.changed) == (State.DONE, 1, 0, 0)
+    assert (result.state, result.done, result.skipped, result.changed) == (OperationState.DONE, 1, 0, 0)
     assert not there(database, session)
     assert query(database, "SELECT note FROM items WHERE id = 1") == [("d",)]
     assert query(database, "SELECT kind, state, done FROM qmon.operations") == [("end-blocker", "done", 1)]
@@ -101,8 +101,8 @@ def test_what_runs_is_cancelled_and_its_session_lives(
         thread.start()
         active = f"SELECT 1 FROM pg_stat_activity WHERE pid = {session} AND state = 'active'"
         wait_until(lambda: query(database, active), what="the statement runs")
-        desk = desk_at(database, tmp_path)
-        prepared = prepare_end_blocker(desk, session, None)
+        context = desk_at(database, tmp_path)
+        prepared = prepare_end_blocker(context, session, None)
         assert "pg_cancel_backend" in prepared.plan.sql[0]
         result = applied(prepared)
         thread.join(30)
@@ -111,7 +111,7 @@ def test_what_runs_is_cancelled_and_its_session_lives(
         assert (result.done, result.skipped) == ((0, 1) if savepoints else (1, 0))
         if savepoints:
             assert "savepoints" in result.notes[0]
-            assert applied(prepare_end_blocker(desk, session, None)).done == 1
+            assert applied(prepare_end_blocker(context, session, None)).done == 1
             assert not there(database, session)
         assert query(database, "SELECT note FROM items WHERE id = 1 FOR UPDATE NOWAIT") == [("a",)]
 
@@ -120,11 +120,11 @@ def test_another_session_by_the_same_number_is_never_ended(
     database: str, blocker: pyodbc.Connection, tmp_path: Path
 ) -> None:
     session = pid(blocker)
-    desk = desk_at(database, tmp_path)
-    refused = prepare_end_blocker(desk, session, began(database, session) - 60).plan.refused
+    context = desk_at(database, tmp_path)
+    refused = prepare_end_blocker(context, session, began(database, session) - 60).plan.refused
     assert refused is not None and "another one by now" in refused
     # The same start, but the server gives the number away between plan and apply.
-    prepared = prepare_end_blocker(desk, session, began(database, session))
+    prepared = prepare_end_blocker(context, session, began(database, session))
     assert prepared.doomed is not None
     other = replace(prepared, doomed=replace(prepared.doomed, started_us=prepared.doomed.started_us - 1))
     result = applied(other)
@@ -149,15 +149,15 @@ def test_whose_transaction_is_another_by_now_is_left_alone(
 def test_who_has_gone_holds_nothing_or_is_ours_is_refused(
     database: str, blocker: pyodbc.Connection, tmp_path: Path
 ) -> None:
-    desk = desk_at(database, tmp_path)
+    context = desk_at(database, tmp_path)
     session = pid(blocker)
     blocker.commit()
 
     def refused(number: int) -> str:
-        plan = prepare_end_blocker(desk, number, None).plan
+        plan = prepare_end_blocker(context, number, None).plan
         assert plan.refused is not None and plan.count == 0
         with pytest.raises(BadInput):
-            applied(prepare_end_blocker(desk, number, None))
+            applied(prepare_end_blocker(context, number, None))
         return plan.refused
 
     assert "holds up nobody" in refused(session)
@@ -168,7 +168,7 @@ def test_who_has_gone_holds_nothing_or_is_ours_is_refused(
     assert "checkpointer" in refused(int(str(background)))
     assert "no prepared transaction" in refused(0)
     with pytest.raises(BadInput):
-        prepare_end_blocker(desk, -1, None)
+        prepare_end_blocker(context, -1, None)
     assert query(database, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
 
 
@@ -179,14 +179,14 @@ def test_a_role_without_the_right_is_told_the_grant(database: str, blocker: pyod
     query(database, f"CREATE ROLE {role}_victim LOGIN")
     try:
         with connected(database.replace("postgres@", f"{role}_victim@", 1), autocommit=False) as victim:
-            desk = desk_at(database.replace("postgres@", f"{role}@", 1), tmp_path)
+            context = desk_at(database.replace("postgres@", f"{role}@", 1), tmp_path)
             session = pid(victim)
-            refused = prepare_end_blocker(desk, session, None).plan.refused
+            refused = prepare_end_blocker(context, session, None).plan.refused
             assert refused is not None and f"GRANT pg_signal_backend TO {role}" in refused
-            superuser = prepare_end_blocker(desk, pid(blocker), None).plan.refused
+            superuser = prepare_end_blocker(context, pid(blocker), None).plan.refused
             assert superuser is not None and "only a superuser" in superuser
             query(database, f"REVOKE pg_read_all_stats FROM {role}")
-            refused = prepare_end_blocker(desk, session, None).plan.refused
+            refused = prepare_end_blocker(context, session, None).plan.refused
             assert refused is not None and f"GRANT pg_read_all_stats TO {role}" in refused
     finally:
         query(database, f"DROP ROLE {role}")
@@ -197,9 +197,9 @@ def test_nothing_is_ended_read_only_or_without_what_a_prod_target_asks_for(
     database: str, blocker: pyodbc.Connection, tmp_path: Path
 ) -> None:
     session = pid(blocker)
-    desk = desk_at(database, tmp_path, read_only="--read-only")
+    context = desk_at(database, tmp_path, read_only="--read-only")
     with pytest.raises(ReadOnly):
-        applied(prepare_end_blocker(desk, session, None))
+        applied(prepare_end_blocker(context, session, None))
     prod = desk_at(database, tmp_path, prod=True)
     prepared = prepare_end_blocker(prod, session, None)
     for wrong in (Permission("why"), Permission("", f"session {session}"), Permission("why", f"session {session + 1}")):
@@ -228,7 +228,7 @@ def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
     with opened(database) as ours:
         for _ in range(3):
             call(ours, layout, "push", message)
-    desk = desk_at(database, tmp_path)
+    context = desk_at(database, tmp_path)
     now = Choice(older_than_s=0.0)
     with (
         connected(database, autocommit=False) as popper,
@@ -237,21 +237,21 @@ def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
     ):
         session = popping(database, layout, popper)
         pusher.execute(f"SELECT {routine(layout, 'push')}({message})")
-        assert prepare_requeue_sessions(desk, layout, Choice()).plan.refused  # not older than the timeout of 5 m
-        prepared = prepare_requeue_sessions(desk, layout, now)
+        assert prepare_requeue_sessions(context, layout, Choice()).plan.refused  # not older than the timeout of 5 m
+        prepared = prepare_requeue_sessions(context, layout, now)
         plan = prepared.plan
         assert (plan.kind, plan.unit, plan.count, plan.refused) == (Kind.REQUEUE, "session", 1, None)
         assert [row.owner for row in plan.first] == [f"mailer ({session})"]
         assert "1 message will be ready again" in "\n".join(plan.consequences)
         assert [each.count for each in plan.left_out] == [1]  # the pusher, of whom no row is there to see
-        assert prepare_requeue_sessions(desk, layout, replace(now, owner="somebody")).plan.refused
-        assert prepare_requeue_sessions(desk, layout, replace(now, owner=str(session))).plan.count == 1
+        assert prepare_requeue_sessions(context, layout, replace(now, owner="somebody")).plan.refused
+        assert prepare_requeue_sessions(context, layout, replace(now, owner=str(session))).plan.count == 1
         unknown = replace(now, owner_states=frozenset({OwnerState.UNKNOWN}))
-        assert prepare_requeue_sessions(desk, layout, unknown).plan.count == 2
+        assert prepare_requeue_sessions(context, layout, unknown).plan.count == 2
         if layout.id is not None:
-            assert prepare_requeue_sessions(desk, layout, replace(now, ids=("77",))).plan.refused
+            assert prepare_requeue_sessions(context, layout, replace(now, ids=("77",))).plan.refused
             (row,) = plan.first
-            assert prepare_requeue_sessions(desk, layout, replace(now, ids=(row.id,))).plan.count == 1
+            assert prepare_requeue_sessions(context, layout, replace(now, ids=(row.id,))).plan.count == 1
         assert applied(prepared).done == 1
         assert not there(database, session)
         pusher.rollback()
@@ -261,7 +261,7 @@ def test_what_a_transaction_holds_too_long_is_requeued_by_ending_its_session(
 
 def test_who_is_at_work_is_left_out_unless_asked_for(database: str, tmp_path: Path) -> None:
     layout = made(database, "fifo")
-    desk = desk_at(database, tmp_path)
+    context = desk_at(database, tmp_path)
     with opened(database) as ours:
         call(ours, layout, "push", "'m'")
     with contextlib.closing(pyodbc.connect(odbc(database) + ";Protocol=7.4-0")) as popper:
@@ -271,12 +271,12 @@ def test_who_is_at_work_is_left_out_unless_asked_for(database: str, tmp_path: Pa
         wait_until(
             lambda: query(database, f"SELECT 1 FROM pg_stat_activity WHERE pid = {session} AND state = 'active'")
         )
-        plan = prepare_requeue_sessions(desk, layout, Choice(older_than_s=0.0)).plan
+        plan = prepare_requeue_sessions(context, layout, Choice(older_than_s=0.0)).plan
         assert plan.refused and [each.why for each in plan.left_out] == [
             "a statement of theirs is running: owner alive"
         ]
         alive = Choice(older_than_s=0.0, owner_states=frozenset({OwnerState.ALIVE}))
-        assert applied(prepare_requeue_sessions(desk, layout, alive)).done == 1
+        assert applied(prepare_requeue_sessions(context, layout, alive)).done == 1
         thread.join(30)
         assert there(database, session)  # cancelled only: its transaction is rolled back, its session lives
     with opened(database) as ours:

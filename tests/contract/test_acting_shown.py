@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OwnerState, Plan
-from qmon.operate.acting import Desk
+from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query
@@ -19,7 +19,7 @@ from tests.queues import made, routine
 ANY = frozenset(OwnerState)
 
 
-def covering(url: str, folder: Path) -> Desk:
+def covering(url: str, folder: Path) -> OperatorContext:
     """A desk that is configured to cover a word."""
     return replace(desk_at(url, folder), redact=lambda text: text.replace("hunter2", "•••"))
 

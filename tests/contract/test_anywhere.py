@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Connection, Value
-from qmon.monitor.checkup import checkup
-from qmon.monitor.rights import rights
-from qmon.operate.install import registered, uninstall
+from qmon.engines.sql import queries
+from qmon.monitor.catalog.rights import rights
+from qmon.monitor.doctor import checkup
+from qmon.operate.install.install import registered, uninstall
 from qmon.workload.statements import Statements
 from tests.contract.anywhere import Place, execute, message, rolled_back, rows
 from tests.contract.watching import watching

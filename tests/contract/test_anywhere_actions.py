@@ -12,14 +12,14 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout import Layout, Order, Source, StateColumn, TableName, Write
-from qmon.model.operations import Choice, Kind, OwnerState, Result, Side, State
-from qmon.operate.archive import SESSION, Archiver, check
-from qmon.operate.archive_pace import Pace
+from qmon.model.layout.layout import Layout, LayoutSource, Order, StateColumn, TableName, Write
+from qmon.model.operations import Choice, Kind, OperationResult, OperationState, OwnerState, Side
+from qmon.operate.actions.archive import SESSION, Archiver, check
+from qmon.operate.actions.ring_repair import Repair, prepare_repair
+from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.operator import Operator
-from qmon.operate.repair import Repair, prepare_repair
-from qmon.operate.ring_faults import MIN_AGE_S
-from qmon.pipeline.archived import archive_of, read, survey
+from qmon.operate.run.archive_pace import ArchivePace
+from qmon.pipeline.messages.archive_reader import archive_of, read, survey
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows, some
 from tests.contract.operating import YES, applied
 from tests.contract.watching import watching
@@ -36,7 +36,7 @@ ARCHIVING: Final = ("flag", "batch_single", "batch_split", "batch_fast")
 JOBS: Final = "CREATE TABLE jobs (id int NOT NULL PRIMARY KEY, place int NOT NULL, state int NOT NULL, payload {text})"
 JOB: Final = Layout(
     "jobs", "status", TableName("", "jobs"), id="id", state=StateColumn("state", 0, 1, 2), payload="payload",
-    order=(Order("place"), Order("id")), writes=(Write("ready", "place", "front"),), source=Source.CONFIGURATION,
+    order=(Order("place"), Order("id")), writes=(Write("ready", "place", "front"),), source=LayoutSource.CONFIGURATION,
 )  # fmt: skip
 """A table that somebody else has made, whose messages are popped by a number."""
 WRITERS: Final = {
@@ -52,7 +52,7 @@ WRITERS: Final = {
 
 @pytest.fixture
 def operator(place: Place, tmp_path: Path) -> Operator:
-    return Operator(place.desk(tmp_path))
+    return Operator(place.context(tmp_path))
 
 
 @pytest.fixture
@@ -75,9 +75,9 @@ def every_row(place: Place, layout: Layout) -> list[str]:
     return sorted(map(repr, found))
 
 
-def finished(result: Result) -> int:
+def finished(result: OperationResult) -> int:
     """How many messages an operation has touched; it came to its end and left none alone."""
-    assert (result.state, result.skipped, result.changed, result.refused) == (State.DONE, 0, 0, 0), result
+    assert (result.state, result.skipped, result.changed, result.refused) == (OperationState.DONE, 0, 0, 0), result
     return result.done
 
 
@@ -321,7 +321,7 @@ def test_holes_and_orphans_of_a_ring_are_repaired_and_no_message_is_lost(
     assert f"holes {first}; orphans {first + 1}, {first + 2}" in prepared.plan.predicate
     assert finished(applied(prepared)) == 3
     assert sorted(place.popped(connection, layout)) == ["m0", "m1", "m2"]
-    assert prepare_repair(place.desk(tmp_path), layout).plan.refused
+    assert prepare_repair(place.context(tmp_path), layout).plan.refused
 
 
 def test_an_orphan_that_has_been_popped_since_the_plan_is_left_alone(
@@ -348,7 +348,7 @@ def planned(place: Place, folder: Path, layout: Layout, count: int) -> Repair:
     found: list[Repair] = []
 
     def ready() -> bool:
-        found.append(prepare_repair(place.desk(folder), layout))
+        found.append(prepare_repair(place.context(folder), layout))
         return found[-1].plan.count == count
 
     wait_until(ready, MIN_AGE_S + 20, what="the slots have not moved for a second")
@@ -401,7 +401,11 @@ def test_done_messages_are_archived_and_can_be_read_there(place: Place, connecti
             rows(connection, place.called(layout, "complete", str(taken[0]), str(taken[2])))
     check(connection, place.engine, layout)
     archiver = Archiver(
-        lambda: place.engine.connect(place.target, SESSION), place.engine, layout, Pace(3, 0.0), threading.Event()
+        lambda: place.engine.connect(place.target, SESSION),
+        place.engine,
+        layout,
+        ArchivePace(3, 0.0),
+        threading.Event(),
     )
     outcome = archiver.run(until_empty=True)
     assert (outcome.moved, outcome.ended) == (4, "empty")

@@ -11,19 +11,19 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.engines.rows import records
 from qmon.errors import QueryFailed
-from qmon.model.deadlock_samples import GraphSample
-from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.model.procedure_samples import ReadsSample, RoutineSample
-from qmon.model.readable_samples import ReadableSample
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.samples.deadlocks import GraphSample
+from qmon.model.samples.procedures import ReadsSample, RoutineSample
+from qmon.model.samples.readable import ReadableSample
 from qmon.model.view import View
-from qmon.monitor.catalog import Catalog
-from qmon.monitor.checkup import checkup
-from qmon.monitor.discovery import discover
-from qmon.monitor.jobs import Book, Job
-from qmon.monitor.own_use import OwnUses
-from qmon.monitor.queue_probes import Spec
-from qmon.monitor.resolve import resolve
-from qmon.monitor.scan import Scan
+from qmon.monitor.background.scan import Scan
+from qmon.monitor.catalog.catalog import Catalog
+from qmon.monitor.catalog.discovery import discover
+from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.doctor import checkup
+from qmon.monitor.poll.own_reads import OwnUses
+from qmon.monitor.poll.queue_probes import Spec
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Focus
 from qmon.workload.statements import Statements
 from tests.contract.anywhere import Place, execute, rolled_back
@@ -215,7 +215,7 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
             assert connection.fetch(Statements(place.engine, layout, connection.version).bound("pin")).rows
     with place.opened("poll", watch=True) as connection:
         found = resolve(connection, place.engine, [])
-        book = Book(place.engine, connection.version)
+        book = StatementCache(place.engine, connection.version)
         ids = place.engine.ids([found.facts["status"].table_id])
         for each in (place.made("heap"), layout):  # as where rows cannot be read range by range
             facts = resolve(connection, place.engine, []).facts[each.queue]
@@ -236,7 +236,7 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
             assert all(row.session != row.blocker for row in graphs)
 
 
-def asked(connection: Connection, job: Job) -> list[Any]:
+def asked(connection: Connection, job: ProbeStatement) -> list[Any]:
     """What a probe tells when it is asked by itself."""
     return records(job.record, connection.fetch(job.bound))
 

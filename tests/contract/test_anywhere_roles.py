@@ -13,14 +13,14 @@ from typing import Final
 import pytest
 
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
-from qmon.model.layout import Layout
-from qmon.model.operations import Choice, OwnerState, Side, State
-from qmon.monitor.checkup import checkup
-from qmon.monitor.rights import rights
-from qmon.operate.acting import Prepared
-from qmon.operate.archive import SESSION, Archiver, check
-from qmon.operate.archive_pace import Pace
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Choice, OperationState, OwnerState, Side
+from qmon.monitor.catalog.rights import rights
+from qmon.monitor.doctor import checkup
+from qmon.operate.actions.archive import SESSION, Archiver, check
+from qmon.operate.context import PreparedAction
 from qmon.operate.operator import Operator
+from qmon.operate.run.archive_pace import ArchivePace
 from tests.cli.calling import call
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_server import Login, Server
@@ -94,7 +94,7 @@ def shop(anywhere: Server, place: Place, tmp_path: Path) -> Iterator[Shop]:
     assert ring is not None
     draw(place, ring.pop_sequence, 1)
     place.run(*SECRETS, "INSERT INTO secrets (word) VALUES ('tell nobody')")
-    owner = Operator(place.desk(tmp_path))
+    owner = Operator(place.context(tmp_path))
     purged = applied(owner.purge(layouts["batch_fast"], Choice(ids=("5", "6"))))
     applied(owner.pause(layouts["fifo"], Side.PUSHERS, for_s=600))
     with anywhere.roles(place):
@@ -145,7 +145,7 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
 ) -> None:
     place, layouts = shop.place, shop.layouts
     with member(anywhere, place, "operator") as anna, worker(anywhere, place) as mailer:
-        operator = Operator(anna.place.desk(tmp_path))
+        operator = Operator(anna.place.context(tmp_path))
         assert shop.purged in [each.id for each in operator.operations()]
         # Rows come back under their own numbers, into tables that the operator may not alter.
         assert finished(applied(operator.undo(shop.purged))) == 2
@@ -176,7 +176,7 @@ def test_an_operator_by_the_role_that_setup_makes_may_do_everything_and_nothing_
         with mailer.place.opened(application="mailer") as popper, rolled_back(popper):
             assert place.pop(popper, layouts["fifo"]) is not None
             assert finished(applied(operator.end_blocker(popper.session_id, None))) == 1
-        assert {each.state for each in operator.operations()} == {State.DONE}
+        assert {each.state for each in operator.operations()} == {OperationState.DONE}
         for text in KEPT_OUT[place.engine.name]:
             refused(anna.place, text)
         if place.sqlserver:
@@ -190,7 +190,11 @@ def archived(place: Place, layout: Layout) -> int:
     with place.opened() as connection:
         check(connection, place.engine, layout)
     archiver = Archiver(
-        lambda: place.engine.connect(place.target, SESSION), place.engine, layout, Pace(10, 0.0), threading.Event()
+        lambda: place.engine.connect(place.target, SESSION),
+        place.engine,
+        layout,
+        ArchivePace(10, 0.0),
+        threading.Event(),
     )
     return archiver.run(until_empty=True).moved
 
@@ -223,7 +227,7 @@ def test_a_watcher_by_the_role_that_setup_makes_sees_everything_and_changes_noth
             assert queue.failures == ()
             assert watched.queue("status", lambda q: q.ready.value == 5 and q.in_progress.value == 1).failures == ()
             watched.queue("ring", lambda q: q.gap.value is not None)
-            for name, prepared in everything(Operator(otto.place.desk(tmp_path)), shop, popper.session_id).items():
+            for name, prepared in everything(Operator(otto.place.context(tmp_path)), shop, popper.session_id).items():
                 assert prepared.plan.refused, name
                 with pytest.raises((BadInput, PermissionMissing)):
                     applied(prepared)
@@ -254,7 +258,7 @@ def give_what_is_asked_for(anywhere: Server, place: Place, somebody: Login) -> N
         assert [grant for grant in left if not re.search("CONNECTION|signal", grant)] == []
 
 
-def everything(operator: Operator, shop: Shop, session: int) -> dict[str, Prepared]:
+def everything(operator: Operator, shop: Shop, session: int) -> dict[str, PreparedAction]:
     """Every action, planned."""
     layouts = shop.layouts
     jobs = replace(layouts["fifo"], switch=None)
@@ -301,5 +305,5 @@ def test_what_is_printed_for_the_dba_is_all_that_is_needed(anywhere: Server, sho
         name = place.engine.quote((anna.name,))
         for text in re.findall(r"(?:ALTER (?:SERVER )?ROLE|GRANT) qmon_\w+ .*", printed.stderr):
             place.run(re.sub(r"\[user\]|\[login\]|their_role", name, text))
-        gone = applied(Operator(anna.place.desk(tmp_path)).purge(shop.layouts["status"], Choice(ids=("3",))))
+        gone = applied(Operator(anna.place.context(tmp_path)).purge(shop.layouts["status"], Choice(ids=("3",))))
         assert finished(gone) == 1

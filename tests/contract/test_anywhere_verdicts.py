@@ -13,12 +13,12 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import ConnectionLost, QueryFailed
-from qmon.model.layout import Clients, Layout
-from qmon.model.operations import Choice, State
+from qmon.model.layout.layout import Clients, Layout
+from qmon.model.operations import Choice, OperationState
 from qmon.model.view import QueueView, View
 from qmon.operate.operator import Operator
 from qmon.workload.load import Load
-from qmon.workload.plan import Fault, QueueLoad
+from qmon.workload.plan import PlannedFault, QueueLoad
 from qmon.workload.statements import Statements
 from tests.contract.anywhere import Place, held_by_popper
 from tests.contract.operating import applied
@@ -84,7 +84,7 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
     layouts = {name: place.made(name, timeout_s=1.5) for name in WANTED}
     layouts["status"] = held_by_popper(layouts["status"])
     layouts["heap"] = replace(layouts["heap"], poppers=Clients(application="nobody-*"))
-    operator = Operator(place.desk(tmp_path))
+    operator = Operator(place.context(tmp_path))
     load = Load(
         place.target,
         [
@@ -101,17 +101,17 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
             assert "growing" in proof(first["naive"])
             assert "nobody-*" in proof(first["heap"])
             wait_until(lambda: load.counts.totals("status").popped > 3, what="status is popped from")
-            load.inject(Fault("crash", "status", for_s=600))
+            load.inject(PlannedFault("crash", "status", for_s=600))
             with held(place, layouts["strict_fifo"]) as sleeper, waiting(place, layouts["strict_fifo"]) as popped:
                 then = seen(watched, "status", "strict_fifo")
                 assert "owners of 1 dead" in proof(then["status"])
                 assert f"session {sleeper.session_id} " in proof(then["strict_fifo"])
                 ended = applied(operator.end_blocker(sleeper.session_id, None))
-                assert (ended.state, ended.done) == (State.DONE, 1)
+                assert (ended.state, ended.done) == (OperationState.DONE, 1)
                 wait_until(lambda: popped, what="the popper goes on")
             watched.queue("status", lambda q: q.stuck.value == 1)
             again = applied(operator.requeue(layouts["status"], Choice()))
-            assert (again.state, again.done) == (State.DONE, 1)
+            assert (again.state, again.done) == (OperationState.DONE, 1)
             load.stop()
             watched.view(lambda v: all(WANTED[name] not in codes(v)[name] for name in ("status", "strict_fifo")))
             assert watched.view().failures == ()

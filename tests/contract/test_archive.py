@@ -15,9 +15,9 @@ import pytest
 
 from qmon.engines.base import Bound, Statement
 from qmon.errors import BadInput, ConnectionLost
-from qmon.model.layout import Layout
-from qmon.operate.archive import SESSION, Archiver, Outcome, Progress, check, designs_with_archive
-from qmon.operate.archive_pace import FIRST_BACK_OFF_S, LAST_BACK_OFF_S, LONG_S, MOST_SLOWED, REST, Pace
+from qmon.model.layout.layout import Layout
+from qmon.operate.actions.archive import SESSION, ArchiveProgress, Archiver, ArchiveResult, check, designs_with_archive
+from qmon.operate.run.archive_pace import FIRST_BACK_OFF_S, LAST_BACK_OFF_S, LONG_S, MOST_SLOWED, REST, ArchivePace
 from tests.cli.calling import call, program, surroundings
 from tests.contract.hammer import Hammer
 from tests.facts import connected, query, wait_until
@@ -66,10 +66,10 @@ def filled(url: str, design: str, messages: int, *, finished: int, taken: int = 
 
 @contextmanager
 def archiving(
-    url: str, layout: Layout, pace: Pace, *, until_empty: bool = False
-) -> Iterator[tuple[list[Progress], Callable[[], Outcome]]]:
+    url: str, layout: Layout, pace: ArchivePace, *, until_empty: bool = False
+) -> Iterator[tuple[list[ArchiveProgress], Callable[[], ArchiveResult]]]:
     """An archiver in a thread: what it tells, and how to end it and hear what it has done or why it failed."""
-    stop, told, ended = threading.Event(), list[Progress](), list[Outcome | Exception]()
+    stop, told, ended = threading.Event(), list[ArchiveProgress](), list[ArchiveResult | Exception]()
     archiver = Archiver(lambda: ENGINE.connect(target_of(url), SESSION), ENGINE, layout, pace, stop)
 
     def work() -> None:
@@ -81,7 +81,7 @@ def archiving(
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
 
-    def end() -> Outcome:
+    def end() -> ArchiveResult:
         if not until_empty:
             stop.set()
         thread.join(30)
@@ -203,7 +203,7 @@ def test_it_gives_way_to_locks_and_goes_on_when_they_are_gone(database: str) -> 
     layout = filled(database, "batch_fast", 100, finished=100)
     with connected(database, autocommit=False) as other:
         other.execute("LOCK TABLE orders_archive_log IN ACCESS EXCLUSIVE MODE")
-        with archiving(database, layout, Pace(64, 0.0), until_empty=True) as (told, end):
+        with archiving(database, layout, ArchivePace(64, 0.0), until_empty=True) as (told, end):
             wait_until(lambda: len(told) >= 2, what="two batches are given up")
             assert {now.held_up for now in told} == {"action/archive: a lock was not to be had in time"}
             assert [now.batch for now in told[:2]] == [32, 16]
@@ -218,7 +218,7 @@ def test_rows_that_another_archiver_holds_are_passed_over(database: str) -> None
     layout = filled(database, "flag", 50, finished=50)
     with connected(database, autocommit=False) as other:
         other.execute("SELECT orders_archive(20)").fetchall()
-        with archiving(database, layout, Pace(50, 0.0), until_empty=True) as (_, end):
+        with archiving(database, layout, ArchivePace(50, 0.0), until_empty=True) as (_, end):
             assert end().moved == 30
         other.commit()
     assert (count(database, "orders"), count(database, "orders_archive_log")) == (0, 50)
@@ -227,7 +227,7 @@ def test_rows_that_another_archiver_holds_are_passed_over(database: str) -> None
 def test_a_broken_connection_is_made_anew_unless_it_is_to_end(database: str) -> None:
     layout = filled(database, "flag", 400, finished=400)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'qmon archive'"
-    with archiving(database, layout, Pace(10, 0.05)) as (told, end):
+    with archiving(database, layout, ArchivePace(10, 0.05)) as (told, end):
         wait_until(lambda: told and told[-1].moved >= 20, what="it archives")
         query(database, cut)
         wait_until(lambda: count(database, "orders") == 0, what="it goes on after its connection was cut")
@@ -237,7 +237,7 @@ def test_a_broken_connection_is_made_anew_unless_it_is_to_end(database: str) -> 
     assert (count(database, "orders"), count(database, "orders_archive_log")) == (0, 400)
     query(database, "SELECT count(orders_push('again')) FROM generate_series(1, 400)")
     query(database, "SELECT count(*) FROM orders_pop_batch(400)")
-    with archiving(database, layout, Pace(1, 0.05), until_empty=True) as (told, end):
+    with archiving(database, layout, ArchivePace(1, 0.05), until_empty=True) as (told, end):
         wait_until(lambda: told, what="it archives")
         query(database, cut)
         with pytest.raises(ConnectionLost):
@@ -300,7 +300,7 @@ def test_a_read_only_target_is_refused(database: str, tmp_path: Path) -> None:
 
 
 def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -> None:
-    pace = Pace(100, 0.02)
+    pace = ArchivePace(100, 0.02)
     assert pace.after(0.02, 100) == pytest.approx(REST * 0.02)
     assert pace.after(0.05, 60) == pytest.approx(REST * 0.05)
     # Twice as slow as it can be: the server is busy, so the rest is twice as long; ten times, and it is the longest.

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.operations import Consent, Kind, Plan, State
-from qmon.operate.acting import Desk, Permission, ReadOnly
+from qmon.model.operations import Consent, Kind, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
-from qmon.operate.operation import Record, Running, running
+from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.operator import Operator
+from qmon.operate.run.operation import Record, Running, running
 from tests.contract.operating import YES, desk_at, lines
 from tests.facts import connected, query, wait_until
 from tests.queues import run
@@ -33,10 +33,12 @@ def plan(**more: object) -> Plan:
 
 
 @contextlib.contextmanager
-def begun(desk: Desk, permission: Permission = YES, record: Record | None = None, **more: object) -> Iterator[Running]:
+def begun(
+    context: OperatorContext, permission: Permission = YES, record: Record | None = None, **more: object
+) -> Iterator[Running]:
     with (
-        contextlib.closing(desk.connect("requeue")) as connection,
-        running(desk, connection, plan(**more), permission, record) as work,
+        contextlib.closing(context.connect("requeue")) as connection,
+        running(context, connection, plan(**more), permission, record) as work,
     ):
         yield work
 
@@ -46,15 +48,15 @@ def test_an_operation_is_written_down_before_and_after_on_both_sides(database: s
     with begun(at, record=Record("public.orders", {"cutoff": 1.5}, undoable=True)) as work:
         assert [each["event"] for each in lines(at)] == ["begin"]
         (seen,) = Operator(at).operations()
-        assert (seen.state, seen.planned, seen.done) == (State.RUNNING, 5, 0)
+        assert (seen.state, seen.planned, seen.done) == (OperationState.RUNNING, 5, 0)
         with work.batch() as batch:
             batch.done, batch.skipped, batch.changed = 3, 1, 1
         (seen,) = Operator(at).operations()
         assert (seen.done, seen.skipped, seen.changed) == (3, 1, 1)
         work.note("as it should be")
-    assert work.result().state is State.DONE
+    assert work.result().state is OperationState.DONE
     (seen,) = Operator(at).operations()
-    assert (seen.id, seen.state, seen.by, seen.reason) == (work.id, State.DONE, "anna@app-7", "a test")
+    assert (seen.id, seen.state, seen.by, seen.reason) == (work.id, OperationState.DONE, "anna@app-7", "a test")
     assert seen.undo_state == "possible"
     assert seen.details["note 1"] == "as it should be"
     assert seen.ended_at is not None and seen.ended_at >= seen.started_at
@@ -117,7 +119,7 @@ def test_without_a_local_audit_nothing_begins(database: str, tmp_path: Path) -> 
 def test_an_audit_that_fails_half_way_stops_before_the_next_batch(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qmon.operate.operation.PROGRESS_EVERY_S", 0.0)
+    monkeypatch.setattr("qmon.operate.run.operation.PROGRESS_EVERY_S", 0.0)
     at = desk_at(database, tmp_path)
     with pytest.raises(AuditFailed), begun(at) as work:
         with work.batch() as batch:
@@ -128,7 +130,7 @@ def test_an_audit_that_fails_half_way_stops_before_the_next_batch(
         with work.batch() as batch:
             raise AssertionError("nothing may happen")
     (seen,) = Operator(at).operations()
-    assert (seen.state, seen.done) == (State.INTERRUPTED, 1)
+    assert (seen.state, seen.done) == (OperationState.INTERRUPTED, 1)
 
 
 def test_a_batch_that_fails_is_not_counted_and_what_was_done_is(database: str, tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_a_batch_that_fails_is_not_counted_and_what_was_done_is(database: str, t
             batch.done = 3
             run(connection, "SELECT 1/0")
     (seen,) = Operator(at).operations()
-    assert (seen.state, seen.done) == (State.INTERRUPTED, 2)
+    assert (seen.state, seen.done) == (OperationState.INTERRUPTED, 2)
     assert "division by zero" in seen.details["note 1"]
     assert lines(at)[-1]["state"] == "interrupted"
 
@@ -154,9 +156,9 @@ def test_an_operation_whose_session_is_gone_was_interrupted(database: str, tmp_p
     connection = at.connect("requeue")
     work = Running(at, connection, plan(), YES, Record())
     work.begin()
-    assert Operator(at).operations()[0].state is State.RUNNING
+    assert Operator(at).operations()[0].state is OperationState.RUNNING
     connection.close()
-    wait_until(lambda: Operator(at).operations()[0].state is State.INTERRUPTED)
+    wait_until(lambda: Operator(at).operations()[0].state is OperationState.INTERRUPTED)
 
 
 @pytest.mark.parametrize(

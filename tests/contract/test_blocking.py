@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.blocking import Forest, Place, Role
+from qmon.model.waits.blocking import Forest, Place, Role
 from qmon.monitor.source import Focus
-from qmon.operate.desk import open_desk
+from qmon.operate.open import open_desk
 from qmon.operate.operator import Operator
 from tests.contract.standing import Standing, stand, standing
 from tests.contract.watching import Watched, installed, target_of, watching

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from qmon.monitor.collector import Collector
+from qmon.monitor.poll.collector import Collector
 from tests.contract.watching import Watched, watching
 from tests.facts import query, wait_until
 
@@ -23,8 +23,8 @@ def test_of_a_queue_that_is_gone_and_no_longer_shown_nothing_is_kept(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither by its name nor by the id of its table, wherever the watching remembers something."""
-    monkeypatch.setattr("qmon.monitor.poller._RESOLVE_EVERY_S", 0.2)
-    monkeypatch.setattr("qmon.monitor.resolve._MOST_LOST", 1)  # so many that are gone stay in sight
+    monkeypatch.setattr("qmon.monitor.poll.poller._RESOLVE_EVERY_S", 0.2)
+    monkeypatch.setattr("qmon.monitor.catalog.resolve._MOST_LOST", 1)  # so many that are gone stay in sight
     query(database, f"CREATE TABLE stays_queue {QUEUE}")
     ids: dict[str, set[object]] = {}
     with watching(database) as watched:

@@ -13,9 +13,9 @@ import pytest
 from qmon.engines.base import Bound, Connection, Session, Statement
 from qmon.engines.registry import engine_for
 from qmon.errors import Unreachable
-from qmon.monitor.glance import look
-from qmon.monitor.poller import READING, Poller
-from qmon.monitor.resolve import NOTHING, Resolved
+from qmon.monitor.catalog.resolve import NOTHING, Resolved
+from qmon.monitor.one_shot import look
+from qmon.monitor.poll.poller import READING, Poller
 from qmon.monitor.source import Event, Phase, SourceState
 from tests.cli.calling import program, surroundings
 from tests.contract.watching import installed, target_of

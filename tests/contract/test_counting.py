@@ -8,21 +8,21 @@ from typing import Final
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Connection
-from qmon.engines.postgres import Postgres
-from qmon.model.check import State, judge
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sql import queries
+from qmon.model.alerts.check import CheckState, judge
 from qmon.model.counts import TableCount
-from qmon.model.facts import TableFacts
-from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.table_facts import TableFacts
 from qmon.model.view import QueueView
-from qmon.monitor import scan, slow
-from qmon.monitor.counting import Counts
-from qmon.monitor.glance import glance, look
-from qmon.monitor.jobs import Book
-from qmon.monitor.own_use import OwnUses
-from qmon.monitor.queue_probes import Spec, names_of
-from qmon.monitor.scan import Scan, parts_of
+from qmon.monitor.background import exact_counts, scan
+from qmon.monitor.background.scan import Scan, parts_of
+from qmon.monitor.background.scan_counts import ScanCounts
+from qmon.monitor.one_shot import glance, look
+from qmon.monitor.poll.own_reads import OwnUses
+from qmon.monitor.poll.queue_probes import Spec, names_of
+from qmon.monitor.poll.statements import StatementCache
 from tests.contract.watching import Watched, connect, installed, target_of, watching
 from tests.facts import connected, query, wait_until
 
@@ -78,7 +78,7 @@ def test_messages_stuck_in_a_table_without_an_index_are_found_in_the_first_look(
     made(database, partitions=partitions)
     assert_true(look(target_of(database), [JOBS], over_s=1.0).queues[0])
     glanced = glance(target_of(database), [JOBS], polls=2, interval_s=0.5)
-    assert judge(glanced, []).state is State.CRITICAL
+    assert judge(glanced, []).state is CheckState.CRITICAL
     assert_true(glanced.queues[0])
 
 
@@ -122,7 +122,7 @@ def test_a_table_in_which_nothing_changes_is_not_scanned_again_until_it_does(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan, "EVERY_S", 0.1)
-    monkeypatch.setattr("qmon.monitor.counting.EVERY_S", 0.1)
+    monkeypatch.setattr("qmon.monitor.background.scan_counts.EVERY_S", 0.1)
     made(database)
     query(database, "DELETE FROM jobs WHERE due_at > now() OR (status = 'working' AND id > 520)")
     with watching(database, [JOBS]) as watched:
@@ -136,7 +136,7 @@ def test_a_table_in_which_nothing_changes_is_not_scanned_again_until_it_does(
         watched.queue("jobs", lambda q: q.stuck.value == 420)
 
 
-def _still(watched: Watched, counts: Counts) -> int:
+def _still(watched: Watched, counts: ScanCounts) -> int:
     """How many scans were done, once two polls have gone by without one."""
     done = counts.done
     watched.view(polls=6)
@@ -153,7 +153,10 @@ def test_ranges_add_up_to_the_table_and_each_reads_its_own_pages_only(
     query(database, "DELETE FROM jobs WHERE id % 7 = 0")
     layout = JOBS if state else replace(JOBS, state=None, started_at=None, design="pending")
     ((table_id,),) = query(database, "SELECT CAST(CAST('jobs' AS regclass) AS int)")
-    spec, book = Spec(layout, TableFacts(int(str(table_id)), slow={"ready": "no index"})), Book(Postgres(), version)
+    spec, book = (
+        Spec(layout, TableFacts(int(str(table_id)), slow={"ready": "no index"})),
+        StatementCache(Postgres(), version),
+    )
     connection = connect(database)
     try:
         told, expected = (
@@ -183,7 +186,7 @@ def _scanned(connection: Connection, under_way: Scan) -> TableCount:
     return under_way.count(5.0)
 
 
-def _plan(url: str, spec: Spec, book: Book, name: str) -> str:
+def _plan(url: str, spec: Spec, book: StatementCache, name: str) -> str:
     """How the server reads sixteen pages, and what it touches."""
     found = queries.load("postgres", name, book.version)
     names = names_of(spec.layout, spec.facts) | {"part": ("public", "jobs")}
@@ -196,7 +199,7 @@ def _plan(url: str, spec: Spec, book: Book, name: str) -> str:
 
 
 def test_a_count_that_met_a_lock_is_made_soon_after_it_is_gone(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow, "_TRY_AGAIN_S", 0.2)
+    monkeypatch.setattr(exact_counts, "_TRY_AGAIN_S", 0.2)
     made(database)
     with connected(database, autocommit=False) as holder, watching(database, [JOBS]) as watched:
         holder.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")

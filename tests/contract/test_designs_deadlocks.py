@@ -9,7 +9,7 @@ from pathlib import Path
 import pyodbc
 import pytest
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.spoiling import rewritten
 from tests.facts import connected, query, wait_until
 from tests.queues import DESIGNS, call, made, opened, routine

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.engines.base import Connection
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.hammer import Hammer
 from tests.contract.ledger import delivered, order
 from tests.contract.test_designs_pops import says_empty

@@ -10,7 +10,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import QmonError
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.hammer import Hammer
 from tests.contract.test_designs_pops import many, plain, pop, push
 from tests.facts import connected, query, wait_until

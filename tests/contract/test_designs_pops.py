@@ -9,7 +9,7 @@ import pyodbc
 import pytest
 
 from qmon.engines.base import Connection
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.hammer import Hammer
 from tests.facts import connected, odbc, query, wait_until
 from tests.queues import BYTES, Row, call, made, opened, routine, run

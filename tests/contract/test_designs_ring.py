@@ -9,7 +9,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import QueryFailed
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.hammer import Hammer
 from tests.facts import query, wait_until
 from tests.queues import Row, call, made, opened, run

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.hammer import Hammer
 from tests.facts import connected, query, wait_until
 from tests.queues import call, made, opened, run

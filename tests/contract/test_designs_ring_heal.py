@@ -12,7 +12,7 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Connection
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.soaking import MENDED
 from tests.contract.test_designs_ring import draw, end
 from tests.facts import connected, query, wait_until

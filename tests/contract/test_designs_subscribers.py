@@ -9,8 +9,8 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
-from qmon.model.layout import Layout, TableName
-from qmon.operate.install import install
+from qmon.model.layout.layout import Layout, TableName
+from qmon.operate.install.install import install
 from tests.contract.test_designs_ring import draw, end
 from tests.facts import query
 from tests.queues import ENGINE, Row, call, made, opened, run

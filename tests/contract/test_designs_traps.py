@@ -8,7 +8,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import QmonError
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.spoiling import BROKEN, altered, rewritten, trapped
 from tests.contract.test_designs_order import WAITING, meanwhile
 from tests.contract.test_designs_pops import ANY_ORDER, ARCHIVING, COMPLETING, SKIPPING, pop, push, says_empty

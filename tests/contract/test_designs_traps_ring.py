@@ -8,7 +8,7 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import QmonError
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.hammer import Hammer
 from tests.contract.ledger import order
 from tests.contract.soaking import MENDED

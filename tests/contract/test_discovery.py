@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.designs import TRAITS
-from qmon.model.layout import Source, TableName
-from qmon.monitor.catalog import Catalog
-from qmon.monitor.discovery import LIKELY, Finding, discover, likely
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import LayoutSource, TableName
+from qmon.monitor.catalog.catalog import Catalog
+from qmon.monitor.catalog.discovery import LIKELY, Candidate, discover, likely
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.facts import connected
 
 
-def found(url: str) -> dict[str, Finding]:
+def found(url: str) -> dict[str, Candidate]:
     with qmon_connection(url) as connection:
         return {str(f.layout.table): f for f in discover(Catalog(connection, ENGINE))}
 
@@ -23,7 +23,7 @@ def test_each_table_of_the_articles_is_found_as_published(database: str, design:
     (finding,) = found(database).values()
     assert finding.layout.design == design
     assert likely(finding), (finding.score, finding.why, finding.missing)
-    assert finding.layout.source is Source.DISCOVERY
+    assert finding.layout.source is LayoutSource.DISCOVERY
     assert finding.why
     assert "\n" not in finding.summary
 

@@ -10,7 +10,7 @@ import pytest
 from qmon.config.file import Config
 from qmon.config.targets import choose
 from qmon.engines.base import Session
-from qmon.engines.postgres import FOLDERS, LIBRARY
+from qmon.engines.postgres.engine import FOLDERS, LIBRARY
 from qmon.engines.registry import engine, engine_for
 from qmon.errors import BadInput, MissingDriver
 from tests.contract.engines import opened, sql
@@ -56,12 +56,13 @@ def test_a_mistyped_dsn_is_put_right(ini: Path) -> None:
 
 
 def test_no_driver_is_found_where_none_is_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from qmon.engines import odbc, postgres
+    from qmon.engines import odbc
+    from qmon.engines.postgres import engine
 
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("FreeTDS",))
     library = tmp_path / "psqlodbcw.so"
-    monkeypatch.setattr(postgres, "FOLDERS", (str(tmp_path),))
+    monkeypatch.setattr(engine, "FOLDERS", (str(tmp_path),))
     with pytest.raises(MissingDriver, match="apt install odbc-postgresql"):
-        postgres.find_driver()
+        engine.find_driver()
     library.touch()
-    assert postgres.find_driver() == str(library)
+    assert engine.find_driver() == str(library)

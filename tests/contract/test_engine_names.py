@@ -7,11 +7,11 @@ from urllib.parse import quote
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.engines import queries
 from qmon.engines.base import Bound
-from qmon.engines.postgres import Postgres
-from qmon.engines.queries import Name
-from qmon.engines.sqlfile import parse
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sql import queries
+from qmon.engines.sql.file import parse
+from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
 from tests.contract.engines import opened, sql
 from tests.facts import query

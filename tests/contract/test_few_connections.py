@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import NoConnectionLeft
-from qmon.operate.desk import open_desk
+from qmon.operate.open import open_desk
 from tests.cli.calling import call
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import query, wait_until

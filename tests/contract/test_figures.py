@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.report import status_object
 from qmon.model.view import QueueView
-from qmon.monitor.counting import Counts
-from qmon.monitor.glance import look
-from qmon.monitor.slow import Slow
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.scan_counts import ScanCounts
+from qmon.monitor.one_shot import look
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query, wait_until
 
@@ -109,8 +109,8 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a look from the first row on is dear, polls seek from a known id, and see what is before it rarely."""
-    monkeypatch.setattr("qmon.monitor.slow._DEAR_HEAD_S", float("-inf"))
-    monkeypatch.setattr("qmon.monitor.slow._HEAD_EVERY_S", 3600.0)
+    monkeypatch.setattr("qmon.monitor.background.exact_counts._DEAR_HEAD_S", float("-inf"))
+    monkeypatch.setattr("qmon.monitor.background.exact_counts._HEAD_EVERY_S", 3600.0)
     installed(database, "fifo")
     query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 10)")
     with watching(database) as watched:
@@ -126,7 +126,7 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
 
 
 @pytest.mark.parametrize(
-    ("reader", "reading", "asked"), [(Slow, "_look", "look_anew"), (Counts, "step", "count_exactly")]
+    ("reader", "reading", "asked"), [(ExactCounts, "_look", "look_anew"), (ScanCounts, "step", "count_exactly")]
 )
 def test_what_is_asked_for_while_it_is_read_is_read_once_more(
     database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.ledger import AHEAD_BURNT, AHEAD_UNTOLD, BURNT, IN_FLIGHT, ORPHANED, READY, UNTOLD, Ledger
+from qmon.model.rates.ledger import AHEAD_BURNT, AHEAD_UNTOLD, BURNT, IN_FLIGHT, ORPHANED, READY, UNTOLD, Ledger
 from qmon.model.view import QueueView, View
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import connected, query

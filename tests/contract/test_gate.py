@@ -8,12 +8,12 @@ import pyodbc
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout import Layout, Source, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.operations import Kind, Side
-from qmon.operate.gate import prepare_install_gate, prepare_remove_gate
-from qmon.operate.pause import prepare_pause, prepare_resume
+from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
+from qmon.operate.actions.pause import prepare_pause, prepare_resume
+from qmon.operate.actions.pause_switch import pauses
 from qmon.operate.sql import Sql
-from qmon.operate.switches import pauses
 from tests.contract.operating import YES, applied, desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import ENGINE, opened
@@ -26,7 +26,7 @@ def foreign(url: str, name: str) -> tuple[Layout, str]:
     table = TableName("public", name)
     quoted = ENGINE.quote(table.parts)
     query(url, f"CREATE TABLE {quoted} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload text)")
-    return Layout(name, "fifo", table, id="id", payload="payload", source=Source.CONFIGURATION), quoted
+    return Layout(name, "fifo", table, id="id", payload="payload", source=LayoutSource.CONFIGURATION), quoted
 
 
 def insert(url: str, quoted: str) -> str:
@@ -41,24 +41,24 @@ def insert(url: str, quoted: str) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_gate_is_installed_pauses_and_is_taken_away_without_a_trace(database: str, tmp_path: Path, name: str) -> None:
     layout, quoted = foreign(database, name)
-    desk = desk_at(database, tmp_path)
-    prepared = prepare_install_gate(desk, layout)
+    context = desk_at(database, tmp_path)
+    prepared = prepare_install_gate(context, layout)
     assert prepared.plan.kind is Kind.INSTALL_GATE
     assert prepared.plan.refused is None
     assert "whole transaction" in prepared.plan.consequences[0]
     assert any("CREATE TRIGGER" in text for text in prepared.plan.sql)
     applied(prepared)
     assert insert(database, quoted) == ""
-    applied(prepare_pause(desk, layout, Side.PUSHERS, 60))
+    applied(prepare_pause(context, layout, Side.PUSHERS, 60))
     assert insert(database, quoted) == "QM001"
     assert query(database, f"SELECT count(*) FROM {quoted}") == [(1,)]
     with opened(database) as connection:
         (seen,) = pauses(Sql(connection, ENGINE))
     assert (seen.queue, seen.way, seen.table) == (name, "gate", str(layout.table))
-    applied(prepare_resume(desk, layout, Side.PUSHERS))
+    applied(prepare_resume(context, layout, Side.PUSHERS))
     assert insert(database, quoted) == ""
     assert query(database, f"SELECT max(id), count(*) FROM {quoted}") == [(2, 2)]
-    applied(prepare_remove_gate(desk, layout))
+    applied(prepare_remove_gate(context, layout))
     assert query(database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'qmon_gate'") == [(0,)]
     assert query(database, "SELECT count(*) FROM pg_class WHERE relname LIKE 'gate\\_%'") == [(0,)]
     assert insert(database, quoted) == ""
@@ -66,11 +66,11 @@ def test_a_gate_is_installed_pauses_and_is_taken_away_without_a_trace(database: 
 
 def test_copy_is_refused_what_an_undo_inserts_passes_and_a_pause_ends_by_itself(database: str, tmp_path: Path) -> None:
     layout, quoted = foreign(database, "jobs")
-    desk = desk_at(database, tmp_path)
-    applied(prepare_install_gate(desk, layout))
+    context = desk_at(database, tmp_path)
+    applied(prepare_install_gate(context, layout))
     copy = f"COPY {quoted} (payload) FROM PROGRAM 'printf \"a\\nb\\n\"'"
     query(database, copy)
-    applied(prepare_pause(desk, layout, Side.PUSHERS, 2))
+    applied(prepare_pause(context, layout, Side.PUSHERS, 2))
     with pytest.raises(pyodbc.Error) as caught:
         query(database, copy)
     assert caught.value.args[0] == "QM001"
@@ -82,9 +82,9 @@ def test_copy_is_refused_what_an_undo_inserts_passes_and_a_pause_ends_by_itself(
 
 def test_whoever_may_insert_needs_no_other_right(database: str, tmp_path: Path) -> None:
     layout, quoted = foreign(database, "jobs")
-    desk = desk_at(database, tmp_path)
-    applied(prepare_install_gate(desk, layout))
-    applied(prepare_pause(desk, layout, Side.PUSHERS, 60))
+    context = desk_at(database, tmp_path)
+    applied(prepare_install_gate(context, layout))
+    applied(prepare_pause(context, layout, Side.PUSHERS, 60))
     query(database, "DROP ROLE IF EXISTS qmon_test_inserter")
     query(database, "CREATE ROLE qmon_test_inserter")
     try:
@@ -95,7 +95,7 @@ def test_whoever_may_insert_needs_no_other_right(database: str, tmp_path: Path) 
                 session.execute(f"INSERT INTO {quoted} (payload) VALUES ('x')")
             assert caught.value.args[0] == "QM001"
             session.execute("SET qmon.pause_wait_ms = '20000'")
-            applied(prepare_pause(desk, layout, Side.PUSHERS, 1))
+            applied(prepare_pause(context, layout, Side.PUSHERS, 1))
             session.execute(f"INSERT INTO {quoted} (payload) VALUES ('waited')")
     finally:
         query(database, "DROP OWNED BY qmon_test_inserter")
@@ -104,8 +104,8 @@ def test_whoever_may_insert_needs_no_other_right(database: str, tmp_path: Path) 
 
 def test_a_busy_table_is_left_alone_and_nobody_waits_long(database: str, tmp_path: Path) -> None:
     layout, quoted = foreign(database, "jobs")
-    desk = desk_at(database, tmp_path)
-    prepared = prepare_install_gate(desk, layout)
+    context = desk_at(database, tmp_path)
+    prepared = prepare_install_gate(context, layout)
     asked: list[str] = []
     with connected(database, autocommit=False) as session:
         session.execute(f"INSERT INTO {quoted} (payload) VALUES ('held')")
@@ -118,22 +118,22 @@ def test_a_busy_table_is_left_alone_and_nobody_waits_long(database: str, tmp_pat
     assert result.state == "cancelled"
     assert asked == ["", ""]
     assert query(database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'qmon_gate'") == [(0,)]
-    applied(prepare_install_gate(desk, layout))
+    applied(prepare_install_gate(context, layout))
 
 
 def test_what_cannot_have_a_gate_is_refused_in_one_line(database: str, tmp_path: Path) -> None:
-    desk = desk_at(database, tmp_path)
+    context = desk_at(database, tmp_path)
     layout, quoted = foreign(database, "jobs")
-    assert "has no gate" in str(prepare_remove_gate(desk, layout).plan.refused)
-    applied(prepare_install_gate(desk, layout))
-    assert "has a gate already" in str(prepare_install_gate(desk, layout).plan.refused)
+    assert "has no gate" in str(prepare_remove_gate(context, layout).plan.refused)
+    applied(prepare_install_gate(context, layout))
+    assert "has a gate already" in str(prepare_install_gate(context, layout).plan.refused)
     query(database, f"ALTER TABLE {quoted} DISABLE TRIGGER qmon_gate")
-    assert "disabled" in str(prepare_pause(desk, layout, Side.PUSHERS).plan.refused)
+    assert "disabled" in str(prepare_pause(context, layout, Side.PUSHERS).plan.refused)
     nowhere = Layout("nowhere", "fifo", TableName("public", "nowhere"), id="id")
-    assert "there is no table" in str(prepare_install_gate(desk, nowhere).plan.refused)
+    assert "there is no table" in str(prepare_install_gate(context, nowhere).plan.refused)
     query(database, "CREATE VIEW seen AS SELECT 1 AS id")
     view = Layout("seen", "fifo", TableName("public", "seen"), id="id")
-    assert "is no table" in str(prepare_install_gate(desk, view).plan.refused)
+    assert "is no table" in str(prepare_install_gate(context, view).plan.refused)
     with pytest.raises(BadInput):
         applied(prepare_install_gate(desk_at(database, tmp_path, read_only="no"), layout))
 
@@ -153,8 +153,8 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
     database: str, tmp_path: Path
 ) -> None:
     layout = partitioned(database)
-    desk = desk_at(database, tmp_path)
-    prepared = prepare_install_gate(desk, layout)
+    context = desk_at(database, tmp_path)
+    prepared = prepare_install_gate(context, layout)
     assert any("every partition" in line for line in prepared.plan.consequences)
     assert any("put a failed message back by INSERT" in line for line in prepared.plan.risks)
     applied(prepared)
@@ -169,7 +169,7 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
         query(database, way)
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
     numbers = query(database, "SELECT last_value FROM jobs_id_seq")
-    pause = prepare_pause(desk, layout, Side.PUSHERS, 60)
+    pause = prepare_pause(context, layout, Side.PUSHERS, 60)
     assert any("put a failed message back by INSERT" in line for line in pause.plan.risks)
     done = applied(pause)
     assert "tried: an INSERT is refused, in each of 2 partitions" in done.notes
@@ -181,20 +181,20 @@ def test_a_gate_on_a_partitioned_table_is_that_of_every_partition_and_of_those_t
         assert caught.value.args[0] == "QM001"
     assert query(database, "SELECT count(*) FROM jobs") == [(5,)]
     part = Layout("part", "fifo", TableName("public", "jobs_b"), id="id")
-    assert "the gate of jobs is that of its partition" in str(prepare_install_gate(desk, part).plan.refused)
-    applied(prepare_resume(desk, layout, Side.PUSHERS))
+    assert "the gate of jobs is that of its partition" in str(prepare_install_gate(context, part).plan.refused)
+    applied(prepare_resume(context, layout, Side.PUSHERS))
     query(database, "INSERT INTO jobs_c VALUES (9, 'c', 'x')")
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
-    assert "disabled" in str(prepare_pause(desk, layout, Side.PUSHERS).plan.refused)
-    applied(prepare_remove_gate(desk, layout))
+    assert "disabled" in str(prepare_pause(context, layout, Side.PUSHERS).plan.refused)
+    applied(prepare_remove_gate(context, layout))
     assert query(database, "SELECT count(*) FROM pg_trigger WHERE tgname = 'qmon_gate'") == [(0,)]
 
 
 def test_a_pause_that_an_insert_gets_past_is_lifted_and_said_to_be_none(database: str, tmp_path: Path) -> None:
     layout = partitioned(database)
-    desk = desk_at(database, tmp_path)
-    applied(prepare_install_gate(desk, layout))
-    prepared = prepare_pause(desk, layout, Side.PUSHERS, 60)
+    context = desk_at(database, tmp_path)
+    applied(prepare_install_gate(context, layout))
+    prepared = prepare_pause(context, layout, Side.PUSHERS, 60)
     query(database, "ALTER TABLE jobs_b DISABLE TRIGGER qmon_gate")
     with pytest.raises(BadInput, match=r"does not stop an INSERT into public\.jobs_b; the pause was lifted"):
         applied(prepared)
@@ -206,10 +206,10 @@ def test_a_pause_that_an_insert_gets_past_is_lifted_and_said_to_be_none(database
 
 def test_whoever_was_writing_when_the_pause_began_is_named(database: str, tmp_path: Path) -> None:
     layout = partitioned(database)
-    desk = desk_at(database, tmp_path)
-    applied(prepare_install_gate(desk, layout))
+    context = desk_at(database, tmp_path)
+    applied(prepare_install_gate(context, layout))
     with connected(database, autocommit=False) as session:
         session.execute("SET application_name = 'shop-api'")
         session.execute("INSERT INTO jobs_a (name, payload) VALUES ('a', 'x')")
-        done = prepare_pause(desk, layout, Side.PUSHERS, 60).apply(YES, lambda progress: None, lambda: True)
+        done = prepare_pause(context, layout, Side.PUSHERS, 60).apply(YES, lambda progress: None, lambda: True)
     assert any("writing since before the pause" in note and "shop-api" in note for note in done.notes), done.notes

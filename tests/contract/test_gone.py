@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.layout import Layout, Source, StateColumn, TableName
+from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
 from qmon.model.view import QueueView, Severity
 from tests.cli.calling import call
 from tests.contract.watching import Watched, installed, watching
@@ -84,19 +84,19 @@ def seen(queue: QueueView) -> bool:
     return queue.ready.value == 5 and not queue.ready.old and queue.verdict.code != "cannot see"
 
 
-@pytest.mark.parametrize("source", list(Source))
+@pytest.mark.parametrize("source", list(LayoutSource))
 def test_a_queue_that_is_gone_is_critical_at_the_next_poll_and_comes_back_by_itself(
-    database: str, watched_as: str, source: Source
+    database: str, watched_as: str, source: LayoutSource
 ) -> None:
-    name = "fifo" if source is Source.REGISTRY else "jobs"
-    if source is Source.REGISTRY:
+    name = "fifo" if source is LayoutSource.REGISTRY else "jobs"
+    if source is LayoutSource.REGISTRY:
         installed(database, "fifo")
         query(database, f"GRANT USAGE ON SCHEMA qmon TO {ROLE}")
         query(database, f"GRANT SELECT ON ALL TABLES IN SCHEMA qmon TO {ROLE}")
         query(database, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 5)")
     else:
         jobs(database)
-    with watching(watched_as, [JOBS] if source is Source.CONFIGURATION else []) as watched:
+    with watching(watched_as, [JOBS] if source is LayoutSource.CONFIGURATION else []) as watched:
         assert watched.queue(name, seen).layout.source is source
         for fault, (inflict, cure, words) in FAULTS.items():
             query(database, inflict.format(name))

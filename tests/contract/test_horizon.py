@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model import holders
-from qmon.model.horizon_samples import HorizonSample
+from qmon.model.samples.horizon import HorizonSample
 from qmon.model.verdicts.horizon import LEAST_ROWS
 from qmon.model.view import QueueView
-from qmon.monitor import use_track
+from qmon.model.waits import horizon_holders
+from qmon.monitor.state import usage
 from tests.contract.standing import standing
 from tests.contract.watching import Watched, installed, said_at_once, watching
 from tests.facts import connected, query, wait_until
@@ -74,8 +74,8 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 80000)")
-    monkeypatch.setattr(holders, "LONG_S", 3.0)
-    monkeypatch.setattr(use_track, "_REMEMBER_EVERY_S", 1.0)
+    monkeypatch.setattr(horizon_holders, "LONG_S", 3.0)
+    monkeypatch.setattr(usage, "_REMEMBER_EVERY_S", 1.0)
     said_at_once(monkeypatch)
     with watching(url) as watched, standing(url) as sessions, popping(url):
 
@@ -107,7 +107,7 @@ def test_a_sleeping_transaction_is_named_with_what_it_costs_until_it_lets_go(
 
 
 def test_what_qmon_reads_itself_is_not_in_the_figures(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(use_track, "WINDOW_S", 2.0)
+    monkeypatch.setattr(usage, "WINDOW_S", 2.0)
     query(url, "SELECT fifo_push('x'::bytea) FROM generate_series(1, 500)")
     counter = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'fifo'"
     with watching(url, interval_s=1.0) as watched:

@@ -9,14 +9,14 @@ import pytest
 
 from qmon.engines.base import Connection, Session
 from qmon.errors import BadInput
-from qmon.model.ids import id_parts, id_text, split_ids
-from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.ids import id_parts, id_text, split_ids
+from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState
-from qmon.monitor.resolve import resolve
-from qmon.operate import batches
-from qmon.operate.batches import AllRefused
+from qmon.monitor.catalog.resolve import resolve
 from qmon.operate.operator import Operator
-from qmon.operate.place import TableChanged
+from qmon.operate.run import batches
+from qmon.operate.run.batches import AllRefused
+from qmon.operate.run.table_identity import TableChanged
 from tests.contract.hostile import role
 from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied, desk_at
@@ -154,11 +154,11 @@ def test_a_row_that_waits_for_somebody_else_is_left_alone_and_the_others_go_on(
     query(database, "INSERT INTO child VALUES ('c', 2)")
 
     def hasty(purpose: str) -> Connection:
-        return ENGINE.connect(operator.desk.target, Session(purpose, statement_timeout_s=60, lock_timeout_s=0.1))
+        return ENGINE.connect(operator.context.target, Session(purpose, statement_timeout_s=60, lock_timeout_s=0.1))
 
     with connected(database, autocommit=False) as other:
         other.execute("DELETE FROM child")
-        purged = applied(Operator(replace(operator.desk, connect=hasty)).purge(LAYOUT, BUSY))
+        purged = applied(Operator(replace(operator.context, connect=hasty)).purge(LAYOUT, BUSY))
     assert (purged.state, purged.done, purged.refused) == ("done", 5, 1)
     assert "1 refused: somebody else holds what it needs" in purged.notes[0]
     assert query(database, "SELECT tenant, seq FROM jobs") == [("c", 2)]

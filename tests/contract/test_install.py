@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.engines import queries
+from qmon.engines.sql import queries
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout import Source, TableName
-from qmon.operate.install import available, install, registered, uninstall
-from qmon.operate.naming import slots
+from qmon.model.layout.layout import LayoutSource, TableName
+from qmon.operate.install.install import available, install, registered, uninstall
+from qmon.operate.install.object_names import slots
 from tests.cli.calling import call as cli
 from tests.facts import connected, query
 from tests.queues import BYTES, DESIGNS, ENGINE, call, opened
@@ -51,7 +51,7 @@ def test_a_design_is_installed_recorded_and_taken_away_without_a_trace(database:
         if design == "ring_subscribers":
             expected |= {"orders_pop_seq_1", "orders_pop_seq_2"}
         assert made == expected
-        assert installed.layout.source is Source.REGISTRY
+        assert installed.layout.source is LayoutSource.REGISTRY
         assert {verb for verb, _ in installed.layout.routines} >= {"push", "pop"}
         again = uninstall(connection, ENGINE, "orders")
         assert again.removed == installed.created

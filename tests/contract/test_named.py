@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from qmon.model.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, TableName
 from qmon.model.view import Severity
 from tests.cli.calling import call
 from tests.contract.replica import replicated

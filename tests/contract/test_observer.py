@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.observer import Budget
-from qmon.tui.panels.header import header
-from qmon.tui.panels.queue import unknowns
+from qmon.model.budget import Budget
+from qmon.tui.queue.panel import unknowns
+from qmon.tui.shared.header import header
 from qmon.tui.spans import Line
 from qmon.tui.status import Shown
 from tests.contract.crowd import crowded, last_polls

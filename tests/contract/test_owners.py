@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 from qmon.engines.base import Connection
-from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState
-from qmon.model.owners import Facts, proof
-from qmon.operate.acting import Desk
+from qmon.model.owners import OwnerFacts, proof
+from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_requeue import HELD
 from tests.facts import connected, query, wait_until
 from tests.queues import call, made, opened, run
 
-NOW = Facts("", 10_000.0, True, 1_000.0, False)
+NOW = OwnerFacts("", 10_000.0, True, 1_000.0, False)
 
 
 def waiting(url: str, count: int, *, held: bool = True, timeout_s: float = 0.01) -> Layout:
@@ -98,7 +98,7 @@ def test_behind_a_pool_owners_are_unknown(database: str, tmp_path: Path) -> None
         assert reasons(operator, layout)[0] == 0
 
 
-def limited(at: Desk, role: str) -> Desk:
+def limited(at: OperatorContext, role: str) -> OperatorContext:
     def connect(purpose: str) -> Connection:
         connection = at.connect(purpose)
         run(connection, f"SELECT set_config('role', '{role}', false)")
@@ -207,7 +207,7 @@ def test_an_owner_that_is_no_session_is_unknown(database: str, tmp_path: Path, t
     ],
 )
 def test_a_vanished_session_is_proof_only_where_all_is_known(
-    facts: Facts, held: bool, vanished: bool, why: str
+    facts: OwnerFacts, held: bool, vanished: bool, why: str
 ) -> None:
     layout = Layout("q", "status", TableName("s", "t"), owner=replace(HELD, held_while_working=held), timeout_s=300.0)
     found = proof(layout, facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, StateColumn, TableName
 from tests.contract.watching import Watched, watching
 from tests.facts import connected, query
 

@@ -12,14 +12,14 @@ import pyodbc
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import Kind, Progress, Side
-from qmon.operate.acting import Permission
-from qmon.operate.install import install, uninstall
-from qmon.operate.pause import prepare_pause, prepare_resume
-from qmon.operate.quiet import Meter
+from qmon.operate.actions.pause import prepare_pause, prepare_resume
+from qmon.operate.actions.pause_check import ArrivalCounter
+from qmon.operate.actions.pause_switch import pauses
+from qmon.operate.context import Permission
+from qmon.operate.install.install import install, uninstall
 from qmon.operate.sql import Sql
-from qmon.operate.switches import pauses
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query, wait_until
 from tests.queues import DESIGNS, ENGINE, made, opened, routine
@@ -147,8 +147,8 @@ def test_a_repair_goes_on_while_pushers_are_paused(database: str) -> None:
 
 def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Path) -> None:
     layout = made(database, "status", HOSTILE)
-    desk = desk_at(database, tmp_path)
-    prepared = prepare_pause(desk, layout, Side.PUSHERS, 60)
+    context = desk_at(database, tmp_path)
+    prepared = prepare_pause(context, layout, Side.PUSHERS, 60)
     assert prepared.plan.kind is Kind.PAUSE
     assert prepared.plan.refused is None
     assert "QM001" in " ".join(prepared.plan.consequences)
@@ -165,12 +165,12 @@ def test_pause_and_resume_are_recorded_seen_and_told(database: str, tmp_path: Pa
         (longer,) = pauses(Sql(connection, ENGINE))
     assert longer.reason == "longer"
     assert longer.until > seen.until
-    applied(prepare_resume(desk, layout, Side.PUSHERS))
+    applied(prepare_resume(context, layout, Side.PUSHERS))
     with opened(database) as connection:
         assert pauses(Sql(connection, ENGINE)) == ()
     with connected(database) as session:
         assert refused(session, layout, "push", "'x'") == ""
-    assert prepare_resume(desk, layout, Side.PUSHERS).plan.refused == f"the pushers of {HOSTILE} are not paused"
+    assert prepare_resume(context, layout, Side.PUSHERS).plan.refused == f"the pushers of {HOSTILE} are not paused"
     kinds = query(database, "SELECT kind, state, about FROM qmon.operations ORDER BY started_at")
     table = str(layout.table)
     assert kinds == [("pause", "done", table), ("pause", "done", table), ("resume", "done", table)]
@@ -261,8 +261,8 @@ def test_pushes_that_the_server_hears_of_late_are_not_missed(database: str, tmp_
 def test_a_look_that_was_cut_short_proves_nothing_and_says_so(database: str, tmp_path: Path) -> None:
     for design, side, name in (("heap", Side.PUSHERS, "a"), ("fifo", Side.POPPERS, "b")):
         layout = made(database, design, name)
-        desk = desk_at(database, tmp_path)
-        result = applied(prepare_pause(desk, layout, side, 60), stopped=lambda: True)
+        context = desk_at(database, tmp_path)
+        result = applied(prepare_pause(context, layout, side, 60), stopped=lambda: True)
         (said,) = [note for note in result.notes if f"0 {'pushes' if side is Side.PUSHERS else 'pops'}" in note]
         assert said.startswith("whether the pause works is not known")
         assert "12 s" in said
@@ -271,8 +271,8 @@ def test_a_look_that_was_cut_short_proves_nothing_and_says_so(database: str, tmp
 def test_what_is_rolled_back_is_no_push_and_what_completes_is_no_pop(database: str, tmp_path: Path) -> None:
     heap, batch = made(database, "heap", "h"), made(database, "batch_fast", "b")
     with opened(database) as connection:
-        meter = Meter(Sql(connection, ENGINE), heap, Side.PUSHERS)
-        pops = Meter(Sql(connection, ENGINE), batch, Side.POPPERS)
+        meter = ArrivalCounter(Sql(connection, ENGINE), heap, Side.PUSHERS)
+        pops = ArrivalCounter(Sql(connection, ENGINE), batch, Side.POPPERS)
         with connected(database, autocommit=False) as session:
             session.execute("INSERT INTO h (payload) VALUES ('x'), ('y')")
             session.rollback()
@@ -291,7 +291,7 @@ def test_where_the_server_forgets_what_it_has_counted_nothing_is_proven(database
     with opened(database) as connection:
         query(database, "INSERT INTO h (payload) VALUES ('x'), ('y')")
         wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(2,)], timeout=20)
-        meter = Meter(Sql(connection, ENGINE), heap, Side.PUSHERS)
+        meter = ArrivalCounter(Sql(connection, ENGINE), heap, Side.PUSHERS)
         assert meter.read() == 0
         query(database, "SELECT pg_stat_reset_single_table_counters('h'::regclass)")
         wait_until(lambda: query(database, "SELECT pg_stat_get_tuples_inserted('h'::regclass)") == [(0,)], timeout=20)
@@ -308,17 +308,17 @@ def test_who_has_not_ended_what_he_pushed_before_is_named(database: str, tmp_pat
 
 
 def test_what_cannot_be_paused_is_refused_in_one_line(database: str, tmp_path: Path) -> None:
-    desk = desk_at(database, tmp_path)
+    context = desk_at(database, tmp_path)
     layout = made(database, "fifo")
     for wrong in (0.5, 86_401.0):
         with pytest.raises(BadInput, match="from 1s to 24h"):
-            prepare_pause(desk, layout, Side.PUSHERS, wrong)
+            prepare_pause(context, layout, Side.PUSHERS, wrong)
     with pytest.raises(BadInput, match="needs a reason"):
-        applied(prepare_pause(desk, layout, Side.PUSHERS, 60), Permission())
+        applied(prepare_pause(context, layout, Side.PUSHERS, 60), Permission())
     query(database, "CREATE TABLE jobs (id bigint PRIMARY KEY)")
     foreign = Layout("jobs", "fifo", TableName("public", "jobs"), id="id")
-    assert "install a gate" in str(prepare_pause(desk, foreign, Side.PUSHERS).plan.refused)
-    assert "only the poppers" in str(prepare_pause(desk, foreign, Side.POPPERS).plan.refused)
+    assert "install a gate" in str(prepare_pause(context, foreign, Side.PUSHERS).plan.refused)
+    assert "only the poppers" in str(prepare_pause(context, foreign, Side.POPPERS).plan.refused)
     reader = desk_at(database, tmp_path, read_only="read-only: --read-only")
     prepared = prepare_pause(reader, layout, Side.PUSHERS)
     assert prepared.plan.refused == "read-only: --read-only"

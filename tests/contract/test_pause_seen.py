@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from qmon.model.operations import Side
-from qmon.operate.pause import prepare_pause, prepare_resume
+from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from tests.contract.operating import applied, desk_at
 from tests.contract.watching import watching
 from tests.facts import query, wait_until
@@ -18,9 +18,9 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from qmon.model.operations import Side
-from qmon.operate.acting import Permission
+from qmon.operate.context import Permission
 from qmon.operate.operator import Operator
-from qmon.operate.install import registered
+from qmon.operate.install.install import registered
 from tests.contract.operating import desk_at
 from tests.queues import ENGINE, opened
 
@@ -54,16 +54,16 @@ def test_with_qmon_killed_a_pause_ends_at_its_end(database: str, tmp_path: Path)
 
 def test_a_pause_is_seen_by_whoever_watches_from_the_poll_after_the_next(database: str, tmp_path: Path) -> None:
     layout = made(database, "status", "[a]]b].[c d]")
-    desk = desk_at(database, tmp_path)
+    context = desk_at(database, tmp_path)
     with watching(database, [layout]) as watch:
         assert watch.view().pauses == ()
-        applied(prepare_pause(desk, layout, Side.PUSHERS, 60))
+        applied(prepare_pause(context, layout, Side.PUSHERS, 60))
         view = watch.view(lambda found: found.pauses)
         (pause,) = view.pauses
         assert (pause.side, pause.by, pause.reason) == (Side.PUSHERS, "anna@app-7", "a test")
         verdict = view.queues[0].verdict
         assert (verdict.code, verdict.key) == ("paused", "p")
         assert "pushers paused by anna@app-7 until" in verdict.proof
-        applied(prepare_resume(desk, layout, Side.PUSHERS))
+        applied(prepare_resume(context, layout, Side.PUSHERS))
         over = watch.view(lambda found: not found.pauses)
         assert not [failure for failure in over.failures if "pause" in failure.probe]

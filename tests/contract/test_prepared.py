@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from qmon.engines.base import Bound, Connection, Session, Statement, Value
-from qmon.engines.prepared import Prepared
-from qmon.engines.sqltext import numbered
+from qmon.engines.prepared import PreparedStatements
+from qmon.engines.sql.text import numbered
 from qmon.errors import QueryFailed
 from tests.facts import query
 from tests.queues import ENGINE, target_of
@@ -91,7 +91,7 @@ def test_a_pooler_that_gives_another_session_costs_one_batch_at_a_time(database:
 
 
 def test_no_more_is_prepared_than_the_server_can_well_keep() -> None:
-    known = Prepared()
+    known = PreparedStatements()
     texts = [Bound(Statement(f"probe/{n}", f"SELECT {n} AS n", (), ("n",))) for n in range(200)]
     for _ in range(2):
         assert not list(known.wanted(texts))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.model.operations import Choice, Kind, OwnerState, State
-from qmon.operate.acting import Permission, ReadOnly
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.operations import Choice, Kind, OperationState, OwnerState
+from qmon.operate.context import Permission, ReadOnly
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at, lines
 from tests.facts import connected, query
@@ -47,7 +47,7 @@ def test_a_purge_empties_the_queue_and_its_undo_brings_all_back(database: str, t
     shown = {row.payload for row in prepared.plan.first}
     assert shown == {f"x{n}" for n in range(1, 11)}
     result = applied(prepared)
-    assert (result.state, result.done, result.skipped, result.changed) == (State.DONE, 130, 0, 0)
+    assert (result.state, result.done, result.skipped, result.changed) == (OperationState.DONE, 130, 0, 0)
     assert [everything(database, table) for table in tables] == [[] for _ in tables]
     back = operator.undo(result.operation)
     assert back.plan.count == 130

@@ -9,7 +9,7 @@ import pytest
 
 from qmon.model.report import status_object
 from qmon.workload.load import Load
-from qmon.workload.plan import Fault, QueueLoad
+from qmon.workload.plan import PlannedFault, QueueLoad
 from tests.contract.watching import installed, target_of, watching
 from tests.demo.test_headless import FLOW_S, depth_agrees
 from tests.facts import wait_until
@@ -37,7 +37,7 @@ def test_rates_are_of_committed_messages_however_many_are_rolled_back(database: 
         )
         for layout in installed(database, *designs, ring_size=2000)
     ]  # fmt: skip
-    faults = [Fault("crash", design, at_s=1.5, for_s=0.5) for design in designs if design not in STEADY]
+    faults = [PlannedFault("crash", design, at_s=1.5, for_s=0.5) for design in designs if design not in STEADY]
     with Load(target_of(database), loads, faults) as running, watching(database) as watched:
         view = watched.view(lambda v: (v.queues[0].window_s or 0) >= 9.5)
         wait_until(lambda: running.counts.last_at() >= view.sampled_at, what="counts up to the sample")

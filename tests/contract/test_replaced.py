@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from qmon.model.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, TableName
 from qmon.model.view import QueueView
 from tests.contract.watching import Watched, watching
 from tests.facts import connected, query

@@ -11,10 +11,10 @@ import pytest
 
 from qmon.engines.base import Connection
 from qmon.errors import BadInput
-from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.operations import Choice, OwnerState, Result, State
-from qmon.operate.acting import Permission, ReadOnly
-from qmon.operate.install import install, registered
+from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
+from qmon.model.operations import Choice, OperationResult, OperationState, OwnerState
+from qmon.operate.context import Permission, ReadOnly
+from qmon.operate.install.install import install, registered
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, query
@@ -65,7 +65,7 @@ def test_stuck_messages_of_the_dead_are_ready_again_in_their_old_order(
     assert [row.id for row in prepared.plan.first] == [str(number) for number in range(1, 11)]
     assert {row.state for row in prepared.plan.first} == {"in_progress"}
     result = applied(prepared)
-    assert (result.state, result.done, result.skipped, result.changed) == (State.DONE, 300, 0, 0)
+    assert (result.state, result.done, result.skipped, result.changed) == (OperationState.DONE, 300, 0, 0)
     assert layout.state is not None
     assert states(database, layout) == {layout.state.ready: 300}
     assert query(database, "SELECT count(*) FROM orders WHERE owner IS NULL AND started_at IS NULL") == [(300,)]
@@ -171,7 +171,7 @@ def test_two_operators_requeue_each_message_once_and_are_told_the_truth(database
     query(database, "CREATE TRIGGER t AFTER UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION note()")
     at = desk_at(database, tmp_path)
     first, second = (Operator(at).requeue(layout, Choice(owner_states=ALL)) for _ in range(2))
-    results: list[Result] = []
+    results: list[OperationResult] = []
     # The second one does all its work while the first rests after its first batch.
     mine = applied(first, tell=lambda now: results.append(applied(second)) if not results else None)
     (other,) = results
@@ -192,11 +192,11 @@ def test_stopped_at_once_and_planned_again_finishes(database: str, tmp_path: Pat
         tell=lambda now: told.append(now.done),
         stopped=lambda: bool(told),
     )
-    assert result.state is State.CANCELLED
+    assert result.state is OperationState.CANCELLED
     assert result.done == told[0] < 500
     assert states(database, layout) == {1: result.done, 2: 500 - result.done}
     rest = applied(operator.requeue(layout, Choice(owner_states=ALL)))
-    assert (rest.state, rest.done) == (State.DONE, 500 - result.done)
+    assert (rest.state, rest.done) == (OperationState.DONE, 500 - result.done)
 
 
 @pytest.mark.parametrize(

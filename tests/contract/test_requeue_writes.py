@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.layout import Layout, Order, StateColumn, TableName, Write
+from qmon.model.layout.layout import Layout, Order, StateColumn, TableName, Write
 from qmon.model.operations import Choice, OwnerState
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at

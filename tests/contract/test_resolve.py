@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Session, Target
+from qmon.engines.sql import queries
 from qmon.engines.urls import read_url
-from qmon.model.layout import Layout, Source, StateColumn, TableName
-from qmon.model.layout_io import layout_from_dict
-from qmon.monitor.resolve import Resolved, resolve
-from qmon.operate.install import available, install
+from qmon.model.layout.io import layout_from_dict
+from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
+from qmon.monitor.catalog.resolve import Resolved, resolve
+from qmon.operate.install.install import available, install
 from tests.contract.tables import ARTICLES, ENGINE, JOBS, ORDINARY, make, qmon_connection
 from tests.contract.watching import watching
 from tests.facts import connected, query
@@ -47,7 +47,7 @@ def test_three_lines_are_enough_for_a_job_table(database: str) -> None:
     assert layout.sequence == TableName("public", "background_jobs_id_seq")
     assert layout.state == StateColumn("status", "queued", "running", "succeeded", "failed")
     assert (layout.started_at, layout.due_at, layout.payload) == ("locked_at", "run_at", "args")
-    assert layout.source is Source.CONFIGURATION
+    assert layout.source is LayoutSource.CONFIGURATION
 
 
 def test_ages_of_columns_without_a_time_zone_are_those_of_their_clock(database: str) -> None:
@@ -176,7 +176,7 @@ def test_the_registry_is_read_and_the_configuration_wins(database: str) -> None:
     first, second = installed(database, "status", "orders"), installed(database, "fifo", "mails")
     found = resolved(database)
     assert [layout.table for layout in found.layouts] == [second.table, first.table]
-    assert {layout.source for layout in found.layouts} == {Source.REGISTRY}
+    assert {layout.source for layout in found.layouts} == {LayoutSource.REGISTRY}
     raw: dict[str, object] = {"name": "mine", "table": "orders", "design": "status", "timeout": "9m"}
     found = resolved(database, raw)
     assert [layout.queue for layout in found.layouts] == ["mine", "mails"]
@@ -207,7 +207,7 @@ def test_a_registry_that_may_not_be_read_or_holds_nonsense_is_a_problem(database
 def test_nothing_configured_and_nothing_installed_shows_what_looks_like_a_queue(database: str) -> None:
     make(database, JOBS + ";" + ORDINARY)
     found = resolved(database)
-    assert [(layout.queue, layout.source) for layout in found.layouts] == [("background_jobs", Source.DISCOVERY)]
+    assert [(layout.queue, layout.source) for layout in found.layouts] == [("background_jobs", LayoutSource.DISCOVERY)]
     assert found.facts["background_jobs"].due_seek
     with qmon_connection(database) as connection:
         assert resolve(connection, ENGINE, [], by_shape=False).layouts == ()

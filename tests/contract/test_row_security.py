@@ -8,10 +8,10 @@ from typing import Final
 
 import pytest
 
-from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice
-from qmon.monitor.checkup import checkup
-from qmon.monitor.glance import look
+from qmon.monitor.doctor import checkup
+from qmon.monitor.one_shot import look
 from qmon.operate.operator import Operator
 from tests.cli.calling import call
 from tests.contract.engines import opened

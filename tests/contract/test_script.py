@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.operate.install import install, registered, uninstall
+from qmon.operate.install.install import install, registered, uninstall
 from tests.cli.calling import call
 from tests.contract.test_install import HOSTILE
 from tests.facts import query

@@ -11,10 +11,10 @@ import pytest
 from qmon.engines.base import Bound, Connection, Session, Statement, Target
 from qmon.engines.urls import read_url
 from qmon.errors import PermissionMissing
-from qmon.model.layout import Layout
-from qmon.monitor.resolve import resolve
-from qmon.operate.install import install
-from qmon.operate.setup import Role, carry_out, grants, plan, script
+from qmon.model.layout.layout import Layout
+from qmon.monitor.catalog.resolve import resolve
+from qmon.operate.install.install import install
+from qmon.operate.install.roles import Role, carry_out, grants, plan, script
 from tests.contract.tables import ENGINE, qmon_connection
 from tests.facts import connected, query
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
 from qmon.model.view import QueueView
-from qmon.operate.desk import open_desk
+from qmon.operate.open import open_desk
 from tests.cli.calling import call
 from tests.contract.replica import Standby, replicated
 from tests.contract.watching import installed, target_of, watching

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qmon.engines.arrays import array
+from qmon.engines.postgres.arrays import array
 from qmon.errors import BadInput
-from qmon.model.layout import OwnerColumn
-from qmon.model.operations import Choice, OwnerState, State
-from qmon.operate.frozen import frozen
-from qmon.operate.install import uninstall
+from qmon.model.layout.layout import OwnerColumn
+from qmon.model.operations import Choice, OperationState, OwnerState
+from qmon.operate.install.install import uninstall
 from qmon.operate.operator import Operator
+from qmon.operate.plan.row_set import frozen
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_requeue import ALL, HELD, stuck
 from tests.facts import connected, query
@@ -52,7 +52,7 @@ def test_what_was_popped_completed_or_requeued_again_is_left_alone(database: str
         assert late.plan.count == 6
         assert [(each.why, each.count) for each in late.plan.left_out] == [("popped again, or changed since", 4)]
         result = applied(early)
-        assert (result.state, result.done, result.changed) == (State.DONE, 6, 4)
+        assert (result.state, result.done, result.changed) == (OperationState.DONE, 6, 4)
     assert query(database, "SELECT id, status FROM orders WHERE id < 6 ORDER BY id") == [(2, 1), (3, 2), (4, 2), (5, 2)]
     assert operator.operations()[1].undo_state == "partly undone"
 

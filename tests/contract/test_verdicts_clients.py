@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.layout import Clients, Layout
+from qmon.model.layout.layout import Clients, Layout
 from qmon.model.view import View
 from tests.contract.watching import installed, said_at_once, watching
 from tests.facts import connected, query

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from qmon.model.layout import OwnerColumn
+from qmon.model.layout.layout import OwnerColumn
 from qmon.model.view import QueueView
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import connected, query

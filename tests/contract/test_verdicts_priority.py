@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.snapshot import Snapshot
+from qmon.monitor.open import open_poller
 from qmon.monitor.source import SourceState
-from qmon.monitor.watch import open_poller
 from tests.contract.watching import target_of
 from tests.facts import query
 

@@ -13,9 +13,9 @@ import pyodbc
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.samples.waits import WaitSource
 from qmon.model.verdicts import deadlocking, latching, logbound
-from qmon.model.wait_samples import Source
 from qmon.monitor.source import Focus
 from tests.contract.standing import standing
 from tests.contract.watching import installed, said_at_once, watching
@@ -85,7 +85,7 @@ def test_looks_between_polls_see_who_waits_and_leave_out_our_own(url: str) -> No
         last = watched.views[-1].server.waiting
         assert found
         assert last is not None
-        assert last.source is Source.SAMPLED
+        assert last.source is WaitSource.SAMPLED
         assert (last.looks or 0) >= 1
         assert not [f for f in watched.views[-1].failures if f.probe == "waits over time"]
 

@@ -16,14 +16,14 @@ from qmon.config.file import Config
 from qmon.config.targets import choose
 from qmon.engines.base import Connection, Session, Target
 from qmon.engines.registry import engine_for
-from qmon.model.layout import Layout
-from qmon.model.observer import Budget
+from qmon.model.budget import Budget
+from qmon.model.layout.layout import Layout
 from qmon.model.view import QueueView, View
-from qmon.monitor.history import History
-from qmon.monitor.poller import Poller
+from qmon.monitor.open import open_poller
+from qmon.monitor.poll.poller import Poller
 from qmon.monitor.source import Event, Phase, SourceState
-from qmon.monitor.watch import open_poller
-from qmon.operate.install import install
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.install.install import install
 from tests.facts import wait_until
 
 ROOMY: Final = Budget(share=1.0)
@@ -59,7 +59,7 @@ class Watched:
 
     def __init__(self, poller: Poller) -> None:
         self.poller = poller
-        self.history = History()
+        self.history = TargetHistory()
         self.views: list[View] = []
         self.states: list[SourceState] = []
         self._lock = threading.Lock()

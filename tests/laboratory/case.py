@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.verdicts import EMPTY, HEALTHY, RULES
 
 if TYPE_CHECKING:

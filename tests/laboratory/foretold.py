@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
-from qmon.model.flow import Flow
-from qmon.model.forecast import AHEAD_S, forecast
+from qmon.model.rates.flow import Flow
+from qmon.model.rates.forecast import AHEAD_S, forecast
 from qmon.model.view import Trend, View
 
 FORETOLD_AT_S: Final = 45.0

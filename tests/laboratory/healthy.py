@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
-from qmon.operate.install import install
+from qmon.operate.install.install import install
 from qmon.workload.load import Load
-from qmon.workload.plan import Fault, QueueLoad
+from qmon.workload.plan import PlannedFault, QueueLoad
 from tests.contract.watching import Watched, connect, target_of, watching
 from tests.laboratory.case import FINE
 from tests.laboratory.laboratory import SETTINGS
@@ -64,7 +64,7 @@ class Calm:
         return f"healthy load, {self.polls} polls: {counts}{wrong}"
 
 
-def calm(seconds: float, *, faults: Sequence[Fault] = ()) -> Calm:
+def calm(seconds: float, *, faults: Sequence[PlannedFault] = ()) -> Calm:
     """Drive all designs for so long; what was said once the rates were known."""
     with EmbeddedServer(settings=SETTINGS) as server:
         url = server.url()

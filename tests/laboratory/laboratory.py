@@ -15,13 +15,13 @@ from typing import Any, Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.verdicts import HEALTHY
 from qmon.model.view import Verdict, View
-from qmon.monitor.resolve import resolve
-from qmon.operate.acting import Desk
-from qmon.operate.install import install
-from qmon.operate.setup import carry_out, plan
+from qmon.monitor.catalog.resolve import resolve
+from qmon.operate.context import OperatorContext
+from qmon.operate.install.install import install
+from qmon.operate.install.roles import carry_out, plan
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.contract.operating import desk_at
@@ -55,7 +55,7 @@ class Laboratory:
         """``witnesses``: designs with a queue each that nobody disturbs; ``drains``: runs that go on beside."""
         self.server, self.url = server, server.url()
         self.target = target_of(self.url)
-        self.desk: Desk = desk_at(self.url, folder)
+        self.context: OperatorContext = desk_at(self.url, folder)
         self.cases = tuple(cases)
         self.witnesses = tuple(f"witness_{design}" for design in witnesses)
         self.drains = tuple(drains)

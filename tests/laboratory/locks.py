@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from qmon.model.layout import Layout
-from qmon.model.locked import HELD_S
+from qmon.model.layout.layout import Layout
+from qmon.model.waits.locked import HELD_S
 from tests.contract.standing import standing
 from tests.facts import query, wait_until
 from tests.laboratory.case import LATELY_S, Case

@@ -10,7 +10,7 @@ from typing import Final
 
 import pyodbc
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import Case
 from tests.laboratory.laboratory import Laboratory

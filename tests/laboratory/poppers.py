@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side
-from qmon.operate.pause import prepare_pause, prepare_resume
-from qmon.workload.plan import Fault
+from qmon.operate.actions.pause import prepare_pause, prepare_resume
+from qmon.workload.plan import PlannedFault
 from tests.contract.operating import applied
 from tests.facts import connected, query, wait_until
 from tests.laboratory.case import LATELY_S, Case
@@ -19,9 +19,9 @@ from tests.queues import ENGINE, routine
 @contextlib.contextmanager
 def paused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Somebody pauses the pushers for ten minutes."""
-    applied(prepare_pause(lab.desk, layout, Side.PUSHERS, 600))
-    yield (lab.desk.who.name,)
-    applied(prepare_resume(lab.desk, layout, Side.PUSHERS))
+    applied(prepare_pause(lab.context, layout, Side.PUSHERS, 600))
+    yield (lab.context.who.name,)
+    applied(prepare_resume(lab.context, layout, Side.PUSHERS))
 
 
 @contextlib.contextmanager
@@ -46,7 +46,7 @@ def gone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def crashed(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A popper dies between pop and complete; cured by hand: its message is given back."""
-    lab.load.inject(Fault("crash", layout.queue, for_s=0.0))
+    lab.load.inject(PlannedFault("crash", layout.queue, for_s=0.0))
     table = ENGINE.quote(layout.table.parts)
     left = f"SELECT id FROM {table} WHERE status = 2 AND started_at < clock_timestamp() - interval '2 s'"
     (found, *_) = wait_until(lambda: query(lab.url, left), 60, what="a message is left behind")

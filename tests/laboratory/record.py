@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
-from qmon.model.forecast import AHEAD_S
-from qmon.operate.install import install
+from qmon.model.rates.forecast import AHEAD_S
+from qmon.operate.install.install import install
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.contract.watching import Watched, connect, target_of, watching

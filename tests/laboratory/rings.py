@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from tests.contract.standing import standing
 from tests.facts import query, wait_until
 from tests.laboratory.case import Case

@@ -9,7 +9,7 @@ from typing import Final
 
 import pyodbc
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.monitor.source import Phase
 from tests.contract.standing import standing
 from tests.facts import connected, query, wait_until

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pyodbc
 
-from qmon.model.layout import Layout
-from qmon.pipeline.archived import Archive, archive_of
+from qmon.model.layout.layout import Layout
+from qmon.pipeline.messages.archive_reader import ArchiveTable, archive_of
 from tests.facts import connected, query
 from tests.queues import ENGINE, opened, routine
 
@@ -30,12 +30,12 @@ def archive(connection: pyodbc.Connection, layout: Layout, messages: int) -> int
     return int(connection.execute(f"SELECT {routine(layout, 'archive')}({messages})").fetchval())
 
 
-def found(url: str, layout: Layout) -> Archive:
+def found(url: str, layout: Layout) -> ArchiveTable:
     with opened(url) as connection:
         return archive_of(connection, ENGINE, layout)
 
 
-def kept(url: str, archive: Archive) -> dict[int, str]:
+def kept(url: str, archive: ArchiveTable) -> dict[int, str]:
     """The archive as it is: number → message."""
     payload = ENGINE.quote((archive.columns["payload"] or "",))
     return {

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.pipeline.incidents import incidents
-from qmon.pipeline.lake import Lake
-from qmon.pipeline.rollups import GRAINS
-from qmon.pipeline.run import begin, wait
+from qmon.pipeline.ingest.stream import begin, wait
+from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.rollup.incidents import incidents
+from qmon.pipeline.rollup.rollups import GRAINS
 from tests.pipeline import reference
 
 START = datetime(2026, 10, 24, 23, 40, tzinfo=UTC).timestamp()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from html.parser import HTMLParser
 from typing import Any
 
-from qmon.pipeline.capacity import capacity
-from qmon.pipeline.facts import Facts, Period, QueueFacts
-from qmon.pipeline.words import moment, number, seconds
+from qmon.pipeline.report.facts import Period, QueueFacts, ReportFacts
+from qmon.pipeline.report.text import moment, number, seconds
+from qmon.pipeline.rollup.capacity import capacity
 from tests.pipeline.comparing import START
 
 HOSTILE = ("<script>alert(1)</script>&amp;", "q" * 128, '[a]]b].[c d]"; drop table x; --', "очередь 🎉", "orders")
@@ -62,11 +62,11 @@ def incident_cells(row: dict[str, Any]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def hostile_facts(queues: int = 12) -> Facts:
+def hostile_facts(queues: int = 12) -> ReportFacts:
     """Six hours of so many queues, with an incident and an operation each."""
     names = [*HOSTILE, *(f"queue{n}" for n in range(queues - len(HOSTILE)))]
     period = Period(START, START + 6 * 3600)
-    return Facts(
+    return ReportFacts(
         period, 60, tuple(_queue(place, name) for place, name in enumerate(names)),
         tuple(_incident(place, name) for place, name in enumerate(names)),
         (("shop", "LWLock:WALWrite" + "x" * 60, 1.25), ("shop", "Lock:transactionid", 0.5)), {"bad": 3}, 7, 2,

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from qmon.recording.figures import Figures
-from qmon.recording.lines import PLAIN, End, Session
-from qmon.recording.roll import Roll
+from qmon.recording.format.figures import Figures
+from qmon.recording.format.records import PLAIN, End, SessionLine
+from qmon.recording.write.rolling_writer import RollingWriter
 
 TROUBLE = ("no pops", 3), ("pushers outrun poppers", 2), ("healthy", 0)
 NO_STEPS: Mapping[int, float] = MappingProxyType({})
@@ -45,8 +45,8 @@ class Watched:
         set on by so many seconds; as in life, such a poll has no span.
         """
         rng, before = random.Random(seed), {path for path in self.root.rglob("*.gz")}
-        session = Session(self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at)
-        roll = Roll(self.root, self.recorder, session)
+        session = SessionLine(self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at)
+        roll = RollingWriter(self.root, self.recorder, session)
         roll.open(start_at, ())
         at, last = start_at, None
         for poll in range(polls):

@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from qmon.pipeline.baselines import FIGURES, as_file, baselines, readings, zoned, zones_of
-from qmon.pipeline.capacity import capacity
-from qmon.pipeline.schema import ROLLUPS
+from qmon.pipeline.lake.schema import ROLLUPS
+from qmon.pipeline.rollup.baselines import FIGURES, as_file, baselines, readings, zoned, zones_of
+from qmon.pipeline.rollup.capacity import capacity
 
 pytestmark = pytest.mark.timeout(1200)
 BERLIN = ZoneInfo("Europe/Berlin")

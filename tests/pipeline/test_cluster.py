@@ -13,12 +13,12 @@ READ = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import pyarrow as pa
-from qmon.pipeline.columns import batches
+from qmon.pipeline.ingest.columns import batches
 content = open(sys.argv[2], "rb").read()
 read = batches([pa.record_batch({"path": [sys.argv[2]], "content": [content]})])
 kinds = [kind for batch in read for kind in batch.column("kind").to_pylist()]
-import qmon.pipeline.rollups
-print(kinds.count("poll"), "textual" in sys.modules, qmon.pipeline.rollups.__file__.startswith(sys.argv[1]))
+import qmon.pipeline.rollup.rollups
+print(kinds.count("poll"), "textual" in sys.modules, qmon.pipeline.rollup.rollups.__file__.startswith(sys.argv[1]))
 """
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from qmon.pipeline.inflating import Fast
-from qmon.pipeline.lines import read_segment
-from qmon.recording.reading import open_segment
+from qmon.pipeline.ingest.inflating import Fast
+from qmon.pipeline.ingest.segment_lines import read_segment
+from qmon.recording.read.segment_reader import open_segment
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched
 
@@ -30,7 +30,7 @@ def reasons(path: Path) -> list[str]:
 @pytest.fixture(autouse=True, params=[zlib.decompressobj, Fast], ids=["zlib", "isal"])
 def _by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each by what is there where isal is not installed, and by isal."""
-    monkeypatch.setattr("qmon.pipeline.lines.reader", request.param)
+    monkeypatch.setattr("qmon.pipeline.ingest.segment_lines.reader", request.param)
 
 
 @pytest.fixture

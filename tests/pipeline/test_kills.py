@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.errors import QmonError
-from qmon.pipeline import run as stream
-from qmon.pipeline.lake import Lake
+from qmon.pipeline.ingest import stream as stream
+from qmon.pipeline.lake.lake import Lake
 from tests.pipeline.comparing import START, counted, run
 from tests.pipeline.recordings import Watched, rows
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.monitor.history import History
-from qmon.recording.figures import figures_of
-from qmon.recording.lines import PLAIN
-from qmon.recording.places import segments
-from qmon.recording.reading import open_segment
+from qmon.monitor.state.target import TargetHistory
+from qmon.recording.format.figures import figures_of
+from qmon.recording.format.records import PLAIN
+from qmon.recording.read.paths import segments
+from qmon.recording.read.segment_reader import open_segment
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
 from tests.pipeline.comparing import compared, run
@@ -76,14 +76,14 @@ def push(url: str, table: str, payload: str) -> None:
 def folded(root: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """What the history says of every snapshot as recorded, and what is recorded that it said; as plain values."""
     said, told = [], []
-    history: dict[str, History] = {}
+    history: dict[str, TargetHistory] = {}
     for path in segments(root):
         segment = open_segment(path)
         assert segment.session is not None
         place = {"target": segment.session.target, "zone": segment.session.zone}
         for line in segment.lines():
             if line.kind == "snapshot":
-                view = history.setdefault(line.recorder, History()).add(segment.snapshot(line))
+                view = history.setdefault(line.recorder, TargetHistory()).add(segment.snapshot(line))
                 said.append({"r": line.recorder, **place, **PLAIN.encode(figures_of(view))})
             elif line.kind == "figures":
                 said[-1]["n"] = line.number

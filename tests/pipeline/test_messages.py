@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.cli import pipeline_messages
+from qmon.cli.commands import pipeline_messages
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
-from qmon.pipeline.archived import Archive
-from qmon.pipeline.html import page
-from qmon.pipeline.lake import Lake
-from qmon.pipeline.messages import Messages, Taken
-from qmon.pipeline.messages_source import Reading
-from qmon.pipeline.waited import waited
-from qmon.pipeline.words import number, seconds
+from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.messages.archive_reader import ArchiveTable
+from qmon.pipeline.messages.spark_source import KeyRangeRead
+from qmon.pipeline.messages.take import Messages, Taken
+from qmon.pipeline.messages.waits import waited
+from qmon.pipeline.report.html import page
+from qmon.pipeline.report.text import number, seconds
 from tests.cli.calling import call
 from tests.facts import connected, query
 from tests.pipeline.archiving import archive, finished, found, kept
@@ -39,7 +39,7 @@ class Cut(Exception):
 class Taking:
     """Takes of one archive into one lake."""
 
-    def __init__(self, spark: SparkSession, place: Path, url: str, archive: Archive) -> None:
+    def __init__(self, spark: SparkSession, place: Path, url: str, archive: ArchiveTable) -> None:
         self.store = Messages(Lake(spark, str(place)))
         self.url, self.archive = url, archive
 
@@ -117,10 +117,10 @@ def assert_compacted(take: Taking, place: Path) -> None:
     before, entry = take.lake(), take.store.entry()
     assert len(entry.batches) == 3
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("qmon.pipeline.messages._MANY", 4)
+        patch.setattr("qmon.pipeline.messages.take._MANY", 4)
         take.store.compact()
         assert take.store.entry() == entry
-        patch.setattr("qmon.pipeline.messages._MANY", 3)
+        patch.setattr("qmon.pipeline.messages.take._MANY", 3)
         with pytest.MonkeyPatch.context() as end, pytest.raises(Cut):
             end.setattr(Messages, "commit", cut)
             take.store.compact()
@@ -195,10 +195,10 @@ def test_the_command_takes_in_what_is_new_and_refuses_what_it_cannot_know(
 
 def test_a_reading_holds_no_password() -> None:
     target = Target("shop", "postgres", {"Server": "db", "UID": "anna"}, password=Secret("s3cr3t-pass"))
-    archive = Archive("orders", ("public", "orders_archive_log"), 7, {"message_id": "id", "payload": None})
-    reading = Reading(target, archive, [[(1, 2), (5, 9)], [(10, 10)]], payloads=True, redact=("a(b)",))
+    archive = ArchiveTable("orders", ("public", "orders_archive_log"), 7, {"message_id": "id", "payload": None})
+    reading = KeyRangeRead(target, archive, [[(1, 2), (5, 9)], [(10, 10)]], payloads=True, redact=("a(b)",))
     told = reading.options()
     assert "s3cr3t" not in repr(told) + repr(reading)
-    again = Reading.of(told)
+    again = KeyRangeRead.of(told)
     assert (again.target, again.archive, again.parts, again.redact) == (target, archive, reading.parts, ("a(b)",))
     assert again.target.password is None

@@ -15,11 +15,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
-from qmon.pipeline.facts import Period, gather
-from qmon.pipeline.html import page
-from qmon.pipeline.lake import Lake
-from qmon.pipeline.run import begin
-from qmon.pipeline.words import number, seconds
+from qmon.pipeline.ingest.stream import begin
+from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.report.facts import Period, gather
+from qmon.pipeline.report.html import page
+from qmon.pipeline.report.text import number, seconds
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, compared, run
 from tests.pipeline.pages import incident_cells, queue_cells, tables

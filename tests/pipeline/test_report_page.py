@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.pipeline.html import page
+from qmon.pipeline.report.html import page
 from tests.pipeline.browser import FOUND, NAMES, browser
 from tests.pipeline.pages import hostile_facts, tables
 

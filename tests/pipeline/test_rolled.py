@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from qmon.pipeline.bundles import bundling
-from qmon.pipeline.rates import FIGURES
-from qmon.pipeline.rollups import GRAINS, needed, rolled
+from qmon.pipeline.ingest.bundles import bundling
+from qmon.pipeline.rollup.rates import FIGURES
+from qmon.pipeline.rollup.rollups import GRAINS, needed, rolled
 from tests.pipeline import reference
 from tests.pipeline.comparing import START, same
 

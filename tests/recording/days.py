@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Final
 from unittest import mock
 
-from qmon.model.operations import Kind, Operation, State
-from qmon.model.samples import ServerSample
+from qmon.model.operations import Kind, Operation, OperationState
+from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import Severity, Verdict
-from qmon.recording.baselines import FILE
-from qmon.recording.figures import Figures
-from qmon.recording.lines import PLAIN, End, Said, Session
-from qmon.recording.roll import Roll
+from qmon.recording.format.figures import Figures
+from qmon.recording.format.records import PLAIN, End, SessionLine, VerdictsLine
+from qmon.recording.history.baselines import FILE
+from qmon.recording.write.rolling_writer import RollingWriter
 from tests.recording.made import made
 from tests.tui.scripted import queue
 
@@ -84,7 +84,7 @@ def written(
     ``change``: what becomes of the figures of a poll before they are written; ``snapshots``: of so many hours, for a
     replay.
     """
-    with mock.patch("qmon.recording.segment.os.fdatasync"), mock.patch("qmon.recording.segment.os.fsync"):
+    with mock.patch("qmon.recording.write.segment.os.fdatasync"), mock.patch("qmon.recording.write.segment.os.fsync"):
         _written(root, hours, target, every_s, change, seal, begin_at, snapshots)
 
 
@@ -92,7 +92,9 @@ def _written(
     root: Path, hours: float, target: str, every_s: float, change: Callable[[Figures], Figures], seal: bool,
     begin_at: float, snapshots: float,
 ) -> None:  # fmt: skip
-    roll = Roll(root, "4f2a9c01be77", Session(target, "postgres", "18.6", "0.1.0", ZONE, every_s, begin_at))
+    roll = RollingWriter(
+        root, "4f2a9c01be77", SessionLine(target, "postgres", "18.6", "0.1.0", ZONE, every_s, begin_at)
+    )
     roll.open(begin_at, ())
     before: float | None = None
     holds = dict.fromkeys(QUEUES, HEALTHY)
@@ -103,7 +105,7 @@ def _written(
         if SILENT[0] <= since < SILENT[1]:
             before = None
             continue
-        roll.turn(at, [Said(name, (verdict,), standing=True) for name, verdict in holds.items()])
+        roll.turn(at, [VerdictsLine(name, (verdict,), standing=True) for name, verdict in holds.items()])
         if since < snapshots:
             roll.snapshot(poll(number + 1, at, target, every_s), at)
         span = at - before if before is not None else None
@@ -112,7 +114,7 @@ def _written(
         for name in QUEUES:
             if (now := said(name, since)) != holds[name]:
                 holds[name] = now
-                roll.add("verdict", PLAIN.encode(Said(name, (now,))), at)
+                roll.add("verdict", PLAIN.encode(VerdictsLine(name, (now,))), at)
         if since >= DONE_AT and not operated:
             operated = True
             roll.add("operation", PLAIN.encode(requeued(at)), at)
@@ -136,7 +138,8 @@ def requeued(at: float) -> Operation:
     """An operation on mails."""
     operation: Operation = made(Operation, random.Random(1))
     return replace(
-        operation, id="261117-142400-k7qd", kind=Kind.REQUEUE, queue="mails", state=State.DONE, by="anna@ops-1",
+        operation, id="261117-142400-k7qd", kind=Kind.REQUEUE, queue="mails", state=OperationState.DONE,
+        by="anna@ops-1",
         reason="worker died", planned=40, done=40, skipped=0, changed=0, started_at=at, ended_at=at + 1,
     )  # fmt: skip
 

@@ -8,9 +8,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from qmon.recording.places import segments
-from qmon.recording.reading import open_segment
-from qmon.recording.salvage import salvage
+from qmon.recording.read.paths import segments
+from qmon.recording.read.segment_reader import open_segment
+from qmon.recording.write.recovery import salvage
 from tests.cli.calling import ROOT, surroundings
 from tests.recording.writing import sequences
 

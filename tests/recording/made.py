@@ -10,7 +10,7 @@ from dataclasses import is_dataclass
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
-from qmon.recording.codec import typed_fields
+from qmon.recording.format.codec import typed_fields
 
 SCALARS = (str, int, float, bool, type(None))
 TEXTS = ("", "mails", 'a"b\\c\n', "請求書 🎉", "\x00\x1b\u2028\ud800", "null")

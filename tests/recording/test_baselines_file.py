@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
-from qmon.model.usual import Usual
-from qmon.recording.baselines import FILE, find_baselines, read_baselines
+from qmon.model.baselines import Baseline
+from qmon.recording.history.baselines import FILE, find_baselines, read_baselines
 
 WHOLE = {
     "version": 1,
@@ -22,7 +22,7 @@ WHOLE = {
 def test_it_is_read(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(json.dumps(WHOLE))
     found = read_baselines(tmp_path / FILE)
-    assert found.hours == {"shop": {"mails": {"ready": {38: Usual(120.5, 3.0, 9)}}}}
+    assert found.hours == {"shop": {"mails": {"ready": {38: Baseline(120.5, 3.0, 9)}}}}
     assert (found.zone, found.zones) == ("UTC", {"shop": "Europe/Berlin"})
     assert find_baselines(tmp_path).baselines == found
 

@@ -13,8 +13,8 @@ import pytest
 import qmon.recording
 from qmon.model.operations import Operation
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.recording.codec import Codec, Damaged, Unsupported, default_of, typed_fields
-from qmon.recording.lines import KINDS, PLAIN, Index, Line, Shared, line, read_line
+from qmon.recording.format.codec import Codec, Damaged, Unsupported, default_of, typed_fields
+from qmon.recording.format.records import KINDS, PLAIN, IndexLine, Line, Shared, line, read_line
 from tests.recording.made import made, types_in
 
 # What the records of version 1 must be given; another field without a default would make old recordings unreadable.
@@ -28,7 +28,7 @@ REQUIRED = {
 }
 
 
-@pytest.mark.parametrize("kind", [Snapshot, Operation, Index], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [Snapshot, Operation, IndexLine], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("seed", range(20))
 def test_every_field_of_every_type_comes_back(kind: type, seed: int) -> None:
     record = made(kind, random.Random(seed))

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmon.recording.chain import Chain
-from qmon.recording.codec import Damaged
-from qmon.recording.delta import change, changed
-from qmon.recording.lines import Shared
+from qmon.recording.format.chain import SnapshotDelta
+from qmon.recording.format.codec import Damaged
+from qmon.recording.format.delta import change, changed
+from qmon.recording.format.records import Shared
 from tests.recording.writing import snapshots
 
 PLAIN = st.recursive(
@@ -59,7 +59,7 @@ def test_from_any_snapshot_to_any_other() -> None:
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), PLAIN | RECORDS), min_size=1, max_size=6))
 @settings(max_examples=100, deadline=None)
 def test_one_after_the_other_whatever_comes_and_goes(values: list[Any]) -> None:
-    writes, reads = Chain(), Chain()
+    writes, reads = SnapshotDelta(), SnapshotDelta()
     assert writes.told(values[0]) is None
     reads.begin(values[0])
     for value in values[1:]:
@@ -71,19 +71,19 @@ def test_a_reading_that_is_not_taken_each_time_is_told_by_what_has_changed() -> 
     """As a recording of format 1 told it, it is still read."""
     clients = [{"session": n, "state": "idle"} for n in range(40)]
     values = [{"n": 1, "clients": clients}, {"n": 2}, {"n": 3, "clients": None}, {"n": 4, "clients": clients[1:]}]
-    chain = Chain()
+    chain = SnapshotDelta()
     told = [chain.told(value) for value in values]
     assert told[3] == {"i": {"n": 1}, "l": {"clients": {"o": list(range(1, 40))}}}
     older = [None, *(change(before, now) for before, now in itertools.pairwise(values))]
     assert older[3] == {"i": {"n": 1}, "+": {"clients": clients[1:]}}
     for each in (told, older):
-        reads = Chain()
+        reads = SnapshotDelta()
         reads.begin(values[0])
         assert [reads.next(by) for by in each[1:] if by is not None] == values[1:]
 
 
 def test_a_change_of_a_reading_that_was_not_there_is_damage() -> None:
-    reads = Chain()
+    reads = SnapshotDelta()
     reads.begin({"n": 1})
     with pytest.raises(Damaged, match="which was not there before"):
         reads.next({"l": {"clients": {}}})

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from qmon.recording.archive import Archive, live_archive, taped_archive
-from qmon.recording.bins import Bins, Step
-from qmon.recording.export import export
-from qmon.recording.past import FIGURES, Past, Pasts
-from qmon.recording.places import segments
-from qmon.recording.tape import open_tape
-from qmon.recording.troubles import Runs, incidents
+from qmon.recording.history.archive import RecordingArchive, live_archive, taped_archive
+from qmon.recording.history.buckets import Bins, Bucket
+from qmon.recording.history.incidents import Runs, incidents
+from qmon.recording.history.range_query import FIGURES, Past, Pasts
+from qmon.recording.read.export import export
+from qmon.recording.read.paths import segments
+from qmon.recording.read.reader import open_tape
 from tests.recording.days import BEGIN, DONE_AT, EVERY_S, ZONE, depth, written
 
 HOUR = 3600.0
@@ -28,7 +28,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def whole(archive: Archive, since_h: float, step_s: float, count: int, queue: str = "mails") -> Past:
+def whole(archive: RecordingArchive, since_h: float, step_s: float, count: int, queue: str = "mails") -> Past:
     """A range, read to its end."""
     return list(Pasts(archive).read(queue, BEGIN + since_h * HOUR, step_s, count))[-1]
 
@@ -39,7 +39,7 @@ def test_steps_hold_least_most_last_and_the_mean_by_time() -> None:
     bins.add(110.0, 8.0, (9.0,))
     bins.add(118.0, None, (1.0,))
     first, second, third = bins.steps(0)
-    assert first == Step(4.0, 9.0, (2 * 4.0 + 8 * 9.0) / 10, 9.0)
+    assert first == Bucket(4.0, 9.0, (2 * 4.0 + 8 * 9.0) / 10, 9.0)
     assert second is not None and (second.least, second.most, second.last) == (1.0, 9.0, 1.0)
     assert third is None
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from qmon.recording.places import segments, targets
-from qmon.recording.reading import open_segment
-from qmon.recording.retention import mark_done, parse_size, retain
+from qmon.recording.read.paths import segments, targets
+from qmon.recording.read.segment_reader import open_segment
+from qmon.recording.write.retention import mark_done, parse_size, retain
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until

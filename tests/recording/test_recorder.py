@@ -18,11 +18,11 @@ from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Severity, Verdict
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording import segment
-from qmon.recording.places import begins_at, name_of, safe, segments
-from qmon.recording.reading import open_segment
-from qmon.recording.recorder import Recorder
-from qmon.recording.salvage import salvage
+from qmon.recording.read.paths import begins_at, name_of, safe, segments
+from qmon.recording.read.segment_reader import open_segment
+from qmon.recording.write import segment
+from qmon.recording.write.recorder import Recorder
+from qmon.recording.write.recovery import salvage
 from tests.cli.calling import ROOT, surroundings
 from tests.facts import wait_until
 from tests.recording.killing import killed
@@ -207,7 +207,7 @@ from pathlib import Path
 from tests.recording.writing import snapshots
 from tests.tui.scripted import view
 from tests.facts import wait_until
-from qmon.recording.recorder import Recorder
+from qmon.recording.write.recorder import Recorder
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 recorder = Recorder(Path({str(tmp_path)!r}), "orders", interval_s=2.0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from qmon.recording.baselines import FILE, Found, find_baselines
-from qmon.recording.renewed import EVERY_S, Renewed
+from qmon.recording.history.baselines import FILE, FoundBaselines, find_baselines
+from qmon.recording.history.reloading import EVERY_S, ReloadingBaselines
 from tests.facts import wait_until
 from tests.recording.test_baselines_file import WHOLE
 
@@ -28,10 +28,10 @@ def write(path: Path, text: str) -> None:
 
 def test_a_file_that_is_written_anew_is_known_after_a_minute(tmp_path: Path) -> None:
     path, clock = tmp_path / FILE, Clock()
-    renewed = Renewed(path, find_baselines(tmp_path), clock)
+    renewed = ReloadingBaselines(path, find_baselines(tmp_path), clock)
     write(path, json.dumps(WHOLE))
     clock.at = EVERY_S - 1
-    assert renewed() == Found()
+    assert renewed() == FoundBaselines()
     clock.at = EVERY_S
     renewed()
     wait_until(lambda: "shop" in renewed().baselines.hours, what="the file")
@@ -44,7 +44,7 @@ def test_a_file_that_is_written_anew_is_known_after_a_minute(tmp_path: Path) -> 
 def test_one_that_cannot_be_read_leaves_what_was_known(tmp_path: Path) -> None:
     path = tmp_path / FILE
     write(path, json.dumps(WHOLE))
-    renewed = Renewed(path, find_baselines(tmp_path))
+    renewed = ReloadingBaselines(path, find_baselines(tmp_path))
     known = renewed().baselines
     write(path, "{")
     renewed.look()
@@ -54,4 +54,4 @@ def test_one_that_cannot_be_read_leaves_what_was_known(tmp_path: Path) -> None:
     assert renewed().baselines == known
     write(path, json.dumps(WHOLE))
     renewed.look()
-    assert renewed() == Found(known)
+    assert renewed() == FoundBaselines(known)

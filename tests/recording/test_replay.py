@@ -10,14 +10,14 @@ import pytest
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
-from qmon.monitor.history import History
+from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, Phase, SourceState
-from qmon.monitor.watch import open_poller
-from qmon.recording.places import segments
-from qmon.recording.reading import open_segment
-from qmon.recording.recorder import Recorder
-from qmon.recording.replay import Replay, view_at
-from qmon.recording.tape import Tape, open_tape
+from qmon.monitor.state.target import TargetHistory
+from qmon.recording.read.paths import segments
+from qmon.recording.read.reader import RecordingReader, open_tape
+from qmon.recording.read.replay import Replay, view_at
+from qmon.recording.read.segment_reader import open_segment
+from qmon.recording.write.recorder import Recorder
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.facts import connected, query, wait_until
 from tests.recording.sameness import plain
@@ -28,7 +28,7 @@ class Live:
 
     def __init__(self, root: Path, url: str) -> None:
         self.recorder = Recorder(root, "shop", interval_s=0.5, payloads=True)
-        self.history = History()
+        self.history = TargetHistory()
         self.snapshots: list[Snapshot] = []
         self.views: list[View] = []
         self.states: list[SourceState] = []
@@ -123,7 +123,7 @@ def test_every_sample_and_every_figure_is_what_it_was(live: Live, tmp_path: Path
     _and_from_the_middle(live, replay.tape)
 
 
-def _and_from_the_middle(live: Live, tape: Tape) -> None:
+def _and_from_the_middle(live: Live, tape: RecordingReader) -> None:
     """Going to a moment, a step on and back, and to the next incident, shows what was shown then."""
     times = [m.at for m in tape.moments(tape.begins_at) if isinstance(m.what, Snapshot)]
     middle = len(times) // 2

@@ -12,13 +12,13 @@ import pytest
 
 from qmon.errors import BadInput
 from qmon.model.operations import Operation
-from qmon.model.samples import ServerSample
+from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.monitor.history import History
-from qmon.recording.places import segments
-from qmon.recording.recorder import Recorder
-from qmon.recording.tape import open_tape
-from qmon.recording.times import parse_moment
+from qmon.monitor.state.target import TargetHistory
+from qmon.recording.history.times import parse_moment
+from qmon.recording.read.paths import segments
+from qmon.recording.read.reader import open_tape
+from qmon.recording.write.recorder import Recorder
 from tests.cli.calling import call
 from tests.facts import wait_until
 from tests.recording.made import made
@@ -45,7 +45,7 @@ def recorded(root: Path, count: int = 400, name: str = "orders") -> list[Snapsho
     """So many snapshots below a folder, with one operation after 200 of them."""
     now = [BEGIN]
     recorder = Recorder(root, name, interval_s=STEP_S, clock=lambda: now[0])
-    history = History()
+    history = TargetHistory()
     given = run_of(count, name)
     for snapshot in given:
         recorder.seen(snapshot, history.add(snapshot))

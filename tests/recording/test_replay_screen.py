@@ -10,12 +10,12 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from qmon.recording.recorder import Recorder
-from qmon.recording.replay import Replay
-from qmon.recording.tape import open_tape
-from qmon.recording.taped import Taped
-from qmon.tui.recorded import RecordedApp
-from qmon.tui.replay import ReplayApp
+from qmon.recording.read.reader import open_tape
+from qmon.recording.read.replay import Replay
+from qmon.recording.write.recorder import Recorder
+from qmon.recording.write.tee import RecordingSource
+from qmon.tui.replay.app import ReplayApp
+from qmon.tui.replay.recorded import RecordedApp
 from qmon.tui.widgets.lines import Lines
 from tests.facts import wait_until
 from tests.recording.test_replay_command import recorded, run_of
@@ -95,7 +95,7 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     recorder, source = Recorder(tmp_path, "orders", interval_s=10.0), Scripted()
-    taped = Taped(source, lambda snapshot: view(at=snapshot.sampled_at - SAMPLED_AT), recorder)
+    taped = RecordingSource(source, lambda snapshot: view(at=snapshot.sampled_at - SAMPLED_AT), recorder)
     app = RecordedApp(source, taped.fold, recorder=recorder, plain=False)
     given = run_of(4000)
     try:

@@ -8,17 +8,17 @@ from typing import Final
 
 import pytest
 
-from qmon.model.samples import PauseSample
+from qmon.model.samples.polled import PauseSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
-from qmon.monitor.history import History
 from qmon.monitor.source import Event
-from qmon.recording.lines import PLAIN, Said, Session
-from qmon.recording.places import segments
-from qmon.recording.recorder import verdicts_of
-from qmon.recording.replay import Replay, view_at
-from qmon.recording.roll import Roll
-from qmon.recording.tape import open_tape
+from qmon.monitor.state.target import TargetHistory
+from qmon.recording.format.records import PLAIN, SessionLine, VerdictsLine
+from qmon.recording.read.paths import segments
+from qmon.recording.read.reader import open_tape
+from qmon.recording.read.replay import Replay, view_at
+from qmon.recording.write.recorder import verdicts_of
+from qmon.recording.write.rolling_writer import RollingWriter
 from tests.facts import wait_until
 from tests.recording.days import BEGIN, EVERY_S, poll
 from tests.tui.scripted import queue
@@ -39,18 +39,20 @@ def taken(number: int) -> Snapshot:
 @pytest.fixture
 def live(tmp_path: Path) -> list[View]:
     """What was live, and recorded below ``tmp_path`` in two segments."""
-    roll = Roll(tmp_path, "4f2a9c01be77", Session("shop", "postgres", "18.6", "0.1.0", "UTC", EVERY_S, BEGIN))
+    roll = RollingWriter(
+        tmp_path, "4f2a9c01be77", SessionLine("shop", "postgres", "18.6", "0.1.0", "UTC", EVERY_S, BEGIN)
+    )
     roll.open(BEGIN, ())
-    history = History()
+    history = TargetHistory()
     views: list[View] = []
-    said: dict[str, Said] = {}
+    said: dict[str, VerdictsLine] = {}
     for number in range(LAST):
         at = BEGIN + number * EVERY_S
         roll.turn(at, [replace(each, standing=True) for each in said.values()])
         roll.snapshot(taken(number), at)
         views.append(history.add(taken(number)))
         for each in views[-1].queues:
-            before, now = said.get(each.name), Said(each.name, verdicts_of(each))
+            before, now = said.get(each.name), VerdictsLine(each.name, verdicts_of(each))
             if before is None or [v.code for v in now.holds] != [v.code for v in before.holds]:
                 roll.add("verdict", PLAIN.encode(now), at)
                 said[each.name] = now

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from qmon.model.snapshot import Snapshot
-from qmon.recording.lines import Line
-from qmon.recording.places import segments
-from qmon.recording.reading import open_segment
-from qmon.recording.recorder import Recorder
+from qmon.recording.format.records import Line
+from qmon.recording.read.paths import segments
+from qmon.recording.read.segment_reader import open_segment
+from qmon.recording.write.recorder import Recorder
 from tests.recording.made import made
 from tests.tui.scripted import view
 

@@ -10,9 +10,9 @@ from typing import Final
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
 from qmon.engines.rows import records
-from qmon.model.blocking import forest
-from qmon.model.samples import BlockingSample
-from qmon.monitor.jobs import Book
+from qmon.model.samples.polled import BlockingSample
+from qmon.model.waits.blocking import forest
+from qmon.monitor.poll.statements import StatementCache
 from tests.contract.standing import stand, standing
 from tests.contract.watching import connect, target_of
 from tests.facts import query, wait_until
@@ -67,7 +67,7 @@ def _waits(url: str) -> object:
 def _polled(url: str) -> tuple[list[BlockingSample], str]:
     connection = connect(url)
     try:
-        job = Book(engine_for(target_of(url)), connection.version).job(
+        job = StatementCache(engine_for(target_of(url)), connection.version).job(
             "blocking", BlockingSample, {"limit": 200, "chars": 1000}
         )
         rows: list[BlockingSample] = []

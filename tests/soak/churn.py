@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.view import View
-from qmon.monitor import poller
+from qmon.monitor.poll import poller
 from tests.contract.test_churn import QUEUE
 from tests.contract.watching import watching
 from tests.facts import query

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyarrow.parquet import ParquetFile
 
-from qmon.pipeline.schema import TABLES
+from qmon.pipeline.lake.schema import TABLES
 from qmon.pipeline.session import start
 from tests.pipeline.cluster import WORKERS, cluster, packed
 from tests.pipeline.comparing import START, run, same

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.urls import read_url
-from qmon.pipeline.lake import Lake
-from qmon.pipeline.messages import Messages
+from qmon.pipeline.lake.lake import Lake
+from qmon.pipeline.messages.take import Messages
 from qmon.pipeline.session import start
 from tests.cli.calling import ROOT, program, surroundings
 from tests.facts import query

@@ -17,8 +17,8 @@ from typing import Final
 
 import pyodbc
 
-from qmon.model.check import State, judge
-from qmon.model.layout import Layout, StateColumn, TableName
+from qmon.model.alerts.check import CheckState, judge
+from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.view import QueueView, View
 from tests.contract.watching import watching
 from tests.facts import connected, odbc, query, wait_until
@@ -315,7 +315,7 @@ def _hold_against(view: View, world: World, told: Told) -> None:
 
 def _said(view: View, queue: QueueView) -> list[str]:
     alone = judge(replace(view, queues=(queue,), failures=()), ())
-    return [*(verdict.code for verdict in queue.verdicts), *(["OK"] if alone.state is State.OK else [])]
+    return [*(verdict.code for verdict in queue.verdicts), *(["OK"] if alone.state is CheckState.OK else [])]
 
 
 def _created(queue: QueueView, world: World) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Phase
-from qmon.tui.acting.office import Office
+from qmon.tui.actions.runner import ActionRunner
 from qmon.tui.app import QmonApp
-from qmon.tui.past import Known
+from qmon.tui.history.reader import KnownPast
 from qmon.tui.themes import tones
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -105,14 +105,14 @@ async def dashboard(
     prod: bool = True,
     read_only: bool = True,
     plain: bool | None = False,
-    office: Office | None = None,
+    runner: ActionRunner | None = None,
     alerting: Callable[[Clock], Alerting] | None = None,
-    known: Known | None = None,
+    known: KnownPast | None = None,
 ) -> AsyncIterator[Driver]:
     """The app at a size, without figures yet."""
     source, clock = Scripted(), Clock()
     app = QmonApp(
-        source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain, office=office,
+        source, source.fold, clock=clock, prod=prod, read_only=read_only, plain=plain, runner=runner,
         alerting=None if alerting is None else alerting(clock), known=known,
     )  # fmt: skip
     async with app.run_test(size=size) as pilot:

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from qmon.recording.archive import taped_archive
-from qmon.recording.baselines import find_baselines
-from qmon.recording.replay import Replay
-from qmon.recording.tape import open_tape
-from qmon.tui.past import Known
-from qmon.tui.replay import ReplayApp
-from qmon.tui.screens.history import HistoryScreen
+from qmon.recording.history.archive import taped_archive
+from qmon.recording.history.baselines import find_baselines
+from qmon.recording.read.reader import open_tape
+from qmon.recording.read.replay import Replay
+from qmon.tui.history.reader import KnownPast
+from qmon.tui.history.screen import HistoryScreen
+from qmon.tui.replay.app import ReplayApp
 from tests.recording.days import BEGIN
 from tests.tui.driving import Driver
 from tests.tui.scripted import Clock, Scripted
@@ -25,7 +25,7 @@ def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True
     tape = open_tape(root)
     replay = Replay(tape, BEGIN + hours * HOUR, playing=False)
     found = find_baselines(root if root.is_dir() else None)
-    known = Known(taped_archive(tape), lambda: found, lambda: replay.at, replay.seek)
+    known = KnownPast(taped_archive(tape), lambda: found, lambda: replay.at, replay.seek)
     return ReplayApp(replay, known=known, plain=plain, dark=dark), replay
 
 

@@ -10,25 +10,25 @@ from typing import Final
 from qmon.engines.base import Connection, Target
 from qmon.engines.registry import engine
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import (
     Choice,
     Consent,
     Kind,
     LeftOut,
     Operation,
+    OperationResult,
+    OperationState,
     OwnerState,
     Pause,
     Plan,
+    PlanRow,
     Progress,
-    Result,
-    Row,
     Side,
-    State,
     Undo,
 )
-from qmon.operate.acting import Desk, Permission, Prepared, Stopped, Tell, Who
-from qmon.tui.acting.office import Office
+from qmon.operate.context import OperatorContext, Permission, PreparedAction, Stopped, Tell, Who
+from qmon.tui.actions.runner import ActionRunner
 from tests.tui.scripted import NASTY, SAMPLED_AT
 
 SQL: Final = """/* qmon action/requeue */
@@ -38,11 +38,13 @@ WHERE q."id" = ANY (:ids) AND q."status" = 'in_progress' AND q."owner" = :owner 
 RETURNING q."id\""""
 
 
-def rows(count: int = 6) -> tuple[Row, ...]:
+def rows(count: int = 6) -> tuple[PlanRow, ...]:
     """The first messages of a plan, with what an attacker may write into them."""
     payloads = ('{"to": "ada@example.org", "template": "welcome"}', NASTY, "請求書 2026-11 🎉", None, "", "[b]x[/b]")
     return tuple(
-        Row(str(88_123 + i), "in_progress", 7_512.0 / (i + 1), "app-7/61", OwnerState.DEAD, 1 + i % 3, payloads[i % 6])
+        PlanRow(
+            str(88_123 + i), "in_progress", 7_512.0 / (i + 1), "app-7/61", OwnerState.DEAD, 1 + i % 3, payloads[i % 6]
+        )
         for i in range(count)
     )
 
@@ -75,7 +77,7 @@ def operation(number: int, kind: Kind = Kind.REQUEUE, **changes: object) -> Oper
         id=f"261121-0714{number:02d}-k7qd",
         kind=kind,
         queue="invoices",
-        state=State.DONE,
+        state=OperationState.DONE,
         by="anna@app-7",
         reason="mailer-3 was killed by the kernel",
         planned=1_204,
@@ -93,9 +95,9 @@ HISTORY: Final = (
     operation(1),
     operation(2, Kind.PURGE, queue="mails", done=40_112, planned=40_112, skipped=0, changed=0, reason="ticket 4711"),
     operation(3, Kind.PAUSE, queue="orders", done=1, planned=1, skipped=0, changed=0, undo_state="no", reason=NASTY),
-    operation(4, state=State.INTERRUPTED, ended_at=None, done=500, undo_state="partly undone"),
+    operation(4, state=OperationState.INTERRUPTED, ended_at=None, done=500, undo_state="partly undone"),
     operation(5, Kind.UNDO, undo_state="no", undo_of="261121-071400-k7qd", by="bob@laptop"),
-    operation(6, Kind.PURGE, queue="webhooks", undo_state="gone", state=State.CANCELLED),
+    operation(6, Kind.PURGE, queue="webhooks", undo_state="gone", state=OperationState.CANCELLED),
 )
 
 
@@ -128,7 +130,7 @@ class ScriptedPrepared:
     script: Script
     plan: Plan
 
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> Result:
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
         """Tell of the first batch, wait to be let go or stopped, and end."""
         self.script.permissions.append(permission)
         if self.script.refuses:
@@ -137,10 +139,14 @@ class ScriptedPrepared:
         tell(Progress(total, total // 2, 2, 1, 256.0, 2.3, "batches of 500; poppers wait 0.2 ms longer"))
         while not self.script.goes.wait(0.01):
             if stopped():
-                return Result("op-1", self.plan.kind, self.plan.queue, State.CANCELLED, total // 2, 2, 1)
+                return OperationResult(
+                    "op-1", self.plan.kind, self.plan.queue, OperationState.CANCELLED, total // 2, 2, 1
+                )
         if self.script.breaks is not None:
             raise self.script.breaks
-        return Result("op-1", self.plan.kind, self.plan.queue, State.DONE, total - 3, 2, 1, ("all of it is verified",))
+        return OperationResult(
+            "op-1", self.plan.kind, self.plan.queue, OperationState.DONE, total - 3, 2, 1, ("all of it is verified",)
+        )
 
 
 @dataclass
@@ -149,50 +155,50 @@ class ScriptedOperator:
 
     script: Script
 
-    def _prepared(self, kind: Kind, queue: str, choice: Choice, *more: object) -> Prepared:
+    def _prepared(self, kind: Kind, queue: str, choice: Choice, *more: object) -> PreparedAction:
         self.script.asked.append((kind, queue, choice, *more))
         self.script.planning.wait(20)
         if self.script.fault is not None:
             raise self.script.fault
         return ScriptedPrepared(self.script, self.script.make(kind, queue, choice))
 
-    def requeue(self, layout: Layout, choice: Choice) -> Prepared:
+    def requeue(self, layout: Layout, choice: Choice) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.REQUEUE, layout.queue, choice)
 
-    def purge(self, layout: Layout, choice: Choice) -> Prepared:
+    def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.PURGE, layout.queue, choice)
 
-    def undo(self, operation: str, choice: Choice = Choice()) -> Prepared:  # noqa: B008  # as the real one
+    def undo(self, operation: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008  # as the real one
         """Remembered."""
         return self._prepared(Kind.UNDO, "invoices", choice, operation)
 
-    def pause(self, layout: Layout, side: Side, *, for_s: float = 900.0) -> Prepared:
+    def pause(self, layout: Layout, side: Side, *, for_s: float = 900.0) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.PAUSE, layout.queue, Choice(), side, for_s)
 
-    def resume(self, layout: Layout, side: Side) -> Prepared:
+    def resume(self, layout: Layout, side: Side) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.RESUME, layout.queue, Choice(), side)
 
-    def repair(self, layout: Layout) -> Prepared:
+    def repair(self, layout: Layout) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.REPAIR, layout.queue, Choice())
 
-    def end_blocker(self, session: int, started_at: float | None) -> Prepared:
+    def end_blocker(self, session: int, started_at: float | None) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.END_BLOCKER, f"session {session}", Choice(), session, started_at)
 
-    def install_gate(self, layout: Layout) -> Prepared:
+    def install_gate(self, layout: Layout) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.INSTALL_GATE, layout.queue, Choice())
 
-    def remove_gate(self, layout: Layout) -> Prepared:
+    def remove_gate(self, layout: Layout) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.REMOVE_GATE, layout.queue, Choice())
 
-    def empty_trash(self, queue: str | None, older_than_s: float) -> Prepared:
+    def empty_trash(self, queue: str | None, older_than_s: float) -> PreparedAction:
         """Remembered."""
         return self._prepared(Kind.EMPTY_TRASH, queue or "", Choice(), older_than_s)
 
@@ -205,13 +211,15 @@ class ScriptedOperator:
         return self.script.paused
 
 
-class ScriptedOffice(Office):
+class ScriptedOffice(ActionRunner):
     """An office whose operator follows a script; nothing is ever connected."""
 
     def __init__(self, script: Script | None = None, *, read_only: str | None = None) -> None:
         self.script = script or Script()
-        desk = Desk(_nowhere, engine("postgres"), Target("orders-prod", "postgres", {}), Who("anna@app-7"), read_only)
-        super().__init__(desk, lambda _: ScriptedOperator(self.script))
+        context = OperatorContext(
+            _nowhere, engine("postgres"), Target("orders-prod", "postgres", {}), Who("anna@app-7"), read_only
+        )
+        super().__init__(context, lambda _: ScriptedOperator(self.script))
 
 
 def typed_plan(kind: Kind, queue: str, choice: Choice) -> Plan:

@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.engines.sqlserver import SqlServer
-from qmon.model.facts import Column, TableFacts
-from qmon.model.layout import Layout
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.view import View
-from qmon.monitor.collector import Collector
-from qmon.monitor.history import History
-from qmon.monitor.resolve import Resolved
-from qmon.monitor.slow import Slow
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
-from qmon.operate.install import prepare
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.install.install import prepare
 from tests.replayed import OWN, Driver, columns_of, connection
 from tests.tsql_types import Type
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT
@@ -62,7 +62,7 @@ def facts() -> dict[str, TableFacts]:
 
 
 @dataclass
-class Idle(Slow):
+class Idle(ExactCounts):
     """Slow readings that nobody starts."""
 
     def __init__(self) -> None:
@@ -269,7 +269,7 @@ def polled(polls: int = POLLS) -> tuple[Shop, list[View]]:
         "shop", ENGINE, connection(shop, (16, 0)), Idle(), clock=lambda: TAKEN_AT + STEP_S * shop.poll
     )
     collector.use(Resolved(layouts(), facts()))
-    history, views = History(), []
+    history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         shop.poll = poll
         focus = Focus(rows_of="mails", blocking=True)

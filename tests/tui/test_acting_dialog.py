@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from qmon.errors import BadInput, ConnectionLost, PermissionMissing
 from qmon.model.operations import Choice, Kind, OwnerState, Plan
-from qmon.tui.modals.act import Act, Step
+from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.widgets.button import Button
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import TAKEN_AT, queue, view
@@ -23,21 +23,23 @@ EVIL = '[red]"; drop table x; -- 🎉[/]'
 
 @asynccontextmanager
 async def asked(
-    script: Script, *keys: str, size: tuple[int, int] = SMALL, step: Step = Step.CONFIRM
+    script: Script, *keys: str, size: tuple[int, int] = SMALL, step: DialogStep = DialogStep.CONFIRM
 ) -> AsyncIterator[Driver]:
     """The dashboard with figures, after these keys, with the dialog at a step."""
-    async with dashboard(size, office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(size, runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press(*keys)
-        await d.until(lambda: isinstance(d.app.screen, Act) and dialog(d).step is step, f"the dialog at {step}")
+        await d.until(
+            lambda: isinstance(d.app.screen, ActionDialog) and dialog(d).step is step, f"the dialog at {step}"
+        )
         yield d
         script.planning.set()
         script.goes.set()
 
 
-def dialog(d: Driver) -> Act:
+def dialog(d: Driver) -> ActionDialog:
     """The dialog in front."""
-    assert isinstance(d.app.screen, Act)
+    assert isinstance(d.app.screen, ActionDialog)
     return d.app.screen
 
 
@@ -64,7 +66,7 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
             assert part in told, part
         assert script.asked == [(Kind.REQUEUE, "invoices", Choice())]
         await d.press("enter")
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
     assert script.permissions == []
 
 
@@ -93,9 +95,9 @@ async def test_every_dialog_works_by_keyboard_at_80_by_24_and_cancel_is_the_defa
         await d.press(*("space" if each == " " else each for each in shown.queue))
         await reach(d, "act-do")
         await d.press("enter")
-        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         await d.press("enter")
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
     assert [p.reason for p in script.permissions] == ["why"]
 
 
@@ -106,7 +108,7 @@ async def test_a_pause_asks_for_its_reason() -> None:
         await reach(d, "act-do")
         await d.press("enter")
         assert "a reason is needed here" in d.text()
-        assert dialog(d).step is Step.CONFIRM
+        assert dialog(d).step is DialogStep.CONFIRM
     assert script.permissions == []
 
 
@@ -115,7 +117,7 @@ async def test_leaving_changes_nothing(key: str) -> None:
     script = Script()
     async with asked(script, "r") as d:
         await d.press(key)
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
         assert d.app.is_running
     assert script.permissions == []
 
@@ -127,7 +129,7 @@ async def test_keys_pressed_twice_in_a_hurry_close_it_once() -> None:
             front.action_leave()
         await d.settle()
         assert d.app.is_running
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
 
 
 async def test_the_keyboard_alone_confirms_at_80_by_24_and_sees_the_end() -> None:
@@ -140,19 +142,19 @@ async def test_the_keyboard_alone_confirms_at_80_by_24_and_sees_the_end() -> Non
         await d.press(*"invoices")
         await reach(d, "act-do")
         await d.press("enter")
-        await d.until(lambda: dialog(d).step is Step.APPLYING, "applying")
+        await d.until(lambda: dialog(d).step is DialogStep.APPLYING, "applying")
         await d.until(lambda: "602" in d.text(), "progress")
         assert "256/s" in d.text()
         assert "about 2.3 s left" in d.text()
         assert "50 %" in d.text()
         script.goes.set()
-        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         assert "done 1,201   skipped 2   changed 1" in d.text()
         assert "all of it is verified" in d.text()
         assert "op-1" in d.text()
         assert d.source.asked[-1] == ("poll_now", "invoices")
         await d.press("enter")
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
     assert [(p.reason, p.typed) for p in script.permissions] == [("mailer died", "invoices")]
 
 
@@ -167,7 +169,7 @@ async def test_without_name_and_reason_nothing_happens_and_it_is_said_what_is_mi
         await reach(d, "act-do")
         await d.press("enter")
         assert "a reason is needed here" in d.text()
-        assert dialog(d).step is Step.CONFIRM
+        assert dialog(d).step is DialogStep.CONFIRM
     assert script.permissions == []
 
 
@@ -176,7 +178,7 @@ async def test_enter_in_a_line_moves_on_and_never_confirms() -> None:
     async with asked(script, "r") as d:
         await reach(d, "act-reason")
         await d.press(*"why", "enter")
-        assert dialog(d).step is Step.CONFIRM
+        assert dialog(d).step is DialogStep.CONFIRM
         assert isinstance(d.app.screen.focused, Button)
     assert script.permissions == []
 
@@ -185,13 +187,13 @@ async def test_the_mouse_confirms_and_stops() -> None:
     script = Script()
     async with asked(script, "r") as d:
         await d.pilot.click("#act-do")
-        await d.until(lambda: dialog(d).step is Step.APPLYING, "applying")
+        await d.until(lambda: dialog(d).step is DialogStep.APPLYING, "applying")
         await d.pilot.click("#act-close")
-        await d.until(lambda: dialog(d).step is Step.ENDED, "stopped")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "stopped")
         assert "stopped after" in d.text()
         await d.pilot.click("#act-close")
         await d.settle()
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
 
 
 async def test_one_key_stops_and_what_was_done_is_said() -> None:
@@ -199,19 +201,19 @@ async def test_one_key_stops_and_what_was_done_is_said() -> None:
     async with asked(script, "r") as d:
         await reach(d, "act-do")
         await d.press("enter", "escape")
-        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         assert "done 602" in d.text()
 
 
 async def test_a_plan_that_takes_long_can_be_left() -> None:
     script = Script()
     script.planning.clear()
-    async with asked(script, "r", step=Step.PLANNING) as d:
+    async with asked(script, "r", step=DialogStep.PLANNING) as d:
         await d.until(lambda: "counting" in d.text(), "that it counts")
         await d.wait(3.4)
         await d.until(lambda: "counting for 3 s" in d.text(), "the time that passes")
         await d.press("escape")
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
         await d.press("2")
         assert d.app.current_mode == "queue"
 
@@ -221,12 +223,12 @@ async def test_the_owners_that_are_meant_can_be_changed_and_are_counted_anew() -
     async with asked(script, "r") as d:
         await reach(d, "act-option")
         await d.press("space")
-        await d.until(lambda: len(script.asked) == 2 and dialog(d).step is Step.CONFIRM, "planned again")
+        await d.until(lambda: len(script.asked) == 2 and dialog(d).step is DialogStep.CONFIRM, "planned again")
         choice = script.asked[-1][2]
         assert isinstance(choice, Choice)
         assert choice.owner_states == {OwnerState.DEAD, OwnerState.UNKNOWN}
         await d.press("left", "left")
-        await d.until(lambda: len(script.asked) >= 3 and dialog(d).step is Step.CONFIRM, "and again")
+        await d.until(lambda: len(script.asked) >= 3 and dialog(d).step is DialogStep.CONFIRM, "and again")
         choice = script.asked[-1][2]
         assert isinstance(choice, Choice)
         assert OwnerState.ALIVE in choice.owner_states
@@ -234,11 +236,11 @@ async def test_the_owners_that_are_meant_can_be_changed_and_are_counted_anew() -
 
 async def test_a_refused_plan_has_no_button_but_close() -> None:
     script = Script(make=lambda kind, queue, _: plan(kind, queue, count=0, first=(), refused="nothing is stuck"))
-    async with asked(script, "r", step=Step.REFUSED) as d:
+    async with asked(script, "r", step=DialogStep.REFUSED) as d:
         assert "not done  nothing is stuck" in d.text()
         assert not d.app.screen.query_one("#act-do").display
         await d.press("enter")
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +252,7 @@ async def test_a_refused_plan_has_no_button_but_close() -> None:
     ],
 )
 async def test_what_goes_wrong_while_planning_is_said(fault: Exception, told: str) -> None:
-    async with asked(Script(fault=fault), "r", step=Step.REFUSED) as d:
+    async with asked(Script(fault=fault), "r", step=DialogStep.REFUSED) as d:
         assert told in d.text()
 
 
@@ -261,7 +263,7 @@ async def test_an_operation_that_breaks_off_says_what_was_done() -> None:
         await d.press("enter")
         await d.until(lambda: "602" in d.text(), "progress")
         script.goes.set()
-        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         assert "the server closed the connection" in d.text()
         assert "602 were done by then" in d.text()
 
@@ -272,13 +274,13 @@ async def test_what_the_operator_refuses_at_the_last_moment_can_be_corrected() -
         await reach(d, "act-do")
         await d.press("enter")
         await d.until(lambda: "a pause needs a reason" in d.text(), "why not")
-        assert dialog(d).step is Step.CONFIRM
+        assert dialog(d).step is DialogStep.CONFIRM
         script.refuses = ""
         script.goes.set()
         await d.press(*"why")
         await reach(d, "act-do")
         await d.press("enter")
-        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
     assert [p.reason for p in script.permissions] == ["", "why"]
 
 
@@ -288,7 +290,7 @@ async def test_the_end_shows_figures_of_a_later_poll_beside_those_before() -> No
         await reach(d, "act-do")
         await d.press("enter")
         script.goes.set()
-        await d.until(lambda: dialog(d).step is Step.ENDED, "the end")
+        await d.until(lambda: dialog(d).step is DialogStep.ENDED, "the end")
         assert "waiting for the next poll" in d.text()
         fresh = [replace(q, stuck=replace(q.stuck, value=0.0)) for q in view().queues]
         await d.give(replace(view(fresh, sequence=8, at=3.0), taken_at=TAKEN_AT + 3.0))
@@ -303,10 +305,12 @@ def hostile(kind: Kind, queue: str, choice: Choice) -> Plan:
 
 
 async def test_texts_from_the_database_are_text() -> None:
-    async with dashboard(office=ScriptedOffice(Script(make=hostile)), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(Script(make=hostile)), read_only=False) as d:
         await d.give(view([queue(EVIL)]))
         await d.press("x")
-        await d.until(lambda: isinstance(d.app.screen, Act) and dialog(d).step is Step.CONFIRM, "the plan")
+        await d.until(
+            lambda: isinstance(d.app.screen, ActionDialog) and dialog(d).step is DialogStep.CONFIRM, "the plan"
+        )
         assert d.text().count('[red]"; drop table x; --') >= 5
         assert "\x1b" not in d.text()
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.layout import Source
+from qmon.model.layout.layout import LayoutSource
 from qmon.model.operations import Choice, Kind, Pause, Side
 from qmon.tui import keys
-from qmon.tui.acting.able import head_blocker
-from qmon.tui.acting.ask import Ask
-from qmon.tui.modals.act import Act, Step
-from qmon.tui.modals.details import Details
-from qmon.tui.panels.banner import banner
+from qmon.tui.actions.availability import head_blocker
+from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from qmon.tui.actions.request import ActionRequest
+from qmon.tui.operations.dialog import OperationDetails
+from qmon.tui.shared.banner import banner
 from qmon.tui.status import Shown
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, messages, queue, target, view
@@ -22,7 +22,9 @@ from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator
 
 async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ...]:
     """What the operator was asked last, once there is a plan."""
-    await d.until(lambda: isinstance(d.app.screen, Act) and d.app.screen.step is not Step.PLANNING, "a plan")
+    await d.until(
+        lambda: isinstance(d.app.screen, ActionDialog) and d.app.screen.step is not DialogStep.PLANNING, "a plan"
+    )
     assert len(script.asked) == count
     return script.asked[-1]
 
@@ -41,7 +43,7 @@ async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ..
 @pytest.mark.parametrize("screen", ["1", "2"])
 async def test_each_key_asks_for_its_action(key: str, expected: tuple[object, ...], screen: str) -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press(screen, key)
         assert await planned(d, script) == expected
@@ -49,7 +51,7 @@ async def test_each_key_asks_for_its_action(key: str, expected: tuple[object, ..
 
 async def test_repair_is_for_rings() -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("R")
         await d.until(lambda: "only a ring whose slots have a turn can be repaired" in d.said(), "the reason")
@@ -59,7 +61,7 @@ async def test_repair_is_for_rings() -> None:
 
 async def test_p_resumes_what_is_paused() -> None:
     script = Script(paused=(Pause("invoices", Side.PUSHERS, SAMPLED_AT + 600, "bob", "why", SAMPLED_AT, "switch"),))
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("p")
         assert await planned(d, script) == (Kind.RESUME, "invoices", Choice(), Side.PUSHERS)
@@ -69,8 +71,8 @@ def test_a_table_may_be_paused_under_another_name() -> None:
     made = queue("invoices")
     pause = Pause("rechnungen", Side.PUSHERS, SAMPLED_AT, "bob", "", SAMPLED_AT, "switch", str(made.layout.table))
     script = Script(paused=(pause,))
-    Ask(Kind.PAUSE, "invoices", made.layout).prepare(ScriptedOperator(script))
-    Ask(Kind.PAUSE, "invoices", made.layout, side=Side.POPPERS).prepare(ScriptedOperator(script))
+    ActionRequest(Kind.PAUSE, "invoices", made.layout).prepare(ScriptedOperator(script))
+    ActionRequest(Kind.PAUSE, "invoices", made.layout, side=Side.POPPERS).prepare(ScriptedOperator(script))
     assert [kind for kind, *_ in script.asked] == [Kind.RESUME, Kind.PAUSE]
 
 
@@ -78,7 +80,7 @@ def test_a_table_may_be_paused_under_another_name() -> None:
 async def test_a_pause_is_on_every_screen_with_who_and_until_when(screen: str) -> None:
     pause = Pause("mails", Side.PUSHERS, SAMPLED_AT + 754, "bob@laptop", "[red]deploy[/]", SAMPLED_AT, "switch")
     paused = [replace(q, pauses=(pause,) if q.name == "mails" else ()) for q in view().queues]
-    async with dashboard((80, 24), office=ScriptedOffice()) as d:
+    async with dashboard((80, 24), runner=ScriptedOffice()) as d:
         await d.give()
         assert "PAUSED" not in d.text()
         await d.give(view(paused, sequence=8))
@@ -99,7 +101,7 @@ def test_many_pauses_are_counted() -> None:
 
 async def test_the_length_of_a_pause_is_chosen_in_the_dialog() -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("p")
         await planned(d, script)
@@ -110,7 +112,7 @@ async def test_the_length_of_a_pause_is_chosen_in_the_dialog() -> None:
 
 async def test_marked_messages_are_what_is_meant() -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("2", "space", "space")
         assert "2 marked" in d.lines("rows-heading")
@@ -126,26 +128,28 @@ async def test_marked_messages_are_what_is_meant() -> None:
 async def test_marks_are_gone_once_they_were_acted_on() -> None:
     script = Script()
     script.goes.set()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("2", "space", "x")
         await planned(d, script)
         await d.pilot.click("#act-do")
-        await d.until(lambda: isinstance(d.app.screen, Act) and d.app.screen.step is Step.ENDED, "the end")
+        await d.until(
+            lambda: isinstance(d.app.screen, ActionDialog) and d.app.screen.step is DialogStep.ENDED, "the end"
+        )
         await d.press("escape")
         assert "marked" not in d.lines("rows-heading")
 
 
 async def test_read_only_dims_every_key_with_the_reason() -> None:
     script = Script()
-    office = ScriptedOffice(script, read_only="qmon was started with --read-only")
-    async with dashboard(office=office, read_only=False) as d:
+    runner = ScriptedOffice(script, read_only="qmon was started with --read-only")
+    async with dashboard(runner=runner, read_only=False) as d:
         await d.give()
         assert "READ-ONLY" in d.lines("header")
         assert "(read-only)" in d.lines("keys")
         for key in ("r", "x", "p", "u", "P", "R", "E"):
             await d.press(key)
-            assert not isinstance(d.app.screen, Act), key
+            assert not isinstance(d.app.screen, ActionDialog), key
         assert "qmon was started with --read-only" in d.said()
         await d.press("question_mark")
         assert d.text().count("not now: qmon was started") == 7
@@ -163,27 +167,27 @@ async def test_read_only_dims_every_key_with_the_reason() -> None:
 )
 async def test_what_a_queue_does_not_allow_is_said(case: str, why: str) -> None:
     script = Script()
-    office = None if case == "nobody" else ScriptedOffice(script)
+    runner = None if case == "nobody" else ScriptedOffice(script)
     made = queue("it", case if case == "ring" else "status", messages=messages(2))
     if case == "found":
-        made = replace(made, layout=replace(made.layout, source=Source.DISCOVERY))
-    async with dashboard(office=office, read_only=False) as d:
+        made = replace(made, layout=replace(made.layout, source=LayoutSource.DISCOVERY))
+    async with dashboard(runner=runner, read_only=False) as d:
         await d.give(view([made], server=target(in_recovery=case == "standby")))
         await d.press("r")
         await d.until(lambda: why in d.said(), "the reason")
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
     assert script.asked == []
 
 
 async def test_the_operations_screen_lists_shows_and_undoes() -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         await d.press("6")
         await d.until(lambda: "40,112" in d.text(), "the history")
         assert "interrupted" in d.text()
         await d.press("down", "enter")
-        assert isinstance(d.app.screen, Details)
+        assert isinstance(d.app.screen, OperationDetails)
         assert "ticket 4711" in d.text()
         await d.press("u")
         assert (await planned(d, script))[3] == "261121-071402-k7qd"
@@ -198,7 +202,7 @@ async def test_operations_that_cannot_be_read_say_why(monkeypatch: pytest.Monkey
         raise PermissionError("denied here")
 
     monkeypatch.setattr(ScriptedOperator, "operations", denied)
-    async with dashboard(office=ScriptedOffice(), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(), read_only=False) as d:
         await d.give()
         await d.press("6")
         await d.until(lambda: "denied here" in d.text(), "the reason")
@@ -207,7 +211,7 @@ async def test_operations_that_cannot_be_read_say_why(monkeypatch: pytest.Monkey
 
 async def test_a_click_on_the_line_of_keys_presses_the_key() -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give()
         at = d.lines("keys").index("x purge")
         await d.pilot.click("#keys", offset=(at, 0))

@@ -10,8 +10,8 @@ import pytest
 from textual.pilot import Pilot
 
 from qmon.model.operations import Choice, Consent, Kind, LeftOut, Plan, Undo
+from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
-from qmon.tui.modals.act import Act, Step
 from tests.tui.scripted import Clock, Scripted, view
 from tests.tui.scripted_acting import Script, ScriptedOffice, plan, typed_plan
 from tests.tui.test_pictures import Compare
@@ -109,11 +109,13 @@ def refused_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
 class Dialog:
     """An app whose dialog is at a step."""
 
-    def __init__(self, make: Callable[[Kind, str, Choice], Plan], *keys: str, step: Step, plain: bool = False) -> None:
+    def __init__(
+        self, make: Callable[[Kind, str, Choice], Plan], *keys: str, step: DialogStep, plain: bool = False
+    ) -> None:
         self.script = Script(make=make)
         self.source, self.keys, self.step = Scripted(), keys, step
         self.app = QmonApp(
-            self.source, self.source.fold, clock=Clock(), prod=True, plain=plain, office=ScriptedOffice(self.script)
+            self.source, self.source.fold, clock=Clock(), prod=True, plain=plain, runner=ScriptedOffice(self.script)
         )
 
     async def ready(self, pilot: Pilot[None]) -> None:
@@ -126,19 +128,19 @@ class Dialog:
             await pilot.press(key)
             await pilot.pause()
         if self.keys:
-            await self.until(pilot, lambda: self.at() not in (None, Step.PLANNING))
-        if self.step in (Step.APPLYING, Step.ENDED):
+            await self.until(pilot, lambda: self.at() not in (None, DialogStep.PLANNING))
+        if self.step in (DialogStep.APPLYING, DialogStep.ENDED):
             await pilot.click("#act-do")
             await self.until(pilot, lambda: "602" in self.written())
-        if self.step is Step.ENDED:
+        if self.step is DialogStep.ENDED:
             self.script.goes.set()
         await self.until(pilot, lambda: self.at() is self.step)
         for _ in range(3):
             await pilot.pause()
 
-    def at(self) -> Step | None:
+    def at(self) -> DialogStep | None:
         """The step of the dialog."""
-        return self.app.screen.step if isinstance(self.app.screen, Act) else None
+        return self.app.screen.step if isinstance(self.app.screen, ActionDialog) else None
 
     def written(self) -> str:
         """What it says."""
@@ -158,17 +160,17 @@ def simple_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     return plan(kind, queue)
 
 
-CASES: dict[str, tuple[Callable[[Kind, str, Choice], Plan], tuple[str, ...], Step]] = {
-    "requeue": (typed_plan, ("r",), Step.CONFIRM),
-    "purge": (purge_plan, ("x",), Step.CONFIRM),
-    "pause": (pause_plan, ("p",), Step.CONFIRM),
-    "resume": (resume_plan, ("p",), Step.CONFIRM),
-    "undo": (undo_plan, ("u",), Step.CONFIRM),
-    "repair": (repair_plan, ("down", "down", "R"), Step.CONFIRM),
-    "end-blocker": (blocker_plan, ("E",), Step.CONFIRM),
-    "refused": (refused_plan, ("r",), Step.REFUSED),
-    "applying": (simple_plan, ("r",), Step.APPLYING),
-    "ended": (simple_plan, ("r",), Step.ENDED),
+CASES: dict[str, tuple[Callable[[Kind, str, Choice], Plan], tuple[str, ...], DialogStep]] = {
+    "requeue": (typed_plan, ("r",), DialogStep.CONFIRM),
+    "purge": (purge_plan, ("x",), DialogStep.CONFIRM),
+    "pause": (pause_plan, ("p",), DialogStep.CONFIRM),
+    "resume": (resume_plan, ("p",), DialogStep.CONFIRM),
+    "undo": (undo_plan, ("u",), DialogStep.CONFIRM),
+    "repair": (repair_plan, ("down", "down", "R"), DialogStep.CONFIRM),
+    "end-blocker": (blocker_plan, ("E",), DialogStep.CONFIRM),
+    "refused": (refused_plan, ("r",), DialogStep.REFUSED),
+    "applying": (simple_plan, ("r",), DialogStep.APPLYING),
+    "ended": (simple_plan, ("r",), DialogStep.ENDED),
 }
 
 
@@ -182,14 +184,14 @@ def test_dialog(snap_compare: Compare, case: str, size: tuple[int, int]) -> None
 
 def test_dialog_without_colours(snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    shown = Dialog(typed_plan, "r", step=Step.CONFIRM, plain=True)
+    shown = Dialog(typed_plan, "r", step=DialogStep.CONFIRM, plain=True)
     assert snap_compare(shown.app, terminal_size=(80, 24), run_before=shown.ready)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=IDS)
 @pytest.mark.parametrize("key", ["", "enter"], ids=["list", "details"])
 def test_operations(snap_compare: Compare, size: tuple[int, int], key: str) -> None:
-    shown = Dialog(simple_plan, step=Step.CONFIRM)
+    shown = Dialog(simple_plan, step=DialogStep.CONFIRM)
 
     async def ready(pilot: Pilot[None]) -> None:
         await pilot.pause()

@@ -14,15 +14,15 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Kind
-from qmon.monitor.history import History
-from qmon.monitor.watch import open_poller
-from qmon.operate.acting import Desk
-from qmon.operate.desk import open_desk
-from qmon.tui import Office, redacted
+from qmon.monitor.open import open_poller
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.context import OperatorContext
+from qmon.operate.open import open_desk
+from qmon.tui import ActionRunner, redacted
+from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
-from qmon.tui.modals.act import Act, Step
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.facts import query
 from tests.jobs import HOSTILE, fill, layout, states
@@ -38,9 +38,9 @@ class Real:
         self.pilot = pilot
 
     @property
-    def dialog(self) -> Act | None:
+    def dialog(self) -> ActionDialog | None:
         """The dialog in front, if there is one."""
-        return self.app.screen if isinstance(self.app.screen, Act) else None
+        return self.app.screen if isinstance(self.app.screen, ActionDialog) else None
 
     def text(self) -> str:
         """The whole screen."""
@@ -53,21 +53,21 @@ class Real:
             assert time.monotonic() < deadline, f"not within {_PATIENCE_S:g} s: {what}\n{self.text()}"
             await self.pilot.pause(0.05)
 
-    async def step(self, step: Step) -> None:
+    async def step(self, step: DialogStep) -> None:
         """Until the dialog is there."""
         await self.until(lambda: self.dialog is not None and self.dialog.step is step, f"the dialog at {step}")
 
     async def does(self, key: str, reason: str = "") -> None:
         """Press a key, confirm what it plans, and see its end."""
         await self.pilot.press(key)
-        await self.step(Step.CONFIRM)
+        await self.step(DialogStep.CONFIRM)
         if reason:
             self.app.screen.query_one("#act-reason Input", Input).focus()
             await self.pilot.press(*reason)
         while self.app.screen.focused is None or self.app.screen.focused.id != "act-do":
             await self.pilot.press("tab")
         await self.pilot.press("enter")
-        await self.step(Step.ENDED)
+        await self.step(DialogStep.ENDED)
         assert "done after" in self.text(), self.text()
 
 
@@ -82,17 +82,17 @@ async def looking(
 ) -> AsyncIterator[Real]:
     """The dashboard, live."""
     target = target_of(url)
-    desk: Desk = replace(open_desk(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
-    office = Office(desk)
+    context: OperatorContext = replace(open_desk(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
+    runner = ActionRunner(context)
     poller = open_poller(target, [layout(queue)] if layouts is None else layouts, interval_s=0.5, budget=ROOMY)
-    app = QmonApp(poller, redacted(History().add, desk.redact), plain=False, office=office)
+    app = QmonApp(poller, redacted(TargetHistory().add, context.redact), plain=False, runner=runner)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
             real = Real(app, pilot)
             await real.until(lambda: "live" in real.text() and queue[:4] in real.text(), "live")
             yield real
     finally:
-        office.close(5.0)
+        runner.close(5.0)
         poller.close()
 
 
@@ -137,7 +137,7 @@ async def test_cancel_and_read_only_change_nothing(jobs: str, tmp_path: Path) ->
     async with looking(jobs, tmp_path) as d:
         for key in ("r", "x"):
             await d.pilot.press(key)
-            await d.step(Step.CONFIRM)
+            await d.step(DialogStep.CONFIRM)
             await d.pilot.press("enter")
             await d.until(lambda: d.dialog is None, "the dialog has gone")
     async with looking(jobs, tmp_path, read_only="for this test") as d:
@@ -151,7 +151,7 @@ async def test_cancel_and_read_only_change_nothing(jobs: str, tmp_path: Path) ->
 async def test_a_hostile_name_is_text_on_every_screen_and_in_every_statement(jobs: str, tmp_path: Path) -> None:
     async with looking(jobs, tmp_path, queue=HOSTILE) as d:
         await d.pilot.press("r")
-        await d.step(Step.CONFIRM)
+        await d.step(DialogStep.CONFIRM)
         await d.until(lambda: 'of [a]]b].[c d]"; drop table jobs; --' in d.text(), "the title")
         await d.pilot.press("escape")
         await d.does("r")
@@ -181,7 +181,7 @@ async def test_a_ring_without_faults_needs_no_repair(database: str, tmp_path: Pa
     installed(database, "ring", ring_size=16)
     async with looking(database, tmp_path, queue="ring", layouts=()) as d:
         await d.pilot.press("R")
-        await d.step(Step.REFUSED)
+        await d.step(DialogStep.REFUSED)
         assert d.dialog is not None
         assert d.dialog.plan is not None
         assert d.dialog.plan.kind is Kind.REPAIR
@@ -191,6 +191,6 @@ async def test_nothing_to_do_is_said(jobs: str, tmp_path: Path) -> None:
     query(jobs, "UPDATE public.jobs SET lease = now() + interval '1 hour'")
     async with looking(jobs, tmp_path) as d:
         await d.pilot.press("r")
-        await d.step(Step.REFUSED)
+        await d.step(DialogStep.REFUSED)
         assert "nothing to do" in d.text()
         assert "owner alive 5" in d.text()

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from qmon.model.alert_rules import AlertRule
+from qmon.model.alerts.rules import AlertRule
 from qmon.model.view import View
+from qmon.monitor.alert_command import AlertCommand
 from qmon.monitor.alerting import Alerting
-from qmon.monitor.hook import Hook
 from qmon.monitor.source import Phase
 from qmon.tui.app import QmonApp
 from tests.tui.driving import Driver, dashboard
@@ -26,7 +26,7 @@ LOST = AlertRule("lost", verdicts=("unreachable",))
 RULES = (DEEP, STUCK, LOST)
 
 
-def alerting(*rules: AlertRule, hook: Hook | None = None, bell: bool = True) -> Callable[[Clock], Alerting]:
+def alerting(*rules: AlertRule, hook: AlertCommand | None = None, bell: bool = True) -> Callable[[Clock], Alerting]:
     return lambda clock: Alerting("orders-prod", rules, hook=hook, bell=bell, clock=clock)
 
 
@@ -167,7 +167,7 @@ KEEP = "import sys; out = open(sys.argv[1], 'a'); out.write(sys.stdin.read())"
 
 async def test_the_hook_hears_of_turns_only_and_never_holds_up_a_key(tmp_path: Path) -> None:
     said = tmp_path / "said"
-    hook = Hook((sys.executable, "-c", KEEP, str(said)), 20.0)
+    hook = AlertCommand((sys.executable, "-c", KEEP, str(said)), 20.0)
 
     def told() -> list[dict[str, Any]]:
         return [json.loads(line) for line in said.read_text().splitlines()] if said.exists() else []
@@ -190,7 +190,7 @@ async def test_the_hook_hears_of_turns_only_and_never_holds_up_a_key(tmp_path: P
 
 
 async def test_a_hook_that_fails_is_said_once_and_the_screen_goes_on() -> None:
-    hook = Hook(("/nonexistent/page-me",), 5.0)
+    hook = AlertCommand(("/nonexistent/page-me",), 5.0)
     async with dashboard(alerting=alerting(*RULES, hook=hook)) as d:
         for sequence, ready in enumerate((500, 5, 500, 5), 1):
             await d.give(depth(ready, sequence))

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from qmon.config.file import parse_config
-from qmon.model.alert_rules import applying
+from qmon.model.alerts.rules import applying
+from qmon.monitor.alert_command import AlertCommand
 from qmon.monitor.alerting import Alerting
-from qmon.monitor.history import History
-from qmon.monitor.hook import Hook
-from qmon.monitor.watch import open_poller
+from qmon.monitor.open import open_poller
+from qmon.monitor.state.target import TargetHistory
 from qmon.tui.app import QmonApp
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
@@ -51,9 +51,9 @@ async def test_a_queue_that_grows_is_told_of_and_so_is_its_end(
 
     target = target_of(database)
     poller = open_poller(target, interval_s=0.5, budget=ROOMY)
-    hook = Hook((sys.executable, "-c", KEEP, str(said)), 20.0)
+    hook = AlertCommand((sys.executable, "-c", KEEP, str(said)), 20.0)
     rules = applying(parse_config(CONFIG, Path("qmon.toml")).alerts, target.name)
-    app = QmonApp(poller, History().add, alerting=Alerting(target.name, rules, hook=hook))
+    app = QmonApp(poller, TargetHistory().add, alerting=Alerting(target.name, rules, hook=hook))
     rung: list[int] = []
     monkeypatch.setattr(app, "bell", lambda: rung.append(1))
     try:

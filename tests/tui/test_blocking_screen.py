@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.blocking import Forest
 from qmon.model.operations import Kind
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import Severity, Verdict, View
+from qmon.model.waits.blocking import Forest
 from qmon.monitor.source import Focus
 from qmon.tui import redacted
-from qmon.tui.modals.act import Act
-from qmon.tui.modals.session import SessionDetails
+from qmon.tui.actions.dialog import ActionDialog
+from qmon.tui.blocking.dialog import SessionDetails
 from qmon.tui.widgets.lines import Lines
 from tests.tui.blocked import blocked_view, chain, tree
 from tests.tui.driving import dashboard
@@ -103,14 +103,14 @@ async def test_the_filter_keeps_who_stands_above() -> None:
 
 async def test_enter_shows_the_whole_statement_and_e_ends_exactly_that_session() -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give(blocked_view())
         await d.press("4", "enter")
         assert isinstance(d.app.screen, SessionDetails)
         written = " ".join(d.app.screen.query_one("#details-lines", Lines).written)
         assert "AND StartedAt < now() - interval '5 m'" in " ".join(written.split())
         await d.press("E")
-        await d.until(lambda: isinstance(d.app.screen, Act) and script.asked, "the plan")
+        await d.until(lambda: isinstance(d.app.screen, ActionDialog) and script.asked, "the plan")
         assert script.asked[-1][0] is Kind.END_BLOCKER
         assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
         await d.press("escape", "down", "down", "E")
@@ -120,22 +120,22 @@ async def test_enter_shows_the_whole_statement_and_e_ends_exactly_that_session()
 
 async def test_a_key_that_comes_twice_ends_one_session_only() -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give(blocked_view())
         await d.press("4", "enter")
         shown = d.app.screen
         assert isinstance(shown, SessionDetails)
         shown.action_act()
         shown.action_act()
-        await d.until(lambda: isinstance(d.app.screen, Act) and script.asked, "the plan")
+        await d.until(lambda: isinstance(d.app.screen, ActionDialog) and script.asked, "the plan")
         shown.action_close()
         assert len(script.asked) == 1
-        assert isinstance(d.app.screen, Act)
+        assert isinstance(d.app.screen, ActionDialog)
 
 
 async def test_from_the_overview_e_ends_the_head_as_it_was_seen() -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give(blocked_view())
         await d.press("E")
         await d.until(lambda: script.asked, "the plan")
@@ -155,12 +155,12 @@ async def test_a_verdict_that_names_a_blocker_leads_here() -> None:
 
 @pytest.mark.parametrize(("case", "why"), [("nobody", "no session is chosen"), ("read-only", "was started so")])
 async def test_why_nothing_can_be_ended(case: str, why: str) -> None:
-    office = ScriptedOffice(read_only="qmon was started so" if case == "read-only" else None)
-    async with dashboard(office=office, read_only=False) as d:
+    runner = ScriptedOffice(read_only="qmon was started so" if case == "read-only" else None)
+    async with dashboard(runner=runner, read_only=False) as d:
         await d.give(blocked_view(Forest() if case == "nobody" else None))
         await d.press("4", "E")
         await d.until(lambda: why in d.said(), "the reason")
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from qmon.engines.sqlserver import SqlServer
-from qmon.model.facts import TableFacts
-from qmon.model.layout import Layout, TableName
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.table_facts import TableFacts
 from qmon.model.view import View
-from qmon.monitor.collector import Collector
-from qmon.monitor.history import History
-from qmon.monitor.resolve import Resolved
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
+from qmon.monitor.state.target import TargetHistory
 from tests.replayed import BIG, Driver, connection
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY
@@ -49,7 +49,7 @@ def folded(rows: Mapping[str, Rows], refused: frozenset[str] = frozenset()) -> V
     driver = Driver(answering(rows), refused)
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
     collector.use(Resolved((LAYOUT,), {LAYOUT.queue: FACTS}))
-    history, views = History(), []
+    history, views = TargetHistory(), []
     for poll in (1, 2):
         driver.poll = poll
         views.append(history.add(collector.collect(poll, 1.0, Focus())))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.tui.panels import overview
-from qmon.tui.widgets.columns import Column, Row, natural_widths, place
+from qmon.tui.overview import rows as overview
+from qmon.tui.widgets.columns import GridColumn, GridRow, natural_widths, place
 from tests.tui.scripted import twelve
 
 
@@ -39,6 +39,6 @@ def test_columns_neither_overlap_nor_overflow(cells: int) -> None:
 
 
 def test_columns_do_not_shrink_back() -> None:
-    columns = (Column("a", "A", right=True),)
-    wide = natural_widths(columns, [Row("1", (("123456", "text"),))], ())
-    assert natural_widths(columns, [Row("1", (("1", "text"),))], wide) == wide
+    columns = (GridColumn("a", "A", right=True),)
+    wide = natural_widths(columns, [GridRow("1", (("123456", "text"),))], ())
+    assert natural_widths(columns, [GridRow("1", (("1", "text"),))], wide) == wide

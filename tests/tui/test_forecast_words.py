@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.tui.panels import figures
+from qmon.tui.shared import figures
 from tests.tui.scripted import queue
 
 

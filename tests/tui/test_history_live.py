@@ -9,11 +9,11 @@ from pathlib import Path
 from qmon.cli.past import of_target
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
-from qmon.monitor.history import History
-from qmon.monitor.watch import open_poller
-from qmon.recording.recorder import Recorder
-from qmon.recording.taped import Taped
-from qmon.tui.recorded import RecordedApp
+from qmon.monitor.open import open_poller
+from qmon.monitor.state.target import TargetHistory
+from qmon.recording.write.recorder import Recorder
+from qmon.recording.write.tee import RecordingSource
+from qmon.tui.replay.recorded import RecordedApp
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.recording.days import written
@@ -28,14 +28,14 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
     poller = open_poller(target, interval_s=0.5, budget=ROOMY)
     written(tmp_path, 0.05, target=target.name, begin_at=time.time() - 600.0)
     recorder = Recorder(tmp_path, target.name, interval_s=0.5)
-    fold = History()
+    fold = TargetHistory()
     seen: list[View] = []
 
     def add(snapshot: Snapshot) -> View:
         seen.append(fold.add(snapshot))
         return seen[-1]
 
-    taped = Taped(poller, add, recorder)
+    taped = RecordingSource(poller, add, recorder)
     known = of_target(target, Path(os.devnull), None, tmp_path)
     app = RecordedApp(taped, taped.fold, recorder=recorder, known=known, plain=False)
     try:

@@ -8,22 +8,22 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from qmon.model.usual import Band
-from qmon.recording.archive import Archive
-from qmon.recording.bins import Step
-from qmon.recording.past import FIGURES, Past
+from qmon.model.baselines import Band
+from qmon.recording.history.archive import RecordingArchive
+from qmon.recording.history.buckets import Bucket
+from qmon.recording.history.range_query import FIGURES, Past
 from qmon.tui import text
-from qmon.tui.panels.history import axis
-from qmon.tui.plots.past import LEFT, limits, plot
-from qmon.tui.ranges import SPANS_S, Range
+from qmon.tui.history.panel import axis
+from qmon.tui.history.plot import LEFT, limits, plot
+from qmon.tui.history.range import SPANS_S, Range
 from qmon.tui.spans import line_width
 
 NOW = 1_795_255_200.0
 
 
-def level(value: float) -> Step:
+def level(value: float) -> Bucket:
     """A figure that stood still."""
-    return Step(value, value, value, value)
+    return Bucket(value, value, value, value)
 
 
 def band(low: float, high: float) -> Band:
@@ -31,7 +31,7 @@ def band(low: float, high: float) -> Band:
     return Band(low, high, (low + high) / 2, 9, "Tue 14:00")
 
 
-def drawn(steps: list[Step | None], bands: list[Band | None], rows: int = 4, *, plain: bool = False) -> list[str]:
+def drawn(steps: list[Bucket | None], bands: list[Band | None], rows: int = 4, *, plain: bool = False) -> list[str]:
     """The plot without its scale."""
     lines = plot(steps, bands, rows, text.count, plain=plain)
     assert {line_width(line) for line in lines} == {LEFT + 1 + len(bands)}
@@ -39,7 +39,7 @@ def drawn(steps: list[Step | None], bands: list[Band | None], rows: int = 4, *, 
 
 
 def test_the_line_its_spread_and_holes() -> None:
-    steps: list[Step | None] = [level(10.0), level(10.0), Step(0.0, 10.0, 5.0, 5.0), None, None, None]
+    steps: list[Bucket | None] = [level(10.0), level(10.0), Bucket(0.0, 10.0, 5.0, 5.0), None, None, None]
     lines = drawn(steps, [None] * 3, 2)
     assert lines[0][0] == "⠉" and lines[1][0] == " "
     assert lines[0][2] == lines[1][2] == " "
@@ -48,7 +48,7 @@ def test_the_line_its_spread_and_holes() -> None:
 
 @pytest.mark.parametrize("plain", [False, True], ids=["coloured", "plain"])
 def test_the_band_is_seen_however_thin_it_is(plain: bool) -> None:
-    none: list[Step | None] = [level(100.0), level(100.0), None, None, None, None]
+    none: list[Bucket | None] = [level(100.0), level(100.0), None, None, None, None]
     lines = drawn(none, [None, band(0.0, 50.0), band(49.0, 50.0)], plain=plain)
     assert [line[1] for line in lines] == ([" ", " ", "░", "░"] if plain else [" ", " ", "█", "█"])
     assert sum(line[2] != " " for line in lines) == 1
@@ -80,7 +80,7 @@ def test_the_axis_is_that_of_the_clock_on_the_wall_also_over_the_end_of_summer_t
 
 def shown(span: int = 3) -> Range:
     """Of an archive that goes on."""
-    found = Range(Archive(list[Path], "UTC", clock=lambda: NOW))
+    found = Range(RecordingArchive(list[Path], "UTC", clock=lambda: NOW))
     found.span = span
     return found
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from qmon.model.usual import Baselines, Usual
-from qmon.recording.baselines import Found
-from qmon.tui.past import Known
-from qmon.tui.screens.history import HistoryScreen
+from qmon.model.baselines import Baseline, Baselines
+from qmon.recording.history.baselines import FoundBaselines
+from qmon.tui.history.reader import KnownPast
+from qmon.tui.history.screen import HistoryScreen
 from tests.recording.days import usual, written
 from tests.tui.histories import replayed
 from tests.tui.test_pictures import SIZES, Compare, Shot
@@ -73,8 +73,8 @@ def test_history_in_other_colours(snap_compare: Compare, day: Path, look: str) -
 def known() -> Baselines:
     """All hours of the week alike: four figures of three queues outside their band."""
 
-    def always(median: float, mad: float, weeks: int = 9) -> dict[int, Usual]:
-        return dict.fromkeys(range(168), Usual(median, mad, weeks))
+    def always(median: float, mad: float, weeks: int = 9) -> dict[int, Baseline]:
+        return dict.fromkeys(range(168), Baseline(median, mad, weeks))
 
     queues = {
         "orders": {"ready": always(4_000.0, 100.0), "push_rate": always(90_000.0, 900.0)},
@@ -87,5 +87,5 @@ def known() -> Baselines:
 
 @pytest.mark.parametrize("size", SIZES, ids=IDS)
 def test_overview_with_marks(snap_compare: Compare, size: tuple[int, int]) -> None:
-    shot = Shot(known=Known(usual=lambda: Found(known())))
+    shot = Shot(known=KnownPast(usual=lambda: FoundBaselines(known())))
     assert snap_compare(shot.app, terminal_size=size, run_before=shot.ready)

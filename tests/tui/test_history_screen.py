@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from qmon.recording.archive import Archive, live_archive
-from qmon.recording.baselines import FILE
-from qmon.recording.places import segments
-from qmon.tui.past import Known
+from qmon.recording.history.archive import RecordingArchive, live_archive
+from qmon.recording.history.baselines import FILE
+from qmon.recording.read.paths import segments
+from qmon.tui.history.reader import KnownPast
 from tests.recording.days import BEGIN, ZONE, usual, written
 from tests.tui.driving import Driver, dashboard
 from tests.tui.histories import HOUR, history, press, read, shown
@@ -152,14 +152,14 @@ async def test_without_a_recording_it_says_how_to_get_one() -> None:
         assert d.app.current_mode == "overview"
 
 
-def now(root: Path, at: float) -> Archive:
+def now(root: Path, at: float) -> RecordingArchive:
     """What is recorded below a folder, at a moment."""
     return live_archive(root, "orders-prod", ZONE, clock=lambda: at)
 
 
 async def test_beside_a_live_target_the_end_is_now(tmp_path: Path) -> None:
     written(tmp_path, 7.3, seal=False)
-    async with dashboard(known=Known(now(tmp_path, BEGIN + 7.3 * HOUR))) as d:
+    async with dashboard(known=KnownPast(now(tmp_path, BEGIN + 7.3 * HOUR))) as d:
         await d.give(view([queue("mails"), queue("unheard")]))
         await d.press("5")
         await read(d)
@@ -172,7 +172,7 @@ async def test_beside_a_live_target_the_end_is_now(tmp_path: Path) -> None:
 
 async def test_a_target_that_gives_no_figures_still_has_its_past(tmp_path: Path) -> None:
     written(tmp_path, 1.0)
-    async with dashboard(known=Known(now(tmp_path, BEGIN + HOUR))) as d:
+    async with dashboard(known=KnownPast(now(tmp_path, BEGIN + HOUR))) as d:
         await d.press("5")
         await read(d)
         await d.until(lambda: "depth " in d.lines("usual"), "the past of the first queue")
@@ -188,7 +188,7 @@ async def test_a_slow_disk_holds_up_nothing_and_escape_stops_reading(tmp_path: P
         return segments(tmp_path)
 
     try:
-        async with dashboard(known=Known(Archive(paths, ZONE, clock=lambda: BEGIN + HOUR))) as d:
+        async with dashboard(known=KnownPast(RecordingArchive(paths, ZONE, clock=lambda: BEGIN + HOUR))) as d:
             await d.give(view([queue("mails")]))
             await d.press("5")
             assert "reading 0 % · esc stops" in d.lines("choice")

@@ -9,8 +9,8 @@ import pytest
 from qmon.model.view import Figure
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
-from qmon.tui.modals.help import Help, all_bindings, help_lines
-from qmon.tui.modals.palette import Palette
+from qmon.tui.shared.help import Help, all_bindings, help_lines
+from qmon.tui.shared.palette import Palette
 from qmon.tui.themes import DARK, LIGHT, PLAIN
 from tests.tui.driving import dashboard
 from tests.tui.scripted import Scripted, view

@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.view import View
-from qmon.monitor.history import History
-from qmon.monitor.watch import open_poller
+from qmon.monitor.open import open_poller
+from qmon.monitor.state.target import TargetHistory
 from qmon.tui.app import QmonApp
 from qmon.tui.themes import DARK
 from qmon.tui.widgets.lines import Lines
@@ -68,7 +68,7 @@ async def answers_while_frozen(pilot: Pilot[None], server: EmbeddedServer) -> No
 async def test_a_server_that_hangs_dies_and_comes_back(own_server: EmbeddedServer) -> None:
     installed(own_server.url(), "status", "ring")
     poller = open_poller(target_of(own_server.url()), interval_s=0.5, budget=ROOMY)
-    history, views = History(), list[View]()
+    history, views = TargetHistory(), list[View]()
 
     def fold(snapshot: object) -> View:
         views.append(history.add(snapshot))  # type: ignore[arg-type]

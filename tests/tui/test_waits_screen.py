@@ -10,7 +10,7 @@ from qmon.model.operations import Kind
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
 from qmon.monitor.source import Focus
-from qmon.tui.modals.act import Act
+from qmon.tui.actions.dialog import ActionDialog
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice
@@ -131,10 +131,10 @@ async def test_the_queue_screen_says_who_keeps_its_dead_rows() -> None:
 
 async def test_e_ends_exactly_the_session_that_holds_the_horizon() -> None:
     script = Script()
-    async with dashboard(office=ScriptedOffice(script), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(script), read_only=False) as d:
         await d.give(waited_view())
         await d.press("3", "E")
-        await d.until(lambda: isinstance(d.app.screen, Act) and script.asked, "the plan")
+        await d.until(lambda: isinstance(d.app.screen, ActionDialog) and script.asked, "the plan")
         assert script.asked[-1][0] is Kind.END_BLOCKER
         assert script.asked[-1][-2:] == (61, SAMPLED_AT - 9_000)
 
@@ -144,11 +144,11 @@ async def test_e_ends_exactly_the_session_that_holds_the_horizon() -> None:
     [((NEXT,), "nobody holds the horizon for long"), ((PREPARED,), "prepared transaction pay-7731 is no session")],
 )
 async def test_why_nothing_can_be_ended(holders: tuple[object, ...], why: str) -> None:
-    async with dashboard(office=ScriptedOffice(), read_only=False) as d:
+    async with dashboard(runner=ScriptedOffice(), read_only=False) as d:
         await d.give(waited_view(holders))  # type: ignore[arg-type]  # holders of every kind
         await d.press("3", "E")
         await d.until(lambda: why in d.said(), "the reason")
-        assert not isinstance(d.app.screen, Act)
+        assert not isinstance(d.app.screen, ActionDialog)
 
 
 async def test_the_filter_keeps_waits_that_fit() -> None:

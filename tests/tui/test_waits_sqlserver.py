@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.counter_rates import CounterRates
-from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
+from qmon.model.rates.counters import CounterRates
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.view import Figure, View
-from qmon.tui.panels import counters, horizon
 from qmon.tui.spans import Line
+from qmon.tui.waits import counters, horizon
 from tests.tui.driving import dashboard
 from tests.tui.waited import NEXT, SLEEPER, counted, use, waited_view
 

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 
 from qmon.model.view import Figure
 from qmon.tui import text
-from qmon.tui.clean import clean, pad, shorten, width
-from qmon.tui.spans import Part, cut, fit, line_width, spread, wrap
+from qmon.tui.shared.sanitize import clean, pad, shorten, width
+from qmon.tui.spans import LinePart, cut, fit, line_width, spread, wrap
 
 
 @pytest.mark.parametrize(
@@ -102,17 +102,17 @@ def test_what_is_cut_ends_in_an_ellipsis() -> None:
 
 @given(st.lists(st.tuples(st.text(max_size=20), st.integers(0, 5)), max_size=8), st.integers(1, 100))
 def test_fitted_parts_never_overflow(parts: list[tuple[str, int]], cells: int) -> None:
-    line = fit([Part.of(clean(words), rank=rank) for words, rank in parts], cells)
+    line = fit([LinePart.of(clean(words), rank=rank) for words, rank in parts], cells)
     assert line_width(line) <= cells
 
 
 def test_the_greatest_rank_is_left_out_first() -> None:
-    parts = [Part.of("target"), Part.of("engine", rank=2), Part.of("live", rank=1)]
+    parts = [LinePart.of("target"), LinePart.of("engine", rank=2), LinePart.of("live", rank=1)]
     assert "".join(t for t, _ in fit(parts, 16)) == "target   live"
 
 
 def test_both_ends_of_a_line() -> None:
-    line = spread([Part.of("left")], [Part.of("right")], 20)
+    line = spread([LinePart.of("left")], [LinePart.of("right")], 20)
     assert "".join(t for t, _ in line) == "left           right"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.horizon_samples import HorizonSample
-from qmon.model.use import IndexUse, QueueUse
+from qmon.model.rates.usage import IndexUse, QueueUse
+from qmon.model.samples.horizon import HorizonSample
+from qmon.model.samples.waits import WaitSource
 from qmon.model.view import Figure, View
-from qmon.model.wait_samples import Source
-from qmon.model.waiting import Waiting, WaitRate
+from qmon.model.waits.waiting import Waiting, WaitRate
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 
 SLEEPER: Final = HorizonSample(
@@ -22,7 +22,7 @@ PREPARED: Final = replace(
 )
 
 
-def waiting(source: Source = Source.SAMPLED) -> Waiting:
+def waiting(source: WaitSource = WaitSource.SAMPLED) -> Waiting:
     """Commits that wait for the log, pages that are fought over, and what is benign."""
     rates = (
         WaitRate("LWLock", "WALWrite", 6.12, 0.612),
@@ -44,7 +44,9 @@ def counted() -> Waiting:
         WaitRate("wait", "LCK_M_RIn_X", 0.3, 0.05, 0.1, 3.1, 0.0),
     )
     latches = (WaitRate("latch", "ACCESS_METHODS_HOBT_VIRTUAL_ROOT", 0.4, 0.0, 91.0, 0.004),)
-    return Waiting(Source.COUNTED, 30.0, None, rates, latches, (WaitRate("wait", "LAZYWRITER_SLEEP", 1.0, 0.0, 1.0),))
+    return Waiting(
+        WaitSource.COUNTED, 30.0, None, rates, latches, (WaitRate("wait", "LAZYWRITER_SLEEP", 1.0, 0.0, 1.0),)
+    )
 
 
 def use(rows: float | None, dead: int = 5_361) -> QueueUse:

@@ -7,38 +7,28 @@ from dataclasses import fields
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import EngineName, Rows
 from qmon.engines.rows import records
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model import owners
-from qmon.model.facts import Column
-from qmon.operate import (
-    choosing,
-    operation,
-    operations,
-    place,
-    prepared,
-    preview,
-    purge,
-    rights,
-    stores,
-    table,
-    trash,
-    undo,
-)
-from qmon.operate.frozen import frozen, marks_for, read_marks, texts_for
+from qmon.model.layout.table_facts import Column
+from qmon.operate import table
+from qmon.operate.actions import purge, trash, undo, undo_tables
+from qmon.operate.plan import preview, rights, selection
+from qmon.operate.plan.row_set import frozen, marks_for, read_marks, texts_for
+from qmon.operate.run import operation, operations, prepared, table_identity
 from tests.tsql_rendered import LISTED, forms_of
 
 VERSION = (99, 0)
 RECORDS = {
-    "action/operate/structure": table.Column,
+    "action/operate/structure": table.TableColumn,
     "action/operate/obstacles": table.Obstacle,
     "action/operate/hidden": table.Obstacle,
-    "action/operate/facts": owners.Facts,
-    "action/operate/choose": choosing.Found,
-    "action/operate/choose_trash": choosing.Found,
-    "action/operate/choose_kept": choosing.Found,
+    "action/operate/facts": owners.OwnerFacts,
+    "action/operate/choose": selection.Matches,
+    "action/operate/choose_trash": selection.Matches,
+    "action/operate/choose_kept": selection.Matches,
     "action/operate/first": preview.First,
     "action/operate/first_data": preview._Data,
     "action/operate/rate": preview._Rate,
@@ -46,18 +36,18 @@ RECORDS = {
     "action/operate/lock": prepared._Locked,
     "action/operate/lock_trash": prepared._Locked,
     "action/operate/lock_kept": prepared._Locked,
-    "action/operate/stores": stores.Store,
-    "action/operate/add_store": stores._Added,
+    "action/operate/stores": undo_tables.Store,
+    "action/operate/add_store": undo_tables._Added,
     "action/operate/put_back": undo._Back,
     "action/operate/keys": table._KeyColumn,
-    "action/operate/place": place._Part,
+    "action/operate/place": table_identity._Part,
     "action/operate/first_kept": preview.First,
-    "action/operate/several": choosing._Done,
+    "action/operate/several": selection._Done,
     "action/operate/still_there": purge._Done,
     "action/operate/held": undo._Done,
     "action/operate/other_halves": undo._Half,
     "action/operate/choose_old": trash._Old,
-    "control/standing": operation.Standing,
+    "control/standing": operation.AuditAccess,
     "control/operations": operations.Recorded,
 }
 ALONE = {

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import EngineName
-from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.errors import BadInput
-from qmon.operate import holders, mending, ring_faults, sessions
+from qmon.operate.actions import requeue_sessions, ring_numbers, ring_scan, sessions
 
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
 ONLY_HERE = {
@@ -27,22 +27,22 @@ RECORDS: dict[str, Any] = {
     "sessions/cancel": sessions._Signalled,
     "sessions/terminate": sessions._Signalled,
     "sessions/kill": sessions._Signalled,
-    "sessions/holders": holders.Holder,
-    "sessions/held_rows": holders.HeldRow,
-    "sessions/held_rows_any": holders.HeldRow,
-    "sessions/held_locks": holders.HeldLock,
-    "sessions/seen_locks": holders.SeenLock,
-    "sessions/seen_locks_any": holders.SeenLock,
-    "repair/position": ring_faults._Position,
-    "repair/drawing": ring_faults.Drawing,
-    "repair/find_hole": ring_faults._Found,
-    "repair/find_orphan": ring_faults._Found,
-    "repair/find_orphan_of": ring_faults._Found,
-    "repair/fill_hole": mending._Became,
-    "repair/requeue_orphan": mending._Became,
-    "repair/requeue_orphan_of": mending._Became,
-    "repair/repair": mending._Repaired,
-    "repair/slot": mending._Slot,
+    "sessions/holders": requeue_sessions.Holder,
+    "sessions/held_rows": requeue_sessions.HeldRow,
+    "sessions/held_rows_any": requeue_sessions.HeldRow,
+    "sessions/held_locks": requeue_sessions.HeldLock,
+    "sessions/seen_locks": requeue_sessions.SeenLock,
+    "sessions/seen_locks_any": requeue_sessions.SeenLock,
+    "repair/position": ring_scan._Position,
+    "repair/drawing": ring_scan.Drawing,
+    "repair/find_hole": ring_scan._Found,
+    "repair/find_orphan": ring_scan._Found,
+    "repair/find_orphan_of": ring_scan._Found,
+    "repair/fill_hole": ring_numbers._Became,
+    "repair/requeue_orphan": ring_numbers._Became,
+    "repair/requeue_orphan_of": ring_numbers._Became,
+    "repair/repair": ring_numbers._Repaired,
+    "repair/slot": ring_numbers._Slot,
 }
 
 

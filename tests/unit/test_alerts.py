@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.errors import BadInput
-from qmon.model.alert_rules import FIGURES, AlertRule, Finding, find, matches, say
-from qmon.model.alerts import Alert, Key, Latch, Turn, alerts, changes, lost, observe
-from qmon.model.alerts_io import rules_from_list, rules_from_texts
+from qmon.model.alerts.alerts import Alert, AlertEvent, Key, Latch, alerts, changes, lost, observe
+from qmon.model.alerts.io import rules_from_list, rules_from_texts
+from qmon.model.alerts.rules import FIGURES, AlertRule, RuleResult, find, matches, say
 from qmon.model.report import queue_object
 from qmon.model.view import Figure, QueueView, Severity, Verdict, View
 from tests.tui.scripted import TAKEN_AT, figure, queue, view
@@ -176,11 +176,11 @@ def test_a_lost_target_is_an_alert_of_rules_for_verdicts_until_it_answers() -> N
 def test_changes_are_those_that_somebody_wants_to_hear_of() -> None:
     alert = Alert("r", "q", WARNING, 1.0, "depth 500", 500)
     worse = replace(alert, severity=CRITICAL)
-    assert [c.turn for c in changes((), (alert,))] == [Turn.RAISED]
+    assert [c.turn for c in changes((), (alert,))] == [AlertEvent.RAISED]
     assert changes((alert,), (replace(alert, words="depth 501", value=501),)) == ()
-    assert [c.turn for c in changes((alert,), (worse,))] == [Turn.WORSE]
-    assert [c.turn for c in changes((worse,), (alert,))] == [Turn.BETTER]
-    assert [(c.turn, c.alert) for c in changes((worse,), ())] == [(Turn.CLEARED, worse)]
+    assert [c.turn for c in changes((alert,), (worse,))] == [AlertEvent.WORSE]
+    assert [c.turn for c in changes((worse,), (alert,))] == [AlertEvent.BETTER]
+    assert [(c.turn, c.alert) for c in changes((worse,), ())] == [(AlertEvent.CLEARED, worse)]
 
 
 readings = st.lists(st.sampled_from([True, False, None]), min_size=1, max_size=40)
@@ -194,7 +194,7 @@ def test_a_latch_turns_only_on_readings_that_lasted(
     latch, known = Latch(), list[tuple[float, bool]]()
     for second, reading in enumerate(given_readings):
         before, now = latch.closed, float(second)
-        latch = latch.then(Finding(reading, "w"), now, hold, clear, patience_s=100.0)
+        latch = latch.then(RuleResult(reading, "w"), now, hold, clear, patience_s=100.0)
         if reading is not None:
             known.append((now, reading))
         wanted = hold if not before else clear
@@ -226,7 +226,7 @@ def test_changes_lead_from_what_was_to_what_is(
     before = {name: Alert("r", name, severity, 0.0, "") for name, severity in was}
     after = {name: Alert("r", name, severity, 0.0, "") for name, severity in now}
     for change in changes(before.values(), after.values()):
-        if change.turn is Turn.CLEARED:
+        if change.turn is AlertEvent.CLEARED:
             del before[change.alert.queue]
         else:
             before[change.alert.queue] = change.alert

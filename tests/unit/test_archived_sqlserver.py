@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.engines import queries
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
-from qmon.model.layout import Layout, TableName
-from qmon.pipeline.archived import Archive, Message, archive_of, read, session, survey
+from qmon.model.layout.layout import Layout, TableName
+from qmon.pipeline.messages.archive_reader import ArchiveTable, Message, archive_of, read, session, survey
 from tests.replayed import BIG, Driver, columns_of, connection, said, value
 from tests.tsql_types import Type
 
@@ -75,7 +75,7 @@ def test_its_columns_its_ends_and_who_writes() -> None:
 def test_messages_come_in_batches(known: bool) -> None:
     opened = connection(server := Server({}, messages=500, known=known), (16, 0))
     columns = COLUMNS if known else dict.fromkeys(COLUMNS, None) | {"message_id": "id"}
-    batches = list(read(opened, ENGINE, Archive("a]b", PARTS, 1, columns), [(1, BIG + 1)], payloads=True))
+    batches = list(read(opened, ENGINE, ArchiveTable("a]b", PARTS, 1, columns), [(1, BIG + 1)], payloads=True))
     assert [len(batch) for batch in batches] == [500]
     first = batches[0][0]
     assert isinstance(first, Message)

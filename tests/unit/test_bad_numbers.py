@@ -13,8 +13,8 @@ from qmon.cli import app
 from qmon.config.file import parse_config
 from qmon.errors import BadInput
 from qmon.model.duration import MAX_S, parse_duration
-from qmon.model.layout_json import from_json
-from qmon.recording.retention import parse_size
+from qmon.model.layout.json import from_json
+from qmon.recording.write.retention import parse_size
 from tests.cli.calling import call
 
 PATH: Final = Path("qmon.toml")

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmon.engines import queries
 from qmon.engines.secret import hide_passwords
-from qmon.model.blocking import Forest, Held, Key, Role, forest, pairs_of
-from qmon.model.graph import bits, cycles, reached
-from qmon.model.samples import BlockingSample
+from qmon.engines.sql import queries
+from qmon.model.samples.polled import BlockingSample
+from qmon.model.waits.blocking import Forest, Held, Key, Role, forest, pairs_of
+from qmon.model.waits.graph import bits, cycles, reached
 
 _ONE = BlockingSample(
     1, "", None, "", False, 0, 0, None, "", "", None, 1_780_000_000.0, "client backend", "active", 1.0, 60.0, "shop",

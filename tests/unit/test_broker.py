@@ -7,19 +7,19 @@ from dataclasses import replace
 import pytest
 
 from qmon.cli.figures import status_rows
-from qmon.engines.postgres import Postgres
-from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign, state
-from qmon.model.broker_samples import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
 from qmon.model.report import status_object
-from qmon.model.samples import ServerSample
+from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
+from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Figure, Severity
-from qmon.monitor.broker_probes import BrokerProbes
-from qmon.monitor.broker_track import BrokerTrack
-from qmon.monitor.history import History
-from qmon.monitor.jobs import Book
-from qmon.recording.codec import Codec
+from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.broker import BrokerProbes
+from qmon.monitor.state.broker import BrokerTrack
+from qmon.monitor.state.target import TargetHistory
+from qmon.recording.format.codec import Codec
 
 QUEUE = BrokerQueueSample(501, "dbo", "Orders]Q", 12, True, True, True, "[dbo].[handle]", 5, True, False)
 PLAIN = replace(QUEUE, activates=False, procedure="")
@@ -201,7 +201,7 @@ def asked(probes: BrokerProbes, now: float) -> list[str]:
 
 
 def test_it_is_read_every_ten_seconds_and_the_rest_only_where_there_are_queues() -> None:
-    probes = BrokerProbes(Book(SqlServer(), (16, 0)))
+    probes = BrokerProbes(StatementCache(SqlServer(), (16, 0)))
     rest = {("", "broker_monitors"): (IDLE,), ("", "broker_transmission"): (SENT,)}
     assert asked(probes, 0.0) == ["broker_queues"]
     assert probes.learn({("", "broker_queues"): ()}, 1000.0) is None
@@ -217,8 +217,8 @@ def test_it_is_read_every_ten_seconds_and_the_rest_only_where_there_are_queues()
 
 
 def test_other_engines_are_not_asked() -> None:
-    assert asked(BrokerProbes(Book(Postgres(), (18, 0))), 0.0) == []
-    (job,) = BrokerProbes(Book(SqlServer(), (AZURE, 0))).jobs(0.0)
+    assert asked(BrokerProbes(StatementCache(Postgres(), (18, 0))), 0.0) == []
+    (job,) = BrokerProbes(StatementCache(SqlServer(), (AZURE, 0))).jobs(0.0)
     assert "sys." not in job.bound.statement.text, "Azure SQL Database has no Service Broker"
 
 
@@ -227,23 +227,23 @@ def test_a_recording_and_the_report_hold_it() -> None:
     codec = Codec()
     read = codec.decode(Snapshot, codec.encode(poll))
     assert read.broker == poll.broker
-    told = status_object(History().add(read))["service_broker"]
+    told = status_object(TargetHistory().add(read))["service_broker"]
     assert told["read_seconds_ago"] == 1.0
     assert told["not_delivered"] == {"messages": 40.0, "verdict": None}
     assert [(q["name"], q["depth"], q["state"], q["tasks"]) for q in told["queues"]] == [
         ("dbo.Orders]Q", 12.0, "idle", 0), ("dbo.Orders]Q", 12.0, "no activation", None)
     ]  # fmt: skip
-    assert "service_broker" not in status_object(History().add(POLL))
+    assert "service_broker" not in status_object(TargetHistory().add(POLL))
 
 
 def test_the_status_in_text_has_a_row_for_each() -> None:
     sent = replace(SENT, status="No route.")
     broker = Broker(1000.0, (QUEUE, replace(PLAIN, queue_id=2, queue="Plain", depth=None)), (IDLE,), sent)
-    _, rows = status_rows(History().add(replace(POLL, broker=broker)))
+    _, rows = status_rows(TargetHistory().add(replace(POLL, broker=broker)))
     assert [(row[0], row[1], row[2], row[-1]) for row in rows] == [
         ("dbo.Orders]Q", "service_broker", "~12", "idle"),
         ("dbo.Plain", "service_broker", "–", "no activation"),
         ("sys.transmission_queue", "service_broker", "~40",
          "not sent: 40 messages sent and not delivered: No route. (//shop/billing); one for 4 m"),
     ]  # fmt: skip
-    assert status_rows(History().add(POLL))[1] == []
+    assert status_rows(TargetHistory().add(POLL))[1] == []

@@ -28,8 +28,8 @@ from qmon.config.write import queues_to_toml, target_to_toml
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput, PasswordNeeded, Unreachable
-from qmon.model.layout import Clients, Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.observer import Budget
+from qmon.model.budget import Budget
+from qmon.model.layout.layout import Clients, Layout, OwnerColumn, StateColumn, TableName
 from tests.strategies import layouts
 
 PATH = Path("some/qmon.toml")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qmon.cli.alerting import alerting_for
-from qmon.config.file import Telling, parse_config
+from qmon.config.file import AlertDelivery, parse_config
 from qmon.engines.base import Target
 from qmon.errors import BadInput
 
@@ -35,12 +35,12 @@ severity = "critical"
 def test_rules_and_how_they_are_told() -> None:
     config = parse_config(WHOLE, PATH)
     assert [rule.name for rule in config.alerts] == ["oldest (1)", "anything critical"]
-    assert config.telling == Telling(False, ("/usr/local/bin/page-me", "--team", "queues"), 5.0)
+    assert config.telling == AlertDelivery(False, ("/usr/local/bin/page-me", "--team", "queues"), 5.0)
 
 
 def test_without_any_nothing_is_watched_and_nothing_run() -> None:
     config = parse_config("", PATH)
-    assert (config.alerts, config.telling) == ((), Telling(True, (), 10.0))
+    assert (config.alerts, config.telling) == ((), AlertDelivery(True, (), 10.0))
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.counter_rates import rates_between
-from qmon.model.server_counters import ServerCounters
+from qmon.model.rates.counters import rates_between
+from qmon.model.samples.counters import ServerCounters
 from qmon.model.snapshot import Snapshot
-from qmon.monitor.history import History
+from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_history import poll
 
 BIG = 2**53 + 1
@@ -33,7 +33,7 @@ def test_no_rate_across_a_reset_or_of_no_time() -> None:
 
 
 def test_history_shows_them_from_the_second_poll_on() -> None:
-    history = History()
+    history = TargetHistory()
     assert history.add(polled(1, 1000.0, FIRST)).server.counters is None
     found = history.add(polled(2, 1002.0, LATER)).server.counters
     assert found is not None
@@ -44,7 +44,7 @@ def test_history_shows_them_from_the_second_poll_on() -> None:
 
 
 def test_they_are_rates_of_the_last_ten_seconds() -> None:
-    history = History()
+    history = TargetHistory()
     views = [history.add(polled(n, 1000.0 + 2 * n, replace(FIRST, batches=1_000 + n * n))) for n in range(1, 21)]
     found = views[-1].server.counters
     assert found is not None
@@ -53,6 +53,6 @@ def test_they_are_rates_of_the_last_ten_seconds() -> None:
 
 
 def test_another_engine_has_none() -> None:
-    history = History()
+    history = TargetHistory()
     history.add(poll(1, 1000.0))
     assert history.add(poll(2, 1002.0)).server.counters is None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.deadlock_samples import Circle, CircleSample
-from qmon.model.deadlocks import Deadlocks, circles_of
 from qmon.model.readings import TargetReadings
+from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts.deadlocking import DEADLOCKS
-from qmon.monitor.deadlock_track import DeadlockTrack
+from qmon.model.waits.deadlocks import Deadlocks, circles_of
+from qmon.monitor.state.deadlocks import DeadlockTrack
 from tests.unit.test_history import COUNTERS, FIFO, STATUS, fifo, poll
 from tests.unit.test_verdicts import FINE
 

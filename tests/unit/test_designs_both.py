@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Engine, EngineName, Query
-from qmon.engines.postgres import Postgres
-from qmon.engines.sqlserver import SqlServer
-from qmon.engines.sqltext import Slot, scan
-from qmon.model.designs import TRAITS
-from qmon.operate import naming
-from qmon.operate.install import available, numbers
-from qmon.operate.shapes import SHAPES, layout_of
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sql import queries
+from qmon.engines.sql.text import Placeholder, scan
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.designs import TRAITS
+from qmon.operate.install import object_names
+from qmon.operate.install.design_layouts import SHAPES, layout_of
+from qmon.operate.install.install import available, numbers
 
 ENGINES: dict[EngineName, Engine] = {"postgres": Postgres(), "sqlserver": SqlServer()}
 VERSIONS: dict[EngineName, tuple[int, ...]] = {"postgres": (14, 18), "sqlserver": (10, 11, 12, 13, 14, 15, 16, 17)}
@@ -32,18 +32,18 @@ def files(engine: EngineName, design: str, major: int) -> tuple[Query, ...]:
 
 
 def rendered(engine: EngineName, query: Query, schema: str, queue: str) -> str:
-    names = naming.names(query, schema, queue, numbers(64, 3))
+    names = object_names.names(query, schema, queue, numbers(64, 3))
     return queries.render(query, names, ENGINES[engine]).text
 
 
 def layout(engine: EngineName, design: str) -> object:
-    objects = naming.slots(queries.design_files(engine, design, NEWEST[engine]))
+    objects = object_names.slots(queries.design_files(engine, design, NEWEST[engine]))
     subscribers = 3 if design == "ring_subscribers" else 0
     return layout_of(
         design,
         "s",
         "q",
-        objects=(*objects, *naming.subscriber_sequences(subscribers)),
+        objects=(*objects, *object_names.subscriber_sequences(subscribers)),
         size=64,
         subscribers=subscribers,
         timeout_s=300,
@@ -52,7 +52,7 @@ def layout(engine: EngineName, design: str) -> object:
 
 
 def verbs(engine: EngineName, design: str) -> set[str]:
-    objects = naming.slots(queries.design_files(engine, design, NEWEST[engine]))
+    objects = object_names.slots(queries.design_files(engine, design, NEWEST[engine]))
     found = layout_of(
         design, "s", "q", objects=objects, size=64, subscribers=1, timeout_s=300, owner_held_while_working=False
     )
@@ -131,8 +131,8 @@ def test_any_name_stays_a_name(engine: EngineName, major: int, design: str, queu
 
 
 def bare(engine: EngineName, query: Query, text: str, schema: str, queue: str) -> str:
-    names = naming.names(query, schema, queue, numbers(64, 3))
-    for slot in sorted(query.names - naming.NUMBERS, key=len, reverse=True):
+    names = object_names.names(query, schema, queue, numbers(64, 3))
+    for slot in sorted(query.names - object_names.NUMBERS, key=len, reverse=True):
         parts = names[slot]
         assert isinstance(parts, str | tuple)
         quoted = ENGINES[engine].quote((parts,) if isinstance(parts, str) else parts)
@@ -145,8 +145,8 @@ def bare(engine: EngineName, query: Query, text: str, schema: str, queue: str) -
     ("engine", "major"), [(engine, major) for engine in ENGINES for major in VERSIONS[engine]], ids=str
 )
 def test_what_is_installed_is_uninstalled(engine: EngineName, major: int, design: str) -> None:
-    made = set(naming.slots(queries.design_files(engine, design, (major, 0))))
-    gone = set(naming.slots(queries.uninstall_files(engine, design, (major, 0))))
+    made = set(object_names.slots(queries.design_files(engine, design, (major, 0))))
+    gone = set(object_names.slots(queries.uninstall_files(engine, design, (major, 0))))
     # Indexes, keys and owned sequences go with their table.
     own = {slot for slot in made if slot.endswith(("index", "key"))}
     if engine == "postgres":
@@ -268,7 +268,7 @@ def test_texts_of_both_engines_are_read_to_the_end() -> None:
             for query in files(engine, design, NEWEST[engine][0]):
                 text = rendered(engine, query, "a].b", HOSTILE[0])
                 # Names in brackets or quotes and in literals: no placeholder is left, no quote is open.
-                assert not [piece for piece in scan(text, other.name, query.path) if isinstance(piece, Slot)]
+                assert not [piece for piece in scan(text, other.name, query.path) if isinstance(piece, Placeholder)]
 
 
 @pytest.mark.parametrize("engine", queries.ENGINES)

@@ -6,15 +6,24 @@ from dataclasses import fields
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import EngineName
 from qmon.engines.odbc import COUNT
-from qmon.monitor.catalog import Activity, ColumnRow, IndexRow, ReferenceRow, RoleRow, SequenceRow, TableRow, ValuesRow
-from qmon.monitor.discovery import SlotsRow
-from qmon.monitor.registry import RegistryRow, RegistryState
-from qmon.monitor.values import ValueRow
-from qmon.operate import setup
-from qmon.pipeline import archived
+from qmon.engines.sql import queries
+from qmon.monitor.catalog.catalog import (
+    Activity,
+    ColumnRow,
+    IndexRow,
+    ReferenceRow,
+    RoleRow,
+    SequenceRow,
+    TableRow,
+    ValuesRow,
+)
+from qmon.monitor.catalog.discovery import SlotsRow
+from qmon.monitor.catalog.registry import RegistryRow, RegistryState
+from qmon.monitor.catalog.state_values import ValueRow
+from qmon.operate.install import roles
+from qmon.pipeline.messages import archive_reader
 
 NEWEST = {"postgres": (99, 0), "sqlserver": (99, 0)}
 RECORDS = {
@@ -30,13 +39,13 @@ RECORDS = {
     "catalog/peek_index": ValueRow,
     "catalog/peek_few": ValueRow,
     "catalog/ring_slots": SlotsRow,
-    "catalog/archive_columns": archived.ColumnRow,
-    "catalog/archive_ends": archived.EndsRow,
-    "catalog/archive_writers": archived.WriterRow,
-    "catalog/archive_messages": archived.Message,
-    "catalog/setup": setup._Present,
-    "catalog/setup_objects": setup._Object,
-    "catalog/setup_right": setup._Right,
+    "catalog/archive_columns": archive_reader.ArchiveColumnRow,
+    "catalog/archive_ends": archive_reader.EndsRow,
+    "catalog/archive_writers": archive_reader.WriterRow,
+    "catalog/archive_messages": archive_reader.Message,
+    "catalog/setup": roles._Present,
+    "catalog/setup_objects": roles._Object,
+    "catalog/setup_right": roles._Right,
     "control/registry": RegistryRow,
 }
 

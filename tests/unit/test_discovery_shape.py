@@ -6,27 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.designs import TRAITS
-from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.monitor.catalog import Activity, ColumnRow, Details, Index, TableRow, ValuesRow
-from qmon.monitor.complete import complete
-from qmon.monitor.predicate import condition
-from qmon.monitor.seeks import table_facts
-from qmon.monitor.shape import measure
-from qmon.monitor.values import Known, known_values, state_column, states
-from qmon.monitor.wellknown import pick, plain, sounds_like_a_queue, state_of, words
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.monitor.catalog.access_paths import table_facts
+from qmon.monitor.catalog.catalog import Activity, ColumnRow, Index, TableDetails, TableRow, ValuesRow
+from qmon.monitor.catalog.column_names import pick, plain, sounds_like_a_queue, state_of, words
+from qmon.monitor.catalog.complete_layout import complete
+from qmon.monitor.catalog.predicate import condition
+from qmon.monitor.catalog.shape import measure
+from qmon.monitor.catalog.state_values import Known, known_values, state_column, states
 
 
-def table(name: str, *columns: str, indexes: tuple[Index, ...] = (), values: tuple[ValuesRow, ...] = ()) -> Details:
+def table(
+    name: str, *columns: str, indexes: tuple[Index, ...] = (), values: tuple[ValuesRow, ...] = ()
+) -> TableDetails:
     """A table of columns written as ``Name type``, with ``!`` for an identity."""
     rows = []
     for column in columns:
         spelled, kind = column.rstrip("!").split(" ", 1)
         rows.append(ColumnRow(1, spelled, kind, True, None, None, None, column.endswith("!")))
-    return Details(TableRow(1, "dbo", name, True, True, 100, 1), tuple(rows), indexes, values)
+    return TableDetails(TableRow(1, "dbo", name, True, True, 100, 1), tuple(rows), indexes, values)
 
 
-def look(details: Details) -> float:
+def look(details: TableDetails) -> float:
     state = state_column(details, "status")
     known = known_values(details, state[0].column_name) if state else Known()
     return measure(details, state, known).score
@@ -45,7 +47,7 @@ QUEUES = [
 
 
 @pytest.mark.parametrize("details", QUEUES, ids=lambda details: details.table.table_name)
-def test_queues_of_sql_server_are_told(details: Details) -> None:
+def test_queues_of_sql_server_are_told(details: TableDetails) -> None:
     assert look(details) >= 0.6
 
 
@@ -59,7 +61,7 @@ ORDINARY = [
 
 
 @pytest.mark.parametrize("details", ORDINARY, ids=lambda details: details.table.table_name)
-def test_ordinary_tables_are_not(details: Details) -> None:
+def test_ordinary_tables_are_not(details: TableDetails) -> None:
     assert look(details) < 0.6
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.clue_samples import Clues
+from qmon.model.samples.messages import MessageDiagnostics
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import Figure
-from qmon.monitor.evidence import Evidence
+from qmon.monitor.state.evidence import QueueDiagnosis
 from tests.unit.test_verdicts_mishaps import LAYOUT, POLL, client, owner
 
 DONE = Figure.unknown("nothing is done")
 FULL = replace(POLL, clients=(client(61, 1.0),))
-READ = QueueSamples(LAYOUT, clues=Clues(owners=(owner("7", "dead", 5.0),)))
+READ = QueueSamples(LAYOUT, clues=MessageDiagnostics(owners=(owner("7", "dead", 5.0),)))
 LEFT = QueueSamples(LAYOUT, left_out=("owners",))
 
 
 def test_what_was_left_out_is_what_it_was_and_who_is_connected_for_half_a_minute() -> None:
-    evidence = Evidence()
+    evidence = QueueDiagnosis()
     first = evidence.add(FULL, READ, DONE)
     assert first.owners is not None
     assert first.poppers is not None

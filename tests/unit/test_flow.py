@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.committed import Shares, committed, shares_of
-from qmon.model.flow import pops_in_transaction, ring_flow, ring_ready, table_flow
-from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.model.samples import CounterSample, RingSample
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.rates.committed_rows import Shares, committed, shares_of
+from qmon.model.rates.flow import pops_in_transaction, ring_flow, ring_ready, table_flow
+from qmon.model.samples.polled import CounterSample, RingSample
 
 T = TableName("public", "t")
 FIFO = Layout("q", "fifo", T, id="id")

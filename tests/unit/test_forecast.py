@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from qmon.model.drift import drift_of
-from qmon.model.flow import Flow
-from qmon.model.forecast import SIGMAS, forecast
+from qmon.model.rates.flow import Flow
+from qmon.model.rates.forecast import SIGMAS, forecast
+from qmon.model.rates.net_rate import drift_of
 from qmon.model.view import Trend
 
 Ticks = list[tuple[float, Flow]]

@@ -9,22 +9,22 @@ from typing import Final
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Connection, Session
-from qmon.engines.postgres import Postgres
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import QueryFailed
-from qmon.model.facts import TableFacts
-from qmon.model.flow import Flow
-from qmon.model.fragment_samples import Fragmentation
-from qmon.model.layout import Layout, TableName
-from qmon.model.use_samples import UseSample
-from qmon.monitor.fragments import EVERY_S, FIRST_S, Fragments
-from qmon.monitor.jobs import Book
-from qmon.monitor.queue_probes import Spec
-from qmon.monitor.slow import Slow
-from qmon.monitor.use_track import UseTrack
-from qmon.tui.panels import use as panel
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.rates.flow import Flow
+from qmon.model.samples.fragmentation import Fragmentation
+from qmon.model.samples.usage import UseSample
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
+from qmon.monitor.poll.queue_probes import Spec
+from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.state.usage import UseTrack
+from qmon.tui.waits import usage as panel
 from tests.replayed import BIG, Driver, connection
 from tests.tsql_types import Type
 from tests.tui.scripted import view
@@ -50,15 +50,15 @@ class Tables:
         return [(1000.0 + self.reads, BIG, 0.25 * self.reads)]
 
 
-def at_driver(tables: Tables, refused: frozenset[str] = frozenset()) -> tuple[Driver, Connection, Book]:
+def at_driver(tables: Tables, refused: frozenset[str] = frozenset()) -> tuple[Driver, Connection, StatementCache]:
     driver = Driver(tables, refused)
     at = connection(driver, (16, 0))
-    return driver, at, Book(SqlServer(), at.version)
+    return driver, at, StatementCache(SqlServer(), at.version)
 
 
 def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
     driver, at, book = at_driver(Tables())
-    fragments = Fragments(SqlServer())
+    fragments = FragmentationReader(SqlServer())
     assert fragments.able
     fragments.read(at, book, SPEC)
     assert driver.asked == ["probe/trees", "probe/fragmentation"]
@@ -80,7 +80,7 @@ def test_a_heap_is_never_read_and_a_queue_that_is_gone_is_forgotten() -> None:
     tables = Tables()
     tables.sizes = {0: 10}
     driver, at, book = at_driver(tables)
-    fragments = Fragments(SqlServer())
+    fragments = FragmentationReader(SqlServer())
     fragments.read(at, book, SPEC)
     fragments.read(at, book, SPEC)
     assert "probe/fragmentation" not in driver.asked
@@ -93,7 +93,7 @@ def test_a_readable_secondary_has_nothing_to_read() -> None:
     tables = Tables()
     tables.sizes = {}
     driver, at, book = at_driver(tables)
-    fragments = Fragments(SqlServer())
+    fragments = FragmentationReader(SqlServer())
     fragments.read(at, book, SPEC)
     assert driver.asked == ["probe/trees"]
     assert fragments.known() == ()
@@ -111,7 +111,7 @@ def test_the_statement_names_one_table_and_one_index_and_reads_no_leaf() -> None
     assert [file.name for file in named] == ["probe/fragmentation"]
 
 
-class Watched(Slow):
+class Watched(ExactCounts):
     """The slow readings, one step at a time and on a clock that is set; no thread is started."""
 
     def __init__(self, tables: Tables, refused: frozenset[str] = frozenset()) -> None:
@@ -162,7 +162,7 @@ def test_another_engine_is_not_asked() -> None:
     def never(session: Session) -> Connection:
         raise AssertionError(session)
 
-    slow = Slow(Postgres(), never)
+    slow = ExactCounts(Postgres(), never)
     slow.use([SPEC])
     assert {kind for _, kind in slow._tasks} == {"head", "count"}
     assert slow.fragments() == ()

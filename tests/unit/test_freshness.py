@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmon.model.layout import Layout, Ring, StateColumn, TableName
-from qmon.model.observer import Observing
-from qmon.model.samples import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
+from qmon.model.budget import Observing
+from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.samples.polled import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import Figure, View
-from qmon.monitor.history import History
+from qmon.monitor.state.target import TargetHistory
 
 T = TableName("public", "t")
 FIFO = Layout("fifo", "fifo", T, id="id")
@@ -104,7 +104,7 @@ def within(figure: Figure, rates: list[float]) -> bool:
 @settings(max_examples=150)
 @given(STEPS)
 def test_no_rate_spans_a_break(steps: list[Step]) -> None:
-    world, history = World(), History()
+    world, history = World(), TargetHistory()
     pushes: dict[str, list[float]] = {"fifo": [], "ring": []}
     pops: dict[str, list[float]] = {"fifo": [], "ring": []}
     commits: list[float] = []
@@ -140,7 +140,7 @@ def broken(view: View) -> None:
 @settings(max_examples=100)
 @given(STEPS)
 def test_what_was_left_out_is_as_old_as_its_reading(steps: list[Step]) -> None:
-    world, history = World(), History()
+    world, history = World(), TargetHistory()
     read_at: dict[str, float] = {}
     for step in steps:
         view = history.add(world.poll(step))
@@ -173,7 +173,7 @@ DEEP = st.lists(
 
 @given(DEEP)
 def test_a_ring_that_grows_too_deep_to_look_at_whole_keeps_its_depth_while_it_is_left_out(steps: list[Step]) -> None:
-    world, history = World(), History()
+    world, history = World(), TargetHistory()
     read: float | None = None
     for step in steps:
         snapshot = world.poll(step)
@@ -189,7 +189,7 @@ def test_a_ring_that_grows_too_deep_to_look_at_whole_keeps_its_depth_while_it_is
 
 
 def test_a_ring_whose_sweep_is_left_out_has_rates_and_one_whose_sweep_fails_has_a_depth() -> None:
-    history, views, at = History(), list[View](), 100.0
+    history, views, at = TargetHistory(), list[View](), 100.0
     for number in range(4):
         ring = RingSample(280 * number, 190 * number, 0, 0, 0, 0, None)
         sample = QueueSamples(RING, ring=ring, head_limit=1_000, left_out=("ring_sweep",))

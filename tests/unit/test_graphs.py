@@ -8,15 +8,15 @@ from dataclasses import fields
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.engines.postgres import Postgres
-from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.errors import QueryFailed
-from qmon.model.deadlock_samples import Circle, ReportSample
-from qmon.monitor.collector import Collector
-from qmon.monitor.graphs import Graphs
-from qmon.monitor.jobs import Book
-from qmon.monitor.resolve import Resolved
-from qmon.monitor.slow import Slow
+from qmon.model.samples.deadlocks import Circle, ReportSample
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.collector import Collector
+from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.deadlocks import DeadlockReports
 from qmon.monitor.source import Focus
 from tests.replayed import Driver, connection, full, said
 from tests.tsql_types import Type
@@ -59,15 +59,15 @@ class Server:
         return full(name, columns, poll)
 
 
-def at_server(version: int = 16) -> tuple[Server, Connection, Book]:
+def at_server(version: int = 16) -> tuple[Server, Connection, StatementCache]:
     server = Server()
     at = connection(server.driver, (version, 0))
-    return server, at, Book(SqlServer(), at.version)
+    return server, at, StatementCache(SqlServer(), at.version)
 
 
-def risen() -> Graphs:
+def risen() -> DeadlockReports:
     """The count has risen after the first poll, at 1,000 by the server's clock."""
-    graphs = Graphs(SqlServer())
+    graphs = DeadlockReports(SqlServer())
     graphs.learn(3, 0.0, 1000.0)
     graphs.learn(4, 1.0, 1001.0)
     return graphs
@@ -78,7 +78,7 @@ def sessions(circles: Sequence[Circle]) -> list[list[int]]:
 
 
 def test_nothing_is_asked_while_the_count_stands_still() -> None:
-    graphs = Graphs(SqlServer())
+    graphs = DeadlockReports(SqlServer())
     for poll in range(5):
         assert graphs.learn(3, float(poll), 1000.0 + poll) == ()
         assert not graphs.wanted(float(poll))
@@ -172,7 +172,7 @@ def test_azure_names_the_file_of_a_session_of_the_database() -> None:
 
 
 def test_a_server_without_such_reports_has_none() -> None:
-    assert not Graphs(Postgres()).able
+    assert not DeadlockReports(Postgres()).able
 
 
 def test_reports_are_read_beside_the_poll_and_reach_the_next_one() -> None:
@@ -183,7 +183,7 @@ def test_reports_are_read_beside_the_poll_and_reach_the_next_one() -> None:
         assert session.purpose == "count"
         return connection(beside.driver, (16, 0))
 
-    slow = Slow(SqlServer(), connect, lambda: now[0])
+    slow = ExactCounts(SqlServer(), connect, lambda: now[0])
     collector = Collector("shop", SqlServer(), connection(polled.driver, (16, 0)), slow, lambda: now[0])
     slow.use(collector.use(Resolved((FIFO,), {FIFO.queue: TABLE})))
     beside.reports = [{**PAIR, "at": 1.75e9 + 3.0}, {**BACK, "at": 1.75e9 + 3.0}]

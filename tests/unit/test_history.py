@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.counts import TableCount
-from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.report import status_object
-from qmon.model.samples import (
+from qmon.model.samples.polled import (
     CounterSample,
     HeadSample,
     HeldSample,
@@ -19,7 +19,7 @@ from qmon.model.samples import (
     WriterSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.monitor.history import History
+from qmon.monitor.state.target import TargetHistory
 
 T = TableName("public", "t")
 FIFO = Layout("f", "fifo", T, id="id")
@@ -60,7 +60,7 @@ def fifo(counters: CounterSample, counted: int = 5, limit: int = 1001, **more: o
 
 
 def test_first_poll_shows_depth_and_no_rate() -> None:
-    view = History().add(poll(1, 1000.0, fifo(COUNTERS)))
+    view = TargetHistory().add(poll(1, 1000.0, fifo(COUNTERS)))
     queue = view.queues[0]
     assert (queue.ready.value, queue.push_rate.value) == (5, None)
     assert queue.push_rate.reason == "rates follow with the second poll"
@@ -69,7 +69,7 @@ def test_first_poll_shows_depth_and_no_rate() -> None:
 
 
 def test_second_poll_gives_rates_of_committed_messages() -> None:
-    history = History()
+    history = TargetHistory()
     history.add(poll(1, 1000.0, fifo(COUNTERS)))
     queue = history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 20, 10)))).queues[0]
     assert (queue.push_rate.value, queue.pop_rate.value, queue.window_s) == (10, 5, 2)
@@ -79,14 +79,14 @@ def test_second_poll_gives_rates_of_committed_messages() -> None:
 def test_a_server_that_does_not_say_when_it_started_may_be_another_one_over_another_connection(
     started_at: float, rate: float | None
 ) -> None:
-    history = History()
+    history = TargetHistory()
     history.add(poll(1, 1000.0, fifo(COUNTERS), started_at=started_at))
     now = replace(poll(2, 1002.0, fifo(moved(COUNTERS, 20, 10)), started_at=started_at), first=True)
     assert history.add(now).queues[0].push_rate.value == rate
 
 
 def test_a_restart_begins_anew_and_never_shows_an_absurd_rate() -> None:
-    history = History()
+    history = TargetHistory()
     history.add(poll(1, 1000.0, fifo(moved(COUNTERS, 10_000, 9_000))))
     history.add(poll(2, 1002.0, fifo(moved(COUNTERS, 10_100, 9_100))))
     queue = history.add(poll(3, 1004.0, fifo(COUNTERS), started_at=1003.0)).queues[0]
@@ -96,14 +96,14 @@ def test_a_restart_begins_anew_and_never_shows_an_absurd_rate() -> None:
 
 
 def test_a_gap_breaks_the_rates() -> None:
-    history = History()
+    history = TargetHistory()
     history.add(poll(1, 1000.0, fifo(COUNTERS)))
     queue = history.add(poll(2, 1030.0, fifo(moved(COUNTERS, 300, 300)))).queues[0]
     assert queue.push_rate.value is None
 
 
 def test_beyond_the_limit_the_depth_is_a_lower_bound_until_a_count_arrives() -> None:
-    history = History()
+    history = TargetHistory()
     queue = history.add(poll(1, 1000.0, fifo(COUNTERS, counted=1001))).queues[0]
     assert (queue.ready.value, queue.ready.at_least) == (1001, True)
     count = TableCount(1001.0, 0.0, 60.0, 1, 5000)
@@ -118,7 +118,7 @@ def test_rows_held_by_an_open_transaction_are_in_progress_and_not_ready() -> Non
         poll(1, 1000.0, fifo(COUNTERS, counted=10, held=held)),
         writers=(WriterSample("900", 55, 400.0, "idle in transaction", "app"),),
     )
-    queue = History().add(snapshot).queues[0]
+    queue = TargetHistory().add(snapshot).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.stuck.value) == (7, 3, 3)
     assert queue.verdict.code == "stuck in progress"
 
@@ -132,7 +132,7 @@ def test_rows_held_from_a_savepoint_are_as_old_as_the_youngest_transaction_they_
             WriterSample("906", 57, 1.0, "active", "app"),
         ),
     )
-    queue = History().add(snapshot).queues[0]
+    queue = TargetHistory().add(snapshot).queues[0]
     assert (queue.in_progress.value, queue.stuck.value) == (4, 0)
 
 
@@ -140,13 +140,13 @@ def test_status_queue_counts_in_progress_and_stuck() -> None:
     samples = QueueSamples(
         STATUS, counters=COUNTERS, head=HeadSample("1", 9.0, 31), head_limit=1001, progress=ProgressSample(12, 7, 840.0)
     )
-    queue = History().add(poll(1, 1000.0, samples)).queues[0]
+    queue = TargetHistory().add(poll(1, 1000.0, samples)).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.stuck.value, queue.oldest.value) == (31, 12, 7, 9.0)
 
 
 def test_ring_figures() -> None:
     ring = RingSample(150, 70, 4, 4, 0, 2, 3.0)
-    queue = History().add(poll(1, 1000.0, QueueSamples(RING, ring=ring))).queues[0]
+    queue = TargetHistory().add(poll(1, 1000.0, QueueSamples(RING, ring=ring))).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.gap.value) == (76, 2, 80)
     assert queue.fill.value == 0.78
     assert queue.gap_kind == "gap"
@@ -156,7 +156,7 @@ def test_what_is_unknown_is_null_with_its_reason_in_the_report() -> None:
     samples = QueueSamples(FIFO, unknown={"ready": "no index leads to the oldest message", "rates": "no permission"})
     failure = ProbeFailure("head", "permission denied", "f", "GRANT SELECT ON t TO m")
     snapshot = replace(poll(1, 1000.0, samples), failures=(failure, ProbeFailure("waits", "not allowed")))
-    report = status_object(History().add(snapshot))
+    report = status_object(TargetHistory().add(snapshot))
     queue = report["queues"][0]
     assert queue["ready"] is None
     assert queue["unknown"]["ready"] == "no index leads to the oldest message"
@@ -170,7 +170,7 @@ def test_what_is_unknown_is_null_with_its_reason_in_the_report() -> None:
 
 
 def test_a_queue_that_goes_away_is_forgotten() -> None:
-    history = History()
+    history = TargetHistory()
     history.add(poll(1, 1000.0, fifo(COUNTERS)))
     assert history.add(poll(2, 1002.0)).queues == ()
     queue = history.add(poll(3, 1004.0, fifo(moved(COUNTERS, 50, 0)))).queues[0]

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Rows
 from qmon.engines.rows import records
-from qmon.model.layout import Layout, TableName
-from qmon.operate.holders import _SEEN, _taken
+from qmon.engines.sql import queries
+from qmon.model.layout.layout import Layout, TableName
+from qmon.operate.actions.requeue_sessions import _SEEN, _taken
 from qmon.operate.sql import Sql
 
 LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")

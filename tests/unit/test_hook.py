@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from qmon.monitor.hook import Hook
+from qmon.monitor.alert_command import AlertCommand
 from tests.facts import wait_until
 
 KEEP: Final = (
@@ -27,7 +27,7 @@ def keeping(place: Path, *more: str) -> tuple[str, ...]:
 
 def test_it_gets_each_event_in_order_as_a_line_of_json(tmp_path: Path) -> None:
     said = tmp_path / "said"
-    hook = Hook(keeping(said), 20.0)
+    hook = AlertCommand(keeping(said), 20.0)
     for number in range(5):
         hook.tell({"number": number, "words": "請求書; $(rm -rf /) `x` \n"})
     hook.close(30.0)
@@ -41,7 +41,7 @@ def test_it_is_run_without_a_shell_and_without_passwords(tmp_path: Path, monkeyp
     for name in ("QMON_PASSWORD", "QMON_PASSWORD_ORDERS_PROD", "PGPASSWORD"):
         monkeypatch.setenv(name, "s3cretword")
     monkeypatch.setenv("PAGER_TOKEN", "its own")
-    hook = Hook(keeping(said, "with its environment"), 20.0)
+    hook = AlertCommand(keeping(said, "with its environment"), 20.0)
     hook.tell({})
     hook.close(30.0)
     text = said.read_text()
@@ -61,7 +61,7 @@ def test_it_is_run_without_a_shell_and_without_passwords(tmp_path: Path, monkeyp
 )
 def test_a_failure_is_told_once(command: tuple[str, ...], words: str) -> None:
     told: list[str] = []
-    hook = Hook(command, 20.0)
+    hook = AlertCommand(command, 20.0)
     hook.on_failure = told.append
     for _ in range(3):
         hook.tell({})
@@ -72,7 +72,7 @@ def test_a_failure_is_told_once(command: tuple[str, ...], words: str) -> None:
 def test_a_failure_is_told_again_after_it_worked(tmp_path: Path) -> None:
     told: list[str] = []
     program = tmp_path / "page-me"
-    hook = Hook((str(program),), 20.0)
+    hook = AlertCommand((str(program),), 20.0)
     hook.on_failure = told.append
     hook.tell({})
     wait_until(lambda: len(told) == 1, what="the first failure")
@@ -89,7 +89,7 @@ def test_a_failure_is_told_again_after_it_worked(tmp_path: Path) -> None:
 def test_what_takes_too_long_is_killed_with_its_children_and_holds_up_nobody(tmp_path: Path) -> None:
     told: list[str] = []
     child = tmp_path / "child"
-    hook = Hook(("/bin/sh", "-c", f"sleep 600 & echo $! > '{child}'; wait"), 1.5)
+    hook = AlertCommand(("/bin/sh", "-c", f"sleep 600 & echo $! > '{child}'; wait"), 1.5)
     hook.on_failure = told.append
     hook.tell({})
     assert told == [], "telling returns before the program ends"
@@ -110,7 +110,7 @@ def _is_zombie(pid: int) -> bool:
 def test_events_that_it_cannot_keep_up_with_are_dropped_and_that_is_said(tmp_path: Path) -> None:
     told, gate = list[str](), tmp_path / "gate"
     os.mkfifo(gate)
-    hook = Hook(("/bin/sh", "-c", f"read line < {gate}"), 60.0)
+    hook = AlertCommand(("/bin/sh", "-c", f"read line < {gate}"), 60.0)
     hook.on_failure = told.append
     for number in range(300):
         hook.tell({"number": number})

@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.holders import culprit, next_one, since, who
-from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
+from qmon.model.rates.usage import QueueUse, work_between
 from qmon.model.readings import QueueReadings, TargetReadings
 from qmon.model.report import status_object
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.usage import UseSample
+from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import Snapshot
-from qmon.model.use import QueueUse, work_between
-from qmon.model.use_samples import UseSample
 from qmon.model.verdicts.horizon import HORIZON
 from qmon.model.verdicts.logbound import LOG
 from qmon.model.view import Figure, QueueView
-from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
-from qmon.model.waiting import Waiting, WaitRate
-from qmon.monitor.history import History
+from qmon.model.waits.horizon_holders import culprit, next_one, since, who
+from qmon.model.waits.waiting import Waiting, WaitRate
+from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_history import COUNTERS, fifo, moved, poll
 from tests.unit.test_verdicts import FINE
 
@@ -100,7 +100,9 @@ def test_what_we_read_ourselves_is_left_out_and_a_reset_gives_nothing() -> None:
     assert work_between(now, INDEX) is None
 
 
-def fold(history: History, n: int, popped: int, read: int, *, held_s: float | None = None, gap: float = 0) -> QueueView:
+def fold(
+    history: TargetHistory, n: int, popped: int, read: int, *, held_s: float | None = None, gap: float = 0
+) -> QueueView:
     """One poll, two seconds after the one before, with so many popped and read so far."""
     uses = (replace(TABLE, ghosts=popped), replace(INDEX, rows_read=1000 + read, bytes=8192 * n))
     holder = () if held_s is None else (replace(HOLDER, held_s=held_s),)
@@ -109,7 +111,7 @@ def fold(history: History, n: int, popped: int, read: int, *, held_s: float | No
 
 
 def test_rows_touched_per_pop_over_polls_with_what_it_was_before_the_holder() -> None:
-    history = History()
+    history = TargetHistory()
     first = fold(history, 0, 0, 0)
     assert first.use is not None
     assert first.use.rows_per_pop.value is None
@@ -132,7 +134,7 @@ def test_rows_touched_per_pop_over_polls_with_what_it_was_before_the_holder() ->
 
 
 WAITING = Waiting(
-    Source.SAMPLED, 4.0, 16, (WaitRate("LWLock", "WALWrite", 3.0, 0.75), WaitRate("IO", "WalSync", 0.8, 0.2),
+    WaitSource.SAMPLED, 4.0, 16, (WaitRate("LWLock", "WALWrite", 3.0, 0.75), WaitRate("IO", "WalSync", 0.8, 0.2),
                               WaitRate("", "", 0.2, 0.05)),
 )  # fmt: skip
 
@@ -168,17 +170,17 @@ def test_one_commit_a_message_is_bound_by_the_log_however_quick_the_disk_is() ->
 
 
 def test_where_the_server_counts_its_own_figure_is_told() -> None:
-    counted = Waiting(Source.COUNTED, 4.0, None, (WaitRate("wait", "WRITELOG", 2.0, 1.0, 40.0, 0.05),))
+    counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "WRITELOG", 2.0, 1.0, 40.0, 0.05),))
     assert log(counted, None) == "2.0 of 2.0 sessions at work wait for the log (WRITELOG): 50 ms a commit"
 
 
 def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
-    history = History()
+    history = TargetHistory()
     views = []
     for n in range(3):
         queue = fifo(moved(COUNTERS, 100 * n + 5, 100 * n))
         uses = (replace(TABLE, ghosts=7), replace(INDEX, rows_read=1000 + 250 * n))
-        totals = WaitTotals(Source.SAMPLED, 500.0, 2.0 * n, (WaitTotal("IO", "WalSync", None, 6.0 * n),), 8 * n)
+        totals = WaitTotals(WaitSource.SAMPLED, 500.0, 2.0 * n, (WaitTotal("IO", "WalSync", None, 6.0 * n),), 8 * n)
         made = replace(poll(n, 1000.0 + 2 * n, queue), uses=uses, horizon=(HOLDER,), waits_total=totals)
         views.append(status_object(history.add(made)))
     assert views[0]["queues"][0]["rows_per_pop"] is None

@@ -8,12 +8,12 @@ from typing import Any, Final
 import pyodbc
 import pytest
 
-from qmon.engines import sqlserver_errors
 from qmon.engines.odbc import OdbcConnection
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sqlserver import errors
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
-from qmon.model.layout_json import to_json
-from qmon.operate.install import install, prepare, uninstall
+from qmon.model.layout.json import to_json
+from qmon.operate.install.install import install, prepare, uninstall
 
 ENGINE: Final = SqlServer()
 SERVER: Final = "[Microsoft][ODBC Driver 18 for SQL Server][SQL Server]"
@@ -60,7 +60,7 @@ class Driver:
 
 def connection(driver: Driver) -> OdbcConnection:
     raw: Any = driver
-    made = OdbcConnection(raw, lambda fault, name: sqlserver_errors.running(fault, name, "me"), nul_allowed=True)
+    made = OdbcConnection(raw, lambda fault, name: errors.running(fault, name, "me"), nul_allowed=True)
     made.introduce((16, 0), 51)
     return made
 

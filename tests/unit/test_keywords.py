@@ -17,7 +17,7 @@ from qmon.engines.keywords import (
     parse_connection_string,
     parse_conninfo,
 )
-from qmon.engines.postgres import Postgres
+from qmon.engines.postgres.engine import Postgres
 from qmon.engines.urls import read_url
 
 names = st.from_regex(r"[A-Za-z][A-Za-z_ ]{0,8}[A-Za-z]", fullmatch=True)

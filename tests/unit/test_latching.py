@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.rates.usage import IndexUse, QueueUse
 from qmon.model.readings import QueueReadings, TargetReadings
-from qmon.model.use import IndexUse, QueueUse
+from qmon.model.samples.waits import LatchSample, WaitSource
 from qmon.model.verdicts.latching import LATCH
 from qmon.model.view import Figure
-from qmon.model.wait_samples import LatchSample, Source
-from qmon.model.waiting import Waiting, WaitRate
+from qmon.model.waits.waiting import Waiting, WaitRate
 from tests.unit.test_history import COUNTERS, FIFO, fifo, poll
 from tests.unit.test_verdicts import FINE
 
 ONE = LatchSample(21, "BufferContent", None, 1, None, "", "pusher", "INSERT INTO t VALUES ('x')")
 SEEN = tuple(replace(ONE, session=21 + n) for n in range(5))
 WAITING = Waiting(
-    Source.SAMPLED, 4.0, 16, (WaitRate("LWLock", "BufferContent", 13.2, 0.55), WaitRate("", "", 10.8, 0.45))
+    WaitSource.SAMPLED, 4.0, 16, (WaitRate("LWLock", "BufferContent", 13.2, 0.55), WaitRate("", "", 10.8, 0.45))
 )
 TABLE = IndexUse("t", "table", 8192, 0.0, 0, 0.0, 0.0, 900.0, None, None, None, None, None)
 PARTS = (
@@ -50,7 +50,7 @@ def test_the_indexes_stand_in_the_order_of_what_is_touched_most() -> None:
 
 
 def test_where_the_server_tells_index_and_page_they_are_named() -> None:
-    counted = Waiting(Source.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 900.0, 0.003),))
+    counted = Waiting(WaitSource.COUNTED, 4.0, None, (WaitRate("wait", "PAGELATCH_EX", 3.0, 0.9, 900.0, 0.003),))
     told = tuple(replace(each, index_id=9, page="1:4711") for each in SEEN)
     assert proof(told, counted) == (
         "3.0 of 3.0 sessions at work wait for a page of index t_pkey of public.t, most for page 1:4711 (PAGELATCH_EX)"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from qmon.errors import BadInput
 from qmon.model.duration import format_duration, parse_duration
-from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.model.layout_io import layout_from_dict, layout_to_dict, table_from_text, table_to_text
+from qmon.model.layout.io import layout_from_dict, layout_to_dict, table_from_text, table_to_text
+from qmon.model.layout.layout import Layout, StateColumn, TableName
 from tests.strategies import layouts, tables
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.errors import BadInput
-from qmon.model.designs import TRAITS
-from qmon.model.layout import Layout, Source, StateColumn, TableName
-from qmon.model.layout_json import from_json, to_json
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.json import from_json, to_json
+from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=20)
 tables = st.builds(TableName, names, names)
@@ -24,7 +24,7 @@ layouts = st.builds(
     payload=st.none() | names,
     sequence=st.none() | tables,
     data_table=st.none() | tables,
-    source=st.just(Source.REGISTRY),
+    source=st.just(LayoutSource.REGISTRY),
 )
 
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.clue_samples import Clues, DrawerSample
-from qmon.model.layout import Layout, TableName
-from qmon.model.ledger import (
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.rates.ledger import (
     AHEAD_BURNT,
     AHEAD_UNTOLD,
     BURNT,
@@ -18,15 +17,16 @@ from qmon.model.ledger import (
     READY,
     UNTOLD,
     Ledger,
-    Part,
+    LedgerPart,
     ring_ledger,
     span_ledger,
 )
-from qmon.model.samples import RingSample
+from qmon.model.samples.messages import DrawerSample, MessageDiagnostics
+from qmon.model.samples.polled import RingSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import Figure, QueueView
-from qmon.monitor.ledger_track import LedgerTrack
-from qmon.tui.panels.ledger import ledger_lines
+from qmon.monitor.state.ring import LedgerTrack
+from qmon.tui.queue.ledger import ledger_lines
 from tests.tui.scripted import twelve
 
 NONE = Figure.unknown("none")
@@ -90,7 +90,7 @@ def ring_at(push_last: int, drawers: tuple[DrawerSample, ...] | None) -> QueueSa
     """A ring of which two numbers have no message."""
     layout = Layout("orders", "ring", TableName("public", "orders"))
     ring = RingSample(push_last, 10, 2, 2, 0, 0, None)
-    return QueueSamples(layout, ring=ring, clues=Clues(push_drawers=drawers))
+    return QueueSamples(layout, ring=ring, clues=MessageDiagnostics(push_drawers=drawers))
 
 
 def test_what_has_no_message_is_burnt_once_nobody_can_push_it() -> None:
@@ -118,7 +118,7 @@ def test_without_a_count_there_is_no_ledger() -> None:
     assert told(NONE, 0) is None
     assert told(Figure(1000.0, at_least=True), 0) is None
     assert told(Figure(5.0), None) is None
-    assert told(Figure(5.0), 1) == Ledger((Part(READY, 5), Part(IN_FLIGHT, 1), Part(AHEAD_UNTOLD, 3)))
+    assert told(Figure(5.0), 1) == Ledger((LedgerPart(READY, 5), LedgerPart(IN_FLIGHT, 1), LedgerPart(AHEAD_UNTOLD, 3)))
 
 
 def shown(queue: QueueView, ledger: Ledger) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.model.locked import everything_locked
-from qmon.model.samples import BlockingSample, HeadSample, HeldSample, ServerSample, WriterSample
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.samples.polled import BlockingSample, HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import judge
 from qmon.model.view import Figure
+from qmon.model.waits.locked import everything_locked
 from tests.unit.test_blocking import blocks, waits
 from tests.unit.test_verdicts import FINE
 

@@ -10,8 +10,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qmon.pipeline.archived import Survey
-from qmon.pipeline.marks import Gap, Mark, Range, after, as_json, from_json, shared_out, wanted, without
+from qmon.pipeline.messages.archive_reader import Survey
+from qmon.pipeline.messages.watermarks import (
+    KeyGap,
+    Range,
+    Watermark,
+    after,
+    as_json,
+    from_json,
+    shared_out,
+    wanted,
+    without,
+)
 
 Step = tuple[str, int]
 
@@ -46,7 +56,7 @@ class Server:
 class Reader:
     """A lake that takes from it. ``taken``: every key, as often as it was taken."""
 
-    mark: Mark = field(default_factory=Mark)
+    mark: Watermark = field(default_factory=Watermark)
     taken: list[int] = field(default_factory=list)
 
     def take(self, server: Server, between: Sequence[Sequence[Step]] = ((), ())) -> None:
@@ -97,13 +107,13 @@ def test_every_row_that_stays_is_taken_once(takes: list[tuple[list[Step], list[S
 
 def test_a_gap_is_awaited_as_long_as_one_of_its_writers_runs() -> None:
     seen = Survey(4, 9, 9, frozenset({"a", "b"}))
-    mark = after(Mark(), seen, [(4, 6), (9, 9)], 4)
+    mark = after(Watermark(), seen, [(4, 6), (9, 9)], 4)
     assert (mark.upto, mark.awaited, mark.messages) == (9, 5, 4)
     assert [(gap.first, gap.last) for gap in mark.gaps] == [(1, 3), (7, 8)]
     assert wanted(mark, seen) == [(1, 3), (7, 8)]
     later = Survey(2, 9, 9, frozenset({"b", "c"}))
     mark = after(mark, later, [(2, 2)], 1)
-    assert mark.gaps == tuple(Gap(*each, frozenset({"b"})) for each in ((1, 1), (3, 3), (7, 8)))
+    assert mark.gaps == tuple(KeyGap(*each, frozenset({"b"})) for each in ((1, 1), (3, 3), (7, 8)))
     assert after(mark, Survey(2, 9, 9, frozenset({"c"})), [], 0).gaps == ()
 
 

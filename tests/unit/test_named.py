@@ -7,11 +7,11 @@ from typing import Final
 
 import pytest
 
-from qmon.engines import queries
-from qmon.engines.sqlserver import SqlServer
-from qmon.model.layout_io import layout_from_dict
-from qmon.monitor.named import ADVICE, MADE_FROM
-from qmon.monitor.resolve import resolve
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.io import layout_from_dict
+from qmon.monitor.catalog.relation_kind import ADVICE, MADE_FROM
+from qmon.monitor.catalog.resolve import resolve
 from tests.replayed import Driver, connection, said
 
 Named = tuple[str, str, bool, str, str | None, str | None, str | None]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.observer import EASY, FULL, SLOWEST_S, Budget, Key, Pace, budget_of, chosen, load_ms, pace
+from qmon.model.budget import EASY, FULL, SLOWEST_S, Budget, Key, ProbePace, budget_of, chosen, load_ms, pace
 
 KEPT = frozenset({"server", "clock"})
 NAMES = st.sampled_from(["server", "clock", "head", "held", "ring", "uses", "waits"])
@@ -37,7 +37,7 @@ def test_what_is_no_budget(text: str) -> None:
 def test_the_poll_fits_or_everything_that_may_be_is_left_out(
     costs: dict[Key, float], overhead: float, budget: Budget, asked: float
 ) -> None:
-    found = pace(costs, overhead, budget, asked, Pace(asked), KEPT)
+    found = pace(costs, overhead, budget, asked, ProbePace(asked), KEPT)
     most = max(2, int(SLOWEST_S / asked))
     load = load_ms(costs, found.every, overhead)
     able = {key for key, ms in costs.items() if key[1] not in KEPT and ms > 0}
@@ -50,7 +50,7 @@ def test_the_poll_fits_or_everything_that_may_be_is_left_out(
 
 @given(COSTS, BUDGETS, INTERVALS)
 def test_the_dearest_is_left_out_first(costs: dict[Key, float], budget: Budget, asked: float) -> None:
-    found = pace(costs, 0.0, budget, asked, Pace(asked), KEPT)
+    found = pace(costs, 0.0, budget, asked, ProbePace(asked), KEPT)
     whole = {key: ms for key, ms in costs.items() if key not in found.every and key[1] not in KEPT}
     for key in found.every:
         assert all(costs[key] >= ms for ms in whole.values())
@@ -60,7 +60,7 @@ def test_the_dearest_is_left_out_first(costs: dict[Key, float], budget: Budget, 
 def test_what_was_decided_stays_while_the_costs_do(
     costs: dict[Key, float], overhead: float, budget: Budget, asked: float
 ) -> None:
-    first = pace(costs, overhead, budget, asked, Pace(asked), KEPT)
+    first = pace(costs, overhead, budget, asked, ProbePace(asked), KEPT)
     second = pace(costs, overhead, budget, asked, first, KEPT)
     assert pace(costs, overhead, budget, asked, second, KEPT) == second
 
@@ -70,8 +70,8 @@ def test_everything_comes_back_once_there_is_room(
     costs: dict[Key, float], budget: Budget, asked: float, every: dict[Key, int]
 ) -> None:
     cheap = dict.fromkeys(costs, EASY * budget.allowed_ms(asked) / (len(costs) + 1))
-    found = pace(cheap, 0.0, budget, asked, Pace(asked * 3, every), KEPT)
-    assert found == Pace(asked)
+    found = pace(cheap, 0.0, budget, asked, ProbePace(asked * 3, every), KEPT)
+    assert found == ProbePace(asked)
 
 
 @given(st.lists(KEYS, unique=True, min_size=1, max_size=20), st.data())
@@ -79,7 +79,7 @@ def test_nothing_is_left_out_for_ever(asked: list[Key], data: st.DataObject) -> 
     costs = {key: data.draw(st.floats(0.0, 50.0)) for key in asked}
     every = {key: data.draw(st.sampled_from([2, 4, 8])) for key in asked if data.draw(st.booleans())}
     room = data.draw(st.floats(0.0, 200.0))
-    now, waited = Pace(1.0, every), dict[Key, int]()
+    now, waited = ProbePace(1.0, every), dict[Key, int]()
     runs = dict.fromkeys(asked, 0)
     for _ in range(400):
         read = chosen(asked, now, waited, costs, room)
@@ -98,7 +98,7 @@ def test_a_poll_of_many_dear_probes_spreads_them() -> None:
     """A hundred queues that would cost 150 ms with 100 ms allowed: each poll stays below, each queue has its turn."""
     costs = {(f"q{n}", "head"): 1.5 for n in range(100)}
     budget = Budget(poll_ms=100.0)
-    now, waited, read_at = pace(costs, 0.0, budget, 2.0, Pace(2.0)), dict[Key, int](), dict[Key, int]()
+    now, waited, read_at = pace(costs, 0.0, budget, 2.0, ProbePace(2.0)), dict[Key, int](), dict[Key, int]()
     for poll in range(40):
         read = chosen(list(costs), now, waited, costs, budget.allowed_ms(2.0))
         assert sum(costs[key] for key in read) <= 100.0

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from qmon.engines.base import Bound, Statement
-from qmon.model.observer import Budget
-from qmon.model.samples import ClockSample, HeadSample
-from qmon.monitor.jobs import Job
-from qmon.monitor.observer import Observer
+from qmon.model.budget import Budget
+from qmon.model.samples.polled import ClockSample, HeadSample
+from qmon.monitor.poll.budget import ProbeBudget
+from qmon.monitor.poll.statements import ProbeStatement
 
 STATEMENT = Bound(Statement("test", "SELECT 1", (), ()))
 JOBS = [
-    Job("server", ClockSample, STATEMENT),
-    *(Job("head", HeadSample, STATEMENT, queue) for queue in ("a", "b", "c")),
-    Job("waits", HeadSample, STATEMENT),
-    Job("clock", ClockSample, STATEMENT),
+    ProbeStatement("server", ClockSample, STATEMENT),
+    *(ProbeStatement("head", HeadSample, STATEMENT, queue) for queue in ("a", "b", "c")),
+    ProbeStatement("waits", HeadSample, STATEMENT),
+    ProbeStatement("clock", ClockSample, STATEMENT),
 ]
 
 
-def polled(observer: Observer, costs: dict[tuple[str, str], float], polls: int) -> list[set[tuple[str, str]]]:
+def polled(observer: ProbeBudget, costs: dict[tuple[str, str], float], polls: int) -> list[set[tuple[str, str]]]:
     """So many polls of one second in which each probe costs so many milliseconds; what was read in each."""
     read = []
     for _ in range(polls):
@@ -30,7 +30,7 @@ def polled(observer: Observer, costs: dict[tuple[str, str], float], polls: int) 
 
 
 def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
-    observer = Observer(Budget(0.01))
+    observer = ProbeBudget(Budget(0.01))
     cheap = {job.key: 0.5 for job in JOBS}
     assert all(len(read) == len(JOBS) for read in polled(observer, cheap, 10))
     assert observer.observing(0).shed == ()
@@ -52,7 +52,7 @@ def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
 
 
 def test_what_cannot_be_left_out_makes_polls_come_less_often() -> None:
-    observer = Observer(Budget(0.01))
+    observer = ProbeBudget(Budget(0.01))
     costs = {job.key: 25.0 if job.probe == "server" else 0.1 for job in JOBS}
     polled(observer, costs, 12)
     assert 2.5 <= observer.interval_s <= 4.0
@@ -62,6 +62,6 @@ def test_what_cannot_be_left_out_makes_polls_come_less_often() -> None:
 
 
 def test_without_a_budget_nothing_is_left_out() -> None:
-    observer = Observer()
+    observer = ProbeBudget()
     reads = polled(observer, {job.key: 30.0 for job in JOBS}, 20)
     assert all(len(read) == len(JOBS) for read in reads)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.alert_rules import AlertRule
-from qmon.model.check import State, failed, judge, warned
-from qmon.model.plugin import check_object, performance, plugin_line
+from qmon.model.alerts.check import CheckState, failed, judge, warned
+from qmon.model.alerts.nagios import check_object, performance, plugin_line
+from qmon.model.alerts.rules import AlertRule
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, Severity, Verdict
 from tests.tui.scripted import figure, queue, view
@@ -23,39 +23,39 @@ STUCK = Verdict("stuck in progress", "7 in progress for more than 5 m", Severity
 OUTRUN = Verdict("pushers outrun poppers", "growing 216/s", Severity.WARNING)
 
 
-def state(*queues: QueueView, rules: tuple[AlertRule, ...] = (), wanted: tuple[str, ...] = ()) -> State:
+def state(*queues: QueueView, rules: tuple[AlertRule, ...] = (), wanted: tuple[str, ...] = ()) -> CheckState:
     return judge(view(queues), rules, wanted).state
 
 
 def test_without_rules_the_severity_of_the_verdict_decides() -> None:
-    assert state(queue("a")) is State.OK
-    assert state(queue("a"), queue("b", verdict=OUTRUN)) is State.WARNING
-    assert state(queue("a", verdict=STUCK), queue("b", verdict=OUTRUN)) is State.CRITICAL
+    assert state(queue("a")) is CheckState.OK
+    assert state(queue("a"), queue("b", verdict=OUTRUN)) is CheckState.WARNING
+    assert state(queue("a", verdict=STUCK), queue("b", verdict=OUTRUN)) is CheckState.CRITICAL
     paused = Verdict("paused", "by ada until 12:00", Severity.NOTICE)
-    assert state(queue("a", verdict=paused)) is State.OK
-    assert state(queue("a", verdict=Verdict("cannot tell", "not counted yet", Severity.NOTICE))) is State.UNKNOWN
+    assert state(queue("a", verdict=paused)) is CheckState.OK
+    assert state(queue("a", verdict=Verdict("cannot tell", "not counted yet", Severity.NOTICE))) is CheckState.UNKNOWN
 
 
 def test_rules_decide_for_the_queues_they_are_about_and_verdicts_for_the_others() -> None:
     rule = AlertRule("deep", "ready", warn=100.0, queues=("a",))
-    assert state(queue("a", ready=5, verdict=STUCK), rules=(rule,)) is State.OK
-    assert state(queue("a", ready=5), queue("b", verdict=STUCK), rules=(rule,)) is State.CRITICAL
-    assert state(queue("a", ready=500), queue("b", verdict=STUCK), rules=(rule,), wanted=("a",)) is State.WARNING
+    assert state(queue("a", ready=5, verdict=STUCK), rules=(rule,)) is CheckState.OK
+    assert state(queue("a", ready=5), queue("b", verdict=STUCK), rules=(rule,)) is CheckState.CRITICAL
+    assert state(queue("a", ready=500), queue("b", verdict=STUCK), rules=(rule,), wanted=("a",)) is CheckState.WARNING
 
 
 def test_proven_trouble_counts_for_more_than_what_cannot_be_told() -> None:
     rule = AlertRule("deep", "ready", warn=100.0)
     blind = queue("a", ready=figure(None, "permission denied"))
-    assert state(blind, queue("b"), rules=(rule,)) is State.UNKNOWN
-    assert state(blind, queue("b", ready=500), rules=(rule,)) is State.WARNING
+    assert state(blind, queue("b"), rules=(rule,)) is CheckState.UNKNOWN
+    assert state(blind, queue("b", ready=500), rules=(rule,)) is CheckState.WARNING
 
 
 def test_a_figure_that_a_queue_cannot_have_is_missed_only_by_a_rule_that_names_it() -> None:
     flowing = queue("a")
-    assert state(flowing, rules=(AlertRule("full", "fill", crit=0.9),)) is State.OK
-    assert state(flowing, rules=(AlertRule("full", "fill", crit=0.9, queues=("a",)),)) is State.UNKNOWN
+    assert state(flowing, rules=(AlertRule("full", "fill", crit=0.9),)) is CheckState.OK
+    assert state(flowing, rules=(AlertRule("full", "fill", crit=0.9, queues=("a",)),)) is CheckState.UNKNOWN
     hidden = queue("a", stuck=figure(None, "denied"), failures=(ProbeFailure("progress", "denied", "a"),))
-    assert state(hidden, rules=(AlertRule("stuck", "stuck", crit=0.0),)) is State.UNKNOWN
+    assert state(hidden, rules=(AlertRule("stuck", "stuck", crit=0.0),)) is CheckState.UNKNOWN
 
 
 def test_no_queue_and_a_queue_that_is_not_there_are_unknown() -> None:
@@ -143,19 +143,19 @@ def test_as_an_object() -> None:
 def test_what_cannot_be_told_is_a_warning_where_that_is_asked_for_and_other_unknowns_stay() -> None:
     untold = Verdict("cannot tell", "stuck is not known: no index", Severity.NOTICE)
     outcome = judge(view((queue("a", verdict=untold),)), (), ("a", "b"))
-    assert outcome.state is State.UNKNOWN
-    assert warned(outcome).state is State.WARNING
-    assert warned(failed("t", "no route")).state is State.UNKNOWN
+    assert outcome.state is CheckState.UNKNOWN
+    assert warned(outcome).state is CheckState.WARNING
+    assert warned(failed("t", "no route")).state is CheckState.UNKNOWN
 
 
 def test_a_queue_that_cannot_be_seen_is_critical_whatever_limits_there_are_but_for_a_rule_about_it() -> None:
     gone = queue("a", verdict=Verdict("cannot see", "there is no table a", Severity.CRITICAL))
     deep = AlertRule("deep", "ready", warn=100.0)
     known = AlertRule("known", verdicts=("cannot see",), severity=Severity.WARNING)
-    assert state(gone) is State.CRITICAL
-    assert state(gone, rules=(deep,)) is State.CRITICAL
-    assert state(gone, rules=(deep, known)) is State.WARNING
+    assert state(gone) is CheckState.CRITICAL
+    assert state(gone, rules=(deep,)) is CheckState.CRITICAL
+    assert state(gone, rules=(deep, known)) is CheckState.WARNING
     registry = ProbeFailure("registry", "our role may not read it", grant="GRANT SELECT ON q TO me", gone=True)
     outcome = judge(replace(view((queue("b"),)), failures=(registry,)), ())
-    assert outcome.state is State.CRITICAL
+    assert outcome.state is CheckState.CRITICAL
     assert "GRANT SELECT ON q TO me" in plugin_line(outcome)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.engines import postgres_errors as errors
 from qmon.engines.base import Target
-from qmon.engines.faults import Fault, read_fault
+from qmon.engines.faults import DriverFault, read_fault
+from qmon.engines.postgres import errors as errors
 from qmon.errors import ConnectionLost, MissingDriver, QueryFailed, Unreachable
 
 TARGET = Target("shop", "postgres", {"UID": "me", "Database": "d"})
 
 
-def fault(sqlstate: str, words: str) -> Fault:
+def fault(sqlstate: str, words: str) -> DriverFault:
     return read_fault((sqlstate, f"[{sqlstate}] {words}\n (101) (SQLDriverConnect)"))
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.monitor.predicate import UNKNOWN, condition
+from qmon.monitor.catalog.predicate import UNKNOWN, condition
 
 PRINTED = [
     ("(status = 1)", "status", {"1"}),

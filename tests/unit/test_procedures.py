@@ -7,16 +7,16 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.engines.sqlserver import SqlServer
-from qmon.model.facts import TableFacts
-from qmon.model.layout import Clients, Layout, TableName
-from qmon.model.procedure_samples import NamingSample, ProcedureReads, ReadsSample, RoutineSample
-from qmon.model.procedures import reads_between, verb_of
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.layout import Clients, Layout, TableName
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.rates.procedures import reads_between, verb_of
+from qmon.model.samples.procedures import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
-from qmon.monitor.jobs import Book
-from qmon.monitor.procedures import Procedures
-from qmon.monitor.queue_probes import QueueProbes
-from qmon.monitor.reads_track import ReadsTrack
+from qmon.monitor.poll.queue_probes import QueueProbes
+from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.procedures import Procedures
+from qmon.monitor.state.reads import ReadsTrack
 from tests.unit.test_history import poll
 
 BIG: Final = 2**53 + 1
@@ -99,7 +99,7 @@ def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
 
 
 def probes(layout: Layout, table_id: int) -> QueueProbes:
-    return QueueProbes(Book(SqlServer(), (16, 0)), layout, TableFacts(table_id))
+    return QueueProbes(StatementCache(SqlServer(), (16, 0)), layout, TableFacts(table_id))
 
 
 def asked(procedures: Procedures, now: float, *queues: QueueProbes) -> dict[tuple[str, str], Any]:
@@ -107,7 +107,7 @@ def asked(procedures: Procedures, now: float, *queues: QueueProbes) -> dict[tupl
 
 
 def test_procedures_are_found_now_and_then_and_read_rarely() -> None:
-    procedures = Procedures(Book(SqlServer(), (11, 0)))
+    procedures = Procedures(StatementCache(SqlServer(), (11, 0)))
     queues = (probes(FOREIGN, 11), probes(INSTALLED, 12))
     jobs = asked(procedures, 100.0, *queues)
     assert set(jobs) == {("", "routines_of_tables"), (INSTALLED.queue, "routines")}
@@ -137,7 +137,7 @@ def test_procedures_are_found_now_and_then_and_read_rarely() -> None:
 
 
 def test_a_missing_right_stands_until_it_is_given() -> None:
-    procedures = Procedures(Book(SqlServer(), (16, 0)))
+    procedures = Procedures(StatementCache(SqlServer(), (16, 0)))
     asked(procedures, 100.0, probes(FOREIGN, 11))
     grant = "GRANT SELECT ON [sys].[sql_expression_dependencies] TO [monitor]"
     denied = ProbeFailure("routines_of_tables", "SELECT permission was denied", grant=grant)
@@ -147,8 +147,8 @@ def test_a_missing_right_stands_until_it_is_given() -> None:
 
 
 def test_another_engine_is_not_asked() -> None:
-    from qmon.engines.postgres import Postgres
+    from qmon.engines.postgres.engine import Postgres
 
-    procedures = Procedures(Book(Postgres(), (18, 0)))
+    procedures = Procedures(StatementCache(Postgres(), (18, 0)))
     assert asked(procedures, 100.0, probes(FOREIGN, 11)) == {}
     assert procedures.learn({}, ()) == (None, ())

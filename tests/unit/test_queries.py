@@ -9,12 +9,12 @@ from typing import Final
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import EngineName, Query
-from qmon.engines.queries import Name, SqlFile
-from qmon.engines.sqlfile import parse
-from qmon.engines.sqlserver import _version as version
-from qmon.engines.sqltext import QueryFileError
+from qmon.engines.sql import queries
+from qmon.engines.sql.file import parse
+from qmon.engines.sql.queries import Name, SqlFile
+from qmon.engines.sql.text import QueryFileError
+from qmon.engines.sqlserver.engine import _version as version
 from qmon.errors import BadInput
 
 

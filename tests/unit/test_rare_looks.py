@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
-from qmon.monitor.wait_track import LOOKS, WaitTrack
+from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
+from qmon.monitor.state.waits import LOOKS, WaitTrack
 from tests.unit.test_history import poll
 
 
 def looked(looks: int, seconds: float) -> WaitTotals:
     waits = (WaitTotal("IO", "WalSync", None, seconds / 2),)
-    return WaitTotals(Source.SAMPLED, 500.0, seconds, waits, looks)
+    return WaitTotals(WaitSource.SAMPLED, 500.0, seconds, waits, looks)
 
 
 def test_rare_looks_are_taken_over_a_longer_time() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from qmon.engines.base import Rows
 from qmon.engines.rows import records
 from qmon.errors import QueryFailed
-from qmon.model import samples
+from qmon.model.samples import polled
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,15 @@ def test_a_superfluous_or_doubled_column_is_refused() -> None:
         records(Reading, Rows((*COLUMNS, "on"), ()))
 
 
-@given(st.lists(st.builds(samples.BlockedSample)), st.randoms())
-def test_any_record_comes_back(expected: list[samples.BlockedSample], random: object) -> None:
-    columns = [field.name for field in dataclasses.fields(samples.BlockedSample)]
+@given(st.lists(st.builds(polled.BlockedSample)), st.randoms())
+def test_any_record_comes_back(expected: list[polled.BlockedSample], random: object) -> None:
+    columns = [field.name for field in dataclasses.fields(polled.BlockedSample)]
     random.shuffle(columns)  # type: ignore[attr-defined]
     rows = Rows(tuple(columns), tuple(tuple(getattr(record, name) for name in columns) for record in expected))
-    assert records(samples.BlockedSample, rows) == expected
+    assert records(polled.BlockedSample, rows) == expected
 
 
-@pytest.mark.parametrize("kind", [kind for kind in vars(samples).values() if dataclasses.is_dataclass(kind)])
+@pytest.mark.parametrize("kind", [kind for kind in vars(polled).values() if dataclasses.is_dataclass(kind)])
 def test_every_sample_can_be_read_from_a_row_of_one_column_order(kind: type[object]) -> None:
     with pytest.raises(QueryFailed, match="lacks the column"):
         records(kind, Rows((), ()))

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 
 from qmon.engines.base import Connection, Session
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import ConnectionLost, DeadlineExceeded, Unreachable
-from qmon.model.samples import ClockSample, CostSample, PausesKnown, ServerSample
+from qmon.model.samples.polled import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.model.view import View
-from qmon.monitor import run
-from qmon.monitor.catalog import Catalog, TableRow
-from qmon.monitor.collector import Collector
-from qmon.monitor.history import History
-from qmon.monitor.jobs import Book, Job
-from qmon.monitor.poller import Poller
-from qmon.monitor.resolve import NOTHING, Resolved
-from qmon.monitor.run import Runner
+from qmon.monitor.catalog.catalog import Catalog, TableRow
+from qmon.monitor.catalog.resolve import NOTHING, Resolved
+from qmon.monitor.poll import runner as run
+from qmon.monitor.poll.collector import Collector
+from qmon.monitor.poll.poller import Poller
+from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
+from qmon.monitor.poll.runner import Runner
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Event, Focus, Phase, SourceState
-from qmon.monitor.wary import Suspicion, Wary
+from qmon.monitor.state.target import TargetHistory
 from tests.replayed import Driver, connection, full, said
 from tests.tsql_types import Type
 from tests.unit.test_sqlserver_replay import FACTS, LAYOUTS, Idle
@@ -31,8 +31,8 @@ ODD = 33557097
 """The number under which a server that speaks like SQL Server files most of its errors, lock timeouts too."""
 
 
-def jobs() -> list[Job]:
-    book = Book(SqlServer(), VERSION)
+def jobs() -> list[ProbeStatement]:
+    book = StatementCache(SqlServer(), VERSION)
     kinds = {"server": ServerSample, "cost": CostSample, "pauses_known": PausesKnown, "clock": ClockSample}
     return [book.job(probe, kind) for probe, kind in kinds.items()]
 
@@ -82,66 +82,66 @@ def test_a_value_that_no_row_had_before_fails_its_own_probe_alone() -> None:
     assert runner.one_trip
 
 
-def lost_over(wary: Wary, state: str, probe: str = "probe/cost") -> Runner:
+def lost_over(quarantine: ProbeQuarantine, state: str, probe: str = "probe/cost") -> Runner:
     """A connection on which this probe ends so, polled until it is lost or nothing more is asked of the probe."""
     driver = Driver()
     driver.broken[probe] = said(
         state, "TCP Provider: Error code 0x68 (104)" if state == "08S01" else "Query timeout (0)"
     )
-    runner = Runner(connection(driver, VERSION), Suspicion(wary))
+    runner = Runner(connection(driver, VERSION), InFlightProbe(quarantine))
     runner.run(jobs())
     return runner
 
 
 def test_a_probe_that_costs_each_connection_is_left_out() -> None:
-    wary = Wary()
+    quarantine = ProbeQuarantine()
     for _ in range(2):
         with pytest.raises(ConnectionLost):
-            lost_over(wary, "08S01")
-    results, (failure,) = lost_over(wary, "08S01").run(jobs())
+            lost_over(quarantine, "08S01")
+    results, (failure,) = lost_over(quarantine, "08S01").run(jobs())
     assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
     assert failure.reason == "the connection was lost each time this ran; tried again later"
 
 
 def test_it_is_left_out_for_longer_each_time_and_forgiven_when_it_works() -> None:
-    wary, key = Wary(), ("", "cost")
+    quarantine, key = ProbeQuarantine(), ("", "cost")
     rests = []
     for _ in range(7):
-        wary.lost_over(key)
-        rests.append(wary.rest(key))
+        quarantine.lost_over(key)
+        rests.append(quarantine.rest(key))
     assert rests == [0, 4, 16, 64, 256, 256, 256]
-    runner = Runner(connection(Driver(), VERSION), Suspicion(wary))
+    runner = Runner(connection(Driver(), VERSION), InFlightProbe(quarantine))
     for poll in range(258):
         assert ("cost" in answered(runner)) == (poll >= 256)
-    assert wary.rest(key) == 0
+    assert quarantine.rest(key) == 0
 
 
 def test_where_a_deadline_breaks_the_connection_the_probe_that_was_late_is_meant() -> None:
-    wary = Wary()
+    quarantine = ProbeQuarantine()
     for _ in range(2):
         driver = Driver()
-        runner = Runner(connection(driver, VERSION), Suspicion(wary))
+        runner = Runner(connection(driver, VERSION), InFlightProbe(quarantine))
         driver.broken["probe/cost"] = said("HYT00", "Query timeout expired (0)")
         runner.run(jobs())
         driver.broken = {"probe/server": said("08S01", "the connection is broken (0)")}
         with pytest.raises(ConnectionLost):
             runner.run(jobs())
-    assert wary.rest(("", "cost")) == 4
-    assert wary.rest(("", "server")) == 0
+    assert quarantine.rest(("", "cost")) == 4
+    assert quarantine.rest(("", "server")) == 0
 
 
 def test_a_server_that_goes_away_once_costs_no_probe() -> None:
-    wary = Wary()
+    quarantine = ProbeQuarantine()
     with pytest.raises(ConnectionLost):
-        lost_over(wary, "08S01")
-    assert wary.rest(("", "cost")) == 0
+        lost_over(quarantine, "08S01")
+    assert quarantine.rest(("", "cost")) == 0
 
 
 def test_without_the_server_itself_there_is_no_poll_so_it_is_always_asked() -> None:
-    wary = Wary()
+    quarantine = ProbeQuarantine()
     for _ in range(5):
         with pytest.raises(ConnectionLost):
-            lost_over(wary, "08S01", "probe/server")
+            lost_over(quarantine, "08S01", "probe/server")
 
 
 class Tables(Driver):
@@ -182,7 +182,7 @@ def polled(driver: Driver, polls: int) -> list[View]:
     """The queue ``fifo``, polled and folded as the dashboard does."""
     collector = Collector("shop", SqlServer(), connection(driver, VERSION), Idle())
     collector.use(Resolved(tuple(one for one in LAYOUTS if one.queue == "fifo"), FACTS))
-    history, views = History(), []
+    history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
         views.append(history.add(collector.collect(poll, 1.0, Focus())))

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines import queries
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.budget import AT_ONCE, Budget
 from qmon.model.counts import PartSample
-from qmon.model.facts import Column, TableFacts
-from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.model.observer import AT_ONCE, Budget
-from qmon.monitor.indexes import proposals
-from qmon.monitor.jobs import Book
-from qmon.monitor.own_use import OwnUses
-from qmon.monitor.queue_probes import Spec, names_of
-from qmon.monitor.scan import AT_ONCE_PAGES, Scan, Throttle, allowance
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.model.layout.table_facts import Column, TableFacts
+from qmon.monitor.background.scan import AT_ONCE_PAGES, Scan, Throttle, allowance
+from qmon.monitor.catalog.wanted_indexes import proposals
+from qmon.monitor.poll.own_reads import OwnUses
+from qmon.monitor.poll.queue_probes import Spec, names_of
+from qmon.monitor.poll.statements import StatementCache
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type
 
@@ -90,7 +90,7 @@ class _Table(Driver):
 def test_sql_server_is_read_along_the_clustered_key_each_row_once() -> None:
     table = _Table()
     part = PartSample(11, "dbo", "Jobs", 100, ROWS, "Id")
-    scan = Scan(Book(SqlServer(), (16, 0)), Spec(JOBS, FACTS), [part])
+    scan = Scan(StatementCache(SqlServer(), (16, 0)), Spec(JOBS, FACTS), [part])
     at, shares = connection(table, (16, 0)), []
     while not scan.done:
         scan.step(at, OwnUses(), 16)
@@ -103,7 +103,7 @@ def test_sql_server_is_read_along_the_clustered_key_each_row_once() -> None:
 
 def test_a_heap_is_one_statement() -> None:
     part = PartSample(11, "dbo", "Jobs", 100, ROWS, None)
-    assert not Scan(Book(SqlServer(), (16, 0)), Spec(JOBS, FACTS), [part]).by_range
+    assert not Scan(StatementCache(SqlServer(), (16, 0)), Spec(JOBS, FACTS), [part]).by_range
 
 
 def test_the_indexes_for_sql_server_compare_the_state_without_converting_it() -> None:

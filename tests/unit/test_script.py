@@ -10,14 +10,14 @@ from typing import Final, cast
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Rows
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
-from qmon.model.layout_json import to_json
-from qmon.operate import setup
-from qmon.operate.install import REGISTER, available, prepare
-from qmon.operate.script import newest, script
+from qmon.model.layout.json import to_json
+from qmon.operate.install import roles
+from qmon.operate.install.install import REGISTER, available, prepare
+from qmon.operate.install.script import newest, script
 
 ENGINE: Final = SqlServer()
 DESIGNS: Final = available(ENGINE)
@@ -120,7 +120,7 @@ class Bare:
 def set_up(major: int, table: str = "orders") -> str:
     """What ``qmon setup --role operator --print`` prints for a queue."""
     layout = prepare(ENGINE, (major, 0), "batch_fast", schema="dbo", queue=table).layout
-    return setup.script(ENGINE, setup.plan(cast(Connection, Bare(major, table)), ENGINE, "operator", [1], [layout]))
+    return roles.script(ENGINE, roles.plan(cast(Connection, Bare(major, table)), ENGINE, "operator", [1], [layout]))
 
 
 @pytest.mark.parametrize("major", [*VERSIONS, 100])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.series import Recorder, Series
+from qmon.model.rates.series import Series, SeriesRecorder
 from qmon.model.view import Point
 
 figures = st.none() | st.floats(allow_nan=False, allow_infinity=False)
@@ -17,7 +17,7 @@ points = st.builds(
 
 @given(st.lists(points, max_size=40))
 def test_points_come_back_as_they_were(given_points: list[Point]) -> None:
-    recorder = Recorder(1000)
+    recorder = SeriesRecorder(1000)
     for point in given_points:
         recorder.add(point)
     series = recorder.series()
@@ -29,14 +29,14 @@ def test_points_come_back_as_they_were(given_points: list[Point]) -> None:
 
 @given(st.integers(1, 60))
 def test_only_the_newest_are_kept(count: int) -> None:
-    recorder = Recorder(16)
+    recorder = SeriesRecorder(16)
     for n in range(count):
         recorder.add(Point(float(n), None, None, None, None, None, None))
     assert [point.at for point in recorder.series()] == [float(n) for n in range(max(0, count - 16), count)]
 
 
 def test_a_series_does_not_change_afterwards() -> None:
-    recorder = Recorder(4)
+    recorder = SeriesRecorder(4)
     recorder.add(Point(1.0, 2.0, None, None, None, None, None))
     before = recorder.series()
     recorder.add(Point(2.0, 3.0, None, None, None, None, None))

@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import EngineName
+from qmon.engines.sql import queries
 
 README: Final = Path(__file__).parents[2] / "sql" / "README.md"
 TABLE: Final = README.read_text("utf-8").partition("## What each figure is read from")[2]

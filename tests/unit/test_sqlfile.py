@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from qmon.engines.base import EngineName, Query
-from qmon.engines.sqlfile import parse
-from qmon.engines.sqltext import Parameter, QueryFileError, Slot, scan
+from qmon.engines.sql.file import parse
+from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, scan
 
 
 def parsed(text: str, name: str = "action/x", engine: EngineName = "postgres") -> Query:
@@ -14,7 +14,7 @@ def parsed(text: str, name: str = "action/x", engine: EngineName = "postgres") -
 
 
 def meanings(text: str, engine: EngineName = "postgres") -> list[str]:
-    return [piece.name for piece in scan(text, engine, "x.sql") if isinstance(piece, Parameter | Slot)]
+    return [piece.name for piece in scan(text, engine, "x.sql") if isinstance(piece, Parameter | Placeholder)]
 
 
 @pytest.mark.parametrize(

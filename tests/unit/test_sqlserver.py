@@ -9,11 +9,13 @@ import pytest
 
 from qmon.config.file import Config
 from qmon.config.targets import choose
-from qmon.engines import odbc, queries, sqlserver
+from qmon.engines import odbc
 from qmon.engines.base import Session, Target
 from qmon.engines.keywords import format_connection_string
 from qmon.engines.registry import engine_by_words, engine_for
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver import engine
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import (
     BadInput,
     MissingDriver,
@@ -162,13 +164,13 @@ def test_the_best_driver_is_taken(
     monkeypatch: pytest.MonkeyPatch, installed: tuple[str, ...], wheel: str | None, expected: str
 ) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: installed)
-    monkeypatch.setattr(sqlserver, "wheel_driver", lambda: wheel)
-    assert expected in sqlserver.find_driver()
+    monkeypatch.setattr(engine, "wheel_driver", lambda: wheel)
+    assert expected in engine.find_driver()
 
 
 def test_without_a_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(odbc, "installed_drivers", lambda: ("PostgreSQL Unicode",))
-    monkeypatch.setattr(sqlserver, "wheel_driver", lambda: None)
+    monkeypatch.setattr(engine, "wheel_driver", lambda: None)
     with pytest.raises(MissingDriver, match=r"pip install '\.\[sqlserver\]'"):
         keywords("mssql://me@db1/shop")
 
@@ -176,7 +178,7 @@ def test_without_a_driver_it_is_said_what_to_install(monkeypatch: pytest.MonkeyP
 def test_the_library_in_the_wheel_is_found_without_importing_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    package = tmp_path / sqlserver.WHEEL
+    package = tmp_path / engine.WHEEL
     for family in ("alpine", "debian_ubuntu", "rhel"):
         for machine in ("x86_64", "arm64"):
             folder = package / "libs" / "linux" / family / machine / "lib"
@@ -193,10 +195,10 @@ def test_the_library_in_the_wheel_is_found_without_importing_it(
         monkeypatch.setattr("platform.machine", lambda machine=machine: machine)
         monkeypatch.setattr("platform.system", lambda: "Linux")
         monkeypatch.setattr("platform.freedesktop_os_release", lambda kind=kind: kind)
-        assert sqlserver.wheel_driver() == str(package / "libs" / expected / "lib" / "libmsodbcsql-18.6.so.2.1")
+        assert engine.wheel_driver() == str(package / "libs" / expected / "lib" / "libmsodbcsql-18.6.so.2.1")
     monkeypatch.setattr(sys, "path", [])
     sys.path_importer_cache.clear()
-    assert sqlserver.wheel_driver() is None
+    assert engine.wheel_driver() is None
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines.sqlserver import SqlServer
-from qmon.model.facts import TableFacts
-from qmon.model.layout import Layout, Ring, StateColumn, TableName
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.table_facts import TableFacts
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
-from qmon.monitor.catalog import Catalog, TableRow
-from qmon.monitor.collector import Collector
-from qmon.monitor.history import History
-from qmon.monitor.resolve import SPARE, Resolved, _Resolver
+from qmon.monitor.catalog.catalog import Catalog, TableRow
+from qmon.monitor.catalog.resolve import SPARE, Resolved, _Resolver
+from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
-from qmon.operate import naming
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.install import object_names
 from tests.replayed import BIG, Driver, connection, full
 from tests.tsql_types import Type
 from tests.unit.test_sqlserver_replay import SEEKS, Idle
@@ -55,7 +55,7 @@ def watched(layout: Layout, facts: TableFacts, rows: Mapping[str, Rows], polls: 
     driver = Driver(answering(rows))
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
     collector.use(Resolved((layout,), {layout.queue: facts}))
-    history, views = History(), []
+    history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
         views.append(history.add(collector.collect(poll, 1.0, Focus(blocking=True))))
@@ -167,7 +167,7 @@ def test_without_the_spare_numbers_nothing_is_called_lost() -> None:
 
 
 def test_the_spare_numbers_are_where_installing_puts_them() -> None:
-    assert naming.object_name("orders", "spare") == "orders" + SPARE
+    assert object_names.object_name("orders", "spare") == "orders" + SPARE
     assert SLOTS.object_ids == (14, 22, 23, 15)
 
 

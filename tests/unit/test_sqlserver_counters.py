@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from qmon.engines import queries
-from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.model.counts import TableCount
-from qmon.model.facts import TableFacts
-from qmon.model.layout import Layout, TableName
-from qmon.model.samples import DepthSample, HeadSample
-from qmon.monitor.collector import Collector
-from qmon.monitor.jobs import Book
-from qmon.monitor.queue_probes import QueueProbes
-from qmon.monitor.resolve import Resolved
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.samples.polled import DepthSample, HeadSample
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.collector import Collector
+from qmon.monitor.poll.queue_probes import QueueProbes
+from qmon.monitor.poll.statements import StatementCache
 from qmon.monitor.source import Focus
 from tests.polled import Counting
 from tests.replayed import connection
@@ -121,7 +121,9 @@ def test_counters_that_grow_by_much_at_once_are_believed_where_nothing_speaks_ag
 
 
 def asked(facts: TableFacts) -> QueueProbes:
-    return QueueProbes(Book(SqlServer(), (16, 0)), Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), facts)
+    return QueueProbes(
+        StatementCache(SqlServer(), (16, 0)), Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), facts
+    )
 
 
 def test_no_rows_where_some_are_seen_is_not_believed() -> None:

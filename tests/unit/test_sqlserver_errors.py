@@ -9,12 +9,12 @@ import pytest
 
 from qmon.config.file import Config
 from qmon.config.targets import choose
-from qmon.engines import sqlserver
-from qmon.engines import sqlserver_errors as errors
 from qmon.engines.base import Session, Target
 from qmon.engines.faults import read_fault
 from qmon.engines.secret import Secret
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sqlserver import engine
+from qmon.engines.sqlserver import errors as errors
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import (
     BadInput,
     ConnectionLost,
@@ -225,7 +225,7 @@ def test_a_missing_permission_comes_with_the_grant_that_helps(words: str, number
     assert problem.grant == grant
 
 
-@pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
@@ -235,7 +235,7 @@ def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
             ENGINE.connect(found, Session("test", login_timeout_s=1))
 
 
-@pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) -> None:
     found = target(f"mssql://me:hushhush@nowhere.invalid:1433/shop?driver={driver}")
     with pytest.raises(Unreachable, match=r"the host name 'nowhere\.invalid' is unknown") as told:
@@ -243,7 +243,7 @@ def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) ->
     assert "hushhush" not in str(told.value)
 
 
-@pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
@@ -254,9 +254,9 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
             ENGINE.connect(found, Session("test", login_timeout_s=1))
 
 
-@pytest.mark.parametrize("driver", [found for found in [sqlserver.wheel_driver()] if found])
+@pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
 def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlserver, "_GRACE_S", 0.2)
+    monkeypatch.setattr(engine, "_GRACE_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         found = target(f"mssql://me:hushhush@127.0.0.1:{port}/shop?driver={driver}&encrypt=strict")

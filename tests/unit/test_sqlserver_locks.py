@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.engines import queries
-from qmon.engines.sqlserver import SqlServer
-from qmon.model.layout import Layout, TableName
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.layout import Layout, TableName
 from qmon.model.view import View
-from qmon.monitor.collector import Collector
-from qmon.monitor.history import History
-from qmon.monitor.resolve import Resolved
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.collector import Collector
 from qmon.monitor.source import Focus
+from qmon.monitor.state.target import TargetHistory
 from tests.polled import Counting
 from tests.replayed import Driver, Row, connection, full
 from tests.unit.test_sqlserver_clues import TABLE, answering
@@ -36,7 +36,7 @@ class Shop:
         self.driver, self.now = driver, 0.0
         self.collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle(), lambda: self.now)
         self.collector.use(Resolved(tuple(QUEUES), FACTS))
-        self.history = History()
+        self.history = TargetHistory()
 
     def poll(self, focus: Focus | None = None) -> View:
         self.now += 2.0

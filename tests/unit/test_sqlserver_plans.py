@@ -6,20 +6,20 @@ import re
 
 import pytest
 
-from qmon.engines import queries
-from qmon.engines.queries import Name
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
 from qmon.model.counts import PartSample
-from qmon.model.facts import Column, IndexName, TableFacts
-from qmon.model.layout import Layout, Ring, StateColumn, TableName
-from qmon.monitor.catalog import ColumnRow, Details, Index, SequenceRow, TableRow
-from qmon.monitor.jobs import Book, Job
-from qmon.monitor.predicate import condition
-from qmon.monitor.queue_probes import Memo, QueueProbes, Spec
-from qmon.monitor.scan import Scan
-from qmon.monitor.seeks import table_facts
-from qmon.monitor.slow import Slow
+from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.table_facts import Column, IndexName, TableFacts
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.scan import Scan
+from qmon.monitor.catalog.access_paths import table_facts
+from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRow, TableDetails, TableRow
+from qmon.monitor.catalog.predicate import condition
+from qmon.monitor.poll.queue_probes import Memo, QueueProbes, Spec
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
 from tests.replayed import Driver, connection
 
 ENGINE = SqlServer()
@@ -33,10 +33,10 @@ ROWS = {"head": ("готово", ("Id",)), "work": ("идёт", ("At",)), "dead"
 """The indexes of the table: of the rows in which state, and in which order."""
 
 
-def details(kind: str, indexes: tuple[Index, ...]) -> Details:
+def details(kind: str, indexes: tuple[Index, ...]) -> TableDetails:
     columns = {"Id": "nvarchar", "Status": kind, "At": "datetime2"}
     rows = tuple(ColumnRow(11, name, each, True, None, None, None, False) for name, each in columns.items())
-    return Details(TABLE, rows, indexes)
+    return TableDetails(TABLE, rows, indexes)
 
 
 def facts(kind: str, *, filtered: bool) -> TableFacts:
@@ -49,8 +49,8 @@ def facts(kind: str, *, filtered: bool) -> TableFacts:
     return table_facts(JOBS, details(kind, indexes), None, [])
 
 
-def jobs(kind: str, *, filtered: bool) -> list[Job]:
-    probes = QueueProbes(Book(ENGINE, VERSION), JOBS, facts(kind, filtered=filtered))
+def jobs(kind: str, *, filtered: bool) -> list[ProbeStatement]:
+    probes = QueueProbes(StatementCache(ENGINE, VERSION), JOBS, facts(kind, filtered=filtered))
     return [job for job in probes.jobs(100.0, 0, 20) if job.probe != "depth"]  # reads the catalogue alone
 
 
@@ -97,7 +97,7 @@ def test_who_gives_no_type_and_no_index_is_told() -> None:
 
 def test_a_range_of_a_scan_is_compared_as_its_key_is() -> None:
     part = PartSample(11, "dbo", "Jobs", pages=100, rows_there=1000, place="Id")
-    scan = Scan(Book(ENGINE, VERSION), Spec(JOBS, facts("varchar", filtered=True)), [part])
+    scan = Scan(StatementCache(ENGINE, VERSION), Spec(JOBS, facts("varchar", filtered=True)), [part])
     text = scan._rendered(part).text
     assert re.findall(r"COALESCE\(\s+CAST\(\? AS (\w+)\(450\)\)", text) == ["nvarchar"]
     assert set(re.findall(r"qmon_state = CAST\(\? AS (\w+)\(100\)\)", text)) == {"varchar"}
@@ -108,7 +108,7 @@ def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -
     assert known.walk_seek
     driver = Driver()
     at, memo = connection(driver, VERSION), Memo()
-    slow = Slow(ENGINE, lambda session: at, lambda: 0.0)
+    slow = ExactCounts(ENGINE, lambda session: at, lambda: 0.0)
     slow.use([Spec(DATED, known)])
     slow._do(at, slow._tasks["dated", "head"])
     assert "probe/head_state" in driver.asked
@@ -123,7 +123,7 @@ def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
     sequences = [SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop"))]
     for indexes, asked in (((), set()), ((Index("PK", True, True, ("Slot",)),), {"ring", "messages_ring"})):
         known = table_facts(layout, details("int", indexes), None, sequences)
-        probes = QueueProbes(Book(ENGINE, VERSION), layout, known)
+        probes = QueueProbes(StatementCache(ENGINE, VERSION), layout, known)
         assert {job.probe for job in probes.jobs(100.0, 0, 20)} == asked
         reasons = {figure for figure, reason in known.slow.items() if "no index leads with the slot" in reason}
         assert reasons == (set() if asked else {"ready", "in_progress", "oldest", "rates", "fill"})

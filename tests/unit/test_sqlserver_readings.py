@@ -8,27 +8,27 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.engines import queries
-from qmon.engines.faults import Fault
-from qmon.engines.sqlserver import AZURE, SqlServer
-from qmon.engines.sqlserver_errors import running
+from qmon.engines.faults import DriverFault
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import AZURE, SqlServer
+from qmon.engines.sqlserver.errors import running
 from qmon.errors import PermissionMissing
-from qmon.model.facts import TableFacts
-from qmon.model.layout import Clients, Layout, TableName
+from qmon.model.layout.layout import Clients, Layout, TableName
+from qmon.model.layout.table_facts import TableFacts
 from qmon.model.report import status_object
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import COUNTERS, SESSIONS, Standby
 from qmon.model.view import View
-from qmon.monitor.collector import Collector
-from qmon.monitor.history import History
-from qmon.monitor.jobs import Book
-from qmon.monitor.queue_probes import Spec
-from qmon.monitor.resolve import Resolved
-from qmon.monitor.slow import Slow
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.collector import Collector
+from qmon.monitor.poll.queue_probes import Spec
+from qmon.monitor.poll.statements import StatementCache
 from qmon.monitor.source import Focus
-from qmon.recording.codec import Codec
-from qmon.tui.panels import counters, horizon, use
+from qmon.monitor.state.target import TargetHistory
+from qmon.recording.format.codec import Codec
 from qmon.tui.spans import Line
+from qmon.tui.waits import counters, horizon, usage
 from tests.replayed import Driver, connection, emptied, full
 from tests.tsql_types import Type
 
@@ -73,12 +73,12 @@ class Watch:
     def __init__(self, row: Any, version: tuple[int, int], refused: frozenset[str] = frozenset()) -> None:
         self.driver, self.now = Driver(row, refused), 0.0
         self.at = connection(self.driver, version)
-        self.slow = Slow(SqlServer(), lambda session: self.at, self.clock)
+        self.slow = ExactCounts(SqlServer(), lambda session: self.at, self.clock)
         self.specs = [Spec(layout, FACTS[layout.queue]) for layout in (MAILS, INSTALLED)]
         self.slow.use(self.specs)
         self.collector = Collector("shop", SqlServer(), self.at, self.slow, self.clock)
         self.collector.use(Resolved((MAILS, INSTALLED), FACTS))
-        self.history = History()
+        self.history = TargetHistory()
         self.snapshots: list[Snapshot] = []
 
     def clock(self) -> float:
@@ -94,7 +94,7 @@ class Watch:
         return views[-1]
 
     def fragments(self) -> None:
-        self.slow._fragments.read(self.at, Book(SqlServer(), self.at.version), self.specs[0])
+        self.slow._fragments.read(self.at, StatementCache(SqlServer(), self.at.version), self.specs[0])
 
 
 def words(lines: Sequence[Line]) -> str:
@@ -121,7 +121,7 @@ def test_typed_rows_reach_the_words(version: tuple[int, int]) -> None:
     assert mails is not None
     assert mails.use is not None
     assert mails.use.touched.value == 1.0
-    assert "1.0 logical reads per pop" in use.summary(mails)
+    assert "1.0 logical reads per pop" in usage.summary(mails)
     assert view.server.cpu_ms == 1
     assert view.server.buffers == 1
     said = status_object(view)
@@ -288,6 +288,6 @@ def test_the_map_of_rights_says_what_each_gives(version: tuple[int, int]) -> Non
     ids=["dependencies", "server", "database"],
 )
 def test_a_refusal_names_the_grant_that_helps(text: str, number: int, grant: str) -> None:
-    problem = running(Fault("42000", (number,), text), "probe/x", "mon]itor")
+    problem = running(DriverFault("42000", (number,), text), "probe/x", "mon]itor")
     assert isinstance(problem, PermissionMissing)
     assert problem.grant == grant

@@ -7,58 +7,58 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Bound
-from qmon.engines.queries import SqlFile
 from qmon.engines.rows import records
-from qmon.engines.sqlserver import AZURE, SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import SqlFile
+from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.errors import QueryFailed
-from qmon.model import samples
-from qmon.model.broker_samples import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
-from qmon.model.client_samples import ClientSample
-from qmon.model.clue_samples import OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.counts import PartSample, ScanSample
-from qmon.model.deadlock_samples import GraphSample, ReportFile, ReportSample
-from qmon.model.facts import Column, TableFacts
-from qmon.model.fragment_samples import FragmentSample, TreeSample
-from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
-from qmon.model.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
-from qmon.model.procedure_samples import NamingSample, ReadsSample, RoutineSample
+from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.model.report import status_object
-from qmon.model.server_counters import ServerCounters
-from qmon.model.use_samples import StatisticsSample, TableCounterSample
+from qmon.model.samples import polled
+from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.counters import ServerCounters
+from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
+from qmon.model.samples.fragmentation import FragmentSample, TreeSample
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
+from qmon.model.samples.procedures import NamingSample, ReadsSample, RoutineSample
+from qmon.model.samples.usage import StatisticsSample, TableCounterSample
+from qmon.model.samples.waits import LatchSample, WaitTotal
 from qmon.model.view import View
-from qmon.model.wait_samples import LatchSample, WaitTotal
-from qmon.monitor.collector import Collector
-from qmon.monitor.history import History
-from qmon.monitor.locks import LockSample, UnseenSample
-from qmon.monitor.resolve import Resolved
-from qmon.monitor.slow import Slow
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.collector import Collector
+from qmon.monitor.probes.locks import LockSample, UnseenSample
 from qmon.monitor.source import Focus
+from qmon.monitor.state.target import TargetHistory
 from tests.replayed import BIG, Driver, columns_of, connection, emptied, full, value
 from tests.tsql_rendered import names_for, rendered
 from tests.tsql_types import Type
 from tests.unit.test_sqlserver_views import PROBES
 
 RECORDS: Final[dict[str, type[Any]]] = {
-    "blocking": samples.BlockingSample,
-    "clients": ClientSample, "clock": samples.ClockSample, "cost": samples.CostSample,
+    "blocking": polled.BlockingSample,
+    "clients": ClientSample, "clock": polled.ClockSample, "cost": polled.CostSample,
     "deadlock_file": ReportFile, "deadlock_graphs": GraphSample, "deadlock_reports": ReportSample,
     "priorities": PrioritySample, "priorities_state": PrioritySample,
-    "depth": samples.DepthSample, "head": samples.HeadSample,
-    "head_any": samples.WalkSample, "head_due": samples.HeadSample, "head_state": samples.HeadSample,
-    "head_state_due": samples.HeadSample, "head_walk": samples.WalkSample,
+    "depth": polled.DepthSample, "head": polled.HeadSample,
+    "head_any": polled.WalkSample, "head_due": polled.HeadSample, "head_state": polled.HeadSample,
+    "head_state_due": polled.HeadSample, "head_walk": polled.WalkSample,
     "locks": LockSample, "unseen": UnseenSample, "unseen_any": UnseenSample, "unseen_due": UnseenSample,
-    "unseen_state": UnseenSample, "horizon": HorizonSample, "in_state": samples.CountSample,
-    "latches": LatchSample, "messages": samples.MessageSample, "messages_due": samples.MessageSample,
-    "messages_newest": samples.MessageSample, "messages_ready": samples.MessageSample,
-    "messages_ring": samples.MessageSample, "messages_ring_split": samples.MessageSample,
-    "messages_split": samples.MessageSample, "messages_state": samples.MessageSample, "owners": OwnerSample,
-    "pauses_known": samples.PausesKnown, "progress": samples.ProgressSample,
-    "progress_ids": samples.ProgressIdSample, "progress_oldest": samples.ProgressSample,
-    "ring": samples.RingSample, "ring_classic": samples.RingSample, "ring_subscribers": samples.RingSample,
-    "scheduled": samples.CountSample, "scheduled_state": samples.CountSample, "sequences": samples.SequenceSample,
-    "server": samples.ServerSample, "server_counters": ServerCounters, "statistics": StatisticsSample,
+    "unseen_state": UnseenSample, "horizon": HorizonSample, "in_state": polled.CountSample,
+    "latches": LatchSample, "messages": polled.MessageSample, "messages_due": polled.MessageSample,
+    "messages_newest": polled.MessageSample, "messages_ready": polled.MessageSample,
+    "messages_ring": polled.MessageSample, "messages_ring_split": polled.MessageSample,
+    "messages_split": polled.MessageSample, "messages_state": polled.MessageSample, "owners": OwnerSample,
+    "pauses_known": polled.PausesKnown, "progress": polled.ProgressSample,
+    "progress_ids": polled.ProgressIdSample, "progress_oldest": polled.ProgressSample,
+    "ring": polled.RingSample, "ring_classic": polled.RingSample, "ring_subscribers": polled.RingSample,
+    "scheduled": polled.CountSample, "scheduled_state": polled.CountSample, "sequences": polled.SequenceSample,
+    "server": polled.ServerSample, "server_counters": ServerCounters, "statistics": StatisticsSample,
     "trees": TreeSample, "fragmentation": FragmentSample,
     "version_store": VersionStoreSample, "procedures": ReadsSample, "routines": RoutineSample,
     "routines_of_tables": NamingSample,
@@ -67,7 +67,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "scan": ScanSample, "scan_parts": PartSample, "scan_state": ScanSample, "scan_whole": ScanSample,
     "scan_whole_state": ScanSample, "ring_sweep": SweepSample, "tried": TriedSample, "tried_state": TriedSample,
     "tried_attempts": TriedSample, "table_counters": TableCounterSample, "wait_totals": WaitTotal,
-    "waits": samples.WaitSample, "writers": samples.WriterSample,
+    "waits": polled.WaitSample, "writers": polled.WriterSample,
 }  # fmt: skip
 TYPED: Final = tuple(file for file in PROBES if file.name.removeprefix("probe/") in RECORDS)
 T = TableName("dbo", "Orders")
@@ -114,12 +114,12 @@ def test_a_type_that_does_not_fit_is_found() -> None:
     columns = columns_of(text)
     assert columns == (("buffers", Type("nvarchar", digits=True)), ("cpu_ms", Type("bigint")))
     with pytest.raises(QueryFailed, match="buffers is str '9007199254740993', not int"):
-        records(samples.CostSample, rows_of(columns))
+        records(polled.CostSample, rows_of(columns))
     unknown = columns_of(
         rendered(file).replace("s.logical_reads", "s.program_name").replace("AS bigint", "AS nvarchar")
     )
     with pytest.raises(QueryFailed, match="buffers is str"):
-        records(samples.CostSample, rows_of(unknown))
+        records(polled.CostSample, rows_of(unknown))
     missing = columns_of(text.replace("CONVERT(nvarchar(20), s.logical_reads)", "s.client_version"))
     assert missing[0][1].name == "int"
 
@@ -130,7 +130,7 @@ def rows_of(columns: tuple[tuple[str, Type], ...]) -> Any:
     return Rows(tuple(name for name, _ in columns), (tuple(value(kind, 0) for _, kind in columns),))
 
 
-class Idle(Slow):
+class Idle(ExactCounts):
     """Slow readings that nobody starts."""
 
     def __init__(self) -> None:
@@ -141,7 +141,7 @@ def watched(driver: Driver, version: tuple[int, int], polls: int = 6) -> list[Vi
     """So many polls of every layout, folded as the dashboard folds them."""
     collector = Collector("shop", SqlServer(), connection(driver, version), Idle())
     collector.use(Resolved(LAYOUTS, FACTS))
-    history, views = History(), []
+    history, views = TargetHistory(), []
     for poll in range(1, polls + 1):
         driver.poll = poll
         focus = Focus(rows_of=LAYOUTS[poll % len(LAYOUTS)].queue, blocking=True)

@@ -9,13 +9,13 @@ from typing import cast
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Rows
-from qmon.engines.sqlserver import SqlServer
-from qmon.model.layout import TableName
-from qmon.operate import stores
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.layout import TableName
+from qmon.operate.actions import undo_tables
 from qmon.operate.sql import Sql
-from qmon.operate.table import Column, Structure
+from qmon.operate.table import Structure, TableColumn
 
 ASKED = {
     15: {"VIEW SERVER STATE", "ALTER ANY CONNECTION"},
@@ -146,10 +146,10 @@ class Making:
 def test_an_operators_store_is_made_by_the_procedure_and_once() -> None:
     connection = Making()
     sql = Sql(cast(Connection, connection), SqlServer())
-    columns = (Column("<id>", "int", False, False, True), Column("body", "nvarchar", False, False, False))
+    columns = (TableColumn("<id>", "int", False, False, True), TableColumn("body", "nvarchar", False, False, False))
     structure = Structure(TableName("dbo", "a.b"), columns, ())
     for _ in range(2):
-        found = stores.ensure(sql, "trash", structure, structure.kept)
+        found = undo_tables.ensure(sql, "trash", structure, structure.kept)
         assert found.parts == ("qmon_store", "trash_7")
     (made,) = connection.made
     assert made.values["columns"] == '<r k="&lt;id&gt;" /><r k="body" />'

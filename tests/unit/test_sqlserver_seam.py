@@ -10,15 +10,15 @@ import pyodbc
 import pytest
 
 from qmon.engines import odbc
-from qmon.engines import sqlserver_errors as errors
 from qmon.engines.base import Bound, Connection, Session, Statement, Target
 from qmon.engines.faults import read_fault
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sqlserver import errors as errors
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.operations import Progress
-from qmon.operate.batches import Batches
-from qmon.operate.frozen import Mark, frozen
-from qmon.operate.operation import Running, Tally
+from qmon.operate.plan.row_set import Mark, frozen
+from qmon.operate.run.batches import Batches
+from qmon.operate.run.operation import Running, Tally
 
 Result = tuple[tuple[str, ...] | None, int, list[tuple[object, ...]]]
 """Columns (``None``: a count alone), the count, and the rows."""

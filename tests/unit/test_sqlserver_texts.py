@@ -9,15 +9,15 @@ from pathlib import Path
 import pyodbc
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, Statement
-from qmon.engines.lasting import text_of
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sql.lasting import text_of
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import QueryFailed
-from qmon.model.observer import Budget
-from qmon.model.samples import ClockSample, CostSample, PausesKnown, ServerSample
-from qmon.monitor.jobs import Book, Job
-from qmon.monitor.run import Runner
+from qmon.model.budget import Budget
+from qmon.model.samples.polled import ClockSample, CostSample, PausesKnown, ServerSample
+from qmon.monitor.poll.runner import Runner
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Focus
 from tests.polled import Counting, Polls
 from tests.replayed import connection, said
@@ -29,8 +29,8 @@ VERSION = (16, 0)
 TEXT = (pyodbc.SQL_WVARCHAR, 4000, 0)
 
 
-def job(name: str, record: type) -> Job:
-    return Book(SqlServer(), VERSION).job(name, record)
+def job(name: str, record: type) -> ProbeStatement:
+    return StatementCache(SqlServer(), VERSION).job(name, record)
 
 
 JOBS = [job("server", ServerSample), job("cost", CostSample), job("pauses_known", PausesKnown)]

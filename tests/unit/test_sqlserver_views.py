@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import EngineName
-from qmon.engines.queries import SqlFile
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import SqlFile
 from tests.tsql import AZURE, unresolved, views
 from tests.tsql_rendered import rendered
 

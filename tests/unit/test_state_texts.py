@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from qmon.engines.postgres import Postgres
-from qmon.engines.sqlserver import SqlServer
-from qmon.model.layout import Layout, StateColumn, TableName
-from qmon.monitor.catalog import Catalog, ColumnRow, Details, TableRow
-from qmon.monitor.resolve import _Resolver
-from qmon.monitor.state_texts import check_state
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.layout.layout import Layout, StateColumn, TableName
+from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
+from qmon.monitor.catalog.resolve import _Resolver
+from qmon.monitor.catalog.state_texts import check_state
 from tests.replayed import Driver, connection
 
 ROW = TableRow(12, "dbo", "Orders", True, True, 1000, 30)
@@ -38,8 +38,8 @@ def layout(state: StateColumn) -> Layout:
     return Layout("orders", "status", TableName("dbo", "Orders"), id="Id", state=state)
 
 
-def details(type_name: str) -> Details:
-    return Details(ROW, (ColumnRow(12, "State", type_name, True, None, None, None, False),))
+def details(type_name: str) -> TableDetails:
+    return TableDetails(ROW, (ColumnRow(12, "State", type_name, True, None, None, None, False),))
 
 
 def resolved(driver: Driver, type_name: str, state: StateColumn) -> _Resolver:

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.layout import Layout, TableName
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.rates.usage import QueueUse
 from qmon.model.readings import QueueReadings
-from qmon.model.use import QueueUse
-from qmon.model.use_samples import StatisticsSample, UseSample
+from qmon.model.samples.usage import StatisticsSample, UseSample
 from qmon.model.verdicts.statistics import STATISTICS
 from qmon.model.view import Figure
-from qmon.monitor.history import History
+from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_history import COUNTERS, FIFO, fifo, moved, poll
 from tests.unit.test_verdicts import FINE
 
@@ -60,7 +60,7 @@ def test_updated_too_often() -> None:
 
 
 def test_updates_of_the_last_seconds_are_counted_over_polls() -> None:
-    history = History()
+    history = TargetHistory()
     found = []
     for n in range(20):
         counters = replace(moved(COUNTERS, n, n), analyzes=min(n, 10))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.engines.queries import SqlFile
+from qmon.engines.sql.queries import SqlFile
 from tests.tsql_rendered import rendered
 from tests.tsql_rules import problems
 from tests.unit.test_sqlserver_views import FILES

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from qmon.model.usual import Baselines, Usual, recent, unusual
+from qmon.model.baselines import Baseline, Baselines, recent, unusual
 from qmon.model.view import Point
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -17,7 +17,9 @@ TUE_14 = 24 + 14
 
 def known(median: float, mad: float = 1.0, weeks: int = 9, *, figure: str = "ready", hour: int = TUE_14) -> Baselines:
     """One hour of the week of one figure of mails of shop, on Berlin's clock."""
-    return Baselines({"shop": {"mails": {figure: {hour: Usual(median, mad, weeks)}}}}, "UTC", {"shop": "Europe/Berlin"})
+    return Baselines(
+        {"shop": {"mails": {figure: {hour: Baseline(median, mad, weeks)}}}}, "UTC", {"shop": "Europe/Berlin"}
+    )
 
 
 def history(ready: float, *, seconds: int = 600, last: float | None = None) -> list[Point]:
@@ -102,6 +104,6 @@ def test_means_are_weighted_by_time_and_reach_back_five_minutes() -> None:
 
 def test_the_farthest_out_comes_first() -> None:
     both = Baselines({"shop": {"mails": {
-        "ready": {TUE_14: Usual(100.0, 1.0, 5)}, "push_rate": {TUE_14: Usual(400.0, 1.0, 5)},
+        "ready": {TUE_14: Baseline(100.0, 1.0, 5)}, "push_rate": {TUE_14: Baseline(400.0, 1.0, 5)},
     }}}, "Europe/Berlin")  # fmt: skip
     assert [each.figure for each in unusual(both, "shop", "mails", history(9_000.0))] == ["ready", "push_rate"]

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from qmon.model.operations import Pause, Side
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.verdicts import Signs, judge
+from qmon.model.verdicts import RuleInput, judge
 from qmon.model.view import Figure, Severity
 
-FINE = Signs(
+FINE = RuleInput(
     ready=Figure(10), in_progress=Figure(2), stuck=Figure(0), oldest=Figure(0.1), push_rate=Figure(50.0),
     pop_rate=Figure(50.0), net_rate=0.0, fill=Figure.unknown("not a ring"), timeout_s=300,
 )  # fmt: skip
 
 
-def after(signs: Signs, seconds: float) -> tuple[str, str]:
+def after(signs: RuleInput, seconds: float) -> tuple[str, str]:
     """The verdict once the sign has lasted for so long."""
     _, since = judge(signs, 1000.0, {})
     verdict = judge(signs, 1000.0 + seconds, since)[0][0]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.archiving import Archiving
+from qmon.model.rates.archiving import Archiving
 from qmon.model.readings import QueueReadings
-from qmon.model.samples import CounterSample
+from qmon.model.samples.polled import CounterSample
 from qmon.model.verdicts import judge
 from qmon.model.view import Figure
-from qmon.monitor.archive_track import ArchiveTrack
+from qmon.monitor.state.archive import ArchiveTrack
 from tests.unit.test_verdicts import FINE
 
 COUNTERS = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.client_samples import ClientSample
 from qmon.model.clients import ClientsSeen, is_client, names_in, quiet_for, seen_of, waits, way_to_know
-from qmon.model.layout import Clients, Layout, TableName
+from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.operations import Pause, Side
-from qmon.model.verdicts import Signs, judge
+from qmon.model.samples.clients import ClientSample
+from qmon.model.verdicts import RuleInput, judge
 from qmon.model.view import Figure
 from tests.unit.test_verdicts import FINE
 
@@ -24,12 +24,12 @@ PLAIN = Layout("mails", "status", TableName("dbo", "mails"))
 IDLE = ClientSample(71, 5.0, "mailer-1", "app", "idle", 45.0, 45.0, "Client", "SELECT * FROM dbo.mails_pop()")
 
 
-def signs(poppers: ClientsSeen | None, **more: object) -> Signs:
+def signs(poppers: ClientsSeen | None, **more: object) -> RuleInput:
     still = replace(FINE, ready=Figure(31), in_progress=Figure(0), pop_rate=Figure(0.0), layout=LAYOUT)
     return replace(still, queue=replace(FINE.queue, poppers=poppers), **more)  # type: ignore[arg-type]
 
 
-def said(signs: Signs, seconds: float = 10.0) -> tuple[str, str]:
+def said(signs: RuleInput, seconds: float = 10.0) -> tuple[str, str]:
     _, since = judge(signs, 100.0, {})
     worst = judge(signs, 100.0 + seconds, since)[0][0]
     return worst.code, worst.proof

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from qmon.model.alert_rules import AlertRule, find
+from qmon.model.alerts.rules import AlertRule, find
 from qmon.model.counts import TableCount
-from qmon.model.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.operations import Pause, Side
-from qmon.model.samples import HeadSample, HeldSample, ProgressSample, ServerSample, WriterSample
+from qmon.model.samples.polled import HeadSample, HeldSample, ProgressSample, ServerSample, WriterSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.verdicts import Signs, judge
+from qmon.model.verdicts import RuleInput, judge
 from qmon.model.view import Figure, QueueView, Severity
-from qmon.monitor.history import History
+from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_verdicts import FINE
 
 T = TableName("public", "t")
@@ -26,7 +26,7 @@ RING = Layout("q", "ring", T, ring=Ring(100, TableName("p", "a"), TableName("p",
 NO_INDEX = "no index leads to the rows in progress"
 
 
-def said(signs: Signs) -> tuple[str, str]:
+def said(signs: RuleInput) -> tuple[str, str]:
     """The worst verdict of the first poll and its proof."""
     verdict = judge(signs, 0.0, {})[0][0]
     return verdict.code, verdict.proof
@@ -89,13 +89,13 @@ def test_a_pause_does_not_hide_what_is_not_known() -> None:
 
 
 def polled(
-    sample: QueueSamples, at: float = 1_000.0, history: History | None = None, *, sees_sessions: bool = True,
+    sample: QueueSamples, at: float = 1_000.0, history: TargetHistory | None = None, *, sees_sessions: bool = True,
     **more: object,
 ) -> QueueView:  # fmt: skip
     """What one poll shows of a queue; ``more``: fields of the snapshot."""
     server = ServerSample(at, 1.0, None, False, 5, 10, 0, 0, sees_sessions)
     snapshot = Snapshot("t", "postgres", "18.6", 1, at, at, 3.0, 1.5, 10, 2.0, server, (sample,), **more)  # type: ignore[arg-type]
-    (queue,) = (history or History()).add(snapshot).queues
+    (queue,) = (history or TargetHistory()).add(snapshot).queues
     return queue
 
 
@@ -115,7 +115,7 @@ def test_a_table_whose_messages_in_progress_no_index_leads_to_is_not_called_empt
 
 
 def test_without_a_start_time_stuck_is_known_once_it_was_watched_for_as_long() -> None:
-    history = History()
+    history = TargetHistory()
 
     def poll(at: float) -> QueueView:
         working = ProgressSample(2, None, None)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from qmon.model.verdicts import RULES, judge
 from qmon.model.view import Figure, PastVerdict, Severity, Verdict
-from qmon.monitor.chronicle import Chronicle
+from qmon.monitor.state.verdict_log import VerdictLog
 from tests.unit.test_verdicts import FINE
 
 TWICE = replace(
@@ -43,16 +43,16 @@ def test_codes_are_unique_and_explain_only_verdicts_there_are_and_never_each_oth
 
 
 def test_the_chronicle_keeps_what_is_over_the_newest_first_and_only_so_much() -> None:
-    chronicle = Chronicle(most=2)
+    verdict_log = VerdictLog(most=2)
     stuck, outrun = Verdict("stuck", "7", Severity.CRITICAL), Verdict("outrun", "9/s", Severity.WARNING)
-    assert chronicle.add([stuck, outrun], 1.0) == ()
-    assert chronicle.add([replace(stuck, proof="8")], 3.0) == (
+    assert verdict_log.add([stuck, outrun], 1.0) == ()
+    assert verdict_log.add([replace(stuck, proof="8")], 3.0) == (
         PastVerdict("outrun", "9/s", Severity.WARNING, 1.0, 3.0),
     )
-    past = chronicle.add([Verdict("healthy", "fine")], 5.0)
+    past = verdict_log.add([Verdict("healthy", "fine")], 5.0)
     assert [(p.code, p.proof, p.since_at, p.until_at) for p in past] == [
         ("stuck", "7", 1.0, 5.0),
         ("outrun", "9/s", 1.0, 3.0),
     ]
-    chronicle.add([outrun], 6.0)
-    assert [p.code for p in chronicle.add([], 7.0)] == ["outrun", "stuck"]
+    verdict_log.add([outrun], 6.0)
+    assert [p.code for p in verdict_log.add([], 7.0)] == ["outrun", "stuck"]

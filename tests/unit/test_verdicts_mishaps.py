@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.client_samples import ClientSample
-from qmon.model.clue_samples import Clues, DrawerSample, OwnerSample, SweepSample, TriedSample
-from qmon.model.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.mishaps import Repeated, RingLoss, Twice
+from qmon.model.anomalies import Repeated, RingLoss, Twice
+from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.owning import owners_of
 from qmon.model.readings import QueueReadings
-from qmon.model.samples import HeldSample, ServerSample, WriterSample
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, OwnerSample, SweepSample, TriedSample
+from qmon.model.samples.polled import HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.verdicts import Signs, judge
+from qmon.model.verdicts import RuleInput, judge
 from qmon.model.view import Figure
-from qmon.monitor.ring_track import RingTrack
-from qmon.monitor.tries_track import HandsTrack, TriesTrack
+from qmon.monitor.state.attempts import HandsTrack, TriesTrack
+from qmon.monitor.state.ring import RingTrack
 from tests.unit.test_verdicts import FINE
 
 LAYOUT = Layout(
@@ -27,12 +27,12 @@ POLL = Snapshot(
 )
 
 
-def said(signs: Signs, seconds: float = 0.0) -> dict[str, str]:
+def said(signs: RuleInput, seconds: float = 0.0) -> dict[str, str]:
     _, since = judge(signs, 100.0, {})
     return {v.code: v.proof for v in judge(signs, 100.0 + seconds, since)[0]}
 
 
-def signs(**readings: object) -> Signs:
+def signs(**readings: object) -> RuleInput:
     return replace(FINE, queue=replace(QueueReadings(), **readings))  # type: ignore[arg-type]
 
 
@@ -43,7 +43,7 @@ def owner(
 
 
 def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_ones() -> None:
-    clues = Clues(
+    clues = MessageDiagnostics(
         owners=(owner("7", "dead"), owner("8", "dead", 5.0), owner("9", "alive"), owner("10", "alive", 5.0),
                 owner("11", "unknown", whose=None)),
         owners_limit=100, proof="a connection pool hands sessions on",
@@ -56,14 +56,16 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
         "3 in progress for more than 5 m: owners of 2 dead (812/5 has message 7 for 6 m); of 1 alive (812/5 has message"
         " 9 for 6 m); of 1 unknown (message 11 for 6 m): a connection pool hands sessions on"
     )
-    early = owners_of(Clues(owners=(owner("8", "dead", 5.0),)), 300.0)
+    early = owners_of(MessageDiagnostics(owners=(owner("8", "dead", 5.0),)), 300.0)
     assert said(signs(owners=early)) == {"stuck in progress": "owners of 1 dead (812/5 has message 8 for 5 s)"}
-    assert "stuck in progress" not in said(signs(owners=owners_of(Clues(owners=(owner("9", "alive", 299.0),)), 300.0)))
-    assert owners_of(Clues(), 300.0) is None
+    assert "stuck in progress" not in said(
+        signs(owners=owners_of(MessageDiagnostics(owners=(owner("9", "alive", 299.0),)), 300.0))
+    )
+    assert owners_of(MessageDiagnostics(), 300.0) is None
 
 
 def test_a_cut_list_of_owners_is_a_lower_bound() -> None:
-    found = owners_of(Clues(owners=(owner("7", "dead"), owner("8", "dead")), owners_limit=2), 300.0)
+    found = owners_of(MessageDiagnostics(owners=(owner("7", "dead"), owner("8", "dead")), owners_limit=2), 300.0)
     assert said(signs(owners=found))["stuck in progress"].startswith("owners of at least 2 dead")
 
 
@@ -92,24 +94,26 @@ def test_a_message_that_fails_twice_within_two_seconds_or_more_is_poison_after_i
 
 def test_attempts_that_rise_are_failures_ready_or_in_progress_and_a_new_head_is_another_message() -> None:
     tries = TriesTrack()
-    assert tries.add(Clues(tried=TriedSample("88", 1, "")), 10.0) is None
-    assert tries.add(Clues(owners=(owner("88", "alive", attempts=2),)), 12.0) == Repeated("88", 1, 2.0, 2)
-    assert tries.add(Clues(tried=TriedSample("88", 3, ""), owners=()), 14.0) == Repeated("88", 2, 4.0, 3)
-    assert tries.add(Clues(tried=TriedSample("90", 3, "")), 16.0) == Repeated("88", 2, 6.0, 3)
-    assert tries.add(Clues(tried=TriedSample("90", 3, "")), 18.0) is None
+    assert tries.add(MessageDiagnostics(tried=TriedSample("88", 1, "")), 10.0) is None
+    assert tries.add(MessageDiagnostics(owners=(owner("88", "alive", attempts=2),)), 12.0) == Repeated("88", 1, 2.0, 2)
+    assert tries.add(MessageDiagnostics(tried=TriedSample("88", 3, ""), owners=()), 14.0) == Repeated("88", 2, 4.0, 3)
+    assert tries.add(MessageDiagnostics(tried=TriedSample("90", 3, "")), 16.0) == Repeated("88", 2, 6.0, 3)
+    assert tries.add(MessageDiagnostics(tried=TriedSample("90", 3, "")), 18.0) is None
 
 
 def test_marks_that_change_while_the_head_stays_are_failures() -> None:
     tries = TriesTrack()
     marks = ["0", "700", "700", "701", "702"]
-    *_, found = [tries.add(Clues(tried=TriedSample("5", None, mark)), float(at)) for at, mark in enumerate(marks)]
+    *_, found = [
+        tries.add(MessageDiagnostics(tried=TriedSample("5", None, mark)), float(at)) for at, mark in enumerate(marks)
+    ]
     assert found == Repeated("5", 2, 4.0, None)
-    assert tries.add(Clues(tried=TriedSample("6", None, "0")), 5.0) == replace(found, seconds=5.0)
-    assert tries.add(Clues(tried=TriedSample("6", None, "0")), 6.0) is None
+    assert tries.add(MessageDiagnostics(tried=TriedSample("6", None, "0")), 5.0) == replace(found, seconds=5.0)
+    assert tries.add(MessageDiagnostics(tried=TriedSample("6", None, "0")), 6.0) is None
 
 
 def hands(track: HandsTrack, at: float, whose: str, age_s: float, *clients: ClientSample) -> tuple[Twice, ...]:
-    clues = Clues(owners=(owner("7", "alive", age_s, whose),))
+    clues = MessageDiagnostics(owners=(owner("7", "alive", age_s, whose),))
     return track.add(replace(POLL, sampled_at=at, clients=clients), LAYOUT, clues)
 
 
@@ -146,35 +150,37 @@ def sweep(hole: int | None = None, orphan: int | None = None, pop_last: int = 90
 def test_a_hole_is_one_that_poppers_have_drawn_and_its_drawer_is_named_while_there_is_one() -> None:
     ring = RingTrack()
     pusher = DrawerSample(9, 61, "shop", "idle in transaction", 30.0)
-    assert ring.add(Clues(sweep=sweep(hole=91)), 1000, 10.0) == RingLoss(swept=1.0)
-    ring.add(Clues(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 12.0)
-    loss = ring.add(Clues(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 18.0)
+    assert ring.add(MessageDiagnostics(sweep=sweep(hole=91)), 1000, 10.0) == RingLoss(swept=1.0)
+    ring.add(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 12.0)
+    loss = ring.add(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 18.0)
     assert loss == RingLoss(80, 6.0, pusher, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0)["ring hole"] == (
         "number 80 has no message, poppers have drawn it at least 6 s ago: session 61 (idle in transaction, shop) has "
         "drawn a number and may yet push it"
     )
-    proven = ring.add(Clues(sweep=sweep(hole=80), push_drawers=(replace(pusher, transaction_s=1.0),)), 1000, 20.0)
+    proven = ring.add(
+        MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(replace(pusher, transaction_s=1.0),)), 1000, 20.0
+    )
     assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8 s ago: no open transaction has it")
     assert said(signs(ring_loss=proven), 4.9).keys() == {"healthy"}
-    assert ring.add(Clues(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
-    assert ring.add(Clues(), 1000, 24.0) is None
+    assert ring.add(MessageDiagnostics(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
+    assert ring.add(MessageDiagnostics(), 1000, 24.0) is None
 
 
 def test_an_orphan_must_be_seen_in_two_sweeps_of_its_slots() -> None:
     ring = RingTrack()
-    first = ring.add(Clues(sweep=sweep(orphan=70)), 2000, 10.0)
+    first = ring.add(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 10.0)
     assert first == RingLoss(swept=0.5)
-    ring.add(Clues(sweep=sweep(start=1000)), 2000, 12.0)
-    loss = ring.add(Clues(sweep=sweep(orphan=70)), 2000, 14.0)
+    ring.add(MessageDiagnostics(sweep=sweep(start=1000)), 2000, 12.0)
+    loss = ring.add(MessageDiagnostics(sweep=sweep(orphan=70)), 2000, 14.0)
     assert loss == RingLoss(orphans=1, orphan=70, orphan_s=40.0, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0) == {
         "ring orphans": "1 message was drawn by poppers and not popped: number 70, pushed 40 s ago"
     }
     popper = DrawerSample(10, 77, "mailer", "idle in transaction", 50.0)
-    held = ring.add(Clues(sweep=sweep(orphan=70), pop_drawers=(popper,)), 2000, 15.0)
+    held = ring.add(MessageDiagnostics(sweep=sweep(orphan=70), pop_drawers=(popper,)), 2000, 15.0)
     assert said(signs(ring_loss=held), 5.0)["ring orphans"].endswith(
         "pushed 40 s ago; poppers take them when session 77 (idle in transaction, mailer) has ended, which may yet pop "
         "them"
     )
-    assert ring.add(Clues(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)
+    assert ring.add(MessageDiagnostics(sweep=sweep(orphan=75)), 2000, 16.0) == RingLoss(swept=1.0)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.clue_samples import Clues, PrioritySample
-from qmon.model.mishaps import Starved
+from qmon.model.anomalies import Starved
 from qmon.model.readings import QueueReadings
+from qmon.model.samples.messages import MessageDiagnostics, PrioritySample
 from qmon.model.verdicts import judge
 from qmon.model.view import Figure
-from qmon.monitor.priority_track import PriorityTrack
+from qmon.monitor.state.priorities import PriorityTrack
 from tests.unit.test_verdicts import FINE
 
 LOW = Starved(9, "812", 20.0, 840.0, 5)
@@ -32,8 +32,8 @@ def test_a_head_that_stays_while_others_are_popped() -> None:
     assert "priority starved" not in said(LOW, 60.0, pops=0.0)
 
 
-def heads(*pairs: tuple[int, str]) -> Clues:
-    return Clues(priorities=tuple(PrioritySample(priority, head, 5.0) for priority, head in pairs))
+def heads(*pairs: tuple[int, str]) -> MessageDiagnostics:
+    return MessageDiagnostics(priorities=tuple(PrioritySample(priority, head, 5.0) for priority, head in pairs))
 
 
 def test_moves_of_other_heads_are_counted_while_one_stays() -> None:
@@ -44,4 +44,4 @@ def test_moves_of_other_heads_are_counted_while_one_stays() -> None:
     assert track.add(heads((1, "c"), (9, "z")), 6.0) == Starved(9, "z", 6.0, 5.0, 2)
     assert track.add(heads((1, "c"), (9, "y")), 8.0) == Starved(1, "c", 2.0, 5.0, 1)
     assert track.add(heads((1, "d"), (9, "x")), 10.0) is None
-    assert track.add(Clues(), 12.0) is None
+    assert track.add(MessageDiagnostics(), 12.0) is None

@@ -6,24 +6,24 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.wait_samples import Source, WaitTotal, WaitTotals
-from qmon.model.waiting import waiting_between
-from qmon.model.waits_known import MEANT_POSTGRES, benign, meaning
-from qmon.model.waits_sqlserver import MEANT
-from qmon.monitor.history import History
+from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
+from qmon.model.waits.known import MEANT_POSTGRES, benign, meaning
+from qmon.model.waits.known_sqlserver import MEANT
+from qmon.model.waits.waiting import waiting_between
+from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_history import poll
 
 SAMPLED = WaitTotals(
-    Source.SAMPLED, 500.0, 10.0, (WaitTotal("IO", "WalSync", None, 4.0), WaitTotal("", "", None, 1.0)), 40
+    WaitSource.SAMPLED, 500.0, 10.0, (WaitTotal("IO", "WalSync", None, 4.0), WaitTotal("", "", None, 1.0)), 40
 )
 LATER = WaitTotals(
-    Source.SAMPLED, 500.0, 20.0,
+    WaitSource.SAMPLED, 500.0, 20.0,
     (
         WaitTotal("Client", "ClientRead", None, 3.0), WaitTotal("IO", "WalSync", None, 34.0),
         WaitTotal("", "", None, 11.0), WaitTotal("Lock", "tuple", None, 10.0),
     ), 80,
 )  # fmt: skip
-COUNTED = WaitTotals(Source.COUNTED, 500.0, 1000.0, (WaitTotal("wait", "WRITELOG", 100, 2.0, 0.5),))
+COUNTED = WaitTotals(WaitSource.COUNTED, 500.0, 1000.0, (WaitTotal("wait", "WRITELOG", 100, 2.0, 0.5),))
 
 
 def test_seconds_waited_come_to_sessions_and_shares() -> None:
@@ -41,7 +41,7 @@ def test_seconds_waited_come_to_sessions_and_shares() -> None:
 
 def test_what_the_server_counts_comes_per_second_and_each() -> None:
     later = WaitTotals(
-        Source.COUNTED, 500.0, 1010.0,
+        WaitSource.COUNTED, 500.0, 1010.0,
         (WaitTotal("wait", "WRITELOG", 300, 6.0, 1.5), WaitTotal("latch", "FGCB_ADD_REMOVE", 5, 1.0)),
     )  # fmt: skip
     found = waiting_between(COUNTED, later)
@@ -59,7 +59,7 @@ def test_what_the_server_counts_comes_per_second_and_each() -> None:
         replace(COUNTED, watched_s=1010.0, waits=(WaitTotal("wait", "WRITELOG", 3, 0.1, 0.0),)),
         replace(COUNTED, watched_s=1010.0, waits=(WaitTotal("wait", "WRITELOG", 3, 5.0, 0.0),)),
         replace(COUNTED, watched_s=1000.0),
-        replace(COUNTED, source=Source.SAMPLED, watched_s=1010.0),
+        replace(COUNTED, source=WaitSource.SAMPLED, watched_s=1010.0),
     ],
     ids=["restart", "reset", "reset, and more since", "nothing watched", "another source"],
 )
@@ -68,14 +68,14 @@ def test_no_rate_across_a_reset_or_a_restart(later: WaitTotals) -> None:
 
 
 def test_history_gives_no_rate_across_a_gap_of_the_polls() -> None:
-    history = History()
+    history = TargetHistory()
     history.add(replace(poll(1, 1000.0), waits_total=SAMPLED))
     assert history.add(replace(poll(2, 1002.0), waits_total=LATER)).server.waiting is not None
     assert history.add(replace(poll(3, 1300.0), waits_total=replace(LATER, watched_s=90.0))).server.waiting is None
 
 
 def test_history_begins_anew_where_totals_began_anew() -> None:
-    history = History()
+    history = TargetHistory()
     history.add(replace(poll(1, 1000.0), waits_total=LATER))
     fresh = replace(SAMPLED, since_at=1001.0, watched_s=0.5)
     assert history.add(replace(poll(2, 1002.0), waits_total=fresh)).server.waiting is None

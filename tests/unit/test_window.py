@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from qmon.model.flow import Flow
-from qmon.monitor.watched import WatchedIds, WatchedProgress
-from qmon.monitor.window import Tick, Window
+from qmon.model.rates.flow import Flow
+from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
+from qmon.monitor.state.rate_window import RateWindow, Tick
 
 
-def flowing(window: Window, ticks: int, start: float = 100.0, pushed: float = 10, popped: float = 8) -> None:
+def flowing(window: RateWindow, ticks: int, start: float = 100.0, pushed: float = 10, popped: float = 8) -> None:
     window.start(start)
     for n in range(1, ticks + 1):
         window.add(Tick(start + n, 1.0, Flow(pushed, popped, None, pushed - popped)))
 
 
 def test_no_rate_before_the_second_poll() -> None:
-    window = Window()
+    window = RateWindow()
     window.start(100.0)
     assert window.rates() is None
 
 
 def test_rates_use_measured_time_and_only_the_window() -> None:
-    window = Window()
+    window = RateWindow()
     window.start(0.0)
     window.add(Tick(20.0, 20.0, Flow(2000, 0, None, 2000)))
     for n in range(10):
@@ -33,7 +33,7 @@ def test_rates_use_measured_time_and_only_the_window() -> None:
 
 
 def test_a_tick_longer_than_the_window_is_still_a_rate() -> None:
-    window = Window()
+    window = RateWindow()
     window.start(0.0)
     window.add(Tick(30.0, 30.0, Flow(60, 30, None, 30)))
     rates = window.rates()
@@ -42,7 +42,7 @@ def test_a_tick_longer_than_the_window_is_still_a_rate() -> None:
 
 
 def test_starting_anew_forgets_ticks_and_counts() -> None:
-    window = Window()
+    window = RateWindow()
     flowing(window, 5)
     window.rebase(103.0, 50)
     window.start(200.0)
@@ -51,7 +51,7 @@ def test_starting_anew_forgets_ticks_and_counts() -> None:
 
 
 def test_depth_is_carried_on_from_a_count_between_two_polls() -> None:
-    window = Window()
+    window = RateWindow()
     flowing(window, 10)
     window.rebase(105.5, 1000)
     carried = window.carried()
@@ -61,14 +61,14 @@ def test_depth_is_carried_on_from_a_count_between_two_polls() -> None:
 
 
 def test_a_count_from_before_the_break_is_refused() -> None:
-    window = Window()
+    window = RateWindow()
     flowing(window, 3, start=100.0)
     window.rebase(42.0, 7)
     assert window.carried() is None
 
 
 def test_an_older_count_does_not_replace_a_newer_one() -> None:
-    window = Window()
+    window = RateWindow()
     flowing(window, 10)
     window.rebase(108.0, 500)
     window.rebase(104.0, 9)
@@ -78,7 +78,7 @@ def test_an_older_count_does_not_replace_a_newer_one() -> None:
 
 
 def test_the_carried_depth_never_falls_below_nothing() -> None:
-    window = Window()
+    window = RateWindow()
     flowing(window, 4, pushed=0, popped=100)
     window.rebase(100.0, 10)
     carried = window.carried()

@@ -8,26 +8,26 @@ from datetime import UTC, datetime
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import EngineName
-from qmon.engines.postgres import Postgres
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput
-from qmon.model import facts
-from qmon.model.layout import Layout, OwnerColumn, Source, StateColumn, Write
-from qmon.model.layout_io import layout_from_dict, layout_to_dict
+from qmon.model.layout import table_facts as facts
+from qmon.model.layout.io import layout_from_dict, layout_to_dict
+from qmon.model.layout.layout import Layout, LayoutSource, OwnerColumn, StateColumn, Write
+from qmon.model.layout.zones import LOCAL, UNKNOWN, UTC_ZONE, TimeColumn, Zone, named_zone
 from qmon.model.operations import Choice, OwnerState
-from qmon.model.owners import Facts, proof
+from qmon.model.owners import OwnerFacts, proof
 from qmon.model.snapshot import QueueSamples as Samples
-from qmon.model.zones import LOCAL, UNKNOWN, UTC_ZONE, TimeColumn, Zone, named_zone
-from qmon.monitor.catalog import ColumnRow, Details, TableRow, ValuesRow
-from qmon.monitor.history import History
-from qmon.monitor.zones import check_due, of_default, with_zones
-from qmon.operate.purge import _wanted as purge_wanted
-from qmon.operate.requeue import _impossible
-from qmon.operate.requeue import _wanted as requeue_wanted
-from qmon.operate.table import Column, Structure
-from qmon.operate.transitions import Transition, _other_clock
+from qmon.monitor.catalog.catalog import ColumnRow, TableDetails, TableRow, ValuesRow
+from qmon.monitor.catalog.zones import check_due, of_default, with_zones
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.actions.purge import _wanted as purge_wanted
+from qmon.operate.actions.requeue import _impossible
+from qmon.operate.actions.requeue import _wanted as requeue_wanted
+from qmon.operate.plan.transitions import Transition, _other_clock
+from qmon.operate.table import Structure, TableColumn
 from tests.unit.test_history import FIFO, poll
 
 SQLSERVER = SqlServer()
@@ -36,10 +36,10 @@ BERLIN = named_zone("Europe/Berlin", NOV)
 TABLE = TableRow(1, "dbo", "Jobs", True, True, None, 0)
 
 
-def details(**columns: tuple[str, str | None]) -> Details:
+def details(**columns: tuple[str, str | None]) -> TableDetails:
     rows = [ColumnRow(1, name, kind, True, None, None, None, False) for name, (kind, _) in columns.items()]
     values = [ValuesRow(1, name, "default", text) for name, (_, text) in columns.items() if text is not None]
-    return Details(TABLE, tuple(rows), values=tuple(values))
+    return TableDetails(TABLE, tuple(rows), values=tuple(values))
 
 
 def layout(**changes: object) -> Layout:
@@ -90,7 +90,7 @@ def test_what_is_configured_wins_then_the_default_and_nothing_is_guessed() -> No
     assert (dict(said.zones), why) == ({"At": UTC_ZONE, "Made": UTC_ZONE}, ())
     placed, _ = with_zones(layout(times="Europe/Berlin"), there, lambda: LOCAL)
     assert dict(placed.zones)["At"].name == "Europe/Berlin"
-    ours, _ = with_zones(layout(source=Source.REGISTRY), there, lambda: LOCAL)
+    ours, _ = with_zones(layout(source=LayoutSource.REGISTRY), there, lambda: LOCAL)
     assert dict(ours.zones)["At"] == UTC_ZONE
 
 
@@ -129,18 +129,18 @@ def test_requeue_by_age_is_refused_where_no_age_is_known() -> None:
 
 
 def test_the_time_now_is_not_written_where_it_would_be_wrong() -> None:
-    structure = Structure(TABLE.name, (Column("Done", "datetime2(27,7)", False, False, False),), ())
+    structure = Structure(TABLE.name, (TableColumn("Done", "datetime2(27,7)", False, False, False),), ())
     made = Transition("dead", "S", 3, (Write("dead", "Done", "now"),), frozenset({"Done"}), structure)
     assert "Done does not hold UTC" in str(_other_clock(layout(times="local"), made))
     assert "Done does not hold UTC" in str(_other_clock(layout(zones=(("Done", UNKNOWN),)), made))
     assert _other_clock(layout(), made) is None
-    zoned = Structure(TABLE.name, (Column("Done", "datetimeoffset(34,7)", False, False, False),), ())
+    zoned = Structure(TABLE.name, (TableColumn("Done", "datetimeoffset(34,7)", False, False, False),), ())
     assert _other_clock(layout(times="local"), replace(made, structure=zoned)) is None
 
 
 def test_a_lease_that_nobody_can_place_in_time_proves_nothing() -> None:
     leased = layout(owner=OwnerColumn("Until", "lease"), zones=(("Until", UNKNOWN),))
-    facts = Facts("", NOV, True, 0.0, False)
+    facts = OwnerFacts("", NOV, True, 0.0, False)
     assert proof(leased, facts).kind == "name"
     assert proof(replace(leased, zones=(("Until", LOCAL),)), facts).kind == "lease"
 
@@ -230,7 +230,7 @@ def test_probes_compare_each_column_with_its_own_clock(engine: SqlServer | Postg
 
 @pytest.mark.parametrize("change", [3600.0, -3600.0, 1800.0])
 def test_a_change_of_the_servers_clock_is_no_restart(change: float) -> None:
-    history = History()
+    history = TargetHistory()
     history.add(poll(1, 100_000.0, Samples(FIFO), started_at=500.0))
     after = history.add(poll(2, 100_002.0, Samples(FIFO), started_at=500.0 + change))
     assert after.server.commits.value is not None

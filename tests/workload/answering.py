@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.engines import queries
 from qmon.engines.base import Query
-from qmon.engines.faults import Fault
+from qmon.engines.faults import DriverFault
 from qmon.engines.odbc import OdbcConnection
-from qmon.engines.sqlserver import SqlServer
+from qmon.engines.sql import queries
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import QmonError, QueryFailed
-from qmon.model.layout import Layout
-from qmon.operate.install import prepare
+from qmon.model.layout.layout import Layout
+from qmon.operate.install.install import prepare
 
 ENGINE: Final = SqlServer()
 BIG: Final = 2**53 + 1
@@ -127,7 +127,7 @@ def names(query: Query) -> dict[str, queries.Name]:
 def connection(driver: Driver) -> OdbcConnection:
     """qmon's own connection over this driver."""
 
-    def explain(fault: Fault, name: str) -> QmonError:
+    def explain(fault: DriverFault, name: str) -> QmonError:
         return QueryFailed(f"{name}: {fault.text}", query=name)
 
     opened = OdbcConnection(driver, explain, nul_allowed=True)

@@ -14,14 +14,14 @@ import pytest
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Session, Value
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
-from qmon.operate.install import available
-from qmon.operate.trial import place
-from qmon.workload.bench.cases import Case, Part, Plan
+from qmon.model.layout.layout import Layout
+from qmon.operate.install.install import available
+from qmon.operate.install.trial import place
+from qmon.workload.bench.cases import BenchPlan, Case, Part
 from qmon.workload.bench.dequeue import dequeue
 from qmon.workload.bench.loops import make_loops
 from qmon.workload.bench.measure import measure
-from qmon.workload.bench.results import Dequeue, Outcome
+from qmon.workload.bench.results import CaseResult, Dequeue
 from qmon.workload.bench.run import Progress, leftovers, run_bench
 from qmon.workload.bench.sessions import SLICE_S, Sessions, Slice
 from qmon.workload.bench.site import Site, new_schema, sweep
@@ -31,7 +31,7 @@ from tests.facts import query, wait_until
 from tests.queues import ENGINE, target_of
 
 ALL = available(ENGINE)
-SHORT = Plan(ALL, pushers=2, poppers=2, seconds=0.5, warm_up_s=0.25, batches=(1,), parts=(Part.HEALTHY,), rows=300)
+SHORT = BenchPlan(ALL, pushers=2, poppers=2, seconds=0.5, warm_up_s=0.25, batches=(1,), parts=(Part.HEALTHY,), rows=300)
 
 
 def traces(url: str) -> list[object]:
@@ -128,7 +128,7 @@ def query_of(site: Site, sql: str) -> object:
 
 
 def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
-    found: list[Outcome | Dequeue] = []
+    found: list[CaseResult | Dequeue] = []
     told: list[Progress] = []
     report = run_bench(target_of(database), SHORT, new_schema(), place, told.append, found.append)
     assert [each.case.design for each in report.outcomes] == list(ALL)

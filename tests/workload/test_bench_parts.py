@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.cli.bench_plot import draw, kind_of
-from qmon.cli.bench_text import as_object, bar
-from qmon.engines import queries
+from qmon.cli.commands.bench_plot import draw, kind_of
+from qmon.cli.commands.bench_text import as_object, bar
+from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.workload.bench import histogram
-from qmon.workload.bench.cases import Case, Part, Plan, chosen, gate
-from qmon.workload.bench.results import Conditions, Dequeue, Latency, Outcome, Reads, Report, Wait
+from qmon.workload.bench.cases import BenchPlan, Case, Part, chosen, gate
+from qmon.workload.bench.results import CaseResult, Conditions, Dequeue, Latency, Reads, Report, Wait
 from tests.facts import query
 
-PLAN = Plan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.HELD))
+PLAN = BenchPlan(("naive", "ring"), batches=(1,), parts=(Part.HEALTHY, Part.HELD))
 
 
 def counted(times: list[float]) -> list[int]:
@@ -114,13 +114,13 @@ def test_each_part_runs_what_it_is_about() -> None:
         ("naive", False), ("ring", False), ("naive", True), ("ring", True),
     ]  # fmt: skip
     assert PLAN.dequeues() == ()
-    alone = Plan(("batch_fast", "naive"), parts=(Part.DEQUEUE,))
+    alone = BenchPlan(("batch_fast", "naive"), parts=(Part.DEQUEUE,))
     assert alone.loads() == ()
     assert alone.dequeues() == (("batch_fast", 10), ("batch_fast", 100))
 
 
-def outcome(design: str, rate: float, *, held: bool = False) -> Outcome:
-    return Outcome(
+def outcome(design: str, rate: float, *, held: bool = False) -> CaseResult:
+    return CaseResult(
         Case(design, 1, held), 10.0, rate, rate, Latency(0.1, 2.0), Latency(0.2, 3.0), None, 30.5, 600.0,
         (Wait("CPU", 0.5),), 160, 12, None, 1, 1_000_000, 0, 0, 0, timeline=(rate, rate),
     )  # fmt: skip

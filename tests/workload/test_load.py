@@ -13,11 +13,11 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.errors import BadInput, Unreachable
-from qmon.model.designs import TRAITS
-from qmon.model.layout_json import to_json
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.json import to_json
 from qmon.workload.load import Load
-from qmon.workload.plan import Fault, QueueLoad
-from qmon.workload.run import Progress, run_load
+from qmon.workload.plan import PlannedFault, QueueLoad
+from qmon.workload.run import LoadProgress, run_load
 from tests.facts import query, wait_until
 from tests.queues import BYTES, DESIGNS, made, target_of
 
@@ -26,7 +26,7 @@ COMPLETING = ("batch_fast", "batch_single", "batch_split", "status")
 HOSTILE: Final = ("heap", "lifo", "ring_pointer", "ring_subscribers", "batch_split")
 
 
-def load_of(url: str, *loads: QueueLoad, faults: tuple[Fault, ...] = ()) -> Load:
+def load_of(url: str, *loads: QueueLoad, faults: tuple[PlannedFault, ...] = ()) -> Load:
     return Load(target_of(url), loads, faults)
 
 
@@ -183,7 +183,7 @@ def test_poppers_that_crash_leave_rows_in_progress_of_a_dead_owner(database: str
     )
     with load:
         wait_until(lambda: popped(load) > 10)
-        load.inject(Fault("crash", "orders", for_s=0))
+        load.inject(PlannedFault("crash", "orders", for_s=0))
         wait_until(lambda: number(database, orphans) > 0, what="rows in progress whose owner is gone")
         fallen = popped(load)
         wait_until(lambda: popped(load) > fallen + 5, what="the poppers are back")
@@ -199,7 +199,7 @@ def test_poppers_that_crash_in_their_transaction_give_their_messages_back(databa
         for design in designs:
             wait_until(lambda design=design: popped(load, design) > 10, what=design)  # type: ignore[misc]
             before = load.pids_of(design, "popper")
-            load.inject(Fault("crash", design, for_s=0))
+            load.inject(PlannedFault("crash", design, for_s=0))
             wait_until(lambda pids=before: not alive(pids), what=f"{design} crashes")  # type: ignore[misc]
         for design in designs:
             fallen = popped(load, design)
@@ -224,7 +224,7 @@ def test_a_session_that_holds_locks_has_those_messages_that_go_next(database: st
     )
     with load_of(database, *(QueueLoad(each, pushers=0, poppers=0) for each in layouts.values())) as load:
         for design in designs:
-            load.inject(Fault("hold", design, for_s=600, amount=5))
+            load.inject(PlannedFault("hold", design, for_s=600, amount=5))
         wait_until(lambda: number(database, idle) == len(designs), what="all hold their locks")
         for design, first in HELD.items():
             column = layouts[design].id
@@ -242,7 +242,7 @@ def test_a_crash_in_a_ring_leaves_an_orphan_and_the_keeper_repairs_it(database: 
     load = load_of(database, QueueLoad(layout, poppers=1, rate=100, keeper=True, requeue_after_s=0.2))
     with load:
         wait_until(lambda: popped(load) > 5)
-        load.inject(Fault("crash", "orders", for_s=0))
+        load.inject(PlannedFault("crash", "orders", for_s=0))
         wait_until(lambda: load.counts.totals("orders").repaired > 0, timeout=90, what="an orphan is repaired")
         load.change("orders", "pusher", rate=0.0)
         # Not by the counts: whoever dies beside the one that crashes may have popped a message and not counted it.
@@ -258,12 +258,12 @@ def test_faults_come_and_go(database: str) -> None:
     load = load_of(
         database,
         QueueLoad(layout, pushers=1, poppers=1, rate=200),
-        faults=(Fault("pin", at_s=0.0, for_s=600), Fault("no_poppers", "orders", at_s=0.2, for_s=1.0)),
+        faults=(PlannedFault("pin", at_s=0.0, for_s=600), PlannedFault("no_poppers", "orders", at_s=0.2, for_s=1.0)),
     )
     with load:
         wait_until(lambda: number(database, fault + " AND backend_xid IS NOT NULL") == 1, what="the pinned horizon")
         wait_until(lambda: pushed(load) > popped(load) + 50, what="poppers pause")
-        load.inject(Fault("hold", "orders", for_s=600, amount=20))
+        load.inject(PlannedFault("hold", "orders", for_s=600, amount=20))
         wait_until(lambda: number(database, fault) == 2, what="locks on the head")
         load.change("orders", "pusher", rate=5.0)  # so that one popper is faster on any machine
         wait_until(
@@ -271,10 +271,10 @@ def test_faults_come_and_go(database: str) -> None:
             timeout=120,
             what="the rest goes on",
         )
-        load.inject(Fault("rollbacks", "orders", for_s=600, amount=1.0))
+        load.inject(PlannedFault("rollbacks", "orders", for_s=600, amount=1.0))
         rolled = load.counts.totals("orders").push_rolled_back
         wait_until(lambda: load.counts.totals("orders").push_rolled_back > rolled + 5)
-        load.inject(Fault("slow", "orders", for_s=600, amount=600.0))
+        load.inject(PlannedFault("slow", "orders", for_s=600, amount=600.0))
     assert number(database, fault) == 0
     assert load.counts.totals("orders").errors == 0
 
@@ -282,7 +282,7 @@ def test_faults_come_and_go(database: str) -> None:
 CONTROLLER = """
 import sys
 from tests.queues import target_of
-from qmon.model.layout_json import from_json
+from qmon.model.layout.json import from_json
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 layout = from_json(sys.argv[2])
@@ -346,7 +346,7 @@ def test_a_load_survives_a_restart_of_the_server() -> None:
 
 def test_a_load_of_one_queue_tells_how_it_goes(database: str) -> None:
     layout = made(database, "status")
-    told: list[Progress] = []
+    told: list[LoadProgress] = []
     result = run_load(target_of(database), QueueLoad(layout, rate=200), 1.5, told.append)
     assert told
     assert told[-1].elapsed_s <= 1.5

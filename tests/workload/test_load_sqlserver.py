@@ -13,19 +13,19 @@ from typing import Final
 
 import pytest
 
-from qmon.engines import queries
 from qmon.engines.base import Session, Target
+from qmon.engines.sql import queries
 from qmon.errors import BadInput
-from qmon.model.designs import TRAITS
-from qmon.model.layout import Layout
-from qmon.operate.naming import table_name
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import Layout
+from qmon.operate.install.object_names import table_name
 from qmon.workload.bench.site import check
 from qmon.workload.keeper import Keeper
 from qmon.workload.member import Worker
 from qmon.workload.popper import Popper
 from qmon.workload.pusher import Pusher
 from qmon.workload.slots import Field, Slots
-from qmon.workload.spec import Member, Role
+from qmon.workload.spec import MemberSpec, Role
 from qmon.workload.statements import Statements
 from tests.workload.answering import BIG, ENGINE, Driver, connection, layout_of, parameters, procedure
 
@@ -141,7 +141,7 @@ def worked(
 ) -> dict[Field, int]:
     """One round of a worker over this driver; what it counted."""
     role: Role = "pusher" if kind is Pusher else "popper" if kind is Popper else "keeper"
-    member = replace(Member("orders", role, "load", 0, idle_s=0.0, every_s=0.0), **settings)  # type: ignore[arg-type]
+    member = replace(MemberSpec("orders", role, "load", 0, idle_s=0.0, every_s=0.0), **settings)  # type: ignore[arg-type]
     slots, stop = Slots(1), threading.Event()
     try:
         slot = slots.slot(0)

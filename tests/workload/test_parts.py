@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.errors import BadInput
-from qmon.model.layout import Layout, Source, TableName
-from qmon.workload.counts import Counts, Totals
+from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.workload.counts import CommittedCounts, Totals
 from qmon.workload.load import Load
 from qmon.workload.messages import is_poison, message
 from qmon.workload.pacer import MAX_DEBT_S, Pacer
-from qmon.workload.plan import Fault, QueueLoad, processes, slots_needed
+from qmon.workload.plan import PlannedFault, QueueLoad, processes, slots_needed
 from qmon.workload.slots import Field, Slots
-from qmon.workload.spec import Member, WorkerSpec
+from qmon.workload.spec import MemberSpec, WorkerSpec
 
 TARGET = Target("t", "postgres", {"Server": "nowhere"}, password=Secret("hush"))
 
 
 def layout(queue: str, design: str = "status", *, installed: bool = True) -> Layout:
     routines = tuple((verb, TableName("s", f"{queue}_{verb}")) for verb in ("pop", "push")) if installed else ()
-    return Layout(queue, design, TableName("s", queue), id="id", routines=routines, source=Source.REGISTRY)
+    return Layout(queue, design, TableName("s", queue), id="id", routines=routines, source=LayoutSource.REGISTRY)
 
 
 @given(st.lists(st.floats(0.0001, 0.4), min_size=50, max_size=200), st.floats(1, 500), st.integers(1, 20))
@@ -75,8 +75,8 @@ def test_counters_are_shared_and_outlive_a_process_that_is_killed() -> None:
         slots.close()
 
 
-def counted() -> Counts:
-    counts = Counts({"a": 10, "b": 0})
+def counted() -> CommittedCounts:
+    counts = CommittedCounts({"a": 10, "b": 0})
     counts.add(100.0, {"a": Totals(), "b": Totals()})
     counts.add(101.0, {"a": Totals(pushed=20, popped=10), "b": Totals()})
     counts.add(103.0, {"a": Totals(pushed=20, popped=30, completed=20, returned=4), "b": Totals(pushed=2)})
@@ -103,7 +103,7 @@ def test_what_is_not_known_is_refused(start: float, end: float) -> None:
 
 
 def test_old_points_are_let_go() -> None:
-    counts = Counts({"a": 0})
+    counts = CommittedCounts({"a": 0})
     for second in range(4000):
         counts.add(float(second), {"a": Totals(pushed=second)})
     assert counts.between(3200, 3999)["a"].pushed == 799
@@ -139,7 +139,7 @@ def test_each_member_has_a_slot_and_the_poppers_of_a_queue_have_processes_of_the
 
 
 def test_a_spec_survives_its_pipe_and_hides_its_password() -> None:
-    spec = WorkerSpec(TARGET, {"[a].b": layout("[a].b")}, (Member("[a].b", "popper", "app", 0, rate=2.5),), 3, 1)
+    spec = WorkerSpec(TARGET, {"[a].b": layout("[a].b")}, (MemberSpec("[a].b", "popper", "app", 0, rate=2.5),), 3, 1)
     again = WorkerSpec.from_json(spec.to_json())
     assert (again.layouts, again.members, again.counters, again.slots) == (spec.layouts, spec.members, 3, 1)
     assert again.target.password is not None
@@ -157,11 +157,11 @@ def test_a_spec_survives_its_pipe_and_hides_its_password() -> None:
         ([QueueLoad(layout("a"), fail_share=1.5)], [], "fail share goes from 0 to 1, not 1.5"),
         ([QueueLoad(layout("a"), batch=0)], [], "1 to 10,000 messages"),
         ([QueueLoad(layout("a")), QueueLoad(layout("a"))], [], "a queue takes one load"),
-        ([QueueLoad(layout("a"))], [Fault("crash", "b")], "no load drives the queue 'b'; there are: a"),
+        ([QueueLoad(layout("a"))], [PlannedFault("crash", "b")], "no load drives the queue 'b'; there are: a"),
     ],
 )
 def test_a_load_that_cannot_be_is_refused_before_anything_starts(
-    loads: list[QueueLoad], faults: list[Fault], words: str
+    loads: list[QueueLoad], faults: list[PlannedFault], words: str
 ) -> None:
     with pytest.raises(BadInput) as problem:
         Load(TARGET, loads, faults)

@@ -8,6 +8,6 @@ from __future__ import annotations
 from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY, HEALTHY, RULES, judge
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.seeing import CODE as CANNOT_SEE
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 
-__all__ = ["CANNOT_SEE", "CANNOT_TELL", "EMPTY", "HEALTHY", "RULES", "Rule", "Signs", "judge"]
+__all__ = ["CANNOT_SEE", "CANNOT_TELL", "EMPTY", "HEALTHY", "RULES", "Rule", "RuleInput", "judge"]

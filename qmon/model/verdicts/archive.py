@@ -6,7 +6,7 @@ from typing import Final
 
 from qmon.model.duration import lasting
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 _SILENT_S: Final = 20.0
@@ -17,7 +17,7 @@ _NEVER: Final = 10_000
 """Done messages from which on it is said: where rows were seen to be archived, and where none ever were."""
 
 
-def _behind(s: Signs) -> str | None:
+def _behind(s: RuleInput) -> str | None:
     a = s.queue.archiving
     if a is None or a.growth <= 0 or a.silent_s < max(_SILENT_S, _OFTEN * (a.usual_s or 0.0)):
         return None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.client_samples import ClientSample
 from qmon.model.clients import ClientsSeen
 from qmon.model.duration import lasting
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side
+from qmon.model.samples.clients import ClientSample
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 _QUIET_S: Final = 4.0
@@ -19,7 +19,7 @@ so long have not popped since."""
 _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 
-def _unclaimed(s: Signs) -> ClientsSeen | None:
+def _unclaimed(s: RuleInput) -> ClientsSeen | None:
     """The poppers, where messages are ready, none was popped lately, and none is being worked on."""
     if s.paused(Side.POPPERS) or not s.ready.value or s.moved is None or s.at_work:
         return None
@@ -27,7 +27,7 @@ def _unclaimed(s: Signs) -> ClientsSeen | None:
     return None if s.moved > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
 
 
-def _no_poppers(s: Signs) -> str | None:
+def _no_poppers(s: RuleInput) -> str | None:
     poppers = _unclaimed(s)
     if poppers is None or poppers.connected or not poppers.whole or s.layout is None:
         return None
@@ -52,7 +52,7 @@ def _nobody(layout: Layout, poppers: ClientsSeen) -> str:
     return f"of {poppers.others:,} session{'s' if poppers.others > 1 else ''} connected none {is_one}"
 
 
-def _not_claiming(s: Signs) -> str | None:
+def _not_claiming(s: RuleInput) -> str | None:
     poppers = _unclaimed(s)
     if poppers is None or not poppers.connected or s.ready.value is None:
         return None

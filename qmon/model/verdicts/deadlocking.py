@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from qmon.model.deadlock_samples import Circle, CircleSample
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
+from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 FEWEST: Final = 2
@@ -21,7 +21,7 @@ _SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
 _VERBS: Final = ("push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive")
 
 
-def _deadlocks(s: Signs) -> str | None:
+def _deadlocks(s: RuleInput) -> str | None:
     found = s.target.deadlocks
     if found is None or found.count < FEWEST or found.last_s is None or found.last_s > LATELY_S:
         return None
@@ -37,7 +37,7 @@ def _deadlocks(s: Signs) -> str | None:
     return f"{said}; their statements are in the server's log"
 
 
-def _about(circle: Circle, s: Signs, layout: Layout) -> bool:
+def _about(circle: Circle, s: RuleInput, layout: Layout) -> bool:
     samples = s.samples
     tables = {c.table_id for c in (samples.counters, samples.data_counters) if c is not None} if samples else set()
     if any(member.table_id in tables for member in circle.members):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import NOT_READ, Figure
 
 
-def missing(s: Signs) -> str:
+def missing(s: RuleInput) -> str:
     """What would have to be known to call the queue healthy, and why it is not, in one line; empty where nothing is."""
     reasons: dict[str, list[str]] = {}
     for name, reason in _lacking(s):
@@ -16,13 +16,13 @@ def missing(s: Signs) -> str:
     return "; ".join(f"{_and(names)} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items())
 
 
-def seen_empty(s: Signs) -> bool:
+def seen_empty(s: RuleInput) -> bool:
     """Whether no message is ready or in progress, as read in the polls: a count of a while ago does not prove it."""
     figures = [s.ready, *([s.in_progress] if s.has("in_progress") else [])]
     return all(figure.value == 0 and not (figure.at_least or figure.every_s) for figure in figures)
 
 
-def _lacking(s: Signs) -> Iterator[tuple[str, str]]:
+def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
     """The figures that are needed and do not do, each with what is wrong with it."""
     # Where a message is in progress only while its popper's transaction is open, it is stuck where that is too old: how
     # many there are does not matter. Else rows that nobody counted may have been left by anybody.
@@ -38,7 +38,7 @@ def _lacking(s: Signs) -> Iterator[tuple[str, str]]:
             yield name, f"seen in part: {figure.reason or 'more may be there'}"
 
 
-def _why(s: Signs, figure: Figure) -> str:
+def _why(s: RuleInput, figure: Figure) -> str:
     """Why a figure is not known: what failed, else what the figure says itself."""
     if figure.reason not in ("", NOT_READ):
         return figure.reason

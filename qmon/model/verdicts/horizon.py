@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.holders import culprit, who
-from qmon.model.horizon_samples import HorizonSample, VersionStoreSample
-from qmon.model.use import QueueUse
+from qmon.model.rates.usage import QueueUse
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
+from qmon.model.waits.horizon_holders import culprit, who
 
 TIMES: Final = 3.0
 """Rows touched per pop have grown so many times since the holder began."""
@@ -25,7 +25,7 @@ LARGE: Final = 2**30
 """So many bytes of row versions are a burden to everybody on the server (SQL Server)."""
 
 
-def _held(s: Signs) -> str | None:
+def _held(s: RuleInput) -> str | None:
     holder = culprit(s.snapshot.horizon) if s.snapshot is not None else None
     use = s.queue.use
     if holder is None or use is None:

@@ -19,7 +19,7 @@ from qmon.model.verdicts.pausing import PAUSED
 from qmon.model.verdicts.progress import STUCK
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.seeing import CANNOT_SEE
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.verdicts.starving import STARVED
 from qmon.model.verdicts.statistics import STATISTICS
 from qmon.model.view import Severity, Verdict
@@ -54,7 +54,7 @@ RULES: Final[tuple[Rule, ...]] = (
 """The rules; of equally severe verdicts the earlier is said first."""
 
 
-def judge(signs: Signs, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:
+def judge(signs: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:
     """All verdicts whose signs have lasted, the worst first and at least one, and since when each sign is there.
 
     What merely follows from another verdict is left out, and its hold time begins anew when that one has gone.
@@ -88,13 +88,13 @@ def judge(signs: Signs, now_at: float, since: Mapping[str, float]) -> tuple[tupl
     return tuple(verdicts), seen
 
 
-def _fine(s: Signs) -> Verdict:
+def _fine(s: RuleInput) -> Verdict:
     if seen_empty(s):
         return Verdict(EMPTY, "no message is ready or in progress")
     return Verdict(HEALTHY, _flowing(s))
 
 
-def _flowing(s: Signs) -> str:
+def _flowing(s: RuleInput) -> str:
     if s.push_rate.value is None or s.pop_rate.value is None:
         why = next((rate.reason for rate in (s.push_rate, s.pop_rate) if rate.value is None), "")
         return f"{s.ready.value or 0:,.0f} ready; {why or 'its rates are not known'}"

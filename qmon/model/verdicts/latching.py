@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from qmon.model.samples.waits import LatchSample
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
-from qmon.model.wait_samples import LatchSample
-from qmon.model.waits_known import PAGE_LATCHES
+from qmon.model.waits.known import PAGE_LATCHES
 
 SHARE: Final = 0.25
 """At least that share of the sessions at work waits for a page in memory."""
 SESSIONS: Final = 2.0
 
 
-def _latch(s: Signs) -> str | None:
+def _latch(s: RuleInput) -> str | None:
     waiting, seen = s.target.waiting, s.snapshot.latches if s.snapshot is not None else None
     if waiting is None or not seen or s.samples is None or s.layout is None:
         return None
@@ -33,7 +33,7 @@ def _latch(s: Signs) -> str | None:
     return f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for a page of {_where(s, mine)} ({names})"
 
 
-def _where(s: Signs, seen: Sequence[LatchSample]) -> str:
+def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
     """The index and the page as the server tells them, else the indexes, the one whose pages are touched most first."""
     table = str(s.layout.table) if s.layout is not None else ""
     parts = s.queue.use.parts if s.queue.use is not None else ()

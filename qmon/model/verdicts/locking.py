@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from qmon.model.operations import Side
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 
-def _locked(s: Signs) -> str | None:
+def _locked(s: RuleInput) -> str | None:
     moves = bool(s.pops) or (s.pops is None and not s.failures)
     return None if moves or s.paused(Side.POPPERS) or not s.locked else s.locked
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
-from qmon.model.waits_known import LOG_WAITS
+from qmon.model.waits.known import LOG_WAITS
 
 SHARE: Final = 0.5
 """At least that share of the sessions at work waits for the log."""
@@ -22,7 +22,7 @@ _MOST: Final = 0.8
 _BATCH: Final = 10
 
 
-def _log(s: Signs) -> str | None:
+def _log(s: RuleInput) -> str | None:
     waiting, commits = s.target.waiting, s.target.commits
     moved = (s.push_rate.value or 0.0) + (s.pops or 0.0) + (s.completes or 0.0)
     if waiting is None or moved <= 0:

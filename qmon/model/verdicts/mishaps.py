@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.clue_samples import DrawerSample
 from qmon.model.duration import lasting
+from qmon.model.samples.messages import DrawerSample
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 _FAILURES: Final = 2
@@ -15,7 +15,7 @@ _SEEN_S: Final = 2.0
 """A message that fails twice within a moment is one that fails at random on a fast queue."""
 
 
-def _poison(s: Signs) -> str | None:
+def _poison(s: RuleInput) -> str | None:
     bad = s.queue.repeated
     if bad is None or bad.failures < _FAILURES or bad.seconds < _SEEN_S:
         return None
@@ -23,7 +23,7 @@ def _poison(s: Signs) -> str | None:
     return f"message {bad.id} was popped and given back {bad.failures:,} times in {lasting(bad.seconds)}{tries}"
 
 
-def _twice(s: Signs) -> str | None:
+def _twice(s: RuleInput) -> str | None:
     if not s.queue.twice:
         return None
     one = s.queue.twice[0]
@@ -34,7 +34,7 @@ def _twice(s: Signs) -> str | None:
     )
 
 
-def _hole(s: Signs) -> str | None:
+def _hole(s: RuleInput) -> str | None:
     loss = s.queue.ring_loss
     if loss is None or loss.hole is None:
         return None
@@ -50,7 +50,7 @@ def _named(who: DrawerSample) -> str:
     return f"{name} ({told})" if told else name
 
 
-def _orphans(s: Signs) -> str | None:
+def _orphans(s: RuleInput) -> str | None:
     loss = s.queue.ring_loss
     if loss is None or not loss.orphans or loss.orphan is None:
         return None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from qmon.model.operations import Side
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 
-def _ring_full(s: Signs) -> str | None:
+def _ring_full(s: RuleInput) -> str | None:
     if s.paused(Side.POPPERS) or s.paused(Side.PUSHERS):
         return None
     if s.fill.value is None or s.fill.value < 0.999:
@@ -16,7 +16,7 @@ def _ring_full(s: Signs) -> str | None:
     return f"{s.fill.value:.0%} of the slots hold messages, pushers wait"
 
 
-def _not_moving(s: Signs) -> str | None:
+def _not_moving(s: RuleInput) -> str | None:
     if s.paused(Side.POPPERS):
         return None
     if not s.ready.value or s.moved is None or s.moved > 0:
@@ -24,7 +24,7 @@ def _not_moving(s: Signs) -> str | None:
     return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"
 
 
-def _outrun(s: Signs) -> str | None:
+def _outrun(s: RuleInput) -> str | None:
     if s.paused(Side.POPPERS):
         return None
     if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None or s.pop_rate.value <= 0:

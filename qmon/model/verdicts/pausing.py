@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from qmon.model.pauses import said
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 
-def _paused(s: Signs) -> str | None:
+def _paused(s: RuleInput) -> str | None:
     return "; ".join(said(pause) for pause in s.pauses) or None
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from qmon.model.clue_samples import OwnerSample
 from qmon.model.duration import lasting
 from qmon.model.owning import Owners
-from qmon.model.samples import WriterSample
+from qmon.model.samples.messages import OwnerSample
+from qmon.model.samples.polled import WriterSample
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 
-def _stuck(s: Signs) -> str | None:
+def _stuck(s: RuleInput) -> str | None:
     owners = s.queue.owners
     if not s.stuck.value and not (owners is not None and owners.dead):
         return None
@@ -23,7 +23,7 @@ def _stuck(s: Signs) -> str | None:
     return f"{_count(s)} in progress for more than {lasting(s.timeout_s)}" + (f": {whose}" if whose else "")
 
 
-def _count(s: Signs) -> str:
+def _count(s: RuleInput) -> str:
     return f"{'at least ' if s.stuck.at_least else ''}{s.stuck.value or 0:,.0f}"
 
 
@@ -54,7 +54,7 @@ def _since(owner: OwnerSample) -> str:
     return f" for {lasting(owner.age_s)}" if owner.age_s is not None else ""
 
 
-def _holders(s: Signs) -> str:
+def _holders(s: RuleInput) -> str:
     """Where a message is in progress only while its popper's transaction is open: the session of the oldest of them."""
     if s.samples is None or s.snapshot is None or not s.samples.held:
         return ""

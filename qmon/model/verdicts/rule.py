@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 
@@ -20,6 +20,6 @@ class Rule:
     code: str
     severity: Severity
     hold_s: float
-    sign: Callable[[Signs], str | None]
+    sign: Callable[[RuleInput], str | None]
     key: str = ""
     explains: tuple[str, ...] = ()

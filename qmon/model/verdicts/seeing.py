@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 CODE: Final = "cannot see"
 
 
-def _cannot_see(s: Signs) -> str | None:
+def _cannot_see(s: RuleInput) -> str | None:
     """The queue itself is gone, or its depth is kept from our role."""
     found = next((f for f in s.failures if f.gone), None)
     if found is None and s.ready.value is None:

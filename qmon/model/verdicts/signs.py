@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.flow import pops_in_transaction
-from qmon.model.layout import Layout
+from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause, Side
+from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.readings import NO_QUEUE_READINGS, NO_TARGET_READINGS, QueueReadings, TargetReadings
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import Figure
@@ -16,7 +16,7 @@ _UNREAD: Final = Figure.unknown("not read")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
+class RuleInput:
     """The figures of one queue now, the samples behind them, and what was learnt over time.
 
     Rates are messages per second over the window of the screens; ``net_rate`` is the change of ``ready``.

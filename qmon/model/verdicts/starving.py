@@ -7,7 +7,7 @@ from typing import Final
 from qmon.model.duration import lasting
 from qmon.model.operations import Side
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 _STILL_S: Final = 20.0
@@ -15,7 +15,7 @@ _OTHERS: Final = 5
 """So often must heads of other priorities have moved: a message or two may be popped while one waits its turn."""
 
 
-def _starved(s: Signs) -> str | None:
+def _starved(s: RuleInput) -> str | None:
     low = s.queue.starved
     if low is None or low.still_s < _STILL_S or low.others < _OTHERS or not s.pops or s.paused(Side.POPPERS):
         return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.layout import TableName
-from qmon.model.use_samples import StatisticsSample
+from qmon.model.layout.layout import TableName
+from qmon.model.samples.usage import StatisticsSample
 from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import Signs
+from qmon.model.verdicts.signs import RuleInput
 from qmon.model.view import Severity
 
 LEAST_ROWS: Final = 10_000
@@ -17,7 +17,7 @@ OFTEN: Final = 4
 """So many updates in ``use_track.ANALYZED_S`` seconds cost more than they are worth."""
 
 
-def _statistics(s: Signs) -> str | None:
+def _statistics(s: RuleInput) -> str | None:
     use = s.queue.use
     if use is not None and use.analyzed >= OFTEN:
         return f"the statistics of {_table(s, 0)} were updated {use.analyzed} times in the last 20 s"
@@ -41,7 +41,7 @@ def _stale(sample: StatisticsSample) -> bool:
     return most >= LEAST_ROWS and most >= TIMES * least and sample.modified > 0
 
 
-def _table(s: Signs, place: int) -> str:
+def _table(s: RuleInput, place: int) -> str:
     layout = s.layout
     named: TableName | None = None
     if layout is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.tui.clean import width
+from qmon.tui.shared.sanitize import width
 
 GAP: Final = 3
 """Cells between two columns, where there is room."""
@@ -16,7 +16,7 @@ Cell = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class GridColumn:
     """A column. ``rank``: where room is short, the greatest goes first. ``least`` and ``most``: cells it may take.
 
     ``shrinks_to``: it may be cut to that many cells before a column is left out. ``grows``: takes what is left over
@@ -38,7 +38,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GridRow:
     """A row by its key, one cell a column. ``notes`` holds by column key why a figure is unknown."""
 
     key: str
@@ -50,13 +50,13 @@ class Row:
 class Placed:
     """A column with its place: ``index`` in the row's cells, ``x`` and ``width`` in cells."""
 
-    column: Column
+    column: GridColumn
     index: int
     x: int
     width: int
 
 
-def natural_widths(columns: Sequence[Column], rows: Sequence[Row], before: Sequence[int]) -> tuple[int, ...]:
+def natural_widths(columns: Sequence[GridColumn], rows: Sequence[GridRow], before: Sequence[int]) -> tuple[int, ...]:
     """The cells each column needs for what is in it; never less than ``before``, so that columns do not jump."""
     out = []
     for index, column in enumerate(columns):
@@ -66,12 +66,12 @@ def natural_widths(columns: Sequence[Column], rows: Sequence[Row], before: Seque
     return tuple(out)
 
 
-def _title(column: Column) -> int:
+def _title(column: GridColumn) -> int:
     """The cells of a title; that of a left-aligned column needs one more for the arrow, others have it in the gap."""
     return width(column.title) + (1 if column.sortable and not column.right else 0)
 
 
-def place(columns: Sequence[Column], widths: Sequence[int], cells: int) -> tuple[Placed, ...]:
+def place(columns: Sequence[GridColumn], widths: Sequence[int], cells: int) -> tuple[Placed, ...]:
     """The columns that fit into ``cells``, each with its place, a cell free at both ends.
 
     Where room is short, gaps are narrow and shrinking columns give up cells; then columns of the greatest rank are

@@ -17,10 +17,10 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from qmon.tui.clean import pad
 from qmon.tui.keys import GRID, plain
+from qmon.tui.shared.sanitize import pad
 from qmon.tui.themes import Tones, tones
-from qmon.tui.widgets.columns import Column, Placed, Row, natural_widths, place
+from qmon.tui.widgets.columns import GridColumn, GridRow, Placed, natural_widths, place
 
 _ARROWS = {True: "▾", False: "▴"}
 
@@ -51,7 +51,7 @@ class Grid(Widget, can_focus=True):
             super().__init__()
             self.column = column
 
-    def __init__(self, columns: Sequence[Column], *, opens: bool = True, id: str | None = None) -> None:
+    def __init__(self, columns: Sequence[GridColumn], *, opens: bool = True, id: str | None = None) -> None:
         """``opens``: whether there is something deeper that a row leads to."""
         super().__init__(id=id)
         self.columns = tuple(columns)
@@ -59,7 +59,7 @@ class Grid(Widget, can_focus=True):
         self.cursor: str | None = None
         self._held = False
         self._empty = ""
-        self._rows: tuple[Row, ...] = ()
+        self._rows: tuple[GridRow, ...] = ()
         self._widths: tuple[int, ...] = ()
         self._placed: tuple[Placed, ...] = ()
         self._sorted: tuple[str, bool] = ("", True)
@@ -83,7 +83,7 @@ class Grid(Widget, can_focus=True):
         return tuple(p.column.title for p in self._placed)
 
     def show(
-        self, rows: Sequence[Row], *, sorted_by: tuple[str, bool] = ("", True), stale: bool = False, empty: str = ""
+        self, rows: Sequence[GridRow], *, sorted_by: tuple[str, bool] = ("", True), stale: bool = False, empty: str = ""
     ) -> None:
         """Show these rows in this order. ``sorted_by``: column and whether descending. ``empty``: said without rows."""
         old, old_top, height = self._rows, self._top, len(self._rows)
@@ -104,14 +104,14 @@ class Grid(Widget, can_focus=True):
         else:
             self._paint_changes(old, cursor)
 
-    def _nearest(self, old: Sequence[Row]) -> str | None:
+    def _nearest(self, old: Sequence[GridRow]) -> str | None:
         """Where the cursor goes when its row is gone: the row now at the same place."""
         if not self._rows:
             return None
         at = next((i for i, row in enumerate(old) if row.key == self.cursor), 0)
         return self._rows[min(at, len(self._rows) - 1)].key
 
-    def _paint_changes(self, old: Sequence[Row], old_cursor: str | None) -> None:
+    def _paint_changes(self, old: Sequence[GridRow], old_cursor: str | None) -> None:
         """Ask for a repaint of the cells that differ, and of nothing else."""
         cells, rows = self.size
         for line in range(rows - 1):

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from textual import events
 from textual.binding import Binding
 
-from qmon.tui.clean import width
-from qmon.tui.panels.keybar import key_name, keybar
-from qmon.tui.screens.catalogue import ENTRIES
+from qmon.tui.catalogue import ENTRIES
+from qmon.tui.shared.keybar import key_name, keybar
+from qmon.tui.shared.sanitize import width
 from qmon.tui.widgets.lines import Lines
 
 

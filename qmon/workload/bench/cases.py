@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.designs import TRAITS
-from qmon.model.layout import Layout
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import Layout
 
 MAX_SESSIONS: Final = 500
 MAX_SECONDS: Final = 24 * 3600.0
@@ -29,7 +29,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BenchPlan:
     """A whole bench. Times in seconds.
 
     ``ahead``: so many messages pushers may be ahead of poppers, where a batch is one; so that every design works at
@@ -99,7 +99,7 @@ class Case:
         return TRAITS[self.design].completes
 
 
-def gate(plan: Plan, batch: int, size: int | None) -> tuple[int, int]:
+def gate(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
     """How the gate counts: messages a step, and the steps that pushers may be ahead of poppers.
 
     At least so many steps that every session may have one unfinished; half a ring of ``size`` slots at most.

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Final
 
 from qmon.engines.base import Bound
-from qmon.model.layout import Layout
-from qmon.workload.bench.cases import Plan
+from qmon.model.layout.layout import Layout
+from qmon.workload.bench.cases import BenchPlan
 from qmon.workload.bench.readings import Counters, counters, wait_until_gone
 from qmon.workload.bench.results import Dequeue, Reads
 from qmon.workload.bench.site import Site
@@ -26,7 +26,7 @@ Tell = Callable[[float], None]
 """Told the share (0 to 1) that is done."""
 
 
-def dequeue(site: Site, plan: Plan, design: str, batch: int, layout: Layout, tell: Tell) -> Dequeue:
+def dequeue(site: Site, plan: BenchPlan, design: str, batch: int, layout: Layout, tell: Tell) -> Dequeue:
     """Fill a freshly installed queue, then pop it empty in batches from one session after another.
 
     Payloads are read to the last byte. Popped messages stay where they are, as in the article: nobody archives.
@@ -52,7 +52,7 @@ def dequeue(site: Site, plan: Plan, design: str, batch: int, layout: Layout, tel
     )
 
 
-def _fill(site: Site, plan: Plan, layout: Layout, tell: Tell) -> None:
+def _fill(site: Site, plan: BenchPlan, layout: Layout, tell: Tell) -> None:
     routine = layout.routine("push_batch")
     names = {"push_batch": None if routine is None else routine.parts}
     bound = site.statement("fill", names)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, Statement
-from qmon.engines.queries import Name
-from qmon.model.layout import Layout
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
+from qmon.model.layout.layout import Layout
 from qmon.workload.bench.cases import Case
 from qmon.workload.bench.site import Site
 

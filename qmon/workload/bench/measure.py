@@ -8,14 +8,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, Value
-from qmon.model.layout import Layout
+from qmon.engines.sql import queries
+from qmon.model.layout.layout import Layout
 from qmon.workload.bench import histogram
-from qmon.workload.bench.cases import Case, Plan, gate
+from qmon.workload.bench.cases import BenchPlan, Case, gate
 from qmon.workload.bench.loops import empty_loop, make_loops
-from qmon.workload.bench.readings import Counters, WaitSampler, counters, wait_until_gone
-from qmon.workload.bench.results import Latency, Outcome
+from qmon.workload.bench.readings import BenchWaitSampler, Counters, counters, wait_until_gone
+from qmon.workload.bench.results import CaseResult, Latency
 from qmon.workload.bench.sessions import SLICE_S, LoadSession, Sessions, Slice
 from qmon.workload.bench.site import Site
 
@@ -25,7 +25,7 @@ Tell = Callable[[float, float], None]
 """Told the seconds that are over, of all, and the cycles per second of late."""
 
 
-def measure(site: Site, plan: Plan, case: Case, layout: Layout, tell: Tell) -> Outcome:
+def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, tell: Tell) -> CaseResult:
     """Load one freshly installed queue and say how it went.
 
     The loops begin with a warm-up that is not counted in rates and latencies; buffers and log are those of the whole
@@ -38,7 +38,7 @@ def measure(site: Site, plan: Plan, case: Case, layout: Layout, tell: Tell) -> O
     }  # fmt: skip
     warm = math.ceil(plan.warm_up_s / SLICE_S)
     count = warm + max(1, round(plan.seconds / SLICE_S))
-    sampler = WaitSampler(site)
+    sampler = BenchWaitSampler(site)
     with _held(site) if case.held else contextlib.nullcontext():
         before = counters(site)
         with Sessions(site.connect, site.statement("salvage")) as sessions:
@@ -51,7 +51,7 @@ def measure(site: Site, plan: Plan, case: Case, layout: Layout, tell: Tell) -> O
     return _outcome(case, sessions, warm, count, before, after, sampler)
 
 
-def empty_rate(site: Site, plan: Plan, seconds: float = 1.0) -> float:
+def empty_rate(site: Site, plan: BenchPlan, seconds: float = 1.0) -> float:
     """Rounds per second of the loop with nothing in it, with as many sessions as the load has."""
     call = empty_loop(site)
     count = max(2, round(seconds / SLICE_S))
@@ -64,7 +64,7 @@ def empty_rate(site: Site, plan: Plan, seconds: float = 1.0) -> float:
     return _messages(sessions.pushers, 1) / ((count - 1) * SLICE_S)
 
 
-def _watch(site: Site, sessions: Sessions, count: int, warm: int, tell: Tell, sampler: WaitSampler) -> None:
+def _watch(site: Site, sessions: Sessions, count: int, warm: int, tell: Tell, sampler: BenchWaitSampler) -> None:
     """Start the sessions, and look at them until they are through."""
     start_at = _clock(site) + _SETTLE_S
     sessions.start(start_at, count)
@@ -117,8 +117,8 @@ def _latency(histograms: Iterable[Sequence[int]]) -> Latency | None:
 
 
 def _outcome(
-    case: Case, sessions: Sessions, warm: int, count: int, before: Counters, after: Counters, sampler: WaitSampler
-) -> Outcome:
+    case: Case, sessions: Sessions, warm: int, count: int, before: Counters, after: Counters, sampler: BenchWaitSampler
+) -> CaseResult:
     pushes, pops = _slices(sessions.pushers, warm), _slices(sessions.poppers, warm)
     seconds = (count - warm) * SLICE_S
     cycles = _messages(sessions.poppers, 0)
@@ -127,7 +127,7 @@ def _outcome(
         per_slice[each.number - warm] += each.messages
     updated = after.updated - before.updated
     complaints = [each.last_error for each in sessions.all if each.last_error]
-    return Outcome(
+    return CaseResult(
         case,
         seconds,
         cycles_per_s=sum(per_slice) / seconds,

@@ -55,7 +55,7 @@ def wait_until_gone(site: Site) -> None:
         threading.Event().wait(0.02)
 
 
-class WaitSampler:
+class BenchWaitSampler:
     """Looks at the load's sessions now and then, on the bench's own connection."""
 
     def __init__(self, site: Site) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from qmon.workload.bench.cases import REFERENCE, Case, Plan
+from qmon.workload.bench.cases import REFERENCE, BenchPlan, Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CaseResult:
     """One run under load.
 
     Attributes:
@@ -112,23 +112,23 @@ class Conditions:
 class Report:
     """A whole bench."""
 
-    plan: Plan
+    plan: BenchPlan
     conditions: Conditions
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[CaseResult, ...]
     dequeues: tuple[Dequeue, ...]
     without_batches: tuple[str, ...] = ()
     """Designs that take one message at a time, and were left out of the runs with batches."""
 
-    def ratio(self, outcome: Outcome) -> float | None:
+    def ratio(self, outcome: CaseResult) -> float | None:
         """How much faster than ``naive`` in the same part with the same batch; ``None`` where that was not measured."""
         return self._over(outcome, Case(REFERENCE, outcome.case.batch, outcome.case.held))
 
-    def kept(self, outcome: Outcome) -> float | None:
+    def kept(self, outcome: CaseResult) -> float | None:
         """What is left of the design's own healthy rate while a transaction is held open."""
         if not outcome.case.held:
             return None
         return self._over(outcome, Case(outcome.case.design, outcome.case.batch, held=False))
 
-    def _over(self, outcome: Outcome, other: Case) -> float | None:
+    def _over(self, outcome: CaseResult, other: Case) -> float | None:
         base = next((each.cycles_per_s for each in self.outcomes if each.case == other), 0.0)
         return outcome.cycles_per_s / base if base else None

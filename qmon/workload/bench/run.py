@@ -10,19 +10,19 @@ from qmon.engines.base import Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.engines.rows import records
 from qmon.errors import BadInput
-from qmon.model.layout import Layout
-from qmon.workload.bench.cases import Case, Plan
+from qmon.model.layout.layout import Layout
+from qmon.workload.bench.cases import BenchPlan, Case
 from qmon.workload.bench.dequeue import dequeue
 from qmon.workload.bench.janitor import swept
 from qmon.workload.bench.measure import empty_rate, measure
-from qmon.workload.bench.results import Conditions, Dequeue, Outcome, Report
+from qmon.workload.bench.results import CaseResult, Conditions, Dequeue, Report
 from qmon.workload.bench.site import Site, statement
 
 QUEUE = "q"
 
 
-class Place(Protocol):
-    """Creates the objects of a design; ``qmon.operate.trial.place``."""
+class BenchTarget(Protocol):
+    """Creates the objects of a design; ``qmon.operate.install.trial.place``."""
 
     def __call__(
         self, connection: Connection, engine: Engine, design: str, *, schema: str, queue: str, ring_size: int
@@ -55,11 +55,11 @@ class _Settings:
 
 def run_bench(
     target: Target,
-    plan: Plan,
+    plan: BenchPlan,
     schema: str,
-    place: Place,
+    place: BenchTarget,
     progress: Callable[[Progress], None] = lambda _: None,
-    finished: Callable[[Outcome | Dequeue], None] = lambda _: None,
+    finished: Callable[[CaseResult | Dequeue], None] = lambda _: None,
 ) -> Report:
     """Run the plan in a new schema of this name; ``finished`` is told each result as it comes.
 
@@ -90,7 +90,7 @@ def leftovers(connection: Connection, engine: Engine) -> tuple[str, ...]:
     return tuple(str(row[0]) for row in rows)
 
 
-def _conditions(site: Site, plan: Plan) -> _Settings:
+def _conditions(site: Site, plan: BenchPlan) -> _Settings:
     from qmon.engines.base import Bound
 
     (found,) = records(_Settings, site.connection.fetch(Bound(site.statement("conditions"))))
@@ -109,10 +109,10 @@ class _Run:
     def __init__(
         self,
         site: Site,
-        plan: Plan,
-        place: Place,
+        plan: BenchPlan,
+        place: BenchTarget,
         progress: Callable[[Progress], None],
-        finished: Callable[[Outcome | Dequeue], None],
+        finished: Callable[[CaseResult | Dequeue], None],
     ) -> None:
         self._site = site
         self._plan = plan
@@ -146,7 +146,7 @@ class _Run:
             ring_size=self._plan.ring_size,
         )
 
-    def _load(self, case: Case) -> Outcome | None:
+    def _load(self, case: Case) -> CaseResult | None:
         self._number += 1
         layout = self._fresh(case.design)
         if not case.possible(layout):

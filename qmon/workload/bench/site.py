@@ -8,10 +8,10 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
-from qmon.engines import queries
 from qmon.engines.base import Bound, Connection, Engine, Session, Statement, Target, Value
-from qmon.engines.queries import Name
 from qmon.engines.registry import engine_for
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, QueryFailed
 
 _LOCK_WAIT_S: Final = 2.0

@@ -5,7 +5,7 @@
 -- > named_schema  its schema
 -- > named_name    its name
 -- > visible       found without naming the schema
--- > kind          what it is, as in qmon/monitor/named.py
+-- > kind          what it is, as in qmon/monitor/catalog/relation_kind.py
 -- > place         the foreign server that keeps it; NULL where this one does
 -- > made_schema   schema of what it reads, or of its parent; NULL where there is nothing such
 -- > made_name     name of that

@@ -5,7 +5,7 @@
 -- > named_schema  its schema
 -- > named_name    its name
 -- > visible       found without naming the schema
--- > kind          what it is, as in qmon/monitor/named.py
+-- > kind          what it is, as in qmon/monitor/catalog/relation_kind.py
 -- > place         where a synonym leads out of this database; NULL elsewhere
 -- > made_schema   schema of what it reads or stands for; NULL where there is nothing such, or it names none
 -- > made_name     name of that

@@ -15,8 +15,8 @@ from typing import Final
 
 import pyodbc
 
-from qmon.model.designs import TRAITS
-from qmon.model.layout import Layout
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import Layout
 from tests.contract import ledger
 from tests.contract.hammer import BEGIN_ANEW, FULL, LEDGER, Orders, orders_for
 from tests.facts import query, wait_until

@@ -13,9 +13,9 @@ from typing import Final
 import pyodbc
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.layout import Layout
-from qmon.operate.trial import place
-from qmon.workload.bench.cases import Part, Plan
+from qmon.model.layout.layout import Layout
+from qmon.operate.install.trial import place
+from qmon.workload.bench.cases import BenchPlan, Part
 from qmon.workload.bench.results import Report
 from qmon.workload.bench.run import run_bench
 from tests.contract.test_versions import PROGRAMS as PROGRAMS
@@ -178,14 +178,14 @@ def _bench(
     server: EmbeddedServer, designs: tuple[str, ...], seconds: float, held: bool, batch: int
 ) -> dict[str, float]:
     part = Part.HELD if held else Part.HEALTHY
-    plan = Plan(designs, 4, 4, seconds, batches=(batch,), ring_size=10_000, parts=(part,))
+    plan = BenchPlan(designs, 4, 4, seconds, batches=(batch,), ring_size=10_000, parts=(part,))
     report = run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", place)
     return {each.case.design: each.cycles_per_s for each in report.outcomes}
 
 
 @cache
 def _dequeues(server: EmbeddedServer) -> Report:
-    plan = Plan(("batch_single", "batch_split", "batch_fast"), rows=2_000, parts=(Part.DEQUEUE,))
+    plan = BenchPlan(("batch_single", "batch_split", "batch_fast"), rows=2_000, parts=(Part.DEQUEUE,))
     return run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", place)
 
 

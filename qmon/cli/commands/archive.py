@@ -1,0 +1,143 @@
+"""``qmon archive``: keeps a queue's table small while it works."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.meter import Meter
+from qmon.cli.output import clean, json_object, say
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from qmon.cli.targets import Opened
+    from qmon.model.layout.layout import Layout
+    from qmon.operate.actions.archive import ArchiveProgress, ArchiveResult
+
+_PIPED_EVERY_S: Final = 10.0
+_ENDINGS: Final = {
+    "empty": "nothing is left to archive",
+    "stopped": "stopped",
+    "failed": "failed; what was archived stays archived",
+}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this command."""
+    app.command("archive", epilog="Example: qmon archive shop mails --batch 200 --until-empty")(archive)
+
+
+def archive(
+    target: options.Target,
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.")],
+    config: options.ConfigPath = None,
+    batch: Annotated[
+        int, typer.Option("--batch", metavar="N", min=1, max=10_000, help="Messages at a time, at most.")
+    ] = 500,
+    pause_ms: Annotated[
+        int, typer.Option("--pause-ms", metavar="M", min=0, max=3_600_000, help="Rest between batches, at least.")
+    ] = 100,
+    until_empty: Annotated[
+        bool, typer.Option("--until-empty", help="End when nothing is left to archive. Default: go on.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Move done messages of a queue to its archive, in small batches that pushers and poppers do not feel.
+
+    It rests at least three times as long as a batch took, and longer with smaller batches where a batch is slow or has
+    to wait for a lock. Ctrl-C or SIGTERM ends it after the batch under way, with exit code 0.
+    """
+    from qmon.cli.targets import opened
+    from qmon.engines.registry import engine_for
+    from qmon.operate.actions.archive import SESSION, Archiver, check
+    from qmon.operate.run.archive_pace import ArchivePace
+
+    with opened(target, config, "archive", writes=True) as at:
+        layout = _layout(at, queue)
+        check(at.connection, at.engine, layout)
+        known, engine = at.target, at.engine
+    stop, meter = threading.Event(), Meter(_PIPED_EVERY_S)
+    pace = ArchivePace(batch, pause_ms / 1000)
+    archiver = Archiver(lambda: engine_for(known).connect(known, SESSION), engine, layout, pace, stop)
+    try:
+        with set_by_signals(stop, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            archiver.run(lambda now: meter.show(_line(clean(queue), now), now.elapsed_s), until_empty=until_empty)
+    finally:
+        meter.end()
+        _tell(queue, archiver.outcome(), json=json)
+
+
+def _layout(at: Opened, queue: str) -> Layout:
+    """The queue's layout, from the configuration where that names its archive routine, else from the registry."""
+    from qmon.cli.targets import refuse_read_only
+    from qmon.errors import PermissionMissing
+    from qmon.operate.install.install import registered
+
+    refuse_read_only(at.target)
+    for layout in at.configured:
+        if layout.queue == queue and layout.routine("archive") is not None:
+            return layout
+    try:
+        known = registered(at.connection, at.engine)
+    except PermissionMissing as problem:
+        raise BadInput(f"not allowed to read qmon's registry: {problem}") from problem
+    if queue not in known:
+        raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
+    return known[queue]
+
+
+@contextmanager
+def set_by_signals(stop: threading.Event, *numbers: int) -> Iterator[None]:
+    """Let these signals set ``stop`` and do nothing else."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tell(queue: str, outcome: ArchiveResult, *, json: bool) -> None:
+    rate = outcome.moved / outcome.seconds if outcome.seconds else 0.0
+    if json:
+        json_object(
+            {
+                "schema": 1,
+                "queue": queue,
+                "archived": outcome.moved,
+                "batches": outcome.batches,
+                "held_up": outcome.held_up,
+                "unsure": outcome.unsure,
+                "seconds": round(outcome.seconds, 3),
+                "archive_rate": round(rate, 3),
+                "ended": outcome.ended,
+            }
+        )
+        return
+    say(
+        f"{clean(queue)}: archived {outcome.moved:,} messages in {outcome.batches:,} batches, {outcome.seconds:.1f} s "
+        f"({rate:,.1f}/s); {_ENDINGS.get(outcome.ended, outcome.ended)}"
+    )
+    if outcome.held_up:
+        say(f"{outcome.held_up:,} batches were given up, for a lock or for time, and done later")
+    if outcome.unsure:
+        say(f"during {outcome.unsure:,} batches the connection broke: done in full or not at all, and not counted here")
+
+
+def _line(queue: str, now: ArchiveProgress) -> str:
+    return (
+        f"{queue}: archived {now.moved:,}   {now.rate:,.0f}/s   batches of {now.batch:,}, "
+        f"{now.pause_s * 1000:,.0f} ms between   {clean(now.held_up)}".rstrip()
+    )

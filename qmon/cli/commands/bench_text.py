@@ -1,0 +1,179 @@
+"""What ``qmon bench`` prints: lines as it goes, tables and bars at its end, and all of it as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from qmon.cli.output import note, say, table
+from qmon.errors import BadInput
+from qmon.workload.bench.dequeue import ARTICLE
+from qmon.workload.bench.results import CaseResult, Dequeue, Latency, Report
+
+_BAR = 40
+_PARTS = "▏▎▍▌▋▊▉█"
+
+
+def one_line(found: CaseResult | Dequeue) -> str:
+    """One result in one line, for whoever waits."""
+    if isinstance(found, Dequeue):
+        return (
+            f"{found.design}, dequeue of {found.batch}: {found.whole.total:,.0f} buffers a batch"
+            f" ({found.whole.payload:,.0f} of payloads), {found.mean_ms:,.1f} ms"
+        )
+    held = ", a transaction held open" if found.case.held else ""
+    return (
+        f"{found.case.design}, {found.case.batch} at a time{held}: {found.cycles_per_s:,.0f} cycles/s"
+        f", push {_ms(found.push)}, pop {_ms(found.pop)} ms (p50/p99)"
+    )
+
+
+def tell(report: Report) -> None:
+    """Print the report."""
+    _conditions(report)
+    for held in (False, True):
+        for batch in report.plan.batches:
+            found = [each for each in report.outcomes if each.case.held is held and each.case.batch == batch]
+            if found:
+                say()
+                what = "with a transaction held open" if held else "healthy"
+                size = "1 message" if batch == 1 else f"{batch} messages"
+                say(f"{size} at a time, {what}: {report.plan.pushers} pushers, {report.plan.poppers} poppers")
+                _loads(report, found, held=held)
+                say()
+                bars(found, max(each.cycles_per_s for each in report.outcomes if each.case.batch == batch))
+    if report.without_batches:
+        say()
+        say(f"Without batches, measured one at a time only: {', '.join(report.without_batches)}")
+    if report.dequeues:
+        say()
+        say(f"Buffers touched for one batch, a queue of {report.plan.rows:,} messages popped empty, nobody else about")
+        _dequeues(report)
+
+
+def _conditions(report: Report) -> None:
+    known = report.conditions
+    say(f"PostgreSQL {known.version}; {', '.join(f'{name} {value}' for name, value in known.settings.items())}")
+    say(
+        f"messages of {report.plan.message_bytes} bytes, ring of {report.plan.ring_size:,} slots, pushers at most about"
+        f" {report.plan.ahead:,} messages ahead; times are the server's own, with the commit;"
+        f" the driving loop alone makes {known.empty_loops_per_s:,.0f} rounds a second"
+    )
+
+
+def _loads(report: Report, found: list[CaseResult], *, held: bool) -> None:
+    headers = ["DESIGN", "CYCLES/s", "× NAIVE", "PUSH ms", "POP ms", "COMPLETE ms", "BUFFERS", "LOG B", "DEAD", "HOT"]
+    headers += ["KEPT"] if held else []
+    headers += ["DEADLOCKS", "WAITS"]
+    rows = []
+    for each in found:
+        row = [
+            each.case.design,
+            f"{each.cycles_per_s:,.0f}",
+            _times(report.ratio(each)),
+            _ms(each.push),
+            _ms(each.pop),
+            _ms(each.complete),
+            "–" if each.buffers_per_cycle is None else f"{each.buffers_per_cycle:,.1f}",
+            "–" if each.wal_per_cycle is None else f"{each.wal_per_cycle:,.0f}",
+            f"{each.dead_rows:,}",
+            _share(each.hot_share),
+        ]
+        row += [_share(report.kept(each))] if held else []
+        waits = ", ".join(f"{wait.name} {wait.share:.0%}" for wait in each.waits[:3])
+        errors = f" {each.errors} failed: {each.last_error}" if each.errors else ""
+        rows.append([*row, f"{each.deadlocks}", f"{waits} (n={each.samples}){errors}"])
+    table(headers, rows, wrap=len(headers) - 1)
+
+
+def bars(found: list[CaseResult], top: float) -> None:
+    """Cycles per second as bars of block characters; ``top`` is a full one."""
+    name = max(len(each.case.design) for each in found)
+    for each in found:
+        say(f"{each.case.design:<{name}}  {bar(each.cycles_per_s / (top or 1.0), _BAR)} {each.cycles_per_s:,.0f}")
+
+
+def bar(share: float, cells: int) -> str:
+    """A bar of eighths of cells; at least a sliver."""
+    eighths = max(1, round(share * cells * 8))
+    whole, rest = divmod(eighths, 8)
+    return _PARTS[7] * whole + (_PARTS[rest - 1] if rest else "")
+
+
+def _dequeues(report: Report) -> None:
+    rows = []
+    for each in report.dequeues:
+        base = next((b for b in report.dequeues if b.design == "batch_single" and b.batch == each.batch), None)
+        batch, reads, lob = ARTICLE[each.design]
+        rows.append(
+            (
+                each.design,
+                each.batch,
+                f"{each.whole.total:,.0f}",
+                "–" if base is None else f"{each.whole.total / base.whole.total:.2f}",
+                f"{each.whole.table:,.0f}",
+                f"{each.whole.index:,.0f}",
+                f"{each.whole.payload:,.0f}",
+                f"{each.first.total:,.0f}",
+                f"{each.mean_ms:,.1f}",
+                f"{reads:,} + {lob:,} LOB of {batch}",
+            )
+        )
+    headers = ("DESIGN", "BATCH", "BUFFERS", "× SINGLE", "TABLE", "INDEX", "PAYLOAD", "FRESH", "ms", "ARTICLE")
+    table(headers, rows)
+
+
+def as_object(report: Report) -> dict[str, Any]:
+    """The report as one JSON object; what is unknown is null."""
+    plan = asdict(report.plan)
+    loads = []
+    for each in report.outcomes:
+        found = asdict(each)
+        found |= {"design": each.case.design, "batch": each.case.batch, "held": each.case.held}
+        del found["case"]
+        loads.append(found | {"times_naive": report.ratio(each), "kept": report.kept(each)})
+    dequeues = []
+    for every in report.dequeues:
+        batch, reads, lob = ARTICLE[every.design]
+        article = {"batch": batch, "logical_reads": reads, "lob_logical_reads": lob}
+        totals = {"first_total": every.first.total, "whole_total": every.whole.total}
+        dequeues.append(asdict(every) | totals | {"article": article})
+    return {
+        "schema": 1,
+        "target": report.conditions.target,
+        "server_version": report.conditions.version,
+        "settings": report.conditions.settings,
+        "empty_loops_per_s": report.conditions.empty_loops_per_s,
+        "plan": plan,
+        "loads": loads,
+        "dequeues": dequeues,
+    }
+
+
+def write(text: str, place: Path) -> None:
+    """Write a file, or print for ``-``. Raises ``BadInput`` where the file cannot be written."""
+    if str(place) == "-":
+        print(text)
+        return
+    try:
+        place.write_text(text + "\n", encoding="utf-8")
+    except OSError as problem:
+        raise BadInput(f"cannot write {place}: {problem.strerror}") from None
+    note(f"written to {place}")
+
+
+def _ms(latency: Latency | None) -> str:
+    return "–" if latency is None else f"{_figure(latency.p50_ms)}/{_figure(latency.p99_ms)}"
+
+
+def _figure(value: float) -> str:
+    return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+
+
+def _times(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.0%}"

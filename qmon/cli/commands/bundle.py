@@ -1,0 +1,289 @@
+"""``qmon doctor --bundle``: one archive for a bug report, without passwords, payloads and literals of statements."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import platform
+import re
+import tarfile
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from qmon import __version__, log
+from qmon.cli.guard import without_secrets
+from qmon.cli.output import json_object, say
+from qmon.engines.secret import hide_known, hide_passwords
+from qmon.errors import BadInput, QmonError, Unreachable
+
+if TYPE_CHECKING:
+    from qmon.cli.targets import Opened
+    from qmon.config.file import Config
+    from qmon.model.snapshot import Snapshot
+
+_PACKAGE: Final = "qmon-sql"
+_ZIP: Final = ".zip"
+_TAR: Final = (".tar.gz", ".tgz")
+_SNAPSHOT_S: Final = 15.0
+_LITERAL: Final = re.compile(r"""['"]|\$\w*\$|(?<![\w$@])\d""")
+_ABOUT: Final = {
+    "versions.json": "versions of qmon, Python, its packages, the ODBC drivers and the server",
+    "config.json": "qmon.toml as qmon read it, without passwords, patterns of redact, arguments of the alert command",
+    "doctor.json": "what qmon doctor found: each probe with its time or its problem, and the rights",
+    "snapshot.json": "one poll, as a recording holds it: without payloads, statements up to their first literal",
+    "qmon.log": "the log, the older files with a number",
+}
+
+
+def write_bundle(file: Path, text: str | None, path: Path | None, *, as_json: bool) -> None:
+    """Write the archive and say what is in it. Exit code 1 where the target ``text`` did not tell all.
+
+    Raises ``BadInput`` for a file of another kind, one that is there already or cannot be made.
+    """
+    with _made(file) as add:
+        problem = _fill(add, text, path)
+        names = add.names
+    size = file.stat().st_size
+    if as_json:
+        json_object({"schema": 1, "bundle": str(file), "files": names, "problem": problem or None})
+    else:
+        say(f"{file}, {size / 1000:,.0f} kB:")
+        for name in names:
+            say(f"  {name}{': ' if name in _ABOUT else ''}{_ABOUT.get(name, '')}")
+        say("read it before you send it: it names hosts, databases, roles, tables and applications")
+        if problem:
+            say(f"not all is in it: {problem}")
+    if problem:
+        raise typer.Exit(1)
+
+
+class _Archive:
+    """Files by name, added one by one."""
+
+    def __init__(self, write: Callable[[str, bytes], None]) -> None:
+        self._write = write
+        self.names: list[str] = []
+
+    def text(self, name: str, text: str) -> None:
+        """Add a text."""
+        self.names.append(name)
+        self._write(name, text.encode("utf-8", "backslashreplace"))
+
+    def object(self, name: str, value: object) -> None:
+        """Add an object as JSON, with what is secret in its texts covered."""
+        self.text(name, json.dumps(_covered(value), indent=1, ensure_ascii=False, default=str) + "\n")
+
+
+@contextlib.contextmanager
+def _made(file: Path) -> Iterator[_Archive]:
+    """A new archive, private to the user; gone again where an error comes out of the block."""
+    if not file.name.endswith((_ZIP, *_TAR)):
+        raise BadInput(f"{file}: a bundle is a {_ZIP} or {_TAR[0]} file; nothing was written")
+    try:
+        made = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError as problem:
+        raise BadInput(f"{file} cannot be made: {problem.strerror}; nothing was written") from None
+    try:
+        with os.fdopen(made, "wb") as out:
+            if file.name.endswith(_ZIP):
+                with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as zipped:
+                    yield _Archive(zipped.writestr)
+            else:
+                with tarfile.open(fileobj=out, mode="w:gz") as tar:
+                    yield _Archive(lambda name, data: _into(tar, name, data))
+    except BaseException as problem:
+        file.unlink(missing_ok=True)
+        if isinstance(problem, OSError):
+            raise BadInput(f"{file} cannot be written: {problem.strerror}") from problem
+        raise
+
+
+def _into(tar: tarfile.TarFile, name: str, data: bytes) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode, entry.mtime = len(data), 0o600, int(time.time())
+    tar.addfile(entry, io.BytesIO(data))
+
+
+def _fill(archive: _Archive, text: str | None, path: Path | None) -> str:
+    """Add all there is; returns why the target is missing, or an empty text."""
+    server: dict[str, object] = {}
+    problem = _target(archive, text, path, server) if text is not None else ""
+    archive.object("versions.json", _versions() | server)
+    archive.object("config.json", _config(path))
+    for file in log.files():
+        with contextlib.suppress(OSError):
+            archive.text(f"qmon.log{file.name.partition('.log')[2]}", _cover(file.read_text("utf-8", "replace")))
+    about = "".join(f"{name}: {_ABOUT[name]}\n" for name in archive.names if name in _ABOUT)
+    archive.text("README.txt", f"For a bug report of qmon. Read it before you send it.\n\n{about}")
+    return problem
+
+
+def _target(archive: _Archive, text: str, path: Path | None, server: dict[str, object]) -> str:
+    from qmon.cli.commands.doctor import examined
+    from qmon.cli.targets import opened
+
+    try:
+        with opened(text, path, "doctor") as at:
+            server |= _server(at)
+            found = [
+                _added(archive, "doctor.json", lambda: _without_values(examined(at).as_object())),
+                _added(archive, "snapshot.json", lambda: _snapshot(at)),
+            ]
+    except QmonError as problem:
+        return _told(problem)
+    return "; ".join(filter(None, found))
+
+
+def _added(archive: _Archive, name: str, make: Callable[[], object]) -> str:
+    """Add what is made; returns why it is not there, or an empty text. What fails is what the report is about."""
+    try:
+        made = make()
+    except Exception as problem:
+        return f"{name}: {_told(problem) if isinstance(problem, QmonError) else log.report(problem)}"
+    archive.object(name, made)
+    return ""
+
+
+def _told(problem: QmonError) -> str:
+    log.told(problem)
+    return _cover(log.without_values(str(problem)))
+
+
+def _versions() -> dict[str, object]:
+    """What runs here."""
+    packages: dict[str, str] = {}
+    with contextlib.suppress(metadata.PackageNotFoundError):  # it runs from its sources
+        wanted = [each for each in metadata.requires(_PACKAGE) or () if "dev" not in each.partition(";")[2]]
+        for name in sorted({re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in wanted}):
+            with contextlib.suppress(metadata.PackageNotFoundError):  # of an extra that is not there
+                packages[name] = metadata.version(name)
+    try:
+        from qmon.engines import odbc
+
+        drivers: object = odbc.installed_drivers()
+    except QmonError as problem:
+        drivers = str(problem)
+    return {
+        "qmon": __version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "packages": packages,
+        "drivers": drivers,
+    }
+
+
+def _server(at: Opened) -> dict[str, object]:
+    from qmon.engines.odbc import OdbcConnection
+
+    version = ".".join(map(str, at.connection.version))
+    driver = at.connection.driver if isinstance(at.connection, OdbcConnection) else None
+    return {"target": at.target.name, "engine": at.engine.name, "server": version, "driver": driver}
+
+
+def _config(path: Path | None) -> object:
+    """The configuration as it was read, or why it cannot be."""
+    from qmon.config.file import read_config
+
+    try:
+        config = read_config(path)
+    except BadInput as problem:
+        return {"problem": log.without_values(str(problem))}
+    return asdict(_bare(config))
+
+
+def _bare(config: Config) -> Config:
+    """The configuration without what may be secret in it."""
+    targets = {
+        name: replace(target, connect=re.sub(r"://.*@", f"://{log.COVER}@", target.connect))
+        for name, target in config.targets.items()
+    }
+    command = (*config.telling.command[:1], *(log.COVER for _ in config.telling.command[1:]))
+    redact = tuple(log.COVER for _ in config.settings.redact)
+    return replace(
+        config,
+        targets=targets,
+        settings=replace(config.settings, redact=redact),
+        telling=replace(config.telling, command=command),
+    )
+
+
+def _snapshot(at: Opened) -> object:
+    """The first poll of the target, as a recording holds it."""
+    from qmon.config.redact import redactor
+    from qmon.recording.format.records import Shared
+    from qmon.recording.format.redaction import discreet
+
+    redact = redactor(at.config.settings.redact)
+    shared = Shared(change=discreet(lambda text: redact(_until_literal(text)), payloads=False))
+    written = shared.write(_polled(at))
+    refer: dict[str, dict[str, object]] = {}
+    for kind, key, value in shared.take():
+        refer.setdefault(kind, {})[key] = value
+    texts = {key: _without_values(value, every=True) for key, value in refer.pop("texts", {}).items()}
+    return {"snapshot": _without_values(written), "texts": texts, **refer}
+
+
+def _polled(at: Opened) -> Snapshot:
+    """Raises ``Unreachable`` where there is none in time."""
+    from qmon.model.budget import AT_ONCE
+    from qmon.model.snapshot import Snapshot
+    from qmon.monitor.open import open_poller
+    from qmon.monitor.source import Event, Phase
+
+    found: list[Snapshot] = []
+    problems: list[str] = []
+    done = threading.Event()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Snapshot):
+            found.append(event)
+        elif event.phase is Phase.LOST:
+            problems.append(event.reason)
+        else:
+            return
+        done.set()
+
+    poller = open_poller(at.target, at.configured, budget=AT_ONCE, within_s=_SNAPSHOT_S)
+    poller.start(sink)
+    done.wait(_SNAPSHOT_S)
+    poller.close()
+    if not found:
+        raise Unreachable(problems[0] if problems else f"no poll came back within {_SNAPSHOT_S:g} s")
+    return found[0]
+
+
+def _until_literal(statement: str) -> str:
+    found = _LITERAL.search(statement)
+    return statement if found is None else statement[: found.start()] + log.COVER
+
+
+def _without_values(value: Any, *, every: bool = False) -> Any:
+    """The object with values covered in what servers said: under ``reason`` and ``problem``, or in ``every`` text."""
+    if isinstance(value, Mapping):
+        return {k: _without_values(v, every=every or k in ("reason", "problem")) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_values(each, every=every) for each in value]
+    return log.without_values(value) if every and isinstance(value, str) else value
+
+
+def _covered(value: Any) -> Any:
+    """The object with what is secret covered in each of its texts."""
+    if isinstance(value, Mapping):
+        return {str(k): _covered(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_covered(each) for each in value]
+    return _cover(value) if isinstance(value, str) else value
+
+
+def _cover(text: str) -> str:
+    return without_secrets(hide_passwords(hide_known(text)))

@@ -1,0 +1,201 @@
+"""``qmon check``: one look at a target for monitoring systems that call plug-ins, such as Nagios and Icinga.
+
+Their convention has its own exit codes, so this command does not keep to those of the others: whatever keeps it from
+looking, bad input too, is UNKNOWN and 3, since 2 would page somebody.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from typer.core import TyperCommand
+
+from qmon.cli import options
+from qmon.cli.guard import without_secrets
+from qmon.errors import BadInput, QmonError, Unreachable
+
+if TYPE_CHECKING:
+    from qmon.engines.base import Target
+    from qmon.model.alerts.check import CheckResult
+
+_UNKNOWN: Final = 3
+_TIMEOUT_S: Final = 10.0
+
+
+class Untold(StrEnum):
+    """What it is where a queue cannot be told of: monitoring systems that look away from UNKNOWN want to be warned."""
+
+    UNKNOWN = "unknown"
+    WARNING = "warning"
+
+
+class _Plugin(TyperCommand):
+    """A command whose every failure is UNKNOWN in one line on standard output, where monitoring systems read."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Read the arguments; what cannot be read is UNKNOWN, too."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except Exception as problem:
+            if isinstance(problem, typer.Exit | typer.Abort):
+                raise
+            told = getattr(problem, "format_message", None)
+            raise _unknown(str(told() if callable(told) else problem)) from None
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("check", cls=_Plugin, epilog="Example: qmon check shop orders --warn 'oldest>2m' --crit 'oldest>10m'")(
+        check
+    )
+
+
+def check(
+    target: options.Target,
+    queues: Annotated[
+        list[str] | None, typer.Argument(metavar="[QUEUE]...", help="Look at these only.", show_default=False)
+    ] = None,
+    config: options.ConfigPath = None,
+    warn: Annotated[
+        list[str] | None,
+        typer.Option("--warn", "-w", metavar="RULE", help="WARNING where it is met, such as depth>1000; repeatable."),
+    ] = None,
+    crit: Annotated[
+        list[str] | None,
+        typer.Option("--crit", metavar="RULE", help="CRITICAL where it is met, such as 'verdict=no pops'; repeatable."),
+    ] = None,
+    polls: Annotated[int, typer.Option("--polls", min=1, max=1000, help="How often to poll; rates need two.")] = 2,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            "-t",
+            parser=options.seconds,
+            metavar="TIME",
+            help="UNKNOWN after so long. [10s]",
+            show_default=False,
+        ),
+    ] = None,
+    unknown: Annotated[
+        Untold, typer.Option("--unknown", help="What it is where a queue cannot be told of.")
+    ] = Untold.UNKNOWN,
+    json: options.Json = False,
+) -> None:
+    """Look once, for Nagios or Icinga: exit 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; one line with performance data.
+
+    Without rules here the alerts of qmon.toml decide, and where none is about a queue, the severity of its verdict.
+    OK is said only of figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
+    target that cannot be reached are UNKNOWN.
+    """  # fmt: skip
+    from qmon import log
+    from qmon.model.alerts.check import failed, warned
+
+    try:
+        outcome = _look(target, config, tuple(queues or ()), (tuple(warn or ()), tuple(crit or ())), polls, timeout)
+        if unknown is Untold.WARNING:
+            outcome = warned(outcome)
+    except QmonError as problem:
+        log.told(problem)
+        outcome = failed("", without_secrets(str(problem)))
+    except KeyboardInterrupt:
+        outcome = failed("", "interrupted")
+    except Exception as problem:
+        outcome = failed("", without_secrets(log.report(problem)))
+    _print(outcome, json)
+    raise typer.Exit(int(outcome.state))
+
+
+def _look(
+    text: str, path: Path | None, wanted: tuple[str, ...], limits: tuple[tuple[str, ...], tuple[str, ...]],
+    polls: int, timeout: float | None,
+) -> CheckResult:  # fmt: skip
+    from qmon import log
+    from qmon.config.file import read_config
+    from qmon.config.redact import redactor
+    from qmon.config.targets import choose
+    from qmon.model.alerts.check import judge
+    from qmon.model.alerts.io import rules_from_texts
+    from qmon.monitor.one_shot import glance
+
+    began = time.monotonic()
+    asked = rules_from_texts(*limits)
+    if wanted:  # a queue that was named must have the figures that are asked for
+        asked = tuple(replace(rule, queues=wanted) for rule in asked)
+    config = read_config(path)
+    log.also_cover(redactor(config.settings.redact))
+    found = choose(text, config)
+    rules = asked or config.alerts
+    interval_s = config.settings.interval_s
+    allowed_s = _allowed(polls, interval_s, timeout)
+    target = _unlocked(found.target, allowed_s)
+    left_s = max(0.1, allowed_s - (time.monotonic() - began))
+    view = glance(
+        target, found.queues, polls=polls, interval_s=interval_s, timeout_s=left_s,
+        undecided=lambda newest: judge(newest, rules, wanted).undecided,
+    )  # fmt: skip
+    return judge(view, rules, wanted)
+
+
+def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
+    """Seconds that it may take. Raises ``BadInput`` where the polls alone would take as long."""
+    needed = (polls - 1) * interval_s
+    if timeout is None:
+        return _TIMEOUT_S + needed
+    if needed >= timeout:
+        raise BadInput(f"{polls} polls every {interval_s:g} s take longer than --timeout {timeout:g} s allows")
+    return timeout
+
+
+def _unlocked(target: Target, allowed_s: float) -> Target:
+    """The target with its password, from environment or keyring; nobody is there to be asked.
+
+    Raises what connecting raises, and ``Unreachable`` where that takes too long.
+    """
+    from qmon.config.secrets import from_keyring, unlock
+    from qmon.engines.base import Session
+    from qmon.engines.registry import engine_for
+
+    got: list[Target | Exception] = []
+
+    def attempt() -> None:
+        try:
+            known, connection = unlock(target, lambda t: engine_for(t).connect(t, Session("check")), (from_keyring,))
+            connection.close()
+            got.append(known)
+        except Exception as problem:
+            got.append(problem)
+
+    thread = threading.Thread(target=attempt, name="qmon-check", daemon=True)
+    thread.start()
+    thread.join(allowed_s)
+    if not got:
+        raise Unreachable(f"no answer within {allowed_s:g} s")
+    if isinstance(got[0], Exception):
+        raise got[0]
+    return got[0]
+
+
+def _print(outcome: CheckResult, json: bool) -> None:
+    from qmon.cli.output import json_object, say
+    from qmon.model.alerts.nagios import check_object, plugin_line
+
+    if json:
+        json_object(check_object(outcome))
+    else:
+        say(plugin_line(outcome))
+
+
+def _unknown(reason: str) -> typer.Exit:
+    """Says why in one line; imports nothing that a wrong option might be the fault of."""
+    from qmon.cli.output import say
+
+    say(f"QMON UNKNOWN - {without_secrets(' '.join(reason.split())).replace('|', '¦')}")
+    sys.stdout.flush()
+    return typer.Exit(_UNKNOWN)

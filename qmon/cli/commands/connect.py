@@ -1,0 +1,152 @@
+"""``qmon connect``, ``qmon status`` and ``qmon demo``: the figures, live, once, or of queues made for showing."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.output import json_object, note, say
+from qmon.cli.past import BaselinesPath
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.model.view import View
+
+_OVER_S = 2.0
+
+
+class Theme(StrEnum):
+    """The dashboard's colours to begin with."""
+
+    DARK = "dark"
+    LIGHT = "light"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command("connect", epilog="Example: qmon connect postgresql://me@db1/shop --interval 1s --read-only")(connect)
+    app.command("status", epilog="Example: qmon status orders-prod --json --over 10s")(status)
+    app.command("demo", epilog="Example: qmon demo --headless --for 20 --json")(demo)
+
+
+def connect(
+    target: options.Target,
+    config: options.ConfigPath = None,
+    interval: Annotated[
+        float | None,
+        typer.Option("--interval", "-i", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m."),
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse every action.")] = False,
+    theme: Annotated[
+        Theme | None, typer.Option("--theme", help="The colours; NO_COLOR in the environment does without.")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="DIR", help="Record what is shown; `qmon replay` shows it again.")
+    ] = None,
+    baselines: BaselinesPath = None,
+) -> None:
+    """Open the dashboard on a target."""
+    from qmon.cli.alerting import alerting_for
+    from qmon.cli.operator import desk_for
+    from qmon.cli.past import of_target
+    from qmon.cli.recording import run_recorded
+    from qmon.cli.targets import checked
+    from qmon.monitor.open import open_poller
+    from qmon.monitor.state.target import TargetHistory
+    from qmon.tui import ActionRunner, redacted, run
+
+    known, configured, settings = checked(target, config, "connect")
+    past = of_target(known, config, baselines, record)
+    poller = open_poller(known, configured, interval_s=interval or settings.interval_s)
+    context = desk_for(known, settings, read_only=read_only)
+    show = partial(
+        run,
+        prod=known.prod,
+        environment=known.environment,
+        dark=(theme or settings.theme) != "light",
+        runner=ActionRunner(context),
+        alerting=alerting_for(known, config),
+        known=past,
+    )
+    fold = redacted(TargetHistory(settings.budget_percent / 100).add, context.redact)
+    code = run_recorded(poller, fold, context, record, lambda source, fold, taped: show(source, fold, recorder=taped))
+    raise typer.Exit(code)
+
+
+def status(
+    target: options.Target,
+    config: options.ConfigPath = None,
+    json: options.Json = False,
+    over: Annotated[
+        float, typer.Option("--over", parser=options.seconds, metavar="TIME", help="Measure rates over so long.")
+    ] = _OVER_S,
+) -> None:
+    """Print the figures of every queue once. Unknown is null in JSON and – in text, never 0."""
+    from qmon.cli.output import clean
+    from qmon.cli.targets import checked
+    from qmon.model.report import status_object
+    from qmon.monitor.one_shot import look
+
+    known, configured, _ = checked(target, config, "status")
+    view = look(known, configured, over_s=over, tell=lambda what: note(f"qmon: {clean(what)}"))
+    if json:
+        json_object(status_object(view))
+    else:
+        _print(view)
+
+
+def _print(view: View) -> None:
+    from qmon.cli.figures import status_rows
+    from qmon.cli.output import clean, table
+
+    headers, rows = status_rows(view)
+    if rows:
+        table(headers, rows, wrap=len(headers) - 1)
+    else:
+        note("no queue is known here: qmon queues lists what looks like one")
+    for failure in (*view.failures, *(f for q in view.queues for f in q.failures)):
+        probe = "" if failure.queue or failure.probe in failure.reason else f"{failure.probe}: "
+        say(f"{clean(failure.queue or 'target')}: {clean(probe + failure.reason)}")
+        if failure.grant:
+            say(f"  {clean(failure.grant)}")
+
+
+def demo(
+    headless: Annotated[bool, typer.Option("--headless", help="Without a screen; needs --for.")] = False,
+    length: Annotated[
+        float | None, typer.Option("--for", parser=options.seconds, metavar="TIME", help="End after so long.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Show live queues of every installable design, with faults coming and going, on a PostgreSQL of its own.
+
+    Everything is stopped and removed at the end, also on Ctrl-C or when the terminal closes.
+    """
+    from qmon.demo import runner
+
+    if headless:
+        if length is None:
+            raise BadInput("a demo without a screen needs an end: --for 20s")
+        raise typer.Exit(runner.headless(length, as_json=json))
+    if json:
+        raise BadInput("figures as JSON come at the end of a demo without a screen: --headless --for 20s --json")
+    raise typer.Exit(_shown(length))
+
+
+def _shown(length: float | None) -> int:
+    """The demo under the dashboard, for so many seconds or until the user leaves; returns the exit code."""
+    from qmon.demo import runner
+    from qmon.monitor.open import open_poller
+    from qmon.monitor.state.target import TargetHistory
+    from qmon.operate.open import open_desk
+    from qmon.tui import ActionRunner, run
+
+    with runner.ended_by_signals(), runner.scene() as (target, _):
+        poller = open_poller(target, interval_s=runner.INTERVAL_S)
+        acting = ActionRunner(open_desk(target))
+        return run(poller, TargetHistory().add, environment=target.environment, for_s=length, runner=acting)

@@ -1,0 +1,72 @@
+"""``qmon help``: the manual in the terminal."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from qmon.cli.guard import FAILED
+from qmon.cli.output import note, on_terminal, say, table
+from qmon.errors import BadInput
+
+_WIDEST = 100
+"""Cells: longer lines are hard to read."""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("help", epilog='Example: qmon help acting, or: qmon help "no poppers", or: qmon help --search trash')(
+        show
+    )
+
+
+def show(
+    topic: Annotated[
+        list[str] | None, typer.Argument(metavar="[TOPIC]", help="A page, a verdict, or any other heading.")
+    ] = None,
+    search: Annotated[
+        str | None, typer.Option("--search", "-s", metavar="WORD", help="List the lines that hold this text.")
+    ] = None,
+) -> None:
+    """Show the manual: a page, the section of a verdict, or every line with a word. Without a topic: list the pages."""
+    from qmon import manual
+
+    words = " ".join(topic or ())
+    if search is not None:
+        _found(search, words)
+    elif words:
+        _print(manual.topic(words))
+    else:
+        table(("TOPIC", "ABOUT"), [(page, manual.about(page)) for page in manual.pages()], wrap=1)
+
+
+def _found(word: str, page: str) -> None:
+    from qmon import manual
+    from qmon.model.config_reader import nearest
+
+    if not word.strip():
+        raise BadInput("--search: needs a word")
+    if page and page not in manual.pages():
+        raise BadInput(f"the manual has no page {page!r}{nearest(page, manual.pages())}")
+    rows = [(part.page, part.heading, line) for part, line in manual.search(word.strip(), page or None)]
+    if not rows:
+        note(f"qmon: nothing in the manual holds {word.strip()!r}")
+        raise typer.Exit(FAILED)
+    table(("TOPIC", "SECTION", "LINE"), rows, wrap=2)
+
+
+def _print(markdown: str) -> None:
+    """On a terminal laid out and a screenful at a time, else as it is written."""
+    if not on_terminal():
+        say(markdown)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    console = Console()
+    console.width = min(console.width, _WIDEST)
+    os.environ.setdefault("LESS", "-FRX")  # as git has it: colours, and no waiting where all fits on the screen
+    with console.pager(styles=True):
+        console.print(Markdown(markdown))

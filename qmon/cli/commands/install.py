@@ -1,0 +1,114 @@
+"""``qmon install`` and ``qmon uninstall``: queues of qmon's own making."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.output import clean, note, say
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.cli.targets import Opened
+    from qmon.model.layout.layout import Layout
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command("install", epilog="Example: qmon install shop ring --schema queues --ring-size 4096")(install)
+    app.command("uninstall", epilog="Example: qmon uninstall shop ring --yes")(uninstall)
+
+
+def install(
+    target: options.Target,
+    design: Annotated[list[str], typer.Argument(metavar="DESIGN...", help="One or more designs; see: qmon designs.")],
+    schema: Annotated[str, typer.Option("--schema", metavar="NAME", help="The schema to make them in.")],
+    config: options.ConfigPath = None,
+    queue: Annotated[
+        str | None, typer.Option("--queue", metavar="NAME", help="The queue's name. Default: the design's.")
+    ] = None,
+    ring_size: options.RingSize = None,
+    subscribers: options.Subscribers = None,
+    max_attempts: Annotated[
+        int | None,
+        typer.Option(
+            "--max-attempts",
+            metavar="N",
+            min=1,
+            max=1_000_000,
+            help="Pops after which a failed message is dead. Default: 5.",
+        ),
+    ] = None,
+) -> None:
+    """Install queues of these designs, and write them into qmon's registry in the database."""
+    from qmon.cli.targets import opened
+    from qmon.operate.install.install import DEFAULT_RING_SIZE
+    from qmon.operate.install.install import install as make
+
+    if queue is not None and len(design) > 1:
+        raise BadInput("--queue names one queue, and several designs are given: install them one by one")
+    with opened(target, config, "install", read_only=False) as at:
+        for each in design:
+            size = DEFAULT_RING_SIZE if ring_size is None else ring_size
+            made = make(
+                at.connection,
+                at.engine,
+                each,
+                schema=schema,
+                queue=each if queue is None else queue,
+                ring_size=size,
+                subscribers=subscribers,
+                max_attempts=max_attempts,
+            )
+            say(f"{clean(made.layout.queue)}: {each} as {clean(made.layout.table)}, {len(made.created)} objects")
+            _grant(at, made.layout)
+
+
+def _grant(at: Opened, layout: Layout) -> None:
+    """Let qmon's roles, where there are some, use the new queue."""
+    from qmon.monitor.catalog.resolve import resolve
+    from qmon.operate.install.roles import carry_out, grants
+
+    facts = resolve(at.connection, at.engine, [layout], by_shape=False).facts.get(layout.queue)
+    steps = grants(at.connection, at.engine, facts.object_ids if facts else (), [layout])
+    for outcome in carry_out(at.connection, steps):
+        if outcome.problem:
+            note(f"qmon: not done: {outcome.step.purpose}: {outcome.problem}")
+
+
+def uninstall(
+    target: options.Target,
+    queue: Annotated[list[str], typer.Argument(metavar="QUEUE...", help="Queues that qmon has installed.")],
+    config: options.ConfigPath = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Take installed queues away with all their messages. This cannot be undone."""
+    from qmon.cli.targets import opened
+    from qmon.operate.install.install import registered
+    from qmon.operate.install.install import uninstall as take_away
+
+    with opened(target, config, "uninstall", read_only=False) as at:
+        known = registered(at.connection, at.engine)
+        for name in queue:
+            if name not in known:
+                raise BadInput(f"qmon has not installed a queue {name!r} here; it has: {', '.join(known) or 'none'}")
+        if not yes:
+            _confirm(at, [known[name] for name in queue])
+        for name in queue:
+            gone = take_away(at.connection, at.engine, name)
+            say(f"{clean(name)}: {len(gone.removed)} objects removed")
+
+
+def _confirm(at: Opened, layouts: list[Layout]) -> None:
+    """Ask; no answer is a no."""
+    import sys
+
+    if not sys.stdin.isatty():
+        raise BadInput("nobody is here to confirm it: add --yes")
+    names = ", ".join(f"{clean(layout.queue)} ({clean(layout.table)})" for layout in layouts)
+    question = f"{clean(at.target.name)}: remove {names} and every message in them? This cannot be undone"
+    if not typer.confirm(question, default=False):
+        note("nothing was changed")
+        raise typer.Exit(1)

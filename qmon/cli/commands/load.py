@@ -1,0 +1,104 @@
+"""``qmon load``: pushers and poppers on a queue, to see it move."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.commands.archive import set_by_signals
+from qmon.cli.guard import FAILED
+from qmon.cli.meter import Meter
+from qmon.cli.output import clean, json_object, note, say
+
+if TYPE_CHECKING:
+    from qmon.workload.run import LoadProgress, LoadResult
+
+_PIPED_EVERY_S: Final = 5.0
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    epilog = "Example: qmon load shop ring --pushers 4 --poppers 4 --rate 500 --for 1m"
+    app.command("load", epilog=epilog)(load)
+
+
+def load(
+    target: options.Target,
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="A queue that qmon has installed.")],
+    config: options.ConfigPath = None,
+    pushers: Annotated[int, typer.Option("--pushers", metavar="N", min=0, max=200, help="Pushing processes.")] = 2,
+    poppers: Annotated[
+        int, typer.Option("--poppers", metavar="M", min=0, max=200, help="Popping processes, for each subscriber.")
+    ] = 2,
+    rate: Annotated[
+        float,
+        typer.Option(
+            "--rate", metavar="R", min=0, max=10_000_000, help="Messages per second that all pushers push together."
+        ),
+    ] = 100.0,
+    length: Annotated[float, typer.Option("--for", parser=options.seconds, metavar="S", help="How long.")] = 10.0,
+    json: options.Json = False,
+) -> None:
+    """Put load on an installed queue from real processes, and count what they commit.
+
+    Ctrl-C ends it early, SIGTERM with what it came to. Exit code 1: there were pushers, and nothing was pushed.
+    """
+    from qmon.cli.targets import opened, refuse_read_only
+    from qmon.errors import BadInput
+    from qmon.operate.install.install import registered
+    from qmon.workload.plan import QueueLoad
+    from qmon.workload.run import run_load
+
+    with opened(target, config, "load", writes=True) as at:
+        refuse_read_only(at.target)
+        known = registered(at.connection, at.engine)
+        connected = at.target
+    if queue not in known:
+        raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
+    wanted = QueueLoad(known[queue], pushers=pushers, poppers=poppers, rate=rate)
+    meter = Meter(_PIPED_EVERY_S)
+    stop = threading.Event()
+    with set_by_signals(stop, signal.SIGTERM):
+        result = run_load(
+            connected, wanted, length, lambda now: meter.show(_line(now), now.elapsed_s), stopped=stop.is_set
+        )
+    meter.end()
+    if json:
+        json_object(_as_object(queue, result))
+    else:
+        flow, totals = result.flow, result.totals
+        say(
+            f"{clean(queue)}: pushed {totals.pushed:,} ({flow.push_rate:,.1f}/s), popped {totals.popped:,} "
+            f"({flow.pop_rate:,.1f}/s), completed {totals.completed:,}, ready at the end {result.depth:,.0f}"
+        )
+        if totals.errors:
+            say(f"{totals.errors:,} statements or connections failed")
+    if pushers and not result.totals.pushed:
+        note(f"qmon: {queue}: nothing was pushed")
+        raise typer.Exit(FAILED)
+
+
+def _as_object(queue: str, result: LoadResult) -> dict[str, object]:
+    flow = result.flow
+    return {
+        "schema": 1,
+        "queue": queue,
+        "seconds": round(flow.seconds, 3),
+        "push_rate": round(flow.push_rate, 3),
+        "pop_rate": round(flow.pop_rate, 3),
+        "complete_rate": round(flow.complete_rate, 3),
+        "depth": round(result.depth),
+        "totals": asdict(result.totals),
+    }
+
+
+def _line(now: LoadProgress) -> str:
+    return (
+        f"{now.elapsed_s:5.1f} of {now.seconds:g} s   push {now.flow.push_rate:,.0f}/s   "
+        f"pop {now.flow.pop_rate:,.0f}/s   ready {now.depth:,.0f}   connected {now.connected}"
+    )

@@ -1,0 +1,257 @@
+"""``qmon pipeline``: recordings rolled up by Spark, the report made of them, and what is normal for the dashboard."""
+
+from __future__ import annotations
+
+import importlib.util
+import signal
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.output import clean, json_object, note, say
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from qmon.pipeline.lake.lake import Lake, Manifest
+
+_NEEDED: Final = ("pyspark", "pyarrow", "pandas")
+_EVERY_S: Final = 60.0
+
+
+def _moment(text: str | float) -> float:
+    """Seconds since the epoch of a day or a time in UTC; a usage error for anything else."""
+    if isinstance(text, float):
+        return text
+    try:
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        raise typer.BadParameter(f"{text!r} is no day or time, such as 2026-11-21 or 2026-11-21T14:00") from None
+
+
+LakePath = Annotated[
+    str, typer.Option("--lake", metavar="PATH", help="The folder of the results, of any Hadoop file system.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Where Spark runs. Default: every processor of this machine."),
+]
+Conf = Annotated[
+    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given often.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    from qmon.cli.commands import pipeline_messages
+
+    group = typer.Typer(
+        help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs the extra pipeline.",
+        no_args_is_help=True,
+    )
+    group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
+        baselines
+    )
+    group.command("messages", epilog=pipeline_messages.EXAMPLE)(pipeline_messages.messages)
+    group.command("report", epilog="Example: qmon pipeline report --lake /var/lake --from 2026-11-01 -o report.html")(
+        report
+    )
+    group.command("run", epilog="Example: qmon pipeline run --recordings /var/qmon --lake /var/lake --once")(run)
+    app.add_typer(group, name="pipeline")
+
+
+def needed() -> None:
+    """Raise ``BadInput`` with the command that installs it where the extra is missing."""
+    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+        raise BadInput("the pipeline needs Spark, and Java 17 or later; in a clone of qmon: pip install '.[pipeline]'")
+
+
+@contextmanager
+def opened(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
+    """The lake, with a Spark for one command. Raises ``BadInput`` without the extra, or for a setting that is none."""
+    needed()
+    settings = {}
+    for text in conf or ():
+        name, sign, value = text.partition("=")
+        if not (name.strip() and sign):
+            raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
+        settings[name.strip()] = value.strip()
+    from qmon.pipeline.lake.lake import Lake
+    from qmon.pipeline.session import end, start
+
+    session = start(master, settings)
+    try:
+        yield Lake(session, lake)
+    finally:
+        end(session)
+
+
+def run(
+    recordings: Annotated[
+        str, typer.Option("--recordings", metavar="PATH", help="The folder that qmon record writes to.")
+    ],
+    lake: LakePath,
+    continuous: Annotated[
+        bool, typer.Option("--continuous/--once", help="Go on for ever, or end when all there is has been taken in.")
+    ] = False,
+    every: Annotated[
+        float,
+        typer.Option("--every", parser=options.seconds, metavar="TIME", help="Look for new segments so often."),
+    ] = _EVERY_S,
+    master: Master = None,
+    conf: Conf = None,
+    json: options.Json = False,
+) -> None:
+    """Take sealed segments into the lake, each once, and bring every table of the days they touch up to date.
+
+    Killed at any moment and started again it neither loses nor doubles a sample. Ctrl-C or SIGTERM ends it with exit
+    code 0; what was under way is done by the next start.
+    """
+    with opened(lake, master, conf) as target:
+        from qmon.pipeline.ingest.stream import begin, wait
+
+        stop = threading.Event()
+        with _set_by_signals(stop):
+            wait(begin(target, recordings, every_s=every if continuous else None, told=_progress), stop)
+        if stop.is_set():
+            note("stopped; what was under way is done by the next start")
+            return
+        _tell(target.manifest(), json=json)
+
+
+def report(
+    lake: LakePath,
+    since: Annotated[
+        float | None,
+        typer.Option("--from", parser=_moment, metavar="DAY", help="Day or time in UTC. Default: a week before --to."),
+    ] = None,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            "--to", parser=_moment, metavar="DAY", help="Up to this day or time. Default: the newest there is."
+        ),
+    ] = None,
+    queue: Annotated[str | None, typer.Option("--queue", metavar="NAME", help="Only queues of this name.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write one HTML file.", dir_okay=False)
+    ] = None,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Print it here.")] = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Throughput, depth, ages, waits, incidents with their causes, worst hours, capacity, and the week before."""
+    if terminal == (output is not None):
+        raise BadInput("a report needs one of -o FILE and --terminal")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise BadInput(f"there is no folder {output.absolute().parent}")
+    with opened(lake, master, conf) as source:
+        from qmon.pipeline.report.facts import gather, period_of
+        from qmon.pipeline.report.html import page
+
+        manifest = source.manifest()
+        found = gather(source, manifest, period_of(manifest, since, until), queue)
+        if output is not None:
+            output.write_text(page(found), encoding="utf-8")
+            say(f"{output}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
+            return
+    from qmon.cli.commands.pipeline_text import show
+
+    show(found)
+
+
+def baselines(
+    lake: LakePath,
+    recordings: Annotated[
+        str,
+        typer.Option("--recordings", metavar="PATH", help="Where the dashboard looks for the file .baselines.json."),
+    ],
+    weeks: Annotated[
+        int, typer.Option("--weeks", metavar="N", min=4, max=520, help="Of so many weeks, the newest there are.")
+    ] = 12,
+    zone: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--zone",
+            metavar="ZONE",
+            help="Hours are those of this time zone, such as Europe/Berlin; TARGET=ZONE for one target; may be given "
+            "often. Default: the zone of the machine that recorded the target.",
+        ),
+    ] = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Write what is normal for each hour of the week: median and usual deviation of each figure of each queue.
+
+    Minutes within incidents are left out. An hour of the week with fewer than four readings is left out, too: that is
+    not enough history.
+    """
+    stated = _zones(zone or ())
+    with opened(lake, master, conf) as source:
+        from qmon.pipeline.report.facts import normal
+
+        found = normal(source, recordings, weeks, stated)
+    for target, name in sorted(found.zones.items()):
+        how = "as stated" if {"", target} & set(stated) else "as its recorder says; --zone states another"
+        say(f"{clean(target)}: hours of the week in {name} ({how})")
+    if not found.hours:
+        say("not enough history: no hour of the week was watched four times; the file says so")
+        return
+    say(f"what is normal for {found.hours:,} hours of the week of {found.queues:,} queues is written")
+
+
+def _zones(texts: Iterable[str]) -> dict[str, str]:
+    """Time zones by target, ``""`` for all others. Raises ``BadInput`` for a zone that there is not."""
+    from qmon.recording.history.zone import is_zone
+
+    zones = {}
+    for text in texts:
+        target, _, name = text.rpartition("=")
+        if not is_zone(name):
+            raise BadInput(f"--zone takes a time zone such as Europe/Berlin, or TARGET=ZONE; there is no zone {name!r}")
+        zones[target] = name
+    return zones
+
+
+def _progress(manifest: Manifest) -> None:
+    note(f"batch {manifest.number}: {_counts(manifest)} so far")
+
+
+def _tell(manifest: Manifest, *, json: bool) -> None:
+    if json:
+        json_object({"schema": 1, "batches": manifest.number, **{"lines": 0, "bad": 0, **manifest.counts}})
+        return
+    days = sum(len(each) for each in manifest.days.values())
+    say(f"the lake holds {days:,} days of {len(manifest.days):,} targets: {_counts(manifest)}")
+    if manifest.counts.get("bad"):
+        say("bad lines are kept apart in the folder bad of the lake, each with its file and the reason")
+
+
+def _counts(manifest: Manifest) -> str:
+    counts = manifest.counts
+    return (
+        f"{counts.get('samples', 0):,} samples of {counts.get('segments', 0):,} segments, "
+        f"{counts.get('duplicates', 0):,} duplicates left out, {counts.get('bad', 0):,} bad lines"
+    )
+
+
+@contextmanager
+def _set_by_signals(stop: threading.Event) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM set ``stop`` and do nothing else."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

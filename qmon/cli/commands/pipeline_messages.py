@@ -1,0 +1,108 @@
+"""``qmon pipeline messages``: archived messages into the lake, each once."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.commands.pipeline import Conf, LakePath, Master, needed, opened
+from qmon.cli.output import clean, json_object, say
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.cli.targets import Opened
+    from qmon.engines.base import Target
+    from qmon.pipeline.messages.archive_reader import ArchiveTable
+    from qmon.pipeline.messages.take import Taken
+
+EXAMPLE: Final = "Example: qmon pipeline messages shop mails --lake /var/lake"
+
+
+def messages(
+    target: options.Target,
+    queues: Annotated[list[str], typer.Argument(metavar="QUEUE", help="Queues whose archive is read.")],
+    lake: LakePath,
+    config: options.ConfigPath = None,
+    payloads: Annotated[
+        bool, typer.Option("--payloads", help="Keep payloads and titles, too, covered as the settings say.")
+    ] = False,
+    connections: Annotated[
+        int, typer.Option("--connections", metavar="N", min=1, max=64, help="To the server at a time, at most.")
+    ] = 4,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="An archive that was made anew: take in all its rows as new ones.")
+    ] = False,
+    master: Master = None,
+    conf: Conf = None,
+    json: options.Json = False,
+) -> None:
+    """Take in what the archives of queues have that the lake has not, each message once, however late it committed.
+
+    Partitions read disjoint ranges of keys, each by a connection of its own. Numbers that are missing are looked for
+    again until no transaction runs any more that may still bring them. Killed at any moment and started again it
+    neither loses nor doubles a message.
+    """
+    from qmon.cli.targets import opened as reached
+
+    needed()
+    if twice := next((queue for queue in queues if queues.count(queue) > 1), None):
+        raise BadInput(f"queue {twice!r} is named twice")
+    with reached(target, config, "messages") as at:
+        archives = [_archive(at, queue) for queue in queues]
+        known, redact = at.target, at.config.settings.redact
+    _hand_on(known)
+    with opened(lake, master, conf) as place:
+        from qmon.pipeline.messages.take import Messages
+
+        store, taken = Messages(place), list["Taken"]()
+        for archive in archives:
+            done = store.take(known, archive, payloads=payloads, redact=redact, connections=connections, anew=anew)
+            taken.append(done)
+            if not json:
+                _tell(done)
+        store.compact()
+    if json:
+        json_object({"schema": 1, "target": known.name, "queues": [_object(done) for done in taken]})
+
+
+def _archive(at: Opened, queue: str) -> ArchiveTable:
+    """The archive of a queue of the configuration or the registry. Raises ``BadInput`` where there is none."""
+    from qmon.errors import PermissionMissing
+    from qmon.operate.install.install import registered
+    from qmon.pipeline.messages.archive_reader import archive_of
+
+    configured = {layout.queue: layout for layout in at.configured if layout.routine("archive") is not None}
+    if queue not in configured:
+        try:
+            configured = registered(at.connection, at.engine)
+        except PermissionMissing as problem:
+            raise BadInput(f"not allowed to read qmon's registry: {problem}") from problem
+    if queue not in configured:
+        has = ", ".join(configured) or "none"
+        raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {has}")
+    return archive_of(at.connection, at.engine, configured[queue])
+
+
+def _hand_on(target: Target) -> None:
+    """Give a password that was asked for to the Spark of this machine, by its environment and by nothing else."""
+    from qmon.config.secrets import from_environment, variable
+
+    if target.password is not None and from_environment(target) is None:
+        os.environ[variable(target.name) or "QMON_PASSWORD"] = target.password.reveal()
+
+
+def _tell(done: Taken) -> None:
+    mark = done.mark
+    awaited = f"; {mark.awaited:,} numbers below may still come" if mark.awaited else ""
+    say(f"{clean(done.queue)}: {done.messages:,} messages taken in, up to number {mark.upto:,}{awaited}")
+
+
+def _object(done: Taken) -> dict[str, object]:
+    mark = done.mark
+    return {
+        "queue": done.queue, "messages": done.messages, "upto": mark.upto, "awaited": mark.awaited,
+        "all_messages": mark.messages,
+    }  # fmt: skip

@@ -1,0 +1,66 @@
+"""The pipeline's report on a terminal: the same tables as in the file, and the plots as blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from qmon.cli.output import clean, say, table
+
+if TYPE_CHECKING:
+    from qmon.pipeline.report.facts import QueueFacts, ReportFacts
+    from qmon.pipeline.report.tables import Table
+
+_BLOCKS: Final = "▁▂▃▄▅▆▇█"
+_WIDTH: Final = 60
+
+
+def show(facts: ReportFacts) -> None:
+    """Print it."""
+    from qmon.pipeline.report.html import notes
+    from qmon.pipeline.report.tables import incident_table, message_table, queue_table, wait_table, worst_table
+    from qmon.pipeline.report.text import moment
+
+    say(f"Queues from {moment(facts.period.start)[:16]} to {moment(facts.period.end)[:16]} UTC")
+    for note in notes(facts):
+        say(note)
+    _part("Queues", queue_table(facts))
+    _part("Incidents", incident_table(facts))
+    if facts.waits:
+        _part("Waits", wait_table(facts))
+    if facts.messages:
+        _part("Archived messages", message_table(facts))
+    for each in facts.queues:
+        say(f"\n{clean(each.target)} · {clean(each.queue)}")
+        _plots(each)
+        if each.worst:
+            _part("Hours with the oldest messages", worst_table(each))
+
+
+def _part(title: str, shown: Table) -> None:
+    say(f"\n{title}")
+    if shown.rows:
+        table(shown.headings, shown.rows, wrap=shown.free if shown.free >= 0 else None)
+    else:
+        say("none")
+
+
+def _plots(q: QueueFacts) -> None:
+    from qmon.pipeline.report.facts import mean, rate
+    from qmon.pipeline.report.html import outlook
+
+    for name, values in (
+        ("pushed/s", [rate(row, "pushed") for row in q.plot]),
+        ("popped/s", [rate(row, "popped") for row in q.plot]),
+        ("ready   ", [mean(row, "ready") for row in q.plot]),
+        ("age p95 ", [row["oldest_p95"] for row in q.plot]),
+    ):
+        say(f"{name} {blocks(values)}")
+    say(outlook(q))
+
+
+def blocks(values: list[float | None]) -> str:
+    """A line of blocks, at most sixty: each the highest of its share; a blank where nothing is known."""
+    each = max(1, -(-len(values) // _WIDTH))
+    groups = [[v for v in values[at : at + each] if v is not None] for at in range(0, len(values), each)]
+    top = max((max(group) for group in groups if group), default=0.0) or 1.0
+    return "".join(_BLOCKS[min(7, int(max(group) / top * 7.999))] if group else " " for group in groups)

@@ -1,0 +1,173 @@
+"""``qmon record``: targets recorded without a screen, each on its own, until it is told to end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.output import note
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from qmon.recording.write.headless import HeadlessRecorder, RecordingStatus
+    from qmon.recording.write.retention import RetentionResult
+
+_LOOK_S: Final = 1.0
+_TIDY_S: Final = 60.0
+_TELL_S: Final = 60.0
+_STOPPED: Final = 1
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("record", epilog="Example: qmon record orders-prod mails --to /var/lib/qmon --keep 30d --max-size 5GB")(
+        record
+    )
+
+
+def record(
+    targets: Annotated[list[str], typer.Argument(metavar="TARGET...", help="What to record.", show_default=False)],
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="The folder of the recordings.", show_default=False)],
+    config: options.ConfigPath = None,
+    every: Annotated[
+        float, typer.Option("--every", parser=options.seconds, metavar="TIME", help="Poll so often: 500ms to 1m.")
+    ] = 2.0,
+    keep: Annotated[
+        float | None, typer.Option("--keep", parser=options.seconds, metavar="TIME", help="Remove what is older: 30d.")
+    ] = None,
+    max_size: Annotated[
+        str | None, typer.Option("--max-size", metavar="SIZE", help="Remove the oldest beyond so much: 5GB.")
+    ] = None,
+    length: Annotated[
+        float | None, typer.Option("--for", parser=options.seconds, metavar="TIME", help="End after so long.")
+    ] = None,
+    payloads: Annotated[bool, typer.Option("--payloads", help="Record messages' payloads, too.")] = False,
+) -> None:
+    """Record what happens on one or more targets; `qmon replay` shows it again.
+
+    Ends on SIGTERM or Ctrl-C with everything sealed. A target that fails does not keep the others from being recorded.
+    """
+    from qmon.recording.write.retention import parse_size
+
+    most = parse_size(max_size) if max_size is not None else None
+    stations = _stations(targets, to, config, every, payloads)
+    with _told_to_end() as (ending, why):
+        _watch(stations, ending, length, _tidier(to, keep, most))
+    ended = [station.close(why[0] if why else "--for is over") for station in stations]
+    for each in ended:
+        note(f"qmon: {_ended(each)}")
+    if any(each.recording.stopped for each in ended):
+        raise typer.Exit(_STOPPED)
+
+
+def _stations(
+    targets: list[str], to: Path, config: Path | None, every: float, payloads: bool
+) -> list[HeadlessRecorder]:
+    """A station for each target. Raises ``BadInput`` before anything is connected."""
+    from qmon.cli.targets import chosen
+    from qmon.config.redact import redactor
+    from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
+    from qmon.recording.write.headless import HeadlessRecorder
+
+    if not MIN_INTERVAL_S <= every <= MAX_INTERVAL_S:
+        raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every:g}")
+    known = [chosen(text, config) for text in targets]
+    names = [target.name for target, _, _ in known]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise BadInput(f"named twice: {', '.join(sorted(twice))}; each target is recorded once")
+    return [
+        HeadlessRecorder(
+            target, queues, to, interval_s=every, redact=redactor(settings.settings.redact), payloads=payloads
+        )
+        for target, queues, settings in known
+    ]
+
+
+def _watch(
+    stations: list[HeadlessRecorder],
+    ending: threading.Event,
+    length: float | None,
+    tidy: Callable[[], RetentionResult | None],
+) -> None:
+    """Wait for the end; meanwhile say how it goes, and keep the recordings within bounds."""
+    began = time.monotonic()
+    tidied = told = -_TIDY_S
+    warned = False
+    live = sys.stderr.isatty()
+    while not ending.wait(_LOOK_S if length is None else max(0.0, min(_LOOK_S, began + length - time.monotonic()))):
+        now = time.monotonic() - began
+        if length is not None and now >= length:
+            break
+        standings = [station.standing for station in stations]
+        if all(each.recording.stopped for each in standings):
+            break
+        if now - tidied >= _TIDY_S:
+            tidied, kept = now, tidy()
+            if kept is not None and kept.waiting and not warned:
+                warned = True
+                note(f"qmon: {kept.waiting} segments are due to be removed; they wait for the pipeline")
+        if live or now - told >= _TELL_S:
+            told = now
+            _tell(standings, live)
+    if live:
+        print(file=sys.stderr)
+
+
+def _tell(standings: list[RecordingStatus], live: bool) -> None:
+    from qmon.cli.output import clean
+
+    line = clean(" · ".join(_progress(each) for each in standings))
+    print(f"\r\x1b[K{line}" if live else f"qmon: {line}", end="" if live else "\n", file=sys.stderr, flush=True)
+
+
+def _progress(each: RecordingStatus) -> str:
+    done = each.recording
+    if done.stopped:
+        return f"{each.target} stopped: {done.stopped}"
+    lost = f", {done.lost} lost" if done.lost else ""
+    problem = f" ({each.problem})" if each.problem else ""
+    return f"{each.target} {each.phase}{problem}: {done.snapshots:,} snapshots, {done.bytes / 1e6:.1f} MB{lost}"
+
+
+def _ended(each: RecordingStatus) -> str:
+    done = each.recording
+    if done.stopped:
+        return f"{each.target}: recording stopped after {done.snapshots:,} snapshots: {done.stopped}"
+    lost = f", {done.lost:,} lost" if done.lost else ""
+    return f"{each.target}: {done.snapshots:,} snapshots recorded{lost}, {done.bytes / 1e6:.1f} MB, sealed"
+
+
+def _tidier(root: Path, keep_s: float | None, most: int | None) -> Callable[[], RetentionResult | None]:
+    from qmon.recording.write.retention import retain
+
+    if keep_s is None and most is None:
+        return lambda: None
+    return lambda: retain(root, keep_s=keep_s, max_bytes=most, now=time.time())
+
+
+@contextmanager
+def _told_to_end() -> Iterator[tuple[threading.Event, list[str]]]:
+    """Set when a signal says so; and which it was."""
+    ending, why = threading.Event(), list[str]()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        why.append(signal.Signals(number).name)
+        ending.set()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+    try:
+        yield ending, why
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

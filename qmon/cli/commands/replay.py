@@ -1,0 +1,142 @@
+"""``qmon replay`` and ``qmon export``: what was recorded, shown again, printed, compared, or made into one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmon.cli.output import json_object, note, table
+from qmon.cli.past import BaselinesPath
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.model.view import View
+    from qmon.recording.read.reader import RecordingReader
+
+Recording = Annotated[
+    Path, typer.Argument(metavar="DIR|FILE", help="The folder of recordings, or an exported file.", show_default=False)
+]
+TargetName = Annotated[str | None, typer.Option("--target", metavar="NAME", help="Which target, where there are some.")]
+_WHEN = "14:03, 14:03:20, '2026-11-21 14:03', or -10m from the end; in the recording's time zone."
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command("replay", epilog="Example: qmon replay /var/lib/qmon --target orders-prod --at 14:03 --speed 10")(
+        replay
+    )
+    app.command("export", epilog="Example: qmon export /var/lib/qmon --from 14:00 --to 14:20 -o incident.qmon")(export)
+
+
+def replay(
+    recording: Recording,
+    target: TargetName = None,
+    at: Annotated[str | None, typer.Option("--at", metavar="TIME", help=f"Begin there: {_WHEN}")] = None,
+    speed: Annotated[
+        float, typer.Option("--speed", metavar="N", min=0.1, max=1000, help="So many times faster.")
+    ] = 1.0,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the snapshot and the figures of --at, or of the end, as JSON.")
+    ] = False,
+    compare: Annotated[
+        tuple[str, str] | None, typer.Option("--compare", metavar="A B", help="Print what was different at two times.")
+    ] = None,
+    baselines: BaselinesPath = None,
+) -> None:
+    """Show a recording on the dashboard's screens.
+
+    z plays or stands still, n and b step, + and - change the speed, < and > jump to incidents and operations, @ goes to
+    a time, c compares two moments; 5 shows any range of it as a plot.
+    """
+    from qmon.cli.past import of_replay
+    from qmon.recording.read.reader import open_tape
+    from qmon.recording.read.replay import Replay
+
+    tape = open_tape(recording, target)
+    begin_at = None if at is None else _moment(tape, at)
+    if compare is not None:
+        _compare(tape, *compare)
+    elif json:
+        json_object(_object(tape, tape.ends_at if begin_at is None else begin_at))
+    else:
+        from qmon.tui import run
+
+        played = Replay(tape, begin_at, speed=speed)
+        past = of_replay(played, recording, baselines)
+        raise typer.Exit(run(played, played.fold, environment=tape.session.environment, known=past))
+
+
+def export(
+    recording: Recording,
+    since: Annotated[str, typer.Option("--from", metavar="TIME", help=_WHEN, show_default=False)],
+    until: Annotated[str, typer.Option("--to", metavar="TIME", help="The same.", show_default=False)],
+    to: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to make.", show_default=False)],
+    target: TargetName = None,
+) -> None:
+    """Make one file of a stretch of a recording, for a colleague to replay. Two minutes before it go with it."""
+    from qmon.recording.history.times import told
+    from qmon.recording.read import export as exporting
+    from qmon.recording.read.reader import open_tape
+
+    tape = open_tape(recording, target)
+    done = exporting.export(tape, _moment(tape, since), _moment(tape, until), to)
+    zone = tape.session.zone
+    first, last = told(done.first_at, zone), told(done.last_at, zone)
+    note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {done.bytes / 1e6:.1f} MB in {to}")
+
+
+def _moment(tape: RecordingReader, text: str) -> float:
+    from qmon.recording.history.times import parse_moment
+
+    return parse_moment(text, tape.session.zone, tape.ends_at)
+
+
+def _at(tape: RecordingReader, at: float) -> tuple[float, object, View]:
+    """When the last snapshot at or before a moment was, that snapshot, and its figures. Raises ``BadInput``."""
+    from qmon.recording.history.times import told
+    from qmon.recording.read.replay import view_at
+
+    found = view_at(tape, at)
+    if found is None:
+        zone = tape.session.zone
+        raise BadInput(
+            f"nothing was recorded up to {told(at, zone)}; the recording is from {told(tape.begins_at, zone)}"
+            f" to {told(tape.ends_at, zone)}"
+        )
+    return found
+
+
+def _object(tape: RecordingReader, at: float) -> dict[str, object]:
+    from qmon.model.report import status_object
+    from qmon.recording.format.records import PLAIN
+
+    when, snapshot, view = _at(tape, at)
+    return {"schema": 1, "at": when, "snapshot": PLAIN.encode(snapshot), "status": status_object(view)}
+
+
+def _compare(tape: RecordingReader, first: str, second: str) -> None:
+    from qmon.recording.history.times import told
+    from qmon.recording.read.compare import compare
+
+    (before_at, _, before), (after_at, _, after) = (_at(tape, _moment(tape, text)) for text in (first, second))
+    found = compare(before, after)
+    rows: list[tuple[object, ...]] = []
+    for queue, then, now in found.verdicts:
+        rows.append((queue, "verdict", then, now, ""))
+        rows += [
+            (queue, each.figure, _number(each.before), _number(each.after), _change(each.change))
+            for each in found.pairs
+            if each.queue == queue and each.before != each.after
+        ]
+    zone = tape.session.zone
+    table(("QUEUE", "FIGURE", told(before_at, zone), told(after_at, zone), "CHANGE"), rows, wrap=2)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+
+
+def _change(value: float | None) -> str:
+    return "" if value is None else f"{'+' if value > 0 else '−'}{_number(abs(value))}"

@@ -1,0 +1,95 @@
+"""``qmon setup``: qmon's own schema and its roles, made or printed for the DBA."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from qmon.cli import options
+from qmon.cli.output import clean, note, say
+
+if TYPE_CHECKING:
+    from qmon.cli.targets import Opened
+    from qmon.engines.base import Engine
+    from qmon.monitor.catalog.resolve import Resolved
+    from qmon.operate.install.roles import SetupResult
+
+
+class RoleChoice(StrEnum):
+    """Which of qmon's roles to set up."""
+
+    MONITOR = "monitor"
+    OPERATOR = "operator"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands."""
+    app.command("setup", epilog="Example: qmon setup orders-prod --print --role operator > for-the-dba.sql")(setup)
+
+
+def setup(
+    target: options.Target,
+    config: options.ConfigPath = None,
+    show: Annotated[bool, typer.Option("--print", help="Print the SQL that would be run, and run nothing.")] = False,
+    role: Annotated[
+        RoleChoice, typer.Option("--role", help="Who it is for: those who watch, or those who act too.")
+    ] = RoleChoice.MONITOR,
+) -> None:
+    """Make qmon's own schema and its roles, with their rights on the queues found here. Watching needs neither.
+
+    What is there already is left alone; what our role may not do is printed for the DBA.
+    """
+    from qmon.cli.targets import opened
+    from qmon.operate.install import roles as steps
+
+    with opened(target, config, "setup", read_only=show) as at:
+        resolved = _queues(at)
+        ids = [i for facts in resolved.facts.values() for i in facts.object_ids]
+        planned = steps.plan(at.connection, at.engine, role.value, ids, resolved.layouts)
+        if not planned:
+            note("nothing to do: all is there")
+        elif show:
+            print(steps.script(at.engine, planned), end="")
+        else:
+            _report(at.engine, steps.carry_out(at.connection, planned))
+    name = f"qmon_{role.value}"
+    if at.engine.name == "sqlserver":
+        note(f"give it to a user of the database: ALTER ROLE {name} ADD MEMBER [user]")
+        if role is RoleChoice.OPERATOR:
+            note("to end sessions, give it to the login as well: ALTER SERVER ROLE qmon_operator ADD MEMBER [login]")
+    else:
+        note(f"give it to those who log in: GRANT {name} TO their_role")
+
+
+def _queues(at: Opened) -> Resolved:
+    """The queues there are, also those that our role may not read."""
+    from qmon.monitor.catalog.resolve import resolve
+
+    resolved = resolve(at.connection, at.engine, at.configured, by_shape=False, readable_only=False)
+    for problem in resolved.problems:
+        note(f"qmon: left out: {problem.queue}: {problem.reason}")
+    return resolved
+
+
+def _report(engine: Engine, outcomes: tuple[SetupResult, ...]) -> None:
+    """What was done, and the statements that somebody with more rights must run."""
+    failed = [outcome for outcome in outcomes if outcome.problem]
+    for outcome in outcomes:
+        if not outcome.problem:
+            say(f"done      {_short(outcome)}")
+    for outcome in failed:
+        say(f"not done  {_short(outcome)}: {clean(outcome.problem)}")
+    if failed:
+        from qmon.operate.install.roles import script
+
+        note(f"{len(failed)} of {len(outcomes)} statements need another role; for the DBA:")
+        print(script(engine, [outcome.step for outcome in failed]), end="")
+        raise typer.Exit(1)
+
+
+def _short(outcome: SetupResult) -> str:
+    """The first sentence of a purpose, and the object it is about."""
+    first = outcome.step.purpose.partition(". ")[0].rstrip(".")
+    return clean(first + outcome.step.about)

@@ -1,0 +1,306 @@
+"""PostgreSQL over psqlODBC: quoting, connecting, and what a session of qmon is set to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from qmon.engines.base import Bound, EngineName, Session, Statement, Target, Value
+from qmon.engines.dsn import dsn_keyword
+from qmon.engines.faults import DriverFault
+from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
+from qmon.engines.postgres import errors as errors
+from qmon.engines.postgres import pooler
+from qmon.engines.postgres.arrays import array
+from qmon.engines.prepared import PreparedStatements
+from qmon.engines.rows import records
+from qmon.engines.sql.queries import load, render
+from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
+from qmon.model.config_reader import nearest
+from qmon.model.layout.zones import UTC_ZONE, Zone
+
+if TYPE_CHECKING:
+    from qmon.engines.odbc import OdbcConnection
+
+T = TypeVar("T")
+
+DRIVER_NAMES: Final = ("PostgreSQL Unicode", "PostgreSQL Unicode(x64)", "PostgreSQL")
+LIBRARY: Final = "psqlodbcw.so"
+FOLDERS: Final = (
+    "/usr/lib/x86_64-linux-gnu/odbc",
+    "/usr/lib/aarch64-linux-gnu/odbc",
+    "/usr/lib64",
+    "/usr/lib/psqlodbc",
+    "/usr/lib",
+    "/usr/local/lib",
+    "/opt/homebrew/lib",
+)
+"""Where distributions put the driver's library."""
+
+MIN_MAJOR: Final = 12
+"""The oldest version with ``plan_cache_mode``; older ones are out of support anyway."""
+
+_AGE_SLACK_S: Final = 1.0
+"""A session that was there so long before we connected is a pooler's."""
+
+_ROOM_S: Final = (0.05, 0.2, 0.5)
+"""Where no connection is left, one that we have closed just now may still be counted: pauses before trying again."""
+
+_SSL_MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+_MAX_NAME: Final = 63
+_QUIRKS: Final = {
+    "BoolsAsChar": "0",  # real booleans instead of the texts 1 and 0
+    "UseServerSidePrepare": "1",  # values travel apart from the text, and untyped
+    "Protocol": "7.4-0",  # no savepoint around each statement of a transaction
+}
+_LIBPQ: Final = {
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "10000",
+}
+"""After some ten seconds without an answer to a probe the network counts as gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Introduction:
+    major: int
+    minor: int
+    session_id: int
+    role: str
+    application: str
+    source: str
+    age_s: float
+    standby: bool
+
+
+class Postgres:
+    """The engine of PostgreSQL 12 and later."""
+
+    @property
+    def name(self) -> EngineName:
+        """``postgres``."""
+        return "postgres"
+
+    def quote(self, parts: Sequence[str]) -> str:
+        """Parts in double quotes. Raises ``BadInput`` for what PostgreSQL would refuse or cut short."""
+        if not parts:
+            raise BadInput("a name without any part cannot be an identifier")
+        for part in parts:
+            if not part or "\0" in part:
+                raise BadInput(f"{part!r} cannot be an identifier: it is empty or holds a NUL character")
+            if len(part.encode("utf-8", "surrogatepass")) > _MAX_NAME:
+                raise BadInput(f"{part!r} cannot be an identifier: PostgreSQL cuts names after {_MAX_NAME} bytes")
+        return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+
+    def literal(self, text: str) -> str:
+        """A string that no setting of the server reads otherwise."""
+        if "\0" in text:
+            raise BadInput("a text with a NUL character cannot be sent to PostgreSQL")
+        quoted = "'" + text.replace("'", "''") + "'"
+        return " E" + quoted.replace("\\", "\\\\") if "\\" in text else quoted
+
+    def ids(self, ids: Sequence[int]) -> str:
+        """An array: ``{1,2}``."""
+        return "{" + ",".join(map(str, ids)) + "}"
+
+    def texts(self, texts: Iterable[str]) -> str:
+        """An array; the elements' type is that of the parameter it is bound to."""
+        return array(texts)
+
+    def utc(self, expression: str, zone: Zone) -> str:
+        """A ``timestamptz``; our sessions are in UTC, so that a time without a zone is read as UTC."""
+        if zone.name == UTC_ZONE.name:
+            return f"CAST({expression} AS timestamptz)"
+        return f"({expression} AT TIME ZONE {self.literal(zone.name)})"
+
+    def clock(self, zone: Zone) -> str:
+        """``clock_timestamp()``, or that time by the wall clock of the zone."""
+        return "clock_timestamp()" if zone.name == UTC_ZONE.name else self.utc("clock_timestamp()", zone)
+
+    def text_type(self, kind: str) -> str:
+        """``text``, whatever the column: values are bound without a type of their own."""
+        return "text"
+
+    def text_of(self, columns: Sequence[str]) -> str:
+        r"""``CAST(a AS text)``; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
+        if len(columns) == 1:
+            return f"CAST({columns[0]} AS text)"
+        escaped = (rf"replace(replace(CAST({each} AS text), '\', '\\'), '/', '\/')" for each in columns)
+        return f"concat_ws('/', {', '.join(escaped)})"
+
+    def binary(self, text: str) -> Value:
+        """The text itself: its type is that of the parameter it is bound to."""
+        return text
+
+    @property
+    def counts_reads(self) -> bool:
+        """Every statement is a transaction, and every transaction is counted."""
+        return True
+
+    @property
+    def plans_by_text(self) -> bool:
+        """Statements are prepared one by one."""
+        return False
+
+    @property
+    def shows_deleted(self) -> bool:
+        """A deleted row stays until its transaction commits."""
+        return True
+
+    def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
+        """Membership in the role that sees all statistics."""
+        return f"GRANT pg_read_all_stats TO {role}"
+
+    def connect(self, target: Target, session: Session) -> OdbcConnection:
+        """Connect and set up the session.
+
+        Behind a pooler what is set lasts for a transaction, so that nobody gets our session as we had it; one that
+        gives each transaction another session is refused (``BadInput``) before anything is set.
+        """
+
+        def second() -> OdbcConnection:
+            made = self._open(target, session)[0]
+            _unset(made)
+            return made
+
+        began = time.monotonic()
+        connection, found, application = self._open(target, session)
+        try:
+            if session.writes and found.standby:
+                raise BadInput(f"{target.name} is a standby: nothing can be changed here; connect to its primary")
+            if not _direct(found, application, time.monotonic() - began):
+                _unset(connection)
+                pooler.check(connection, second, Bound(_statement("own_process")), target.name)
+                connection.share()
+            connection.set_up(Bound(_statement("session"), _settings(session)))
+        except BaseException:
+            connection.close()
+            raise
+        connection.limits = lambda seconds: Bound(
+            _statement("session"), _settings(replace(session, statement_timeout_s=seconds))
+        )
+        if session.repeats and not connection.pooled:  # what is prepared would stay with the next user
+            connection.prepared = PreparedStatements()
+        return connection
+
+    def _open(self, target: Target, session: Session) -> tuple[OdbcConnection, _Introduction, str]:
+        """A connection on which nothing was set, what it says of itself, and the application name that we gave."""
+        from qmon.engines import odbc
+
+        def explain(fault: DriverFault) -> QmonError:
+            return errors.connecting(fault, target)
+
+        keywords = self.keywords(target, session)
+        raw = _with_room(lambda: odbc.connect(keywords, target.password, session.login_timeout_s, explain))
+        major = int(odbc.server_version(raw).split(".")[0])
+        if major < MIN_MAJOR:
+            raw.close()
+            raise BadInput(f"{target.name}: PostgreSQL {major} is too old; qmon needs {MIN_MAJOR} or later")
+        role = lookup(target.parameters, "UID") or ""
+        connection = odbc.OdbcConnection(raw, lambda fault, name: errors.running(fault, name, role), nul_allowed=False)
+        try:
+            (found,) = records(_Introduction, connection.fetch(Bound(_statement("introduction"))))
+        except BaseException:
+            connection.close()
+            raise
+        role = found.role
+        connection.introduce((found.major, found.minor), found.session_id)
+        return connection, found, parse_conninfo(keywords.get("pqopt", "")).get("application_name", "")
+
+    def keywords(self, target: Target, session: Session) -> dict[str, str]:
+        """The ODBC keywords to connect with, without the password.
+
+        Raises ``BadInput`` for an unknown sslmode, which psqlODBC would pass over and connect without TLS, and
+        ``MissingDriver``.
+        """
+
+        given = dict(target.parameters)
+        mode = lookup(given, "SSLmode")
+        if mode is not None and mode not in _SSL_MODES:
+            raise BadInput(f"{target.name}: the sslmode {mode!r} is unknown{nearest(mode, _SSL_MODES)}")
+        if lookup(given, "FILEDSN") is not None:  # what the file says about pqopt would be lost if we sent our own
+            return _QUIRKS | {"KeepaliveTime": "5", "KeepaliveInterval": "2"} | given
+        dsn = lookup(given, "DSN")
+        libpq = _LIBPQ | {"application_name": application(session), "connect_timeout": _whole(session.login_timeout_s)}
+        # psqlODBC takes a name in a keyword as it stands, so that one with ; or braces cannot be written there.
+        for setting, keyword in (("host", "Server"), ("port", "Port"), ("user", "UID"), ("dbname", "Database")):
+            if value := lookup(given, keyword, *(["Servername"] if keyword == "Server" else ["Username"])):
+                libpq[setting] = value
+        if dsn is not None:
+            libpq |= parse_conninfo(dsn_keyword(dsn, "pqopt"))
+        libpq |= parse_conninfo(lookup(given, "pqopt") or "")
+        rest = without(given, ("Server", "Servername", "Port", "UID", "Username", "Database", "pqopt"))
+        if dsn is None and lookup(rest, "Driver") is None:
+            rest = {"DRIVER": find_driver()} | rest
+        return _QUIRKS | rest | {"pqopt": format_conninfo(libpq)}
+
+
+def _statement(name: str) -> Statement:
+    return render(load("postgres", f"catalog/{name}", (MIN_MAJOR, 0)), {}, Postgres())
+
+
+def _direct(found: _Introduction, application: str, took_s: float) -> bool:
+    """Whether the session is as young as our connection, which took so many seconds, and began with the name we gave.
+
+    A pooler gives out sessions that it began itself, and names them later.
+    """
+    told = application.isascii() and application.isprintable()  # the server writes other names its own way
+    same = found.application == application[:_MAX_NAME] or not (told and application)
+    return found.source == "client" and same and found.age_s <= took_s + _AGE_SLACK_S
+
+
+def _with_room(connect: Callable[[], T]) -> T:
+    """Connect, more than once where no connection is left."""
+    for pause_s in _ROOM_S:
+        try:
+            return connect()
+        except NoConnectionLeft:
+            time.sleep(pause_s)
+    return connect()
+
+
+def _unset(connection: OdbcConnection) -> None:
+    """Take back what the driver sets by itself."""
+    connection.execute(Bound(_statement("unset")))
+
+
+def application(session: Session) -> str:
+    """What the server shows as our application name."""
+    return session.application or f"qmon {session.purpose}".strip()
+
+
+def find_driver() -> str:
+    """The driver's name, or the path of its library; raises ``MissingDriver`` naming the package to install."""
+    from qmon.engines import odbc
+
+    installed = odbc.installed_drivers()
+    for name in DRIVER_NAMES:
+        if name in installed:
+            return name
+    for folder in FOLDERS:
+        if (library := Path(folder, LIBRARY)).is_file():
+            return str(library)
+    raise MissingDriver("the ODBC driver for PostgreSQL is not installed: apt install odbc-postgresql")
+
+
+def _settings(session: Session) -> Mapping[str, Value]:
+    return {
+        "statement_timeout": _milliseconds(session.statement_timeout_s),
+        "lock_timeout": _milliseconds(session.lock_timeout_s),
+        "transaction_timeout": _milliseconds(session.idle_transaction_timeout_s),
+        "read_only": "on" if session.read_only else "off",
+        "application": application(session),
+    }
+
+
+def _milliseconds(seconds: float | None) -> str | None:
+    return None if seconds is None else str(max(1, round(seconds * 1000)))
+
+
+def _whole(seconds: float) -> str:
+    """Seconds for libpq, which takes whole ones and raises 1 to 2."""
+    return str(max(1, -int(-seconds // 1)))

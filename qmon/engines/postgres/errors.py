@@ -1,0 +1,167 @@
+"""What PostgreSQL and psqlODBC say, as one line that says what is wrong and what to do.
+
+While connecting, psqlODBC gives SQLSTATE 08001 for everything, so the words of libpq and of the server have to tell.
+Words in another language end up in the last line, as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from qmon.engines.base import Target
+from qmon.engines.faults import DriverFault
+from qmon.engines.keywords import lookup
+from qmon.errors import (
+    BadInput,
+    ConnectionLost,
+    DeadlineExceeded,
+    LockTimeout,
+    MissingDriver,
+    NoConnectionLeft,
+    PasswordNeeded,
+    PermissionMissing,
+    QmonError,
+    QueryFailed,
+    Unreachable,
+)
+
+_WHERE: Final = re.compile(r'connection to server (?:at|on socket) "([^"]*)"(?: \([^)]*\))?(?:, port (\d+))? failed: ')
+_GRANTS: Final = {
+    "table": ("SELECT", ""),
+    "view": ("SELECT", ""),
+    "materialized view": ("SELECT", ""),
+    "sequence": ("SELECT", "SEQUENCE "),
+    "schema": ("USAGE", "SCHEMA "),
+    "function": ("EXECUTE", "FUNCTION "),
+    "procedure": ("EXECUTE", "PROCEDURE "),
+    "database": ("CONNECT", "DATABASE "),
+}
+_DENIED: Final = re.compile(rf"permission denied for ({'|'.join(_GRANTS)}) (.+?)(?: DETAIL:.*)?$")
+
+_Make = Callable[[re.Match[str], str, Target], QmonError]
+
+
+def _temporary(text: str) -> _Make:
+    return lambda found, where, target: Unreachable(text.format(*found.groups(), where=where))
+
+
+def _lasting(text: str) -> _Make:
+    return lambda found, where, target: Unreachable(text.format(*found.groups(), where=where), retryable=False)
+
+
+def _wrong_password(found: re.Match[str], where: str, target: Target) -> QmonError:
+    origin = f" (from {target.password.origin})" if target.password and target.password.origin else ""
+    return Unreachable(f"wrong password{origin} for user {found[1]}, or no such user", retryable=False)
+
+
+def _no_password(found: re.Match[str], where: str, target: Target) -> QmonError:
+    user = lookup(target.parameters, "UID", "Username")
+    return PasswordNeeded(f"the server asks for the password{f' of user {user!r}' if user else ''}, and there is none")
+
+
+def _closed_database(found: re.Match[str], where: str, target: Target) -> QmonError:
+    grant = _grant("database", found[1], lookup(target.parameters, "UID", "Username") or "the_role")
+    return Unreachable(f"no permission to connect to database {found[1]}; this helps: {grant}", retryable=False)
+
+
+_CONNECTING: Final[tuple[tuple[str, _Make], ...]] = (
+    (r"no password supplied", _no_password),
+    (r'password authentication failed for user ("[^"]*")', _wrong_password),
+    (r'role ("[^"]*") does not exist', _lasting("there is no role {0} on the server; check the user name")),
+    (r'role ("[^"]*") is not permitted to log in', _lasting("role {0} may not log in; ALTER ROLE {0} LOGIN allows it")),
+    (r'database ("[^"]*") does not exist', _lasting("there is no database {0} on the server")),
+    (r'permission denied for database ("[^"]*")', _closed_database),
+    (
+        r"(no pg_hba\.conf entry for .*|pg_hba\.conf rejects connection for .*)$",
+        _lasting("the server's access rules turn us away: {0}"),
+    ),
+    (
+        r'((?:Peer|Ident|GSSAPI|LDAP|PAM|RADIUS|certificate) authentication failed for user "[^"]*")',
+        _lasting("{0}; the server's pg_hba.conf decides how that user may log in"),
+    ),
+    (r"server does not support SSL", _lasting("the server offers no TLS, but sslmode insists on it")),
+    (
+        r"(?:SSL error: )?((?:certificate verify failed|server certificate for|root certificate file|SSL error:).*)$",
+        _lasting("TLS failed: {0}; sslrootcert names the certificate to trust"),
+    ),
+    (
+        r"(the database system is .*?|Hot standby mode is disabled.*?)\.?(?: DETAIL:.*)?$",
+        _temporary("not ready yet: {0}"),
+    ),
+    (
+        r"(too many clients already|remaining connection slots are reserved.*|too many connections for .*)$",
+        lambda found, where, target: NoConnectionLeft(f"the server has no connection left: {found[1]}"),
+    ),
+    (r"timeout expired", _temporary("no answer from {where} in time; is a firewall in between?")),
+    (
+        r"Connection refused",
+        _temporary("nothing listens on {where}: connection refused; is the server running?"),
+    ),
+    (
+        r"No such file or directory",
+        _temporary("there is no socket {where}; is the server running, and is the folder right?"),
+    ),
+    (r"could not translate host name (\"[^\"]*\")", _temporary("the host name {0} is unknown")),
+    (r"(?:No route to host|Network is unreachable)", _temporary("there is no way through the network to {where}")),
+    (r"Permission denied", _lasting("we may not open the socket {where}")),
+    (
+        r"expected authentication request|received invalid response|invalid length of startup packet",
+        _lasting("what answers on {where} is not PostgreSQL"),
+    ),
+    (
+        r"server closed the connection unexpectedly|Connection reset by peer",
+        _temporary("{where} closed the connection at once; is it a PostgreSQL server, and is it well?"),
+    ),
+)
+
+
+def connecting(fault: DriverFault, target: Target) -> QmonError:
+    """The error for a fault while connecting; its line begins with the target's name."""
+    problem = _connecting(fault, target)
+    problem.args = (f"{target.name}: {problem}",)
+    return problem
+
+
+def _connecting(fault: DriverFault, target: Target) -> QmonError:
+    if fault.sqlstate == "IM002":
+        dsn = lookup(target.parameters, "DSN")
+        if dsn is not None:
+            return BadInput(f"there is no DSN {dsn!r}; odbcinst -q -s lists those there are")
+        return MissingDriver("the connection string names no driver; DRIVER={PostgreSQL Unicode} does")
+    if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
+        return MissingDriver(f"the ODBC driver cannot be loaded: {fault.text}; apt install odbc-postgresql")
+    address = _WHERE.search(fault.text)
+    where = "the server"
+    if address is not None:
+        where = address[1] if address[1].startswith("/") else f"{address[1]} port {address[2]}"
+    words = re.sub(r"^.*?(?:FATAL|ERROR):\s*", "", _WHERE.sub("", fault.text))
+    for pattern, make in _CONNECTING:
+        if found := re.search(pattern, words):
+            return make(found, where, target)
+    return Unreachable(f"{where} cannot be used: {words}")
+
+
+def running(fault: DriverFault, name: str, role: str) -> QmonError:
+    """The error for a fault of the statement ``name``, run as ``role``."""
+    words = re.sub(r"^(?:ERROR|FATAL):\s*", "", fault.text)
+    if fault.lost or (fault.sqlstate == "HY000" and "connection" in words.lower()):
+        return ConnectionLost(f"the connection was lost: {words}")
+    line, state = f"{name}: {words}", fault.sqlstate
+    if state == "57014":
+        return DeadlineExceeded(line, sqlstate=state, query=name)
+    if state == "55P03":
+        return LockTimeout(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
+    if state == "42501":
+        denied = _DENIED.search(words)
+        grant = "" if denied is None else _grant(denied[1], denied[2], role)
+        line = f"{line}; this helps: {grant}" if grant else line
+        return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
+    return QueryFailed(line, sqlstate=state, query=name)
+
+
+def _grant(kind: str, what: str, role: str) -> str:
+    right, word = _GRANTS[kind]
+    quoted = role if re.fullmatch(r"[a-z_][a-z0-9_]*", role) else '"' + role.replace('"', '""') + '"'
+    return " ".join(("GRANT", right, "ON", f"{word}{what}", "TO", quoted))

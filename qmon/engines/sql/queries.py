@@ -1,0 +1,276 @@
+"""Finds the SQL of qmon for an engine and a server's version, and renders it for one layout."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from qmon import carried
+from qmon.engines.base import Engine, EngineName, Query, Statement
+from qmon.engines.sql.file import parse, scanned
+from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, Separator
+from qmon.errors import BadInput
+from qmon.model.layout.table_facts import Column, IndexName
+from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn
+
+Name = Sequence[str] | str | int | TimeColumn | Column | IndexName | None
+"""What stands for a ``{name}``: an identifier's parts, its only part, a whole number, a column of which more is known,
+an index, or nothing."""
+
+ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
+KINDS: Final[Mapping[str, str]] = {
+    "probes": "probe",
+    "actions": "action",
+    "catalog": "catalog",
+    "control": "control",
+    "designs": "design",
+    "switch": "switch",
+}
+"""The folders, and the first word of the names of the queries in them."""
+SWITCH: Final = "switch"
+"""What every installed design has besides its own files."""
+
+_SAME: Final = re.compile(r"-- same as ([A-Za-z0-9_]+/[A-Za-z0-9_.]+\.sql)\n?")
+_FILE: Final = re.compile(r"([A-Za-z0-9_]+?)(?:\.since_([1-9][0-9]*))?\.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlFile:
+    """One file: its engine, its query's name such as ``probe/server``, and the first major version it is for."""
+
+    engine: EngineName
+    name: str
+    since: int
+    path: str
+    """Seen from the folder above ``sql``: what error messages say."""
+    file: Traversable
+
+    @property
+    def kind(self) -> str:
+        """``probe``, ``action``, ``catalog``, ``control``, ``design`` or ``switch``."""
+        return self.name.partition("/")[0]
+
+
+@cache
+def root() -> Traversable:
+    """The ``sql`` folder: in a wheel inside the package, in a checkout beside it."""
+    found = carried.folder("sql")
+    if found is None:
+        raise QueryFileError("the sql folder of qmon is missing: its installation is broken")
+    return found
+
+
+@cache
+def all_files() -> tuple[SqlFile, ...]:
+    """Every SQL file there is, sorted by engine, name and version; raises ``QueryFileError`` for a stray one."""
+    found: list[SqlFile] = []
+    for engine in ENGINES:
+        for folder in sorted((root() / engine).iterdir(), key=lambda entry: entry.name):
+            if folder.is_dir():
+                path = f"sql/{engine}/{folder.name}"
+                if folder.name not in KINDS:
+                    raise QueryFileError(f"{path}: a folder is called {', '.join(KINDS)}")
+                found.extend(_walk(engine, KINDS[folder.name], folder, path))
+    return tuple(sorted(found, key=lambda file: (file.engine, file.name, file.since)))
+
+
+def all_paths() -> tuple[str, ...]:
+    """The path of every SQL file, as error messages say it."""
+    return tuple(file.path for file in all_files())
+
+
+def _walk(engine: EngineName, prefix: str, folder: Traversable, path: str) -> Iterator[SqlFile]:
+    for entry in folder.iterdir():
+        here = f"{path}/{entry.name}"
+        if entry.is_dir():
+            yield from _walk(engine, f"{prefix}/{entry.name}", entry, here)
+        elif entry.name.endswith(".sql"):
+            match = _FILE.fullmatch(entry.name)
+            if match is None:
+                raise QueryFileError(f"{here}: a file is called name.sql or name.since_16.sql")
+            yield SqlFile(engine, f"{prefix}/{match[1]}", int(match[2] or 0), here, entry)
+
+
+@cache
+def _by_name() -> dict[tuple[EngineName, str], tuple[SqlFile, ...]]:
+    out: dict[tuple[EngineName, str], tuple[SqlFile, ...]] = {}
+    for file in all_files():
+        out[file.engine, file.name] = (*out.get((file.engine, file.name), ()), file)
+    return out
+
+
+@cache
+def exists(engine: EngineName, name: str, version: tuple[int, int]) -> bool:
+    """Whether this engine has the query for servers of this version."""
+    return any(file.since <= version[0] for file in _by_name().get((engine, name), ()))
+
+
+@cache
+def load(engine: EngineName, name: str, version: tuple[int, int]) -> Query:
+    """The query ``name`` (``probe/server``, ``design/ring/01_tables``) for a server of this version.
+
+    Raises ``QueryFileError`` where there is none or its file is not as it should be.
+    """
+    files = _by_name().get((engine, name), ())
+    fitting = [file for file in files if file.since <= version[0]]
+    if not fitting:
+        hint = f" before version {min(file.since for file in files)}" if files else ""
+        raise QueryFileError(f"there is no {name} for {engine}{hint}")
+    return read(fitting[-1])
+
+
+@cache
+def designs(engine: EngineName) -> tuple[str, ...]:
+    """The designs this engine can install, by name."""
+    names = {file.name.split("/")[1] for file in all_files() if file.engine == engine and file.kind == "design"}
+    return tuple(sorted(names))
+
+
+@cache
+def design_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
+    """What installs a design, in order: the switch by which it is paused, then the design; see ``uninstall_files``.
+
+    Raises ``BadInput`` for a design that this engine does not have.
+    """
+    names = _steps(engine, f"design/{design}/")
+    if not names:
+        raise BadInput(f"there is no design {design!r} for {engine}; it has: {', '.join(designs(engine)) or 'none'}")
+    names = [*_steps(engine, f"{SWITCH}/"), *names]
+    return tuple(load(engine, name, version) for name in names if exists(engine, name, version))
+
+
+def uninstall_files(engine: EngineName, design: str, version: tuple[int, int]) -> tuple[Query, ...]:
+    """What takes away what ``design_files`` made, in order."""
+    return tuple(load(engine, name, version) for name in (f"design/{design}/uninstall", f"{SWITCH}/uninstall"))
+
+
+def _steps(engine: EngineName, prefix: str) -> list[str]:
+    return sorted(
+        name
+        for (owner, name) in _by_name()
+        if owner == engine and name.startswith(prefix) and not name.endswith("/uninstall")
+    )
+
+
+def read(file: SqlFile) -> Query:
+    """Read and check one file; raises ``QueryFileError`` with file and line.
+
+    A step of a design that is the same as one of another design is a single line that says so.
+    """
+    text = file.file.read_text(encoding="utf-8")
+    same = _SAME.fullmatch(text)
+    if same is None:
+        return parse(text, file.engine, file.name, file.path)
+    path = f"sql/{file.engine}/designs/{same[1]}"
+    found = next((other for other in all_files() if other.path == path), None)
+    if found is None or file.kind != "design":
+        raise QueryFileError(f"{file.path}:1: the same as {path}, but that is no step of a design")
+    return parse(found.file.read_text(encoding="utf-8"), file.engine, file.name, path)
+
+
+def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement:
+    """The statement for one layout: identifiers quoted, a ``?`` for each value, headed by the query's name.
+
+    Raises ``BadInput`` where ``names`` lacks a name the query uses or has one it does not, or where one cannot be
+    an identifier, or where a statement that is planned once names a filtered index, which the server refuses (8622).
+    """
+    if missing := sorted(query.names - names.keys()):
+        raise BadInput(f"{query.name} needs a name for {', '.join(missing)}")
+    if extra := sorted(names.keys() - query.names):
+        raise BadInput(f"{query.name} has no use for {', '.join(extra)}")
+    path, _, line = query.path.rpartition(":")
+    parameters: list[str] = []
+    out = [f"/* qmon {query.name} */\n"]
+    pieces = scanned(query.text, engine.name, path, int(line))
+    _refuse_filtered(query.name, [piece for piece in pieces if isinstance(piece, Placeholder)], names)
+    for piece in pieces:
+        if isinstance(piece, Parameter):
+            parameters.append(piece.name)
+            out.append("?")
+        elif isinstance(piece, Placeholder):
+            out.append(_filled(piece, names[piece.name], query.name, engine))
+        else:
+            out.append(";" if isinstance(piece, Separator) else piece)
+    return Statement(query.name, "".join(out), tuple(parameters), query.columns)
+
+
+def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[str, Name]) -> None:
+    anew = {slot.name for slot in slots if slot.form == "recompile"}
+    for slot in slots:
+        index = names[slot.name]
+        if slot.form == "identifier" and isinstance(index, IndexName) and index.filtered and slot.name not in anew:
+            raise BadInput(f"{query} cannot name the filtered index {index.name!r}: it is not compiled anew")
+
+
+def plain(name: Name) -> Sequence[str] | str | int | None:
+    """The name alone, without what else is known of a column or an index."""
+    return name.name if isinstance(name, TimeColumn | Column | IndexName) else name
+
+
+def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
+    if slot.form in ("utc", "clock") and (slot.optional or value is not None):
+        return _time(slot, value, query, engine)
+    if slot.form in ("type", "recompile"):
+        return _known(slot, value, query, engine)
+    value = plain(value)
+    if value is None:
+        if slot.optional:
+            return "NULL"
+        raise BadInput(f"{query} cannot do without {slot.name}, which this layout lacks")
+    if slot.form == "int":
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise BadInput(f"{query} takes a whole number for {slot.name}, not {value!r}")
+        return str(value)
+    if slot.form == "text" and isinstance(value, str):
+        value = (value,)
+    if slot.form in ("list", "set", "text", "numbered", "on"):
+        if isinstance(value, str | int):
+            raise BadInput(f"{query} takes a list of columns for {slot.name}, not {value!r}")
+        columns = [engine.quote((column,)) for column in value]
+        if slot.form == "text":
+            return engine.text_of([f"{slot.of}.{column}" if slot.of else column for column in columns])
+        return _listed(slot, columns)
+    if isinstance(value, int):
+        raise BadInput(f"{query} takes an identifier for {slot.name}, not {value!r}")
+    quoted = engine.quote((value,) if isinstance(value, str) else value)
+    return engine.literal(quoted) if slot.form == "literal" else quoted
+
+
+def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
+    """What the type of a column asks of the values that it is compared with, or a filtered index of its statement."""
+    if slot.form == "type" and isinstance(value, Column):
+        return engine.text_type(value.type)
+    if slot.form == "type" and value is None and slot.optional:
+        return engine.text_type("")
+    if slot.form == "recompile" and isinstance(value, IndexName):
+        return ", RECOMPILE" if value.filtered else ""
+    wanted = "a column with its type" if slot.form == "type" else "an index"
+    raise BadInput(f"{query} takes {wanted} for {slot.name}, not {value!r}")
+
+
+def _time(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
+    """A column's time in UTC, NULL where that cannot be told; or the present time as that column would have it."""
+    if isinstance(value, str):
+        value = TimeColumn(value)
+    elif isinstance(value, Sequence) and len(value) == 1:
+        value = TimeColumn(value[0])
+    if value is not None and not isinstance(value, TimeColumn):
+        raise BadInput(f"{query} takes a column of times for {slot.name}, not {value!r}")
+    if slot.form == "clock":
+        return engine.clock(UTC_ZONE if value is None else value.zone)
+    if value is None or value.zone == UNKNOWN:
+        return engine.utc("NULL", UTC_ZONE)
+    return engine.utc((f"{slot.of}." if slot.of else "") + engine.quote((value.name,)), value.zone)
+
+
+def _listed(slot: Placeholder, columns: list[str]) -> str:
+    of = f"{slot.of}." if slot.of else ""
+    if slot.form == "numbered":
+        return ", ".join(f"{of}k{number}" for number in range(1, len(columns) + 1))
+    if slot.form == "on":
+        return " AND ".join(f"q.{column} = {of}{column}" for column in columns)
+    return ", ".join(f"{column} = {of}{column}" if slot.form == "set" else of + column for column in columns)

@@ -1,0 +1,171 @@
+"""Reads the text of one SQL file: what is bound, what is quoted, and what must be left alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+from qmon.engines.base import EngineName
+from qmon.errors import QmonError
+
+Form = Literal[
+    "identifier", "literal", "int", "list", "set", "text", "numbered", "on", "utc", "clock", "type", "recompile"
+]
+
+
+class QueryFileError(QmonError):
+    """A file in ``sql/`` is missing or not in the format of ``sql/README.md``; the message names file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """A ``{name}`` in the text. ``optional``: written ``{name?}``, so that ``NULL`` may stand in its place.
+
+    ``of``: the table's alias in ``{name!list.of}``, ``{name!set.of}`` and the like, else empty.
+    """
+
+    name: str
+    optional: bool
+    form: Form
+    line: int
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A ``:name`` in the text."""
+
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Separator:
+    """A ``;`` between statements, outside strings and bodies."""
+
+    line: int
+
+
+Piece = str | Placeholder | Parameter | Separator
+
+_COMMON: Final = r"""
+  (?P<comment>--[^\n]*)
+| (?P<block>/\*)
+| (?P<string>'(?:[^']|'')*')
+| (?P<quoted>"(?:[^"]|"")*")
+| (?P<pair>::)
+| (?P<parameter>(?<!\w):[A-Za-z_]\w*)
+| (?P<slot>\{[^{}\n]*\})
+| (?P<separator>;)
+| (?P<mark>\?)
+| (?P<open>['"{}])
+"""
+_DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
+    # An escape string may hold \' and must be tried before a plain one; a $ inside a word begins no body.
+    "postgres": re.compile(
+        r"(?P<escape>(?<!\w)[eE]'(?:[^'\\]|\\.|'')*')|(?P<dollar>(?<![\w$])\$(?:[^\W\d]\w*)?\$)|" + _COMMON,
+        re.VERBOSE | re.DOTALL,
+    ),
+    "sqlserver": re.compile(r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON, re.VERBOSE | re.DOTALL),
+}
+_BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
+_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|clock|type|recompile"
+_SLOT: Final = re.compile(rf"\{{([a-z][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
+
+
+def slot(text: str, line: int, where: str) -> Placeholder:
+    """Read ``{name}``, ``{name?}``, ``{name!literal}``, ``{name!int}``, a list, or a mixture; ``QueryFileError``."""
+    found = _SLOT.fullmatch(text)
+    if found is None or (found[4] and found[3] not in ("list", "set", "text", "numbered", "on", "utc")):
+        raise QueryFileError(f"{where}:{line}: {text} is not {{name}}, {{name?}}, {{name!literal}} or {{name!int}}")
+    form = cast(Form, found[3] or "identifier")
+    return Placeholder(found[1], found[2] is not None, form, line, found[4] or "")
+
+
+def scan(text: str, engine: EngineName, where: str, line: int = 1) -> tuple[Piece, ...]:
+    """Split ``text``, which begins at ``line`` of the file ``where``, into plain text and what has a meaning.
+
+    Strings, quoted identifiers and comments stay plain text; in a ``$tag$`` body only ``{name}`` has a meaning.
+    Raises ``QueryFileError``, as for a string that does not end.
+    """
+    return _joined(_pieces(text, engine, where, line, body=False))
+
+
+def _joined(pieces: Iterator[Piece]) -> tuple[Piece, ...]:
+    out: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, str) and out and isinstance(last := out[-1], str):
+            out[-1] = last + piece
+        elif piece != "":
+            out.append(piece)
+    return tuple(out)
+
+
+def _pieces(text: str, engine: EngineName, where: str, line: int, *, body: bool) -> Iterator[Piece]:
+    pattern = _DIALECT[engine]
+    at = 0
+    while found := pattern.search(text, at):
+        yield text[at : found.start()]
+        here = line + text.count("\n", 0, found.start())
+        end = found.end()
+        match found.lastgroup:
+            case "block":
+                end = _block_end(text, found.start(), where, here)
+                yield text[found.start() : end]
+            case "dollar":
+                close = text.find(found[0], found.end())
+                if close < 0:
+                    raise QueryFileError(f"{where}:{here}: the body opened by {found[0]} does not end")
+                yield found[0]
+                yield from _pieces(text[found.end() : close], engine, where, here, body=True)
+                yield found[0]
+                end = close + len(found[0])
+            case "slot":
+                yield slot(found[0], here, where)
+            case "parameter" | "separator" if body:
+                yield found[0]
+            case "parameter":
+                yield Parameter(found[0][1:], here)
+            case "separator":
+                yield Separator(here)
+            case "mark" if not body:
+                raise QueryFileError(f"{where}:{here}: a bare ? would be taken for a value; write :name")
+            case "open" | "unclosed" if not body or found[0] in "{}":
+                raise QueryFileError(f"{where}:{here}: the {found[0]} here has no partner")
+            case _:
+                yield found[0]
+        at = end
+    yield text[at:]
+
+
+def numbered(text: str) -> str:
+    """A rendered statement of PostgreSQL with ``$1``, ``$2`` … in place of each ``?`` that stands for a value."""
+    pattern = _DIALECT["postgres"]
+    out: list[str] = []
+    at = values = 0
+    while found := pattern.search(text, at):
+        out.append(text[at : found.start()])
+        end = found.end()
+        if found.lastgroup == "block":
+            end = _block_end(text, found.start(), "a statement", 1)
+        elif found.lastgroup == "dollar":
+            end = text.find(found[0], end) + len(found[0])
+        if found.lastgroup == "mark":
+            values += 1
+            out.append(f"${values}")
+        else:
+            out.append(text[found.start() : end])
+        at = end
+    return "".join((*out, text[at:]))
+
+
+def _block_end(text: str, start: int, where: str, line: int) -> int:
+    """The end of the comment that begins at ``start``; such comments nest on both engines."""
+    depth = 0
+    for edge in _BLOCK_EDGE.finditer(text, start):
+        depth += 1 if edge[0] == "/*" else -1
+        if depth == 0:
+            return edge.end()
+    raise QueryFileError(f"{where}:{line}: the comment that begins here does not end")

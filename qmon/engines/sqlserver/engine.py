@@ -1,0 +1,278 @@
+"""SQL Server over Microsoft's driver or FreeTDS: quoting, connecting, and what a session of qmon is set to."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from xml.etree import ElementTree
+
+from qmon.engines.base import Bound, EngineName, Session, Target, Value
+from qmon.engines.faults import DriverFault
+from qmon.engines.keywords import lookup, without
+from qmon.engines.patience import OutOfPatienceError, Patience
+from qmon.engines.rows import records
+from qmon.engines.sql import lasting
+from qmon.engines.sql.queries import load, render
+from qmon.engines.sqlserver import errors as errors
+from qmon.engines.sqlserver.freetds import DEFAULTS, is_freetds, translated
+from qmon.errors import BadInput, MissingDriver, QmonError
+from qmon.model.layout.zones import UTC_ZONE, Zone
+
+if TYPE_CHECKING:
+    import pyodbc
+
+    from qmon.engines.odbc import OdbcConnection
+
+DRIVER_NAMES: Final = ("ODBC Driver 18 for SQL Server", "ODBC Driver 17 for SQL Server", "FreeTDS")
+"""The drivers that are used where the user names none, best first; Microsoft's wheel comes before FreeTDS."""
+
+WHEEL: Final = "mssql_python_odbc"
+AZURE: Final = 100
+"""What counts as the version of Azure SQL Database: its own number, 12, is that of SQL Server 2014."""
+_MAX_NAME: Final = 128
+_MOST_VALUES: Final = 2_000
+"""Values of one statement or batch: the server takes 2,100 at most (error 8003)."""
+_GRACE_S: Final = 2.0
+_GRACE_ENTRA_S: Final = 60.0
+"""Drivers keep the login's deadline, but not in a TLS handshake: Microsoft's waits for ever there, FreeTDS may run in
+circles. Where a token comes from elsewhere, a person may have to type."""
+_LOGINS: Final = Patience()
+_FIRST: Final = (11, 0)
+"""Only to find the file that sets up a session, before the version is known; it is the same for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Introduction:
+    version: str
+    session_id: int
+    login: str
+    standby: bool
+
+
+class SqlServer:
+    """The engine of SQL Server 2012 and later."""
+
+    @property
+    def name(self) -> EngineName:
+        """``sqlserver``."""
+        return "sqlserver"
+
+    def quote(self, parts: Sequence[str]) -> str:
+        """Parts in brackets. Raises ``BadInput`` for what SQL Server would refuse."""
+        if not parts:
+            raise BadInput("a name without any part cannot be an identifier")
+        for part in parts:
+            if not part or "\0" in part:
+                raise BadInput(f"{part!r} cannot be an identifier: it is empty or holds a NUL character")
+            if len(part.encode("utf-16-le", "surrogatepass")) > 2 * _MAX_NAME:
+                raise BadInput(f"{part!r} cannot be an identifier: SQL Server takes {_MAX_NAME} characters at most")
+        return ".".join("[" + part.replace("]", "]]") + "]" for part in parts)
+
+    def literal(self, text: str) -> str:
+        """A string of any characters."""
+        return "N'" + text.replace("'", "''") + "'"
+
+    def ids(self, ids: Sequence[int]) -> str:
+        """A list: ``1,2``."""
+        return ",".join(map(str, ids))
+
+    def texts(self, texts: Iterable[str]) -> str:
+        """XML: ``<r n="1" k="a text" />``; servers before 2016 read no JSON."""
+        rows = (ElementTree.Element("r", n=str(number), k=text) for number, text in enumerate(texts, 1))
+        return "".join(ElementTree.tostring(row, encoding="unicode") for row in rows)
+
+    def utc(self, expression: str, zone: Zone) -> str:
+        """A ``datetime2(3)`` in UTC. Times before 1900 and after 9997 stand for never, and stay as they are.
+
+        By the changes of the zone's clock where they are known, since AT TIME ZONE takes Windows' names and is slow;
+        else by what the server's clock is ahead of UTC today. An hour that comes twice is taken as the later one.
+        """
+        if zone.name == UTC_ZONE.name:
+            return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(3)), 0) AS datetime2(3))"
+        plain = f"CAST({expression} AS datetime2(3))"
+        ahead = _ahead(zone, plain, local=True)
+        never = f"{plain} < '1900-01-01T00:00:00' OR {plain} >= '9998-01-01T00:00:00'"
+        return f"DATEADD(MINUTE, -CASE WHEN {never} THEN 0 ELSE {ahead} END, {plain})"
+
+    def clock(self, zone: Zone) -> str:
+        """``SYSUTCDATETIME()``, or the time by the clock of the zone."""
+        if zone.name == UTC_ZONE.name:
+            return "SYSUTCDATETIME()"
+        if not zone.changes:
+            return "SYSDATETIME()"
+        return f"DATEADD(MINUTE, {_ahead(zone, 'SYSUTCDATETIME()', local=False)}, SYSUTCDATETIME())"
+
+    def text_type(self, kind: str) -> str:
+        """``varchar`` for such a column: compared with ``nvarchar`` it would be converted row by row, and its index be
+        read from end to end. Else ``nvarchar``, which loses no character."""
+        return "varchar" if kind in ("char", "varchar", "text") else "nvarchar"
+
+    def text_of(self, columns: Sequence[str]) -> str:
+        r"""``CONVERT(…)`` to text; of several joined by ``/``, with ``\`` before a ``/`` or ``\`` within one."""
+        texts = [f"CONVERT(nvarchar(450), {each}, 126)" for each in columns]
+        if len(texts) == 1:
+            return texts[0]
+        return " + N'/' + ".join(rf"REPLACE(REPLACE({each}, N'\', N'\\'), N'/', N'\/')" for each in texts)
+
+    def binary(self, text: str) -> Value:
+        """The bytes of the text in UTF-8: the server makes no bytes of text by itself."""
+        return text.encode()
+
+    @property
+    def counts_reads(self) -> bool:
+        """Transactions/sec counts what has begun a transaction, which a lone SELECT does not."""
+        return False
+
+    @property
+    def plans_by_text(self) -> bool:
+        """The plan cache is keyed by the text of a batch, whole; one of a hundred statements takes long to compile."""
+        return True
+
+    @property
+    def shows_deleted(self) -> bool:
+        """READ UNCOMMITTED passes over what is deleted, be it committed or not."""
+        return False
+
+    def grant_to_see(self, role: str, version: tuple[int, int]) -> str:
+        """The right on the server, which a login is given in master; in Azure SQL Database that on the database."""
+        if version[0] >= AZURE:
+            return f"GRANT VIEW DATABASE STATE TO {role}"
+        return f"GRANT VIEW SERVER {'PERFORMANCE ' if version[0] >= 16 else ''}STATE TO {role}"
+
+    def connect(self, target: Target, session: Session) -> OdbcConnection:
+        """Connect and set up the session, each in one round trip of ours."""
+        from qmon.engines import odbc
+
+        def explain(fault: DriverFault) -> QmonError:
+            return errors.connecting(fault, target)
+
+        words, password, limit_s = self.keywords(target, session), target.password, session.login_timeout_s
+        grace_s = _GRACE_S if lookup(words, "Authentication") is None else _GRACE_ENTRA_S
+        try:
+            raw = _LOGINS.within(
+                limit_s + grace_s, lambda: odbc.connect(words, password, limit_s, explain), lambda late: late.close()
+            )
+        except OutOfPatienceError:
+            raise errors.hanging(target) from None
+        login = lookup(target.parameters, "UID") or ""
+        connection = over(raw, lambda fault, name: errors.running(fault, name, login), session.statement_timeout_s)
+        try:
+            wait = -1 if session.lock_timeout_s is None else max(1, round(session.lock_timeout_s * 1000))
+            name = "catalog/session_watch" if session.read_only else "catalog/session_act"
+            statement = render(load("sqlserver", name, _FIRST), {"lock_timeout": wait}, self)
+            (found,) = records(_Introduction, connection.fetch(Bound(statement)))
+            if session.writes and found.standby:
+                raise BadInput(
+                    f"{target.name} may only be read (a readable secondary, or set so): nothing can be changed here;"
+                    " connect to its primary"
+                )
+            connection.introduce(_version(found.version), found.session_id)
+        except BaseException:
+            connection.close()
+            raise
+        login = found.login
+        return connection
+
+    def keywords(self, target: Target, session: Session) -> dict[str, str]:
+        """The ODBC keywords to connect with, without the password.
+
+        Encrypted unless the user says otherwise; the server's certificate is trusted unchecked only where the user
+        says so. Raises ``MissingDriver``.
+        """
+        given = dict(target.parameters)
+        if session.application:
+            given = without(given, ("APP",)) | {"APP": session.application}
+        out = {"APP": f"qmon {session.purpose}".strip()}
+        if lookup(given, "DSN", "FILEDSN") is None:  # else the DSN decides
+            driver = lookup(given, "Driver") or find_driver()
+            out["DRIVER"] = driver
+            if is_freetds(driver):
+                given, out = translated(given), out | DEFAULTS
+            else:
+                out["Encrypt"] = "yes"
+        taken = {name.lower() for name in given}
+        return {name: value for name, value in out.items() if name.lower() not in taken} | given
+
+
+def over(
+    raw: pyodbc.Connection, explain: Callable[[DriverFault, str], QmonError], query_timeout_s: float | None = None
+) -> OdbcConnection:
+    """A connection to this kind of server over the driver's own; see ``OdbcConnection``."""
+    from qmon.engines import odbc
+
+    return odbc.OdbcConnection(
+        raw, explain, nul_allowed=True, query_timeout_s=query_timeout_s, most_values=_MOST_VALUES,
+        list_of=lasting.text_of,
+    )  # fmt: skip
+
+
+def _ahead(zone: Zone, time: str, *, local: bool) -> str:
+    """Minutes that the zone's clock is ahead of UTC at a time, by that clock (``local``) or in UTC."""
+    if not zone.changes:
+        return "DATEPART(TZOFFSET, SYSDATETIMEOFFSET())"
+    first, *later = zone.changes
+    cases = [
+        f"WHEN {time} >= '{datetime.fromtimestamp(since + local * minutes * 60, UTC):%Y-%m-%dT%H:%M:%S}' THEN {minutes}"
+        for since, minutes in reversed(later)
+    ]
+    return f"CASE {' '.join(cases)} ELSE {first[1]} END" if cases else str(first[1])
+
+
+def find_driver() -> str:
+    """The driver's name, or the path of its library; raises ``MissingDriver`` naming what to install."""
+    from qmon.engines import odbc
+
+    installed = odbc.installed_drivers()
+    microsoft = next((name for name in DRIVER_NAMES[:-1] if name in installed), None)
+    found = microsoft or wheel_driver() or next((name for name in DRIVER_NAMES[-1:] if name in installed), None)
+    if found is None:
+        raise MissingDriver(
+            "no ODBC driver for SQL Server is installed: in a clone of qmon pip install '.[sqlserver]', or "
+            "Microsoft's msodbcsql18, or apt install tdsodbc"
+        )
+    return found
+
+
+def wheel_driver() -> str | None:
+    """The driver's library inside the wheel of Microsoft, found without importing that package; ``None``: not there.
+
+    Of the libraries for several distributions in the wheel, the one for this machine.
+    """
+    spec = importlib.util.find_spec(WHEEL)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    machine = {"amd64": "x86_64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine().lower())
+    found: list[Path] = []
+    for place in spec.submodule_search_locations:
+        found.extend(sorted(Path(place).rglob("libmsodbcsql*")))
+    fitting = [path for path in found if machine in path.parts and path.is_file()]
+    family = _family()
+    best = [path for path in fitting if family in path.parts] or fitting
+    return str(best[-1]) if best else None
+
+
+def _family() -> str:
+    """What the wheel calls this kind of system."""
+    if platform.system() == "Darwin":
+        return "macos"
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return "debian_ubuntu"
+    kinds = {release.get("ID", ""), *release.get("ID_LIKE", "").split()}
+    if "alpine" in kinds:
+        return "alpine"
+    if kinds & {"rhel", "fedora", "centos"}:
+        return "rhel"
+    return "suse" if kinds & {"suse", "sles", "opensuse"} else "debian_ubuntu"
+
+
+def _version(text: str) -> tuple[int, int]:
+    """(16, 0) of ``16.0.4135.4``."""
+    major, _, rest = text.partition(".")
+    return int(major), int(rest.partition(".")[0] or 0)

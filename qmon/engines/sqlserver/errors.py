@@ -1,0 +1,187 @@
+"""What SQL Server and its drivers say, as one line that says what is wrong and what to do, told by error number.
+
+Numbers: Microsoft's list of database engine errors; negative and small ones come from the drivers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from qmon.engines.base import Target
+from qmon.engines.faults import DriverFault
+from qmon.engines.keywords import lookup
+from qmon.engines.reach import why_unreachable
+from qmon.errors import (
+    BadInput,
+    ConnectionLost,
+    DeadlineExceeded,
+    LockTimeout,
+    MissingDriver,
+    NoConnectionLeft,
+    PasswordNeeded,
+    PermissionMissing,
+    QmonError,
+    QueryFailed,
+    Unreachable,
+)
+
+_LOGIN_FAILED: Final = (18456, 18452, 18470, 18486, 18487, 18488)
+_NO_DATABASE: Final = (4060, 911)
+_CLOSED_DATABASE: Final = (916, 4064)
+_NOT_READY: Final = (904, 921, 922, 927, 942, 976, 983, 6005, 17142, 40197, 40501, 40613, 49918, 49919, 49920)
+_FULL: Final = (10928, 10929, 17809, 17300)
+_PERMISSION: Final = (229, 230, 262, 297, 300, 371, 916, 15247, 15562)
+_LOCK_TIMEOUT: Final = 1222
+_DEADLOCK: Final = 1205
+_GIVEN_WAY: Final = (_DEADLOCK, 601, 3960, 41302, 41305, 41325)
+"""What has not been done and may go well next time: the victim of a deadlock; a read without locks whose rows were
+moved; conflicts of snapshots and of memory-optimised tables."""
+_LOCKED: Final = re.compile(r"due to lock timeout", re.I)
+_DENIED: Final = re.compile(r"permission (?:was )?denied", re.I)
+_CLOSED: Final = re.compile(r"Cannot open database", re.I)
+_ABSENT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?)(sys\.\w+)", re.I)
+"""In servers that speak like SQL Server and are not it, numbers say little: one stands for most errors."""
+_TIMEOUT_STATES: Final = ("HYT00", "HYT01")
+_LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
+_KILLED: Final = 596
+"""Somebody has ended our session in the middle of a statement: told as HY000, and the connection is gone."""
+_TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
+_UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|self.signed|local issuer", re.I)
+_OBJECT_DENIED: Final = re.compile(
+    r"The (\w[\w ]*?) permission was denied on the object '([^']*)', database '[^']*', schema '([^']*)'"
+)
+_STATE_DENIED: Final = re.compile(r"(VIEW (?:ANY )?(?:SERVER|DATABASE)[\w ]*?) permission (?:was )?denied")
+
+
+def connecting(fault: DriverFault, target: Target) -> QmonError:
+    """The error for a fault while connecting."""
+    return _with_name(_connecting(fault, target, frozenset(fault.numbers)), target)
+
+
+def hanging(target: Target) -> QmonError:
+    """The error for a login that neither came to an end nor failed."""
+    server = lookup(target.parameters, "Server", "Address") or "the server"
+    problem = Unreachable(
+        f"logging in to {server} does not come to an end; is it a SQL Server, and does it know this encryption?"
+    )
+    return _with_name(problem, target)
+
+
+def _connecting(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError:
+    server = lookup(target.parameters, "Server", "Address") or "the server"
+    text = fault.text
+    missing = _missing_driver(fault, target)
+    if missing is not None:
+        return missing
+    if refused := _refused_for_good(fault, target, numbers):
+        return refused
+    if numbers.intersection(_NOT_READY):
+        return Unreachable(f"not ready yet: {text}")
+    if numbers.intersection(_FULL):
+        return NoConnectionLeft(f"the server has no connection left: {text}")
+    if _UNTRUSTED.search(text):
+        return Unreachable(
+            "TLS failed: the server's certificate is not one this machine trusts; install its authority here, or trust "
+            "it unchecked with trust=yes in the URL (TrustServerCertificate=yes)",
+            retryable=False,
+        )
+    if "Invalid value specified for connection string attribute" in text:
+        return BadInput(text)
+    if _TLS.search(text):
+        return Unreachable(f"TLS failed: {text}", retryable=False)
+    if "Protocol error in TDS stream" in text:
+        return Unreachable(f"what answers on {server} is not SQL Server", retryable=False)
+    if "handshakes before login" in text:
+        return Unreachable(f"{server} closed the connection at once; is it a SQL Server, and is it well?")
+    if fault.sqlstate in _TIMEOUT_STATES or fault.sqlstate.startswith("08"):
+        return Unreachable(why_unreachable(server))
+    if user := _unproven(target):
+        return PasswordNeeded(f"the server does not take login {user!r} without a password, and there is none: {text}")
+    return Unreachable(f"cannot connect: {text}")
+
+
+def _refused_for_good(fault: DriverFault, target: Target, numbers: frozenset[int]) -> QmonError | None:
+    database = lookup(target.parameters, "Database")
+    if numbers.intersection(_NO_DATABASE) or _CLOSED.search(fault.text):
+        return Unreachable(f"there is no database {database!r} on the server, or we may not open it", retryable=False)
+    if numbers.intersection(_LOGIN_FAILED):
+        return _login_failed(fault, target, lookup(target.parameters, "UID"))
+    if numbers.intersection(_CLOSED_DATABASE):
+        return Unreachable(f"the login may not open database {database!r}; CREATE USER in it helps", retryable=False)
+    return None
+
+
+def _missing_driver(fault: DriverFault, target: Target) -> QmonError | None:
+    if fault.sqlstate == "IM002":
+        dsn = lookup(target.parameters, "DSN")
+        if dsn is not None:
+            return BadInput(f"there is no DSN {dsn!r}; odbcinst -q -s lists those there are")
+        return MissingDriver("the connection string names no driver; DRIVER={ODBC Driver 18 for SQL Server} does")
+    if "Can't open lib" in fault.text or fault.sqlstate in ("IM003", "IM004"):
+        return MissingDriver(
+            f"the ODBC driver cannot be loaded: {fault.text}; in a clone of qmon pip install '.[sqlserver]' brings "
+            "one, which needs apt install libkrb5-3 libgssapi-krb5-2 libltdl7"
+        )
+    return None
+
+
+def _login_failed(fault: DriverFault, target: Target, user: str | None) -> QmonError:
+    if user is not None and _unproven(target):
+        return PasswordNeeded(f"the server asks for the password of login {user!r}, and there is none")
+    if 18486 in fault.numbers:
+        return Unreachable(f"login {user!r} is locked out; a DBA unlocks it", retryable=False)
+    if 18470 in fault.numbers:
+        return Unreachable(f"login {user!r} is disabled; a DBA enables it", retryable=False)
+    if {18487, 18488}.intersection(fault.numbers):
+        return Unreachable(f"the password of login {user!r} has expired; change it first", retryable=False)
+    origin = target.password.origin if target.password is not None else ""
+    return Unreachable(
+        f"login failed: wrong password{f' (from {origin})' if origin else ''} for {user or 'this account'}, no such "
+        "login, or it may not connect",
+        retryable=False,
+    )
+
+
+def _unproven(target: Target) -> str | None:
+    """The user that nothing proves: neither a password nor another kind of login."""
+    if target.password is not None or lookup(target.parameters, "Trusted_Connection", "Authentication") is not None:
+        return None
+    return lookup(target.parameters, "UID")
+
+
+def _with_name(problem: QmonError, target: Target) -> QmonError:
+    problem.args = (f"{target.name}: {problem}",)
+    return problem
+
+
+def running(fault: DriverFault, name: str, login: str) -> QmonError:
+    """The error for a fault of the statement ``name``, run as ``login``."""
+    numbers, state = frozenset(fault.numbers), fault.sqlstate
+    gone = state in _LOST_STATES or _KILLED in numbers
+    if gone or "connection is broken" in fault.text or "connection has been closed" in fault.text:
+        return ConnectionLost(f"the connection was lost: {fault.text}")
+    line = f"{name}: {fault.text}"
+    if _LOCK_TIMEOUT in numbers or _LOCKED.search(fault.text):
+        return LockTimeout(f"{name}: a lock was not to be had in time", sqlstate=state, query=name)
+    if state in _TIMEOUT_STATES or state == "HY008":
+        return DeadlineExceeded(f"{name}: no result within its deadline, or cancelled", sqlstate=state, query=name)
+    if numbers.intersection(_GIVEN_WAY):
+        said = "chosen as the victim of a deadlock" if _DEADLOCK in numbers else fault.text
+        return QueryFailed(f"{name}: {said}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
+    if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
+        grant = _grant(fault.text, login)
+        line = f"{line}; this helps: {grant}" if grant else line
+        return PermissionMissing(line, sqlstate=state, query=name, grant=grant)
+    if found := _ABSENT.search(fault.text):
+        line = f"{name}: this server has no {found[1]}"
+    return QueryFailed(line, sqlstate=state, query=name, numbers=fault.numbers)
+
+
+def _grant(text: str, login: str) -> str:
+    to = "[" + (login or "the_login").replace("]", "]]") + "]"
+    if found := _OBJECT_DENIED.search(text):
+        return " ".join(("GRANT", found[1], "ON", f"[{found[3]}].[{found[2].replace(']', ']]')}]", "TO", to))
+    if found := _STATE_DENIED.search(text):
+        return " ".join(("GRANT", found[1], "TO", to))
+    return ""

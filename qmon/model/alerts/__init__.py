@@ -1,0 +1,1 @@
+"""Alerts: rules over figures, over time, and as monitoring systems read them."""

@@ -1,0 +1,147 @@
+"""Alerts: rules over time. Each rule keeps a latch for every queue and severity; what is latched is an alert.
+
+A latch closes when every known reading of ``hold_s`` seconds met the rule, and opens when every known reading of
+``clear_s`` seconds did not. A reading that cannot be told changes nothing, since neither is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from qmon.model.alerts.rules import AlertRule, RuleResult, applying, find, meets
+from qmon.model.verdicts.reaching import unreachable
+from qmon.model.view import Severity, View
+
+_PATIENCE_POLLS: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Latch:
+    """``turning_at``: since when readings say the opposite of ``closed``, ``None`` where they do not.
+
+    ``closed_at``: when it closed; ``known_at``: the last reading that could be told. Our monotonic clock, seconds.
+    """
+
+    closed: bool = False
+    closed_at: float = 0.0
+    turning_at: float | None = None
+    known_at: float = 0.0
+    words: str = ""
+    value: float | None = None
+
+    def then(self, found: RuleResult, now: float, hold_s: float, clear_s: float, patience_s: float) -> Latch:
+        """The latch after one more reading. Readings further apart than ``patience_s`` (or the hold) do not add up."""
+        if found.met is None:
+            return self
+        latch = replace(self, known_at=now)
+        if found.met:
+            latch = replace(latch, words=found.words, value=found.value)
+        if found.met is self.closed:
+            return replace(latch, turning_at=None)
+        wanted = clear_s if self.closed else hold_s
+        apart = now - self.known_at > max(wanted, patience_s)
+        since = now if self.turning_at is None or apart else self.turning_at
+        if now - since < wanted:
+            return replace(latch, turning_at=since)
+        return replace(latch, closed=found.met, closed_at=now if found.met else 0.0, turning_at=None)
+
+
+Key = tuple[str, str, Severity]
+"""Rule, queue (empty: the target itself), and severity."""
+Memory = Mapping[Key, Latch]
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A rule that is met now. ``queue`` is empty for the target itself; ``since_at``: our monotonic clock, seconds.
+
+    ``words`` and ``value`` are those of the last reading that met it.
+    """
+
+    rule: str
+    queue: str
+    severity: Severity
+    since_at: float
+    words: str
+    value: float | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What makes it the same alert in the next poll."""
+        return self.rule, self.queue
+
+
+class AlertEvent(StrEnum):
+    """What has become of an alert."""
+
+    RAISED = "raised"
+    WORSE = "worse"
+    BETTER = "better"
+    CLEARED = "cleared"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An alert that has turned; ``alert`` is as it is now, or as it was before it was cleared."""
+
+    turn: AlertEvent
+    alert: Alert
+
+
+def observe(rules: Sequence[AlertRule], view: View, memory: Memory) -> dict[Key, Latch]:
+    """The memory after one more view; queues that are gone are forgotten, and so are their alerts."""
+    after: dict[Key, Latch] = {}
+    now, patience = view.taken_at, _PATIENCE_POLLS * view.interval_s
+    for rule in applying(rules, view.target):
+        for level in rule.levels:
+            for queue in view.queues:
+                if rule.of_queue(queue.name):
+                    before = memory.get((rule.name, queue.name, level), Latch(known_at=now))
+                    found = find(rule, queue, level, held=before.closed)
+                    latch = before.then(found, now, rule.hold_s, rule.clear_s, patience)
+                    after[rule.name, queue.name, level] = latch
+            lost = memory.get((rule.name, "", level))
+            if lost is not None:  # a view proves that the target is there
+                after[rule.name, "", level] = lost.then(RuleResult(False, ""), now, rule.hold_s, rule.clear_s, patience)
+    return after
+
+
+def lost(rules: Sequence[AlertRule], target: str, reason: str, now: float, memory: Memory) -> dict[Key, Latch]:
+    """The memory after a moment in which the target could not be reached; of its queues nothing is known then."""
+    after = dict(memory)
+    verdict = unreachable(reason)
+    for rule in applying(rules, target):
+        for level in rule.levels if rule.verdicts else ():
+            if meets(rule, verdict.code, verdict.severity, level):
+                before = memory.get((rule.name, "", level), Latch(known_at=now))
+                found = RuleResult(True, f"{verdict.code}: {verdict.proof}")
+                after[rule.name, "", level] = before.then(found, now, rule.hold_s, rule.clear_s, math.inf)
+    return after
+
+
+def alerts(memory: Memory) -> tuple[Alert, ...]:
+    """What is latched, one alert a rule and queue, the worst first and of those the one that has lasted longest."""
+    found: dict[tuple[str, str], Alert] = {}
+    for (rule, queue, level), latch in sorted(memory.items(), key=lambda item: item[0][2]):
+        if latch.closed:
+            lesser = found.get((rule, queue))
+            since = latch.closed_at if lesser is None else min(lesser.since_at, latch.closed_at)
+            found[rule, queue] = Alert(rule, queue, level, since, latch.words, latch.value)
+    return tuple(sorted(found.values(), key=lambda a: (-a.severity, a.since_at, a.rule, a.queue)))
+
+
+def changes(before: Iterable[Alert], after: Iterable[Alert]) -> tuple[Change, ...]:
+    """What was raised, became worse or better, or was cleared between two polls; nothing where only words differ."""
+    was, now = {a.key: a for a in before}, {a.key: a for a in after}
+    out = [Change(AlertEvent.CLEARED, alert) for key, alert in was.items() if key not in now]
+    for key, alert in now.items():
+        old = was.get(key)
+        if old is None:
+            out.append(Change(AlertEvent.RAISED, alert))
+        elif old.severity != alert.severity:
+            out.append(Change(AlertEvent.WORSE if alert.severity > old.severity else AlertEvent.BETTER, alert))
+    return tuple(out)

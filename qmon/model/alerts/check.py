@@ -1,0 +1,134 @@
+"""One look at a target for a monitoring system: OK, WARNING, CRITICAL or UNKNOWN, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Final
+
+from qmon.model.alerts.rules import FIGURES, UNSEEN, AlertRule, applying, find
+from qmon.model.config_reader import nearest
+from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
+from qmon.model.view import QueueView, Severity, View
+
+
+class CheckState(IntEnum):
+    """The states of monitoring plug-ins; each value is the exit code that says it."""
+
+    OK = 0
+    WARNING = 1
+    CRITICAL = 2
+    UNKNOWN = 3
+
+    @property
+    def rank(self) -> int:
+        """How bad it is: trouble that is proven counts for more than what cannot be told."""
+        return (0, 2, 3, 1)[self.value]
+
+
+_NONE: Final = "no queue is known here; one that is known by its shape alone is missed only if qmon.toml names it"
+_BY_SEVERITY: Final = {Severity.WARNING: CheckState.WARNING, Severity.CRITICAL: CheckState.CRITICAL}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a queue is not OK. ``queue`` is empty for the target; ``rule`` is empty where its verdict says so."""
+
+    queue: str
+    state: CheckState
+    words: str
+    rule: str = ""
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The state of a target. ``queues``: those that were looked at; ``rules``: those they were judged by."""
+
+    target: str
+    state: CheckState
+    problems: tuple[Problem, ...] = ()
+    queues: tuple[QueueView, ...] = ()
+    rules: tuple[AlertRule, ...] = ()
+    view: View | None = None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether another poll may tell what this one could not."""
+        seen = {queue.name for queue in self.queues}
+        return any(problem.state is CheckState.UNKNOWN and problem.queue in seen for problem in self.problems)
+
+
+def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) -> CheckResult:
+    """The state of a target after its newest poll.
+
+    ``wanted``: the names of the queues to look at, all where there are none. A queue that no rule is about is judged
+    by the severity of its verdict. The holds of rules do not count: monitoring systems have retries of their own.
+    """
+    rules = applying(rules, view.target)
+    queues = tuple(q for q in view.queues if not wanted or q.name in wanted)
+    known = [queue.name for queue in view.queues]
+    problems = [
+        Problem(name, CheckState.UNKNOWN, f"there is no such queue{nearest(name, known)}")
+        for name in wanted
+        if name not in known
+    ]
+    if not queues and not wanted:
+        problems.append(Problem("", CheckState.UNKNOWN, _NONE))
+    for queue in queues:
+        about = [rule for rule in rules if rule.of_queue(queue.name)]
+        if queue.verdict.code == CANNOT_SEE:  # no limit hides that, only a rule about it
+            about = [rule for rule in about if CANNOT_SEE in rule.verdicts]
+        found = [_by_rule(rule, queue) for rule in about] if about else [_by_verdict(queue)]
+        problems += [problem for problem in found if problem is not None]
+    problems += [
+        Problem(f.queue, CheckState.CRITICAL, f"{CANNOT_SEE}: {f.words}")
+        for f in view.failures
+        if f.gone and (not wanted or not f.queue or f.queue in wanted)
+    ]
+    problems.sort(key=lambda problem: -problem.state.rank)
+    state = problems[0].state if problems else CheckState.OK
+    return CheckResult(view.target, state, tuple(problems), queues, rules, view)
+
+
+def warned(outcome: CheckResult) -> CheckResult:
+    """The outcome with a warning for every queue that cannot be told of."""
+    problems = tuple(
+        replace(each, state=CheckState.WARNING) if each.state is CheckState.UNKNOWN and each.queue else each
+        for each in outcome.problems
+    )
+    ranked = tuple(sorted(problems, key=lambda problem: -problem.state.rank))
+    return replace(outcome, state=ranked[0].state if ranked else CheckState.OK, problems=ranked)
+
+
+def failed(target: str, reason: str) -> CheckResult:
+    """The outcome where nothing could be looked at."""
+    return CheckResult(target, CheckState.UNKNOWN, (Problem("", CheckState.UNKNOWN, reason),))
+
+
+def _by_verdict(queue: QueueView) -> Problem | None:
+    for verdict in queue.verdicts or (queue.verdict,):
+        state = CheckState.UNKNOWN if verdict.code == CANNOT_TELL else _BY_SEVERITY.get(verdict.severity, CheckState.OK)
+        if state is not CheckState.OK:
+            return Problem(queue.name, state, f"{verdict.code}: {verdict.proof}")
+    return None
+
+
+def _by_rule(rule: AlertRule, queue: QueueView) -> Problem | None:
+    """The worst level that is met; where none is, and one cannot be told, that."""
+    untold: Problem | None = None
+    for level in reversed(rule.levels):
+        found = find(rule, queue, level)
+        if found.met:
+            return Problem(queue.name, _BY_SEVERITY[level], found.words, rule.name, found.value)
+        if found.met is None and _should_be_there(rule, queue, found.value):
+            untold = Problem(queue.name, CheckState.UNKNOWN, found.words, rule.name, found.value)
+    return untold
+
+
+def _should_be_there(rule: AlertRule, queue: QueueView, value: float | None) -> bool:
+    """Whether a reading that is missing is worth a word: not every queue has each figure that a rule for many names."""
+    if value is not None or rule.verdicts or rule.names(queue.name):
+        return True
+    return queue.layout.has(FIGURES[rule.figure].attribute) or queue.verdict.code in UNSEEN

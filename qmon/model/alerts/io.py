@@ -1,0 +1,146 @@
+"""Alert rules as people write them: ``[[alert]]`` in the configuration, ``depth>1000`` on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, SECONDS, SHARE, AlertRule
+from qmon.model.config_reader import Keys, nearest
+from qmon.model.duration import parse_duration
+from qmon.model.view import Severity
+
+MARGIN: Final = 0.1
+"""How far back from a limit a figure must be before its alert is cleared, unless the rule says otherwise."""
+_SEVERITIES: Final = {"warning": Severity.WARNING, "critical": Severity.CRITICAL}
+_RULE: Final = re.compile(r"\s*(\w+)\s*([<>=])\s*(.*?)\s*", re.DOTALL)
+
+
+def rules_from_list(raw: Sequence[Mapping[str, object]], where: str) -> tuple[AlertRule, ...]:
+    """The rules of the tables ``[[alert]]``; raises ``BadInput`` beginning with the key's path."""
+    out: dict[str, AlertRule] = {}
+    for number, each in enumerate(raw, 1):
+        keys = Keys(each, f"{where}[{number}]")
+        rule = _rule(keys, number)
+        if rule.name in out:
+            raise BadInput(f"{keys.path('name')}: there is an alert {rule.name!r} above already")
+        out[rule.name] = rule
+    return tuple(out.values())
+
+
+def _rule(keys: Keys, number: int) -> AlertRule:
+    figure, verdicts = keys.text("figure"), _patterns(keys, "verdict", ())
+    if (figure is None) is not bool(verdicts):
+        raise BadInput(f"{keys.where}: needs either figure or verdict, not both")
+    name = keys.text("name") or f"{figure or verdicts[0]} ({number})"
+    targets, queues = _patterns(keys, "target", (EVERY,)), _patterns(keys, "queue", (EVERY,))
+    hold_s, clear_s = keys.seconds("for") or 0.0, keys.seconds("clear_for") or 0.0
+    if figure is None:
+        word = keys.choice("severity", tuple(_SEVERITIES))
+        severity = None if word is None else _SEVERITIES[word]
+        keys.finish()
+        return AlertRule(name, verdicts=verdicts, severity=severity, targets=targets, queues=queues, hold_s=hold_s,
+                         clear_s=clear_s)  # fmt: skip
+    known = _figure(figure, keys.path("figure"))
+    below = keys.choice("when", ("above", "below")) == "below"
+    warn, crit = _limit(keys, "warn", known), _limit(keys, "crit", known)
+    margin = keys.number("margin")
+    if margin is not None and not 0 <= margin < 1:
+        raise BadInput(f"{keys.path('margin')}: must be from 0 to less than 1")
+    keys.finish()
+    rule = AlertRule(name, known, warn, crit, below, (), None, targets, queues, hold_s, clear_s,
+                     MARGIN if margin is None else margin)  # fmt: skip
+    _check_limits(rule, keys.where)
+    return rule
+
+
+def _check_limits(rule: AlertRule, where: str) -> None:
+    if rule.warn is None and rule.crit is None:
+        raise BadInput(f"{where}: needs warn, crit or both")
+    if rule.warn is None or rule.crit is None:
+        return
+    if (rule.crit > rule.warn) if rule.below else (rule.crit < rule.warn):
+        side = "above" if rule.below else "below"
+        raise BadInput(f"{where}: crit is {side} warn, so there would never be a warning; change one of them")
+
+
+def _patterns(keys: Keys, name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(keys.raw.get(name), str):
+        return (keys.text(name) or "",)
+    return tuple(keys.texts(name)) or usual
+
+
+def _figure(name: str, where: str) -> str:
+    known = ALIASES.get(name, name)
+    if known not in FIGURES:
+        raise BadInput(f"{where}: {name!r} is no figure{nearest(name, (*FIGURES, *ALIASES))}")
+    return known
+
+
+def _limit(keys: Keys, name: str, figure: str) -> float | None:
+    if isinstance(keys.raw.get(name), str):
+        text = keys.text(name) or ""
+        return _value(text, figure, keys.path(name))
+    value = keys.number(name)
+    return value if value is None else _checked(value, figure, keys.path(name))
+
+
+def _value(text: str, figure: str, where: str) -> float:
+    """A limit written as text: a duration for what is measured in seconds, else a number."""
+    try:
+        value = float(text)
+    except ValueError:
+        if FIGURES[figure].unit != SECONDS:
+            raise BadInput(f"{where}: {text!r} is no number") from None
+        try:
+            return parse_duration(text)
+        except BadInput as problem:
+            raise BadInput(f"{where}: {problem}") from None
+    return _checked(value, figure, where)
+
+
+def _checked(value: float, figure: str, where: str) -> float:
+    kind = FIGURES[figure]
+    if not -1e15 < value < 1e15 or (value < 0 and not kind.negative):
+        raise BadInput(f"{where}: {value:g} can never be reached; {kind.label} is counted from 0")
+    if kind.unit == SHARE and value > 1:
+        raise BadInput(f"{where}: {kind.label} is {SHARE}, so write 0.9 for 90 %")
+    return value
+
+
+def rules_from_texts(
+    warn: Sequence[str], crit: Sequence[str], *, warn_where: str = "--warn", crit_where: str = "--crit"
+) -> tuple[AlertRule, ...]:
+    """The rules of the command line: ``depth>1000``, ``oldest>10m``, ``pop_rate<1``, ``verdict=no pops``.
+
+    A limit of ``warn`` and one of ``crit`` for the same figure and side become one rule.
+    Raises ``BadInput`` beginning with where the text was given.
+    """
+    limits: dict[tuple[str, bool], dict[Severity, float]] = {}
+    out: list[AlertRule] = []
+    for texts, level, where in ((warn, Severity.WARNING, warn_where), (crit, Severity.CRITICAL, crit_where)):
+        for text in texts:
+            name, sign, rest = _parts(text, where)
+            if sign == "=":
+                out.append(AlertRule(f"{text.strip()} ({level.name.lower()})", verdicts=(rest,), severity=level))
+            else:
+                figure = _figure(name, where)
+                of_side = limits.setdefault((figure, sign == "<"), {})
+                if level in of_side:
+                    raise BadInput(f"{where}: there are two limits for {name} on the same side")
+                of_side[level] = _value(rest, figure, where)
+    for (figure, below), found in limits.items():
+        rule = AlertRule(f"{figure} {'below' if below else 'above'}", figure, found.get(Severity.WARNING),
+                         found.get(Severity.CRITICAL), below)  # fmt: skip
+        _check_limits(rule, f"{warn_where} and {crit_where} of {figure}")
+        out.append(rule)
+    return tuple(out)
+
+
+def _parts(text: str, where: str) -> tuple[str, str, str]:
+    found = _RULE.fullmatch(text)
+    if found is None or not found[3] or (found[2] == "=") is not (found[1] == "verdict"):
+        raise BadInput(f"{where}: {text!r} is no rule: write depth>1000, oldest>10m, pop_rate<1 or 'verdict=no pops'")
+    return found[1], found[2], found[3]

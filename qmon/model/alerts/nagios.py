@@ -1,0 +1,124 @@
+"""An outcome as monitoring systems read it: one line with performance data, or one object.
+
+The form is that of the Monitoring Plugins' development guidelines, which Nagios, Icinga and others keep to:
+``'label'=value[unit];[warn];[crit];[min];[max]`` behind a bar, separated by spaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from qmon.model.alerts.check import CheckResult, Problem
+from qmon.model.alerts.rules import FIGURES, SECONDS, SHARE, AlertRule, reading
+from qmon.model.report import iso, queue_object
+from qmon.model.verdicts import CANNOT_TELL
+from qmon.model.view import QueueView, Severity
+
+SCHEMA: Final = 1
+_TOLD: Final = 8
+_LONGEST: Final = 300
+_ALWAYS: Final = ("ready", "push_rate", "pop_rate")
+
+
+def plugin_line(outcome: CheckResult) -> str:
+    """The line a plug-in prints: ``QMON CRITICAL - orders: oldest 12 m, above 10 m | 'orders.depth'=12431;;;0``."""
+    line = f"QMON {outcome.state.name} - {plain(summary(outcome))}"
+    data = " ".join(performance(outcome))
+    return f"{line} | {data}" if data else line
+
+
+def summary(outcome: CheckResult) -> str:
+    """What is wrong, the worst first, or how many queues are fine."""
+    where = f"{outcome.target}: " if outcome.target else ""
+    if not outcome.problems:
+        count, ready = len(outcome.queues), sum(queue.ready.evidence.value or 0 for queue in outcome.queues)
+        said = "fine" if all(map(_fine, outcome.queues)) else "within the limits asked for"
+        return f"{where}{count} queue{'s' if count != 1 else ''} {said}, {ready:,.0f} ready"
+    told = [_told(problem) for problem in outcome.problems[:_TOLD]]
+    more = len(outcome.problems) - _TOLD
+    return where + "; ".join(told) + (f"; and {more} more" if more > 0 else "")
+
+
+def _fine(queue: QueueView) -> bool:
+    """Whether nothing is wrong with it, whatever the limits are, and that is known."""
+    verdicts = queue.verdicts or (queue.verdict,)
+    return all(each.severity < Severity.WARNING and each.code != CANNOT_TELL for each in verdicts)
+
+
+def _told(problem: Problem) -> str:
+    words = problem.words if len(problem.words) <= _LONGEST else f"{problem.words[: _LONGEST - 1]}…"
+    return f"{problem.queue}: {words}" if problem.queue else words
+
+
+def plain(text: str) -> str:
+    """Text on one line without the bar that performance data begin with, and without what steers a terminal."""
+    shown = "".join(c if c.isprintable() else " " if c.isspace() else f"\\x{ord(c):02x}" for c in text)
+    return " ".join(shown.replace("|", "¦").split())
+
+
+def performance(outcome: CheckResult) -> Iterator[str]:
+    """The figures of every queue. One that is not known is ``U`` where it is always there or has a limit."""
+    taken: set[str] = set()
+    for queue in outcome.queues:
+        for name in FIGURES:
+            limits = [rule for rule in outcome.rules if rule.figure == name and rule.of_queue(queue.name)]
+            value = reading(queue, name).value
+            if value is not None or limits or name in _ALWAYS:
+                label = _unique(f"{queue.name}.{FIGURES[name].label}", taken)
+                yield f"{_quoted(label)}={_figure(name, value, limits)}"
+
+
+def _figure(name: str, value: float | None, rules: Sequence[AlertRule]) -> str:
+    kind = FIGURES[name]
+    times, unit = (100.0, "%") if kind.unit == SHARE else (1.0, "s" if kind.unit == SECONDS else "")
+    shown = "U" if value is None else f"{_number(value * times)}{unit}"
+    least, most = "" if kind.negative else "0", "100" if kind.unit == SHARE else ""
+    warn = next((_range(r, r.warn * times) for r in rules if r.warn is not None), "")
+    crit = next((_range(r, r.crit * times) for r in rules if r.crit is not None), "")
+    return ";".join((shown, warn, crit, least, most)).rstrip(";")
+
+
+def _range(rule: AlertRule, limit: float) -> str:
+    """The range that is fine: ``10`` is 0 to 10, ``~:10`` anything up to 10, ``10:`` 10 and more."""
+    if rule.below:
+        return f"{_number(limit)}:"
+    return f"~:{_number(limit)}" if FIGURES[rule.figure].negative else _number(limit)
+
+
+def _number(value: float) -> str:
+    """Digits and a point, never an exponent."""
+    return f"{value:.4f}".rstrip("0").rstrip(".") if value != round(value) else f"{value:.0f}"
+
+
+def _unique(label: str, taken: set[str]) -> str:
+    """A label may hold anything but ``=``; what becomes the same thereby is told apart by a number."""
+    label = plain(label).replace("=", "_")
+    wanted, number = label, 1
+    while label in taken:
+        number += 1
+        label = f"{wanted}#{number}"
+    taken.add(label)
+    return label
+
+
+def _quoted(label: str) -> str:
+    return "'" + label.replace("'", "''") + "'"
+
+
+def check_object(outcome: CheckResult) -> dict[str, Any]:
+    """The object that ``qmon check --json`` prints; its queues are those of the status report."""
+    return {
+        "schema": SCHEMA,
+        "target": outcome.target,
+        "state": outcome.state.name.lower(),
+        "exit_code": int(outcome.state),
+        "summary": summary(outcome),
+        "problems": [
+            {"queue": p.queue or None, "state": p.state.name.lower(), "rule": p.rule or None, "value": p.value,
+             "words": p.words}
+            for p in outcome.problems
+        ],
+        "sampled_at": None if outcome.view is None else iso(outcome.view.sampled_at),
+        "queues": [queue_object(queue) for queue in outcome.queues],
+    }  # fmt: skip

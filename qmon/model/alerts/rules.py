@@ -1,0 +1,187 @@
+"""Alert rules: what of a queue is wrong beyond which limit. Each says of one reading: met, not met, or cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from qmon.model.view import Figure, QueueView, Severity, Verdict
+
+EVERY: Final = "*"
+UNSEEN: Final = frozenset({"cannot tell", "cannot see"})
+"""Codes of verdicts under which no other verdict can be told."""
+
+COUNT: Final = "messages"
+RATE: Final = "messages per second"
+SECONDS: Final = "seconds"
+SHARE: Final = "a share from 0 to 1"
+
+
+@dataclass(frozen=True, slots=True)
+class FigureKind:
+    """A figure that limits may be set on. ``attribute``: of ``QueueView``; ``label``: as people and graphs call it."""
+
+    attribute: str
+    unit: str
+    label: str
+    negative: bool = False
+
+
+FIGURES: Final[Mapping[str, FigureKind]] = {
+    "ready": FigureKind("ready", COUNT, "depth"),
+    "in_progress": FigureKind("in_progress", COUNT, "in_progress"),
+    "stuck": FigureKind("stuck", COUNT, "stuck"),
+    "scheduled": FigureKind("scheduled", COUNT, "scheduled"),
+    "dead": FigureKind("dead", COUNT, "dead"),
+    "oldest_seconds": FigureKind("oldest", SECONDS, "oldest"),
+    "push_rate": FigureKind("push_rate", RATE, "push_rate"),
+    "pop_rate": FigureKind("pop_rate", RATE, "pop_rate"),
+    "complete_rate": FigureKind("complete_rate", RATE, "complete_rate"),
+    "gap": FigureKind("gap", COUNT, "gap", negative=True),
+    "fill": FigureKind("fill", SHARE, "fill"),
+}
+"""By their names in the status report."""
+
+ALIASES: Final[Mapping[str, str]] = {kind.label: name for name, kind in FIGURES.items() if kind.label != name}
+"""``depth`` and ``oldest``, as the screens call them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRule:
+    """When to raise an alert.
+
+    Either ``figure`` is set, a name of ``FIGURES``, with ``warn`` and ``crit`` in its unit: beyond them (more, or where
+    ``below`` less) is a warning and critical. Or ``verdicts`` are patterns of codes, with ``severity``, or where that
+    is ``None`` the verdict's own. ``name`` is unique among the rules. ``targets`` and ``queues``: patterns of names.
+
+    ``hold_s``: seconds that it must last before it is raised; ``clear_s``: seconds that it must be over before it is
+    cleared. ``margin``: how far back from a limit a figure must be for that, as a share of the limit.
+    """
+
+    name: str
+    figure: str = ""
+    warn: float | None = None
+    crit: float | None = None
+    below: bool = False
+    verdicts: tuple[str, ...] = ()
+    severity: Severity | None = None
+    targets: tuple[str, ...] = (EVERY,)
+    queues: tuple[str, ...] = (EVERY,)
+    hold_s: float = 0.0
+    clear_s: float = 0.0
+    margin: float = 0.0
+
+    @property
+    def levels(self) -> tuple[Severity, ...]:
+        """The severities it can have, the lesser first."""
+        if self.verdicts:
+            return (Severity.WARNING, Severity.CRITICAL) if self.severity is None else (self.severity,)
+        limits = ((Severity.WARNING, self.warn), (Severity.CRITICAL, self.crit))
+        return tuple(level for level, limit in limits if limit is not None)
+
+    def limit(self, level: Severity) -> float | None:
+        """The limit of a severity, in the figure's unit."""
+        return self.crit if level is Severity.CRITICAL else self.warn
+
+    def of_target(self, target: str) -> bool:
+        """Whether it is about this target."""
+        return any(matches(pattern, target) for pattern in self.targets)
+
+    def of_queue(self, queue: str) -> bool:
+        """Whether it is about this queue."""
+        return any(matches(pattern, queue) for pattern in self.queues)
+
+    def names(self, queue: str) -> bool:
+        """Whether it names this very queue, rather than many."""
+        return queue in self.queues
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """What a rule says to one reading. ``met`` ``None``: it cannot be told, and ``words`` say why."""
+
+    met: bool | None
+    words: str
+    value: float | None = None
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a name is the pattern, or fits it with ``*`` for anything and ``?`` for one character."""
+    return pattern == name or fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def find(rule: AlertRule, queue: QueueView, level: Severity, *, held: bool = False) -> RuleResult:
+    """Whether a queue is now as bad as ``level``. ``held``: it was until now, so that the margin counts."""
+    if rule.verdicts:
+        return _of_verdicts(rule, queue.verdicts or (queue.verdict,), level)
+    return _of_figure(rule, queue, level, held)
+
+
+def meets(rule: AlertRule, code: str, severity: Severity, level: Severity) -> bool:
+    """Whether a verdict meets the rule. A pattern with ``*`` means those that need a hand, never healthy or empty."""
+    named = code in rule.verdicts
+    fits = named or (severity >= Severity.WARNING and any(matches(pattern, code) for pattern in rule.verdicts))
+    return fits and (severity >= level if rule.severity is None else True)
+
+
+def _of_verdicts(rule: AlertRule, verdicts: Sequence[Verdict], level: Severity) -> RuleResult:
+    for verdict in verdicts:
+        if meets(rule, verdict.code, verdict.severity, level):
+            return RuleResult(True, f"{verdict.code}: {verdict.proof}")
+    for verdict in verdicts:
+        if verdict.code in UNSEEN:
+            return RuleResult(None, f"{verdict.code}: {verdict.proof}")
+    return RuleResult(False, verdicts[0].code)
+
+
+def _of_figure(rule: AlertRule, queue: QueueView, level: Severity, held: bool) -> RuleResult:
+    kind, limit, figure = FIGURES[rule.figure], rule.limit(level), reading(queue, rule.figure)
+    if limit is None:
+        return RuleResult(False, "no limit")
+    if figure.value is None:
+        return RuleResult(None, f"{kind.label} is not known: {figure.reason or 'no reading'}")
+    word = "below" if rule.below else "above"
+    told = f"{kind.label} {'≥' if figure.at_least else '~' if figure.estimated else ''}{say(kind, figure.value)}"
+    words = f"{told}, {word} {say(kind, limit)}"
+    back = rule.margin * abs(limit) if held else 0.0
+    if rule.below:
+        met = figure.value < limit + back
+        return RuleResult(None if met and figure.at_least else met, words, figure.value)
+    met = figure.value > limit - back
+    return RuleResult(True if met else None if figure.at_least else False, words, figure.value)
+
+
+def reading(queue: QueueView, name: str) -> Figure:
+    """A figure by its name in the status report, not known where it is old; where nothing is ready, nothing waits."""
+    figure: Figure = getattr(queue, FIGURES[name].attribute).evidence
+    ready = queue.ready.evidence
+    if name == "oldest_seconds" and figure.value is None and ready.value == 0 and not ready.at_least:
+        return Figure(0.0)
+    return figure
+
+
+def say(kind: FigureKind, value: float) -> str:
+    """A value with its unit: ``12,431``, ``4.0/s``, ``12 m 04 s``, ``76 %``."""
+    if kind.unit == SECONDS:
+        return _duration(value)
+    if kind.unit == RATE:
+        return f"{value:,.1f}/s"
+    return f"{value:.0%}".replace("%", " %") if kind.unit == SHARE else f"{value:,.0f}"
+
+
+def _duration(seconds: float) -> str:
+    whole = int(seconds)
+    if seconds < 60:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    for size, unit, finer, finer_unit in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s")):
+        if whole >= size:
+            rest = whole % size // finer
+            return f"{whole // size} {unit}" + (f" {rest:02d} {finer_unit}" if rest else "")
+    return f"{whole} s"
+
+
+def applying(rules: Sequence[AlertRule], target: str) -> tuple[AlertRule, ...]:
+    """The rules that are about a target."""
+    return tuple(rule for rule in rules if rule.of_target(target))

@@ -1,0 +1,155 @@
+"""What is usual: the median of a figure at an hour of the week, how far it usually strays, and what lies outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from qmon.model.view import Point
+
+WEEKS: Final = 4
+"""An hour of the week of which fewer were watched says nothing of what is usual."""
+HOURS: Final = 168
+FIGURES: Final = ("ready", "push_rate", "pop_rate", "complete_rate", "in_progress", "oldest_s")
+"""The figures of a queue that may have a band, by their names in ``Point``."""
+_SIGMAS: Final = 3.0
+_SIGMA_OF_MAD: Final = 1.4826
+"""Of a normal distribution (Rousseeuw and Croux, 1993, "Alternatives to the Median Absolute Deviation")."""
+_LEAST_SHARE: Final = 0.25
+_LEAST: Final[Mapping[str, float]] = {
+    "ready": 10.0, "in_progress": 10.0, "oldest_s": 5.0, "push_rate": 1.0, "pop_rate": 1.0, "complete_rate": 1.0,
+}  # fmt: skip
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """One figure at one hour of the week: median and median absolute deviation of ``weeks`` hourly means."""
+
+    median: float
+    mad: float
+    weeks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Between ``low`` and ``high`` a figure is as usual. ``hour`` is in words: ``Tue 14:00``."""
+
+    low: float
+    high: float
+    median: float
+    weeks: int
+    hour: str
+
+
+@dataclass(frozen=True, slots=True)
+class Baselines:
+    """What is usual of many queues. ``hours``: by target, queue and figure what is known of each hour of the week.
+
+    ``zone``: on the clock of which zone the hours are, where ``zones`` says nothing of the target. Hour 0 is Monday
+    00:00, 167 is Sunday 23:00.
+    """
+
+    hours: Mapping[str, Mapping[str, Mapping[str, Mapping[int, Baseline]]]] = field(default_factory=dict)
+    zone: str = "UTC"
+    zones: Mapping[str, str] = field(default_factory=dict)
+
+    def band(self, target: str, queue: str, figure: str, at: float) -> Band | None:
+        """The band at a moment (seconds since the epoch); ``None`` where too few such hours were watched.
+
+        Three standard deviations to both sides, as the MAD gives them; of few weeks the MAD may be nothing, so at
+        least a quarter of the median, and at least ten messages, one message per second, or five seconds.
+        """
+        then = datetime.fromtimestamp(at, ZoneInfo(self.zones.get(target, self.zone)))
+        hour = then.weekday() * 24 + then.hour
+        usual = self.hours.get(target, {}).get(queue, {}).get(figure, {}).get(hour)
+        if usual is None or usual.weeks < WEEKS:
+            return None
+        middle = usual.median
+        reach = max(_SIGMAS * _SIGMA_OF_MAD * usual.mad, _LEAST_SHARE * abs(middle), _LEAST.get(figure, 0.0))
+        words = f"{_DAYS[then.weekday()]} {then.hour:02d}:00"
+        return Band(max(0.0, middle - reach), middle + reach, middle, usual.weeks, words)
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """A figure that lies outside its band. ``value``: its mean over the last minutes; ``above``: else below."""
+
+    figure: str
+    value: float
+    band: Band
+
+    @property
+    def above(self) -> bool:
+        """Whether it is more than usual."""
+        return self.value > self.band.high
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times the usual; ``None`` where that says nothing: against next to nothing, or of nothing."""
+        times = self.value / self.band.median if self.band.median > 0 else None
+        return times if times is not None and 0.05 <= times < 1000 else None
+
+    @property
+    def words(self) -> str:
+        """``3.1× the usual Tue 14:00``, or where no ratio says it ``usual Tue 14:00: 0``."""
+        times, hour = self.ratio, self.band.hour
+        if times is None:
+            return f"usual {hour}: {_number(self.band.median)}"
+        return f"{_number(times)}× the usual {hour}"
+
+    @property
+    def brief(self) -> str:
+        """``3.1×``, or in words that it is more or less than usual."""
+        times = self.ratio
+        return f"{_number(times)}×" if times is not None else "unusually much" if self.above else "unusually little"
+
+
+OVER_S: Final = 300.0
+LEAST_S: Final = 60.0
+
+
+def recent(history: Sequence[Point], figure: str) -> float | None:
+    """The mean of a figure over the last five minutes of a history, weighted by time; ``None`` below one minute.
+
+    What is usual was made of hours: a single poll of a queue that works in bursts is compared with nothing.
+    """
+    total = seconds = 0.0
+    for place in range(len(history) - 1, 0, -1):
+        point, before = history[place], history[place - 1]
+        if history[-1].at - point.at >= OVER_S:
+            break
+        value: float | None = getattr(point, figure)
+        if value is not None:
+            total += value * (point.at - before.at)
+            seconds += point.at - before.at
+    return total / seconds if seconds >= LEAST_S else None
+
+
+def unusual(baselines: Baselines, target: str, queue: str, history: Sequence[Point]) -> tuple[Anomaly, ...]:
+    """The figures of a queue that are outside their band, now and over the last minutes; the farthest out first."""
+    if not history or queue not in baselines.hours.get(target, {}):
+        return ()
+    newest, found = history[-1], []
+    for figure in FIGURES:
+        band, now = baselines.band(target, queue, figure, newest.at), getattr(newest, figure)
+        if band is None or now is None or band.low <= now <= band.high:
+            continue
+        value = recent(history, figure)
+        if value is not None and (value > band.high) == (now > band.high) and not band.low <= value <= band.high:
+            found.append(Anomaly(figure, value, band))
+    return tuple(sorted(found, key=_distance, reverse=True))
+
+
+def _distance(each: Anomaly) -> float:
+    """How many times its reach a figure is away from its median."""
+    reach = each.band.high - each.band.median
+    return abs(each.value - each.band.median) / reach if reach > 0 else 0.0
+
+
+def _number(value: float) -> str:
+    """``0.3``, ``3.1``, ``31``, ``3,100``."""
+    return f"{value:.1f}" if 0 < abs(value) < 9.95 else f"{value:,.0f}"

@@ -1,0 +1,207 @@
+"""What watching may cost the server, and what is read less often to stay below that: decisions from measured costs.
+
+A probe is known by its queue and its name. The dearest is read less often first: every other time that it would be
+due, every fourth, and so on. Only where all of that is not enough does the whole poll come less often.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+Key = tuple[str, str]
+"""Queue (empty: the target as a whole) and probe."""
+
+SLOWEST_S: Final = 60.0
+"""Nothing is read less often than this because of what it costs."""
+FULL: Final = 0.95
+"""More of the budget than this, expected, and something is read less often."""
+EASY: Final = 0.75
+"""What is read less often comes back where less of the budget than this would be used then."""
+_BUDGET: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(%|ms/s|ms)")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What polling may cost the server: a ``share`` of one processor (0.01 is one per cent), or ``poll_ms``
+    milliseconds for each poll however often there is one."""
+
+    share: float = 0.01
+    poll_ms: float | None = None
+
+    def allowed_ms(self, interval_s: float) -> float:
+        """Milliseconds of server time for one poll, where there is one every ``interval_s`` seconds."""
+        return self.poll_ms if self.poll_ms is not None else self.share * interval_s * 1000.0
+
+    @property
+    def text(self) -> str:
+        """As it is written in the configuration: ``1%``, ``100ms``."""
+        return f"{self.poll_ms:g}ms" if self.poll_ms is not None else f"{self.share * 100:g}%"
+
+
+AT_ONCE: Final = Budget(share=1.0)
+"""For a look of a few polls, in which nothing is left out."""
+
+
+def budget_of(text: str) -> Budget | None:
+    """The budget written as ``1%`` (of one processor), ``10ms/s`` or ``100ms`` (each poll); ``None``: it is none."""
+    found = _BUDGET.fullmatch(text.strip())
+    if found is None:
+        return None
+    value = float(found[1])
+    budget = {"%": Budget(value / 100), "ms/s": Budget(value / 1000), "ms": Budget(poll_ms=value)}[found[2]]
+    usable = 0 < budget.share <= 1 if budget.poll_ms is None else 0 < budget.poll_ms <= 60_000
+    return budget if usable else None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbePace:
+    """How often things are read. ``every``: of these probes only each so manieth reading is done (2 or more).
+
+    ``interval_s``: seconds between polls, at least what was asked for.
+    """
+
+    interval_s: float
+    every: Mapping[Key, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Throttled:
+    """A probe that is read less often. ``every_s`` instead of ``instead_s`` seconds; ``ms``: what each costs."""
+
+    queue: str
+    probe: str
+    every_s: float
+    instead_s: float
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCost:
+    """What a probe costs each time that it is read, in milliseconds on the server, and how often that is a poll."""
+
+    queue: str
+    probe: str
+    ms: float
+    a_poll: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Observing:
+    """What watching costs in this poll. Milliseconds are of the server's time for one poll.
+
+    ``budget``: as configured; ``asked_s``: seconds between polls as asked for. ``shed``: what is read less often now,
+    the dearest first; ``dearest``: the dearest probes of all. ``commits``: transactions of our own since we connected
+    that the server has counted before this poll.
+    """
+
+    budget: str
+    allowed_ms: float
+    asked_s: float
+    expected_ms: float
+    shed: tuple[Throttled, ...] = ()
+    dearest: tuple[ProbeCost, ...] = ()
+    commits: int = 0
+
+    def of_queue(self, queue: str) -> tuple[Throttled, ...]:
+        """What is read less often of one queue."""
+        return tuple(each for each in self.shed if each.queue == queue)
+
+
+def load_ms(costs: Mapping[Key, float], every: Mapping[Key, int], overhead_ms: float) -> float:
+    """Milliseconds that a poll costs on average. ``costs``: of each probe in a poll in which nothing is left out."""
+    return overhead_ms + sum(cost / every.get(key, 1) for key, cost in costs.items())
+
+
+def pace(
+    costs: Mapping[Key, float],
+    overhead_ms: float,
+    budget: Budget,
+    asked_s: float,
+    before: ProbePace,
+    kept: Collection[str] = (),
+) -> ProbePace:
+    """How often to read what from now on.
+
+    Args:
+        costs: milliseconds of each probe, in a poll in which nothing is left out.
+        overhead_ms: what a poll costs besides.
+        budget: what is allowed.
+        asked_s: seconds between polls as asked for.
+        before: what has been decided last; small changes of the costs leave it as it is.
+        kept: names of probes that are read in every poll whatever they cost.
+    """
+    allowed = budget.allowed_ms(asked_s)
+    most = max(2, int(SLOWEST_S / asked_s))
+    every = {key: min(n, most) for key, n in before.every.items() if key in costs and key[1] not in kept and n > 1}
+    load = load_ms(costs, every, overhead_ms)
+    if load > FULL * allowed:
+        _tighten(costs, every, load - FULL * allowed, most, kept)
+    else:
+        _relax(costs, every, EASY * allowed - load)
+    return ProbePace(_interval(load_ms(costs, every, overhead_ms), allowed, budget, asked_s, before), every)
+
+
+def _tighten(
+    costs: Mapping[Key, float], every: dict[Key, int], too_much: float, most: int, kept: Collection[str]
+) -> None:
+    """Read the dearest less often, until ``too_much`` milliseconds are saved or nothing is left to save."""
+    while too_much > 0:
+        able = [key for key in costs if key[1] not in kept and every.get(key, 1) < most and costs[key] > 0]
+        if not able:
+            return
+        dearest = max(able, key=lambda key: (costs[key] / every.get(key, 1), key))
+        now = every.get(dearest, 1)
+        every[dearest] = min(2 * now, most)
+        too_much -= costs[dearest] / now - costs[dearest] / every[dearest]
+
+
+def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float) -> None:
+    """Read what is left out more often again, the cheapest first, as long as there is room for it."""
+    while every:
+        more = {key: costs[key] / max(1, n // 2) - costs[key] / n for key, n in every.items()}
+        cheapest = min(more, key=lambda key: (more[key], key))
+        if more[cheapest] > room:
+            return
+        room -= more[cheapest]
+        every[cheapest] //= 2
+        if every[cheapest] <= 1:
+            del every[cheapest]
+
+
+def _interval(load: float, allowed: float, budget: Budget, asked_s: float, before: ProbePace) -> float:
+    if budget.poll_ms is not None:
+        return asked_s
+    needed = asked_s * load / allowed
+    if needed <= asked_s * (EASY if before.interval_s > asked_s else 1.0):
+        return asked_s
+    return max(asked_s, min(SLOWEST_S, max(round(needed * 2 + 0.5) / 2, asked_s)))
+
+
+def chosen(
+    asked: Sequence[Key], now: ProbePace, waited: Mapping[Key, int], costs: Mapping[Key, float], room_ms: float
+) -> frozenset[Key]:
+    """Which of the probes that are due are read in this poll.
+
+    What is read less often takes turns, the longest overdue first, so that what is dear does not come all at once.
+
+    Args:
+        asked: the probes that would be read.
+        now: how often things are read.
+        waited: how often each has been left out since it was read.
+        costs: milliseconds of each.
+        room_ms: what the poll may cost besides its overhead; one that is due is read even where it costs more.
+    """
+    out = {key for key in asked if now.every.get(key, 1) <= 1}
+    room = room_ms - sum(costs.get(key, 0.0) for key in out)
+    due = [key for key in asked if key not in out and waited.get(key, 0) + 1 >= now.every[key]]
+    late = False
+    for key in sorted(due, key=lambda key: (-(waited.get(key, 0) + 1) / now.every[key], key)):
+        if late and costs.get(key, 0.0) > room:
+            continue
+        room -= costs.get(key, 0.0)
+        late = True
+        out.add(key)
+    return frozenset(out)

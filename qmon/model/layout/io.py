@@ -1,0 +1,283 @@
+"""Layouts as plain dictionaries, as the configuration writes them and JSON can carry them; every fault is named."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Final, Literal, cast
+
+from qmon.errors import BadInput
+from qmon.model.config_reader import Keys
+from qmon.model.duration import format_duration
+from qmon.model.layout.designs import TRAITS
+from qmon.model.layout.layout import (
+    DEFAULT_TIMEOUT_S,
+    Clients,
+    Layout,
+    LayoutSource,
+    OwnerColumn,
+    Ring,
+    StateColumn,
+    StateValue,
+    Switch,
+    TableName,
+)
+from qmon.model.layout.writes import max_attempts_from, order_from, order_to_list, writes_from, writes_to_dict
+from qmon.model.layout.zones import named_zone
+
+_COLUMNS: Final = (
+    "started_at",
+    "enqueued_at",
+    "due_at",
+    "attempts",
+    "priority",
+    "payload",
+    "data_id",
+)
+_STATES: Final = ("ready", "in_progress", "done", "dead")
+_OWNERS: Final = ("session", "lease", "heartbeat", "name")
+_ARTICLE_STATES: Final[Mapping[str, tuple[StateValue, StateValue | None, StateValue | None]]] = {
+    "status": (1, 2, None),
+    "flag": (0, None, 1),
+    "batch_single": (0, 1, None),
+    "batch_split": (0, 1, None),
+    "batch_fast": (0, 1, None),
+}
+"""Ready, in progress and done, as the articles write them (Buschmann; Rusanu; Al Zabir), where no others are given."""
+
+_NAME_PART: Final = re.compile(r'\s*(?:\[((?:[^\]]|\]\])+)\]|"((?:[^"]|"")+)"|([^."\[\]\s][^."\[\]]*?))\s*(\.|$)')
+
+
+def layout_to_dict(layout: Layout) -> dict[str, object]:
+    """What ``layout_from_dict`` reads back as the same layout, without what it lacks; ``source`` is not kept."""
+    out: dict[str, object] = {"name": layout.queue, "table": table_to_text(layout.table), "design": layout.design}
+    _put(out, "id", list(layout.key) or layout.id)
+    for name in _COLUMNS:
+        _put(out, name, getattr(layout, name))
+    if layout.state is not None:
+        state: dict[str, object] = {"column": layout.state.column}
+        for name in _STATES:
+            _put(state, name, getattr(layout.state, name))
+        out["state"] = state
+    if (owner := layout.owner) is not None:
+        out["owner"] = {"column": owner.column, "kind": owner.kind, "held_while_working": owner.held_while_working}
+    for name in ("sequence", "data_table"):
+        table: TableName | None = getattr(layout, name)
+        _put(out, name, None if table is None else table_to_text(table))
+    if layout.ring is not None:
+        out["ring"] = _ring_to_dict(layout.ring)
+    _put(out, "times", layout.times)
+    out["timeout"] = format_duration(layout.timeout_s)
+    _put(out, "max_attempts", layout.max_attempts)
+    _put(out, "order", order_to_list(layout.order) or None)
+    _put(out, "writes", writes_to_dict(layout.writes) or None)
+    _put(out, "pop", layout.pop)
+    for name in ("pushers", "poppers"):
+        clients: dict[str, object] = {}
+        for field in fields(Clients):
+            _put(clients, field.name, getattr(getattr(layout, name), field.name))
+        _put(out, name, clients or None)
+    if layout.routines:
+        out["routines"] = {verb: table_to_text(name) for verb, name in layout.routines}
+    if (switch := layout.switch) is not None:
+        out["switch"] = {"pushers": table_to_text(switch.pushers), "poppers": table_to_text(switch.poppers)}
+    return out
+
+
+def layout_from_dict(
+    raw: Mapping[str, object], *, where: str = "layout", source: LayoutSource = LayoutSource.CONFIGURATION
+) -> Layout:
+    """Read a layout as the configuration writes it.
+
+    ``name`` and ``table`` are needed, and ``id`` or ``design``; the states' values are those of the design's article
+    where only the column is given, and without a design one is chosen that fits what is given. Raises ``BadInput``
+    that begins with ``where`` and the path of the key: an unknown key (with the nearest right one), a wrong type, an
+    unknown design, a bad duration.
+    """
+    keys = Keys(raw, where)
+    design = keys.choice("design", tuple(TRAITS))
+    if design is None and not {"id", "ring"} & raw.keys():
+        raise BadInput(f"{where}: needs an id, the column that numbers the messages, or a design")
+    design = design or _fitting(raw)
+    ids = keys.names("id")
+    layout = Layout(
+        queue=keys.need_text("name"),
+        design=design,
+        table=_need_table(keys, "table"),
+        id=ids[-1] if ids else None,
+        key=ids if len(ids) > 1 else (),
+        **{name: keys.text(name) for name in _COLUMNS},  # type: ignore[arg-type]
+        state=_state(keys, design),
+        owner=_owner(keys),
+        sequence=_table(keys, "sequence"),
+        data_table=_table(keys, "data_table"),
+        ring=_ring(keys),
+        times=_times(keys),
+        timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
+        max_attempts=max_attempts_from(keys),
+        order=(order := order_from(keys)),
+        writes=writes_from(keys, order),
+        pop=cast(Literal["delete"] | None, keys.choice("pop", ("delete",))),
+        pushers=_clients(keys, "pushers"),
+        poppers=_clients(keys, "poppers"),
+        routines=_routines(keys),
+        switch=_switch(keys),
+        source=source,
+    )
+    keys.finish()
+    return layout
+
+
+def table_to_text(table: TableName) -> str:
+    """The table's name as ``table_from_text`` reads it: parts in brackets only where they need them."""
+    plain = re.compile(r'[^."\[\]\s]+')
+    return ".".join(p if plain.fullmatch(p) else "[" + p.replace("]", "]]") + "]" for p in table.parts)
+
+
+def table_from_text(text: str) -> TableName:
+    """``name``, ``schema.name``, either part in brackets or double quotes where it holds dots, spaces or the like.
+
+    Raises ``BadInput`` for anything else.
+    """
+    parts: list[str] = []
+    at, more = 0, True
+    while more and (found := _NAME_PART.match(text, at)):
+        bracketed, quoted, bare = found.group(1, 2, 3)
+        parts.append(bracketed.replace("]]", "]") if bracketed else quoted.replace('""', '"') if quoted else bare)
+        at, more = found.end(), found[4] == "."
+    if more or at < len(text) or not 1 <= len(parts) <= 2:
+        raise BadInput(f'{text!r} is not a table: write table, schema.table, or [odd.schema].[odd "table"]')
+    return TableName(parts[0] if len(parts) == 2 else "", parts[-1])
+
+
+def _put(out: dict[str, object], name: str, value: object) -> None:
+    if value is not None:
+        out[name] = value
+
+
+def _fitting(raw: Mapping[str, object]) -> str:
+    """A design for a table whose owner named none."""
+    if "ring" in raw:
+        return "ring"
+    if "data_table" in raw:
+        return "batch_fast"
+    if "state" in raw:
+        state = raw["state"]
+        taken = {"in_progress"} & state.keys() if isinstance(state, Mapping) else True
+        return "status" if taken else "flag"
+    return "pending" if "due_at" in raw else "fifo"
+
+
+def _times(keys: Keys) -> str | None:
+    times = keys.text("times")
+    if times is not None and times not in ("utc", "local") and named_zone(times, time.time()) is None:
+        wanted = 'neither "utc" nor "local" nor a time zone such as "Europe/Berlin"'
+        raise BadInput(f"{keys.path('times')}: {times!r} is {wanted}")
+    return times
+
+
+def _ring_to_dict(ring: Ring) -> dict[str, object]:
+    out: dict[str, object] = {
+        "size": ring.size,
+        "push_sequence": table_to_text(ring.push_sequence),
+        "pop_sequence": table_to_text(ring.pop_sequence),
+        "slot": ring.slot,
+        "turn": False if ring.turn is None else ring.turn,
+        "message_id": ring.message_id,
+        "reference_count": ring.reference_count,
+    }
+    _put(out, "subscribers", [table_to_text(each) for each in ring.subscribers] or None)
+    _put(out, "unread", ring.unread)
+    return out
+
+
+def _state(keys: Keys, design: str) -> StateColumn | None:
+    inner = keys.inner("state", alone="column")
+    if inner is None:
+        return None
+    ready, in_progress, done = _ARTICLE_STATES.get(design, (None, None, None))
+    given = {name: inner.scalar(name) for name in _STATES}
+    if all(value is None for value in given.values()):
+        given |= {"ready": ready, "in_progress": in_progress, "done": done}
+    if given["ready"] is None:
+        raise BadInput(f"{inner.where}: needs ready, the value of a message that waits")
+    state = StateColumn(inner.need_text("column"), given["ready"], given["in_progress"], given["done"], given["dead"])
+    inner.finish()
+    return state
+
+
+def _owner(keys: Keys) -> OwnerColumn | None:
+    inner = keys.inner("owner", alone="column")
+    if inner is None:
+        return None
+    kind = cast(Literal["session", "lease", "heartbeat", "name"], inner.choice("kind", _OWNERS) or "name")
+    owner = OwnerColumn(inner.need_text("column"), kind, inner.flag("held_while_working"))
+    inner.finish()
+    return owner
+
+
+def _ring(keys: Keys) -> Ring | None:
+    inner = keys.inner("ring")
+    if inner is None:
+        return None
+    size = inner.whole("size")
+    if size is None or size < 1:
+        raise BadInput(f"{inner.where}.size: a ring needs its number of slots, 1 or more")
+    no_turn = inner.raw.get("turn") is False
+    ring = Ring(
+        size,
+        _need_table(inner, "push_sequence"),
+        _need_table(inner, "pop_sequence"),
+        slot=inner.text("slot") or "slot",
+        turn=None if no_turn else inner.text("turn") or "turn",
+        message_id=inner.text("message_id") or "message_id",
+        reference_count=inner.text("reference_count") or "reference_count",
+        subscribers=tuple(_named(each, inner, "subscribers") for each in inner.texts("subscribers")),
+        unread=inner.text("unread"),
+    )
+    inner.finish(also=("turn",))
+    return ring
+
+
+def _clients(keys: Keys, name: str) -> Clients:
+    inner = keys.inner(name)
+    if inner is None:
+        return Clients()
+    clients = Clients(**{field.name: inner.text(field.name) for field in fields(Clients)})
+    inner.finish()
+    return clients
+
+
+def _routines(keys: Keys) -> tuple[tuple[str, TableName], ...]:
+    inner = keys.inner("routines")
+    return () if inner is None else tuple((verb, _need_table(inner, verb)) for verb in inner.raw)
+
+
+def _switch(keys: Keys) -> Switch | None:
+    inner = keys.inner("switch")
+    if inner is None:
+        return None
+    switch = Switch(_need_table(inner, "pushers"), _need_table(inner, "poppers"))
+    inner.finish()
+    return switch
+
+
+def _table(keys: Keys, name: str) -> TableName | None:
+    value = keys.text(name)
+    return None if value is None else _named(value, keys, name)
+
+
+def _named(value: str, keys: Keys, name: str) -> TableName:
+    try:
+        return table_from_text(value)
+    except BadInput as problem:
+        raise BadInput(f"{keys.where}.{name}: {problem}") from None
+
+
+def _need_table(keys: Keys, name: str) -> TableName:
+    table = _table(keys, name)
+    if table is None:
+        raise BadInput(f"{keys.where}: needs {name}")
+    return table

@@ -1,0 +1,117 @@
+"""Facts about a queue's tables, read from the catalogue once at connect: what the probes may ask without a scan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from qmon.model.layout.layout import TableName
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as the catalogue has it. ``type`` is the base type's name in lower case (``bigint``, ``nvarchar``)."""
+
+    name: str
+    type: str
+    not_null: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IndexName:
+    """An index by its name. ``filtered``: it holds only some of the rows."""
+
+    name: str
+    filtered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """What the catalogue says about the tables of one layout.
+
+    Identifiers are the server's: oids on PostgreSQL, object ids on SQL Server; ``None`` where the layout has no such
+    thing, or it is not there. ``…_seek`` is true where an index leads a statement straight to its rows, so it costs
+    no more on a deep queue; where it is false the tick must not ask, and ``slow`` says why.
+
+    Attributes:
+        table_id: the table that holds the messages (of split tables the one with the state).
+        data_table_id: the second half of split tables.
+        sequence_id: the sequence that issues ids.
+        push_sequence_id: a ring's push position.
+        pop_sequence_id: a ring's pop position.
+        subscriber_sequence_ids: the pop positions of a ring's subscribers where it has several, in their order.
+        spare_id: the table of a ring's spare numbers (SQL Server): drawn, and waiting for whoever comes next.
+        spare: the name of that table.
+        estimated_rows: rows of the table as the catalogue last counted them; ``None`` where it never did.
+        order_by: the column that the head is sought along where the layout has no due time: the id, or a time where
+            there is no id (or only a random one, such as a uuid, and an index on the time).
+        order_by_number: ``order_by`` is a whole number, so that differences of it mean something.
+        head_seek: an index gives the ready rows in the order of ``order_by`` without a walk over finished ones.
+        ready_seek: that index holds the ready rows apart (partial, or led by the state), or every row is ready; where
+            it does not, rows in progress and dead ones that lie before the head are walked over.
+        progress_seek: an index leads to the rows in progress.
+        stuck_seek: an index leads to the rows in progress in the order of their start time.
+        dead_seek: an index leads to the dead rows.
+        due_seek: an index leads to the rows that are not due yet.
+        walk_seek: an index gives the rows in the order of ``order_by``, but those of every state: a walk along it
+            from a known place finds the ready ones, and must be bounded.
+        newest_seek: an index leads to the greatest id, which is a whole number.
+        columns: the columns of ``table_id``, in order.
+        unknown: figure → why this layout cannot have it at all, one line.
+        slow: figure → why no probe of the tick may ask for it, one line; scans of the table still count it.
+        indexes: seek (``head``, ``ready``, ``walk``, ``progress``, ``stuck``, ``dead``, ``due``) → the index that
+            serves it.
+        filtered: those of these indexes that hold only some of the rows.
+    """
+
+    table_id: int
+    data_table_id: int | None = None
+    sequence_id: int | None = None
+    push_sequence_id: int | None = None
+    pop_sequence_id: int | None = None
+    subscriber_sequence_ids: tuple[int, ...] = ()
+    spare_id: int | None = None
+    spare: TableName | None = None
+    estimated_rows: int | None = None
+    order_by: str | None = None
+    order_by_number: bool = False
+    head_seek: bool = False
+    ready_seek: bool = False
+    progress_seek: bool = False
+    stuck_seek: bool = False
+    dead_seek: bool = False
+    due_seek: bool = False
+    walk_seek: bool = False
+    newest_seek: bool = False
+    columns: tuple[Column, ...] = ()
+    unknown: Mapping[str, str] = field(default_factory=dict)
+    slow: Mapping[str, str] = field(default_factory=dict)
+    indexes: Mapping[str, str] = field(default_factory=dict)
+    filtered: frozenset[str] = frozenset()
+
+    @property
+    def scanned(self) -> bool:
+        """Whether figures come from scans of the table, since no index leads to them."""
+        return bool(self.slow) and self.push_sequence_id is None
+
+    @property
+    def object_ids(self) -> tuple[int, ...]:
+        """The tables and sequences of the queue, for granting rights on them."""
+        ids = (
+            self.table_id, self.data_table_id, self.sequence_id, self.push_sequence_id, self.pop_sequence_id,
+            *self.subscriber_sequence_ids, self.spare_id,
+        )  # fmt: skip
+        return tuple(dict.fromkeys(each for each in ids if each is not None))
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name, if the table has it."""
+        return next((column for column in self.columns if column.name == name), None)
+
+    def typed(self, name: str | None) -> Column | None:
+        """The same, of unknown type where the table is not known to have it."""
+        return None if name is None else self.column(name) or Column(name, "")
+
+    def index(self, seek: str) -> IndexName | None:
+        """The index that serves this seek, if there is one."""
+        name = self.indexes.get(seek)
+        return None if name is None else IndexName(name, name in self.filtered)

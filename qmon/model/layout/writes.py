@@ -1,0 +1,100 @@
+"""What a layout says of requeues, as the configuration writes it: the order of pops, what is written, and the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, cast
+
+from qmon.errors import BadInput
+from qmon.model.config_reader import Keys
+from qmon.model.layout.layout import MAX_MAX_ATTEMPTS, Order, Write
+
+_WORDS: Final = ("null", "now", "front", "keep")
+_STATES: Final[tuple[Literal["ready", "dead"], ...]] = ("ready", "dead")
+
+
+def max_attempts_from(keys: Keys) -> int | str | None:
+    """A number of pops, or the column that says so of each message. Raises ``BadInput``."""
+    if isinstance(keys.raw.get("max_attempts"), str):
+        return keys.text("max_attempts")
+    most = keys.whole("max_attempts")
+    if most is not None and not 1 <= most <= MAX_MAX_ATTEMPTS:
+        raise BadInput(f"{keys.path('max_attempts')}: must be from 1 to {MAX_MAX_ATTEMPTS:,}, not {most:,}")
+    return most
+
+
+def order_from(keys: Keys) -> tuple[Order, ...]:
+    """``order``: a list of columns, each a text or ``{ column = …, descending = true }``. Raises ``BadInput``."""
+    raw = keys.entries("order")
+    out: dict[str, Order] = {}
+    for number, one in enumerate(raw, 1):
+        where = f"{keys.path('order')}[{number}]"
+        inner = Keys({"column": one} if isinstance(one, str) else cast("Mapping[str, object]", one), where)
+        order = Order(inner.need_text("column"), inner.flag("descending"))
+        inner.finish()
+        if order.column in out:
+            raise BadInput(f"{where}: {order.column} is there twice")
+        out[order.column] = order
+    return tuple(out.values())
+
+
+def order_to_list(order: Sequence[Order]) -> list[object]:
+    """What ``order_from`` reads back."""
+    return [{"column": each.column, "descending": True} if each.descending else each.column for each in order]
+
+
+def writes_from(keys: Keys, order: Sequence[Order]) -> tuple[Write, ...]:
+    """``writes``: for ``ready`` and ``dead`` a table of columns, each with what it gets. Raises ``BadInput``."""
+    states = keys.inner("writes")
+    if states is None:
+        return ()
+    out: list[Write] = []
+    for state in _STATES:
+        inner = states.inner(state)
+        if inner is not None:
+            out += [_write(state, inner, column, order) for column in inner.raw]
+    states.finish()
+    fronts = [each.column for each in out if each.what == "front"]
+    if len(fronts) > 1:
+        raise BadInput(f"{states.where}: the front is one column's: {' or '.join(fronts)}")
+    return tuple(sorted(out, key=lambda each: (each.state != "ready", each.column)))
+
+
+def writes_to_dict(writes: Sequence[Write]) -> dict[str, object]:
+    """What ``writes_from`` reads back."""
+    out: dict[str, dict[str, object]] = {}
+    for each in writes:
+        said = each.value if isinstance(each.value, int) else {"value": each.value}
+        out.setdefault(each.state, {})[each.column] = said if each.what == "value" else each.what
+    return dict(out)
+
+
+def _write(state: Literal["ready", "dead"], keys: Keys, column: str, order: Sequence[Order]) -> Write:
+    path = keys.path(column)
+    if not column:
+        raise BadInput(f"{keys.where}: a column needs a name")
+    raw = keys.raw[column]
+    if isinstance(raw, Mapping):
+        inner = Keys(raw, path)
+        value = inner.scalar("value")
+        inner.finish()
+        if value is None:
+            raise BadInput(f"{path}: needs value")
+        return Write(state, column, "value", value)
+    if isinstance(raw, str):
+        if raw not in _WORDS:
+            raise BadInput(f'{path}: is {", ".join(_WORDS)}, a whole number, or {{ value = "…" }}, not {raw!r}')
+        if raw == "front":
+            _check_front(state, column, order, path)
+        return Write(state, column, cast("Literal['null', 'now', 'front', 'keep']", raw))
+    value = keys.scalar(column)
+    if value is None:
+        raise BadInput(f"{path}: needs a value")
+    return Write(state, column, "value", value)
+
+
+def _check_front(state: str, column: str, order: Sequence[Order], path: str) -> None:
+    if state != "ready":
+        raise BadInput(f"{path}: only what is ready has a place in the queue")
+    if not any(each.column == column and not each.descending for each in order):
+        raise BadInput(f"{path}: front is for a column that pops go by, smallest first: name it in order")

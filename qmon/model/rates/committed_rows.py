@@ -1,0 +1,131 @@
+"""Committed work on one table between two polls, from the server's counters, without reading the table.
+
+PostgreSQL counts rows inserted, updated and deleted whether or not the transaction commits, but keeps two counters
+that only a commit moves: live rows (inserts less deletes) and rows modified since the last analyze (inserts, updates
+and deletes). From these the committed work follows:
+
+    a queue that deletes on pop:   I - D = live          I + U + D = modified
+    a queue with a state column:   D = deleted (by complete or by the archiver), I = live + D, U = modified - I - D
+
+``modified`` can be trusted between two analyzes. ``live`` less so. Vacuum and analyze set it anew; and it never falls
+below 0: each session hands in its own counts about once a second, and where those that delete come before those that
+insert, what would be below 0 is lost, and ``live`` is too high from then on. In a queue that is nearly empty that
+happens after each vacuum. So how ``modified`` is parted into inserts and deletes is taken from ``live`` only where it
+can be right; otherwise from the attempts, less the share of them that was rolled back lately.
+
+SQL Server has only the attempts, and the rows that there are, which a rollback takes back: inserts and deletes are as
+many of the attempts as agree with the change of the rows.
+
+Source: ``AtEOXact_PgStat_Relations`` and ``pgstat_relation_flush_cb`` in PostgreSQL's ``pgstat_relation.c``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from qmon.model.layout.layout import Layout
+from qmon.model.samples.polled import CounterSample
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedWork:
+    """Rows that commits inserted, updated and deleted. ``exact`` is false where rollbacks were guessed."""
+
+    inserted: float
+    updated: float
+    deleted: float
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Which share of the attempts committed lately, 0 to 1."""
+
+    inserted: float = 1.0
+    updated: float = 1.0
+    deleted: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What was tried of one kind (rows), and which share of it committed lately."""
+
+    tried: float
+    share: float
+
+
+def committed(prev: CounterSample, now: CounterSample, layout: Layout, shares: Shares) -> CommittedWork | None:
+    """The committed work between two samples of one table's counters; ``None`` where the counters were reset."""
+    inserted = now.inserted - prev.inserted
+    updated = now.updated - prev.updated
+    deleted = now.deleted - prev.deleted
+    if min(inserted, updated, deleted) < 0 or now.vacuums < prev.vacuums or now.analyzes < prev.analyzes:
+        return None
+    if now.modified_since_analyze is None or prev.modified_since_analyze is None:
+        return _by_rows(inserted, updated, deleted, now.live - prev.live)
+    if now.analyzes != prev.analyzes:
+        return CommittedWork(
+            inserted * shares.inserted, updated * shares.updated, deleted * shares.deleted, exact=min_share(shares) == 1
+        )
+    modified = now.modified_since_analyze - prev.modified_since_analyze
+    rise = now.live - prev.live if now.vacuums == prev.vacuums else None
+    may_be_cut = prev.live < deleted
+    came = _Side(inserted, shares.inserted)
+    if layout.deletes_on_pop:
+        moved = max(0.0, float(modified - updated))
+        first = None if rise is None else (moved + rise) / 2
+        inserts, exact = _part(moved, came, _Side(deleted, shares.deleted), first, may_be_cut=may_be_cut)
+        return CommittedWork(inserts, float(updated), min(moved - inserts, deleted), exact)
+    moved = max(0.0, float(modified - deleted))
+    first = None if rise is None else float(rise + deleted)
+    inserts, exact = _part(moved, came, _Side(updated, shares.updated), first, may_be_cut=may_be_cut)
+    return CommittedWork(inserts, min(moved - inserts, updated), float(deleted), exact)
+
+
+def min_share(shares: Shares) -> float:
+    """The smallest of the shares."""
+    return min(shares.inserted, shares.updated, shares.deleted)
+
+
+def shares_of(prev: CounterSample, now: CounterSample, work: CommittedWork, before: Shares) -> Shares:
+    """The shares after an exact interval; where nothing was attempted, or the interval was not exact, as before."""
+    if not work.exact:
+        return before
+
+    def share(done: float, tried: int, old: float) -> float:
+        return 0.5 * old + 0.5 * done / tried if tried > 0 else old
+
+    return Shares(
+        share(work.inserted, now.inserted - prev.inserted, before.inserted),
+        share(work.updated, now.updated - prev.updated, before.updated),
+        share(work.deleted, now.deleted - prev.deleted, before.deleted),
+    )
+
+
+def _part(moved: float, came: _Side, other: _Side, by_live: float | None, *, may_be_cut: bool) -> tuple[float, bool]:
+    """How many of the committed rows were inserts, and whether that is known and not guessed.
+
+    Args:
+        moved: rows that were inserted or did the other thing, all committed.
+        came: the inserts that were tried.
+        other: what was tried of the other thing.
+        by_live: the inserts by the change of live rows; ``None`` where that was set anew.
+        may_be_cut: whether live rows may have been kept from falling below 0, so that ``by_live`` is too high.
+    """
+    low, high = max(0.0, moved - other.tried), min(came.tried, moved)
+    weights = came.tried * came.share, other.tried * other.share
+    guess = min(max(moved * weights[0] / sum(weights), low), high) if sum(weights) > 0 else high
+    if by_live is None:
+        return guess, low >= high
+    if may_be_cut and by_live - guess > math.sqrt(moved):
+        return guess, False
+    return min(max(by_live, low), high), True
+
+
+def _by_rows(inserted: int, updated: int, deleted: int, rise: int) -> CommittedWork:
+    """As many of the attempts as agree with how many more rows there are; all of them where none do."""
+    if not -deleted <= rise <= inserted:
+        return CommittedWork(float(inserted), float(updated), float(deleted), exact=False)
+    inserts = min(inserted, deleted + rise)
+    return CommittedWork(float(inserts), float(updated), float(inserts - rise), exact=True)

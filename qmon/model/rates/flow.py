@@ -1,0 +1,87 @@
+"""Flow: how many messages were pushed, popped and completed between two polls, by committed work or ring positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.model.layout.layout import Layout
+from qmon.model.rates.committed_rows import CommittedWork
+from qmon.model.samples.polled import RingSample
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Messages moved between two polls. ``None``: this design has no such step, or its parts cannot be told apart.
+
+    ``net``: change of the number of ready messages.
+    """
+
+    pushed: float
+    popped: float
+    completed: float | None
+    net: float
+
+
+def pops_in_transaction(layout: Layout) -> bool:
+    """Whether a message is in progress only while its popper's transaction is open: no row says that it is."""
+    if layout.pop == "delete":
+        return True
+    if layout.ring is not None or layout.traits.completes:
+        return False
+    return layout.state is None or layout.state.in_progress is None
+
+
+def table_flow(
+    work: CommittedWork, layout: Layout, in_progress_change: int | None, in_table_change: int | None
+) -> Flow:
+    """Messages moved, from the committed work on the queue's table.
+
+    Args:
+        work: rows inserted, updated and deleted by committed transactions.
+        layout: the queue's layout.
+        in_progress_change: how many more messages are in progress than before, ``None`` where that is not known.
+        in_table_change: how many more live rows the table has, ``None`` where vacuum or analyze came between.
+    """
+    if layout.deletes_on_pop or layout.state is None:
+        return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
+    if layout.state.in_progress is None:
+        return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
+    if layout.state.done is not None:
+        # Pop and complete are updates, and so is every way out of "in progress": U = pops + outs, change = pops - outs.
+        popped = work.updated / 2 if in_progress_change is None else (work.updated + in_progress_change) / 2
+        popped = _within(popped, work.updated)
+        return Flow(work.inserted, popped, work.updated - popped, work.inserted - popped)
+    # Completing deletes: U = pops + failures, change = pops - completes - failures.
+    if in_progress_change is None:
+        return Flow(work.inserted, work.updated, work.deleted, work.inserted - work.updated)
+    popped = _within((work.updated + work.deleted + in_progress_change) / 2, work.updated)
+    net = work.inserted - popped if in_table_change is None else float(in_table_change - in_progress_change)
+    return Flow(work.inserted, popped, work.deleted, net)
+
+
+def pushed_up_to(ring: RingSample) -> int:
+    """The number of messages ever pushed into a ring and committed, but for holes."""
+    return ring.push_last - ring.push_open
+
+
+def popped_up_to(ring: RingSample) -> int:
+    """The number of messages ever popped from a ring and committed, but for orphans."""
+    return ring.pop_last - ring.pop_waiting - ring.pop_held
+
+
+def ring_ready(ring: RingSample) -> int:
+    """Messages in a ring that no popper has drawn a number for."""
+    return max(0, ring.span - ring.push_open_ahead)
+
+
+def ring_flow(prev: RingSample, now: RingSample) -> Flow | None:
+    """Messages moved through a ring, from its positions; ``None`` where a sequence was set back."""
+    if now.push_last < prev.push_last or now.pop_last < prev.pop_last:
+        return None
+    pushed = max(0, pushed_up_to(now) - pushed_up_to(prev))
+    popped = max(0, popped_up_to(now) - popped_up_to(prev))
+    return Flow(float(pushed), float(popped), None, float(ring_ready(now) - ring_ready(prev)))
+
+
+def _within(value: float, limit: int | float) -> float:
+    return min(max(value, 0.0), float(limit))

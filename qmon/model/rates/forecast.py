@@ -1,0 +1,96 @@
+"""Forecast: when a queue drains, or that it never will, from the net rate with a band.
+
+The depth is taken as a walk with a drift: the net rate, and around it a noise whose variance grows with time. Where
+messages come in bursts or are popped in batches, what comes in one second is no guide to the next, so that variance is
+one over the long run, see ``qmon.model.rates.net_rate``. Two things make a time uncertain: the drift is known from a
+window,
+and the walk goes on as it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Final
+
+from qmon.model.rates.flow import Flow
+from qmon.model.rates.net_rate import NetRate, drift_of
+from qmon.model.view import Forecast, Trend
+
+AHEAD_S: Final = 60.0
+"""The band of a growing queue is that of its mean net rate over so many seconds to come."""
+SIGMAS: Final = 2.0
+"""The band, in standard errors to either side."""
+LAG_S: Final = 2.0
+"""A time is never surer than this: the servers' counters come up to a second late."""
+_STEADY_SHARE: Final = 0.02
+_UNCLEAR_SHARE: Final = 0.2
+"""Where the net rate is known no better than to this share of pushes or pops, nothing is said to be steady."""
+_FOREVER_S: Final = 30 * 86400.0
+_MINUTE: Final = 60.0
+
+
+def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: int | None = None) -> Forecast:
+    """The forecast for one queue.
+
+    Args:
+        ready: messages ready now, ``None`` where that is not known.
+        ticks: for each interval between two polls its length in seconds and what moved in it, oldest first.
+        poppers: how many are connected, where that is known.
+
+    Of these only the newest are used since when the net rate has not changed. A growing queue whose poppers have always
+    found a message needs as many more of their kind as its net rate is theirs.
+    """
+    ticks = [tick for tick in ticks if tick[0] > 0]
+    if ready is None or len(ticks) < 2:
+        return Forecast(Trend.UNKNOWN)
+    drift = drift_of([(seconds, flow.net) for seconds, flow in ticks])
+    pushed, popped = _rates(ticks, drift.seconds)
+    net = drift.net
+    if ready == 0 and abs(net) <= max(0.5, _STEADY_SHARE * pushed):
+        return Forecast(Trend.STEADY, text="empty")
+    if popped == 0 and pushed == 0 and ready > 0:
+        return Forecast(Trend.STEADY, growth=0.0, text="not moving")
+    unsure = SIGMAS * drift.error
+    if abs(net) <= max(unsure, _STEADY_SHARE * max(pushed, popped), 0.05):
+        steady = unsure <= _UNCLEAR_SHARE * max(pushed, popped)
+        return Forecast(Trend.STEADY, growth=net, text="holds steady" if steady else "no clear trend")
+    if net > 0:
+        return _growing(ready, drift, popped, poppers)
+    left = ready / -net
+    if left > _FOREVER_S:
+        return Forecast(Trend.STEADY, growth=net, text="holds steady")
+    band = max(LAG_S, left * min(1.0, SIGMAS * drift.ahead(max(left, 1.0)) / -net))
+    return Forecast(Trend.DRAINING, left, band, net, f"drains in {_span(left, band)}")
+
+
+def _growing(ready: float, drift: NetRate, popped: float, poppers: int | None) -> Forecast:
+    text = f"growing {_rate(drift.net)}/s"
+    if poppers and popped > 0 and ready > popped:
+        more = ceil(drift.net / (popped / poppers))
+        text += f": needs ≥ {more} more popper{'' if more == 1 else 's'}"
+    return Forecast(Trend.GROWING, growth=drift.net, text=text, growth_band=SIGMAS * drift.ahead(AHEAD_S))
+
+
+def _rates(ticks: Sequence[tuple[float, Flow]], seconds: float) -> tuple[float, float]:
+    """Pushes and pops per second over the last so many seconds."""
+    span = pushed = popped = 0.0
+    for length, flow in reversed(ticks):
+        if span >= seconds - 0.001:
+            break
+        span += length
+        pushed += flow.pushed
+        popped += flow.popped
+    return pushed / span, popped / span
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def _span(seconds: float, band: float) -> str:
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("m", _MINUTE)):
+        if seconds >= 2 * size:
+            wide = f" ± {band / size:.0f}" if band >= 0.5 * size else ""
+            return f"{seconds / size:.0f} {unit}{wide}"
+    return f"{seconds:.0f} s ± {band:.0f}"

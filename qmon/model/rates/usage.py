@@ -1,0 +1,147 @@
+"""Use: what a pop costs a queue's tables and indexes, from two polls' totals. Pure functions and their records.
+
+Under a pinned horizon dead rows stay in the table and in its indexes, and every scan that looks for the head passes
+them again: rows touched per pop grow with each message popped, until whoever holds the horizon lets go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from qmon.model.samples.usage import UseSample
+from qmon.model.view import Figure
+
+Key = tuple[int, int]
+"""A table's id, and an index's, 0 for the table itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class PopWork:
+    """What was done to one table or index in some time. ``None``: not known. Times in seconds, the rest counts."""
+
+    scans: int | None = None
+    rows: int | None = None
+    pages: int | None = None
+    latch_waits: int | None = None
+    latch_wait_s: float | None = None
+    lock_waits: int | None = None
+    lock_wait_s: float | None = None
+    splits: int | None = None
+    ours: bool = True
+    """What qmon itself read could be told apart, and is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexUse:
+    """One table or index now. ``role``: ``table``, ``primary``, ``unique`` or ``index``; rates are per second.
+
+    ``growth``: bytes per second over the last minutes; ``latch_wait`` and ``lock_wait``: seconds waited per second;
+    ``id``: the index as the server knows it, 0 the table. ``fragmented``: share of its pages that are out of order, 0
+    to 1, ``fragmented_s``: seconds since that was read, ``unread``: why it is not (SQL Server).
+    """
+
+    name: str
+    role: str
+    bytes: int | None
+    growth: float | None
+    ghosts: int | None
+    scans: float | None
+    rows: float | None
+    pages: float | None
+    latch_waits: float | None
+    latch_wait: float | None
+    lock_waits: float | None
+    lock_wait: float | None
+    splits: float | None
+    id: int = 0
+    fragmented: float | None = None
+    fragmented_s: float | None = None
+    unread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueUse:
+    """The tables and indexes of one queue now.
+
+    Attributes:
+        rows_per_pop: rows and index entries that scans returned, for each message popped.
+        pages_per_pop: pages touched, for each message popped.
+        before: rows per pop at the median of the ten minutes before the horizon's oldest holder began; ``None``:
+            nobody watched then.
+        hot_share: share of the updates that stayed on their page and touched no index, 0 to 1 (PostgreSQL).
+        dead: dead rows that still lie in the tables.
+        trend: rows per pop so far, the oldest first, a value every few seconds; ``None`` where nothing was popped.
+        parts: the tables and their indexes.
+        analyzed: how often the table's statistics were updated in the last 20 seconds.
+        reads_per_pop: pages touched by each call of a procedure that pops (SQL Server); ``None``: not this server.
+    """
+
+    rows_per_pop: Figure
+    pages_per_pop: Figure
+    before: float | None
+    hot_share: Figure
+    dead: int | None
+    trend: Sequence[float | None]
+    parts: tuple[IndexUse, ...]
+    analyzed: int = 0
+    reads_per_pop: Figure | None = None
+
+    @property
+    def touched(self) -> Figure:
+        """What a pop touches: rows, or where the server counts none, pages read by the procedure that pops."""
+        return self.rows_per_pop if self.reads_per_pop is None else self.reads_per_pop
+
+    @property
+    def touches(self) -> str:
+        """What ``touched`` counts."""
+        return "rows touched" if self.reads_per_pop is None else "logical reads"
+
+
+def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork | None:
+    """What was done between two samples of one table or index by others than us; ``None`` after a reset.
+
+    ``polls``: how many polls the two are apart. Where there are some between, each is taken to have read as much as the
+    first.
+    """
+    done = PopWork(
+        _less(now.scans, before.scans),
+        _less(now.rows_read, before.rows_read),
+        _less(now.pages, before.pages),
+        _less(now.latch_waits, before.latch_waits),
+        _less_s(now.latch_wait_s, before.latch_wait_s),
+        _less(now.lock_waits, before.lock_waits),
+        _less_s(now.lock_wait_s, before.lock_wait_s),
+        _less(now.splits, before.splits),
+    )
+    counts = (done.scans, done.rows, done.pages, done.latch_waits, done.lock_waits, done.splits)
+    if any(count is not None and count < 0 for count in counts):
+        return None
+    known = before.own_rows is not None and before.own_pages is not None and polls == 1
+    rows = None if done.rows is None else max(0, done.rows - polls * (before.own_rows or 0))
+    pages = None if done.pages is None else max(0, done.pages - polls * (before.own_pages or 0))
+    return PopWork(
+        done.scans, rows, pages, done.latch_waits, done.latch_wait_s, done.lock_waits, done.lock_wait_s, done.splits,
+        known,
+    )  # fmt: skip
+
+
+def works_between(
+    before: Mapping[Key, UseSample], now: Mapping[Key, UseSample], polls: int = 1
+) -> dict[Key, PopWork] | None:
+    """The same of all tables and indexes of a queue that both polls have; ``None`` after a reset of any of them."""
+    found: dict[Key, PopWork] = {}
+    for key in before.keys() & now.keys():
+        work = work_between(before[key], now[key], polls)
+        if work is None:
+            return None
+        found[key] = work
+    return found
+
+
+def _less(now: int | None, before: int | None) -> int | None:
+    return None if now is None or before is None else now - before
+
+
+def _less_s(now: float | None, before: float | None) -> float | None:
+    return None if now is None or before is None else max(0.0, now - before)

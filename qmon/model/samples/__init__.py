@@ -1,0 +1,1 @@
+"""Samples: the typed rows of each probe. Field names are the column names of the SQL."""

@@ -1,0 +1,31 @@
+"""The server's own counters, where it has them apart from its clock (SQL Server): totals, never rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from qmon.model.samples.polled import ServerSample
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCounters:
+    """One row; totals since the server started. ``None``: this server has no such counter.
+
+    ``commits`` are transactions of this database that wrote, ``transactions`` all of its that began,
+    ``log_flush_waits`` its commits that waited for the log; the others are the whole server's.
+    """
+
+    commits: int | None
+    transactions: int | None
+    deadlocks: int | None
+    lock_timeouts: int | None
+    page_splits: int | None
+    batches: int | None
+    log_flush_waits: int | None
+
+
+def with_counters(server: ServerSample, counters: ServerCounters | None) -> ServerSample:
+    """The server's sample with what its counters add."""
+    if counters is None:
+        return server
+    return replace(server, commits=counters.commits, deadlocks=counters.deadlocks)

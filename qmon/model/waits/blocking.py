@@ -1,0 +1,181 @@
+"""Blocking: who waits for whom, as a forest with the head blockers on top. Pure functions.
+
+A session that waits for several others stands under one of them in full and under each of the others as a repetition.
+Sessions that wait for each other in a circle have no head; of such a cycle the one that holds up most stands on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from qmon.model.samples.polled import BlockedSample, BlockingSample
+from qmon.model.waits.graph import bits, cycles, reached
+
+Key = tuple[int, str]
+"""A session's number, and the name of a prepared transaction (whose number is 0)."""
+
+
+class Role(StrEnum):
+    """What a session is in the forest."""
+
+    SLEEPING = "sleeping"
+    """A head blocker without a statement under way, in an open transaction."""
+    PREPARED = "prepared"
+    RUNNING = "running"
+    WAITING = "waiting"
+    CYCLE = "cycle"
+    """It waits, directly or not, for itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Rows near the head of a queue that a session has locked or taken. ``at_least``: no more were looked at."""
+
+    queue: str
+    rows: int
+    at_least: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One line of the forest.
+
+    ``rails``: for each level above, whether more follows there; the last is about the line itself. ``blockers``: all
+    that it waits for. ``holds_up`` and ``directly``: sessions behind it. ``longest_s``: seconds that the longest of
+    those has waited. ``again``: it stands in full elsewhere.
+    """
+
+    session: BlockingSample
+    role: Role
+    rails: tuple[bool, ...] = ()
+    blockers: tuple[Key, ...] = ()
+    holds_up: int = 0
+    directly: int = 0
+    longest_s: float | None = None
+    again: bool = False
+    held: tuple[Held, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        """Which session it is."""
+        return self.session.session, self.session.gid
+
+    @property
+    def is_head(self) -> bool:
+        """It stands on top."""
+        return not self.rails
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Who waits for whom, in the order of a tree's lines. ``waiters``: sessions that wait."""
+
+    places: tuple[Place, ...] = ()
+    waiters: int = 0
+
+    @property
+    def heads(self) -> tuple[Place, ...]:
+        """The head blockers, those that hold up most first."""
+        return tuple(place for place in self.places if place.is_head)
+
+    def find(self, key: Key) -> Place | None:
+        """The line of a session where it stands in full."""
+        return next((place for place in self.places if place.key == key and not place.again), None)
+
+
+def forest(rows: Sequence[BlockingSample], held: Mapping[int, tuple[Held, ...]] | None = None) -> Forest:
+    """The forest of these rows. ``held``: by session the rows of queues that it holds, where that is known.
+
+    Every session of ``rows`` stands in it exactly once in full, also one that is only named as a blocker.
+    """
+    people = _people(rows)
+    waits_for = _edges(rows, people)
+    behind: dict[Key, list[Key]] = {key: [] for key in people}
+    for waiter, blockers in waits_for.items():
+        for blocker in blockers:
+            behind[blocker].append(waiter)
+    group = cycles(behind)
+    reach = reached(behind, group)
+    order = list(people)
+    circles = {key for key in people if len(group[key]) > 1}
+
+    def rank(key: Key) -> tuple[float, float, Key]:
+        return -reach[key].bit_count(), -(people[key].transaction_s or 0.0), key
+
+    def place(key: Key, rails: tuple[bool, ...], again: bool) -> Place:
+        mine = {order[i] for i in bits(reach[key])}
+        waits = [w for k in mine if (w := people[k].waiting_s) is not None]
+        return Place(
+            people[key], _role(people[key], waits_for[key], key in circles), rails, waits_for[key], len(mine),
+            len(behind[key]), max(waits, default=None), again, (held or {}).get(key[0], ()) if key[0] else (),
+        )  # fmt: skip
+
+    tops = [k for k in people if all(b in group[k] for one in group[k] for b in waits_for[one])]
+    tops = sorted({min(group[k], key=rank) for k in tops}, key=rank)
+    places: list[Place] = []
+    seen: set[Key] = set()
+    stack: list[tuple[Key, tuple[bool, ...]]] = [(top, ()) for top in reversed(tops)]
+    while stack:
+        key, rails = stack.pop()
+        places.append(place(key, rails, key in seen))
+        if key in seen:
+            continue
+        seen.add(key)
+        below = sorted(behind[key], key=lambda k: (k in seen, *rank(k)))
+        stack += [(k, (*rails, i < len(below) - 1)) for i, k in reversed(list(enumerate(below)))]
+    return Forest(tuple(places), sum(1 for blockers in waits_for.values() if blockers))
+
+
+def pairs_of(rows: Iterable[BlockingSample]) -> tuple[BlockedSample, ...]:
+    """The same as pairs of a session that waits and one that blocks it."""
+    rows = tuple(rows)
+    people = _people(rows)
+    found = []
+    for row in rows:
+        if row.blocker is None:
+            continue
+        by = people[row.blocker, row.blocker_gid]
+        found.append(
+            BlockedSample(
+                row.session, row.blocker, row.waiting_s, row.object, row.application, row.statement, by.application,
+                by.state, by.transaction_s, by.statement,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+_NOBODY: Final = BlockingSample(
+    0, "", None, "", False, 0, 0, None, "", "", None, None, "", "gone", None, None, "", "", "", "", ""
+)
+
+
+def _people(rows: Iterable[BlockingSample]) -> dict[Key, BlockingSample]:
+    people: dict[Key, BlockingSample] = {}
+    named: dict[Key, BlockingSample] = {}
+    for row in rows:
+        people.setdefault((row.session, row.gid), row)
+        if row.blocker is not None:
+            named[row.blocker, row.blocker_gid] = replace(_NOBODY, session=row.blocker, gid=row.blocker_gid)
+    return named | people
+
+
+def _edges(rows: Iterable[BlockingSample], people: Mapping[Key, BlockingSample]) -> dict[Key, tuple[Key, ...]]:
+    found: dict[Key, dict[Key, None]] = {key: {} for key in people}
+    for row in rows:
+        key = (row.session, row.gid)
+        if row.blocker is not None and (row.blocker, row.blocker_gid) != key:
+            found[key][row.blocker, row.blocker_gid] = None
+    return {key: tuple(blockers) for key, blockers in found.items()}
+
+
+def _role(session: BlockingSample, blockers: Sequence[Key], circle: bool) -> Role:
+    if circle:
+        return Role.CYCLE
+    if blockers:
+        return Role.WAITING
+    if session.session == 0:
+        return Role.PREPARED
+    return Role.SLEEPING if session.state.startswith("idle") else Role.RUNNING

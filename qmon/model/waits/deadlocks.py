@@ -1,0 +1,33 @@
+"""Deadlocks: how many there were lately, and who was seen waiting for whom just before. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qmon.model.samples.deadlocks import Circle, CircleSample
+from qmon.model.waits.graph import cycles
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlocks:
+    """Of the last minute. ``count``: as the server counts them; ``last_s``: seconds since the last was counted;
+    ``circles``: those that were seen in the making, the newest last."""
+
+    count: int
+    last_s: float | None
+    circles: tuple[Circle, ...]
+
+
+def circles_of(rows: Sequence[CircleSample]) -> tuple[Circle, ...]:
+    """The circles among these pairs, each with a member once."""
+    after: dict[int, list[int]] = {row.session: [] for row in rows}
+    for row in rows:
+        after.setdefault(row.blocker, [])
+        after[row.session].append(row.blocker)
+    groups = {group for group in cycles(after).values() if len(group) > 1}
+    found = []
+    for group in sorted(groups, key=min):
+        members = {row.session: row for row in rows if row.session in group and row.blocker in group}
+        found.append(Circle(tuple(members[session] for session in sorted(members))))
+    return tuple(found)

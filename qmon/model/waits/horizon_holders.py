@@ -1,0 +1,57 @@
+"""Who holds the horizon, in words, and what letting go would gain. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from qmon.model.samples.horizon import HolderKind, HorizonSample
+
+LONG_S: Final = 15.0
+"""A holder of less than so many seconds is nothing to speak of."""
+_AGED: Final = 10_000
+"""Where the server does not say since when: so many transaction ids have been drawn since."""
+
+
+def is_long(holder: HorizonSample) -> bool:
+    """Whether it has held the horizon for long enough to matter."""
+    return holder.age >= _AGED if holder.held_s is None else holder.held_s >= LONG_S and holder.age > 0
+
+
+def culprit(holders: Sequence[HorizonSample] | None) -> HorizonSample | None:
+    """The one that holds the horizon for long, ``None`` where nobody does."""
+    return holders[0] if holders and is_long(holders[0]) else None
+
+
+def next_one(holders: Sequence[HorizonSample]) -> HorizonSample | None:
+    """Who would hold it if the oldest let go: the next that did not merely see the oldest at work.
+
+    A statement that begins while another transaction runs holds at that one's id, and moves on when it ends. So among
+    sessions the time counts, not the id.
+    """
+    others = holders[1:]
+    return max(others, key=lambda one: (one.held_s is None, one.held_s or 0.0), default=None)
+
+
+def who(holder: HorizonSample) -> str:
+    """``session 61 (idle in transaction, 2 m, app-7)``, ``prepared transaction pay-1 (3 d)``, ``slot copy``."""
+    told = [holder.state if holder.kind != HolderKind.PREPARED else "", since(holder.held_s), holder.application]
+    more = ", ".join(part for part in told if part)
+    name = {
+        HolderKind.SESSION: f"session {holder.session}",
+        HolderKind.PREPARED: f"prepared transaction {holder.name}",
+        HolderKind.SLOT: f"replication slot {holder.name}",
+        HolderKind.STANDBY: f"standby {holder.name}",
+    }.get(HolderKind(holder.kind), holder.kind)
+    return f"{name} ({more})" if more else name
+
+
+def since(seconds: float | None) -> str:
+    """A time in one unit, empty where it is not known."""
+    if seconds is None:
+        return ""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6_000:
+        return f"{seconds / 60:.0f} m"
+    return f"{seconds / 3_600:.0f} h" if seconds < 172_800 else f"{seconds / 86_400:.0f} d"

@@ -1,0 +1,118 @@
+"""Everything locked: who keeps a queue from moving by its locks, from the readings of one poll. Pure.
+
+Two signs. Sessions have waited for a lock on the queue's table for some seconds: whoever is at the head of them keeps
+them waiting. Or nobody waits, since pops skip what is locked, and one transaction holds every row that was looked at
+near the head: one that a pop of this design would have ended long ago, or more rows than a pop takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from qmon.model.duration import lasting
+from qmon.model.layout.layout import Layout
+from qmon.model.samples.polled import BlockingSample, HeldSample, WriterSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.waits.blocking import Key, Place, Role, forest
+
+WAITED_S: Final = 3.0
+HELD_S: Final = 5.0
+MANY_ROWS: Final = 100
+"""Where a message is in progress only while its popper's transaction is open, fewer rows may be a batch at work."""
+LOOKED_AT_LEAST: Final = 200
+
+
+def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> str:
+    """The proof that a session keeps the queue's rows from everybody, empty where there is no such sign.
+
+    ``in_transaction``: a message is in progress only while its popper's transaction is open.
+    """
+    return _waited_for(q, snapshot.blocking or ()) or _held(q, snapshot.writers or (), in_transaction)
+
+
+def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> str:
+    waiters = {(r.session, r.gid) for r in rows if (r.waiting_s or 0.0) >= WAITED_S and _of(q, r)}
+    if not waiters:
+        return ""
+    found = forest(rows)
+    held_up: dict[Key, int] = {}
+    for waiter in waiters:
+        for head in _heads(waiter, {place.key: place for place in found.places if not place.again}):
+            held_up[head] = held_up.get(head, 0) + 1
+    head = max(held_up, key=lambda key: (held_up[key], key))
+    place = found.find(head)
+    if place is None:
+        return ""
+    count = held_up[head]
+    sessions = "a session that wants" if count == 1 else f"{count} sessions that want"
+    return f"{_who(place)} holds up {sessions} to lock {q.layout.table}"
+
+
+def _of(q: QueueSamples, row: BlockingSample) -> bool:
+    """Whether the lock that is waited for is one on the queue's tables."""
+    known = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
+    return row.table_id in known or any(
+        row.object == f"table {name}" or row.object.startswith(f"{name} ") for name in _names(q.layout)
+    )
+
+
+def _names(layout: Layout) -> list[str]:
+    return [str(table) for table in (layout.table, layout.data_table) if table is not None]
+
+
+def _heads(start: Key, places: dict[Key, Place]) -> set[Key]:
+    seen: set[Key] = set()
+    heads: set[Key] = set()
+    looking = [start]
+    while looking:
+        key = looking.pop()
+        if key in seen:
+            continue
+        seen.add(key)
+        above = places[key].blockers if key in places else ()
+        looking += above
+        if not above or places[key].role is Role.CYCLE:
+            heads.add(key)
+    return heads
+
+
+def _who(place: Place) -> str:
+    s = place.session
+    if s.session == 0:
+        name = f"the prepared transaction {s.gid}" if s.gid else "a prepared transaction"
+        return name + (f" (since {lasting(s.transaction_s)})" if s.transaction_s is not None else "")
+    return _session(s.session, s.state, s.transaction_s, s.application, s.host)
+
+
+def _session(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
+    if number == 0:
+        return f"the prepared transaction {application}" + (f" (since {lasting(open_s)})" if open_s is not None else "")
+    parts = [state, f"transaction open {lasting(open_s)}" if open_s is not None else "", application, host]
+    told = ", ".join(part for part in parts if part)
+    return f"session {number} ({told})" if told else f"session {number}"
+
+
+def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool) -> str:
+    if q.head is None or not q.locked:
+        return ""
+    looked = q.head.counted if q.head.counted < q.head_limit else max(q.head_limit, LOOKED_AT_LEAST)
+    by_session = _by_session(q.locked, writers)
+    if not by_session or not looked:
+        return ""
+    session = max(by_session, key=lambda number: by_session[number])
+    rows = by_session[session]
+    one = next(w for w in writers if w.session == session)
+    if rows < looked or (one.transaction_s or 0.0) < HELD_S or (in_transaction and rows < MANY_ROWS):
+        return ""
+    which = "all" if q.head.counted < q.head_limit else "the first"
+    return f"{_session(session, one.state, one.transaction_s, one.application)} holds {which} {rows:,} messages"
+
+
+def _by_session(held: Sequence[HeldSample], writers: Sequence[WriterSample]) -> dict[int, int]:
+    whose = {w.xid: w.session for w in writers}
+    found: dict[int, int] = {}
+    for each in held:
+        if each.running and each.xid in whose:
+            found[whose[each.xid]] = found.get(whose[each.xid], 0) + each.rows
+    return found

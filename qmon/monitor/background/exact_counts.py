@@ -1,0 +1,316 @@
+"""Slow readings on a connection of their own: counts of whole tables, a full look for each queue's head, and the like.
+
+What is one statement costs what it costs, so it is timed, and not repeated before 200 times that time has passed (half
+a per cent of one processor), nor before 10 seconds (head) or 60 seconds (count). A scan by ranges rests after each.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon import log
+from qmon.engines.base import Bound, Connection, Engine, Session
+from qmon.engines.rows import records
+from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QmonError
+from qmon.model.budget import Budget
+from qmon.model.samples.deadlocks import Circle
+from qmon.model.samples.fragmentation import Fragmentation
+from qmon.model.samples.polled import ClockSample, HeadSample
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
+from qmon.monitor.background.reader import BackgroundReader
+from qmon.monitor.background.scan_counts import COST_FACTOR, Counted, ScanCounts, Version
+from qmon.monitor.poll.own_reads import OwnUses
+from qmon.monitor.poll.queue_probes import Memo, QueueProbes, Spec, names_of, state_values
+from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes import deadlocks
+
+_HEAD_EVERY_S: Final = 10.0
+_TRY_AGAIN_S: Final = 60.0
+_SETTLED_S: Final = 2.5
+"""After so many seconds the server's counters have seen what was committed before (PostgreSQL: a second)."""
+_DEAR_HEAD_S: Final = 0.001
+_DEADLINE_S: Final = 30.0
+_IDLE_S: Final = 1.0
+_GRAPHS: Final = ("", "graphs")
+"""The task that is of the whole server, not of a queue."""
+_PROBES: Final = {"fragments": "fragmentation", "graphs": "deadlock_graphs"}
+"""What some kinds of tasks are called where they fail."""
+_UNDER_WAY: Final = float("inf")
+"""When a task is due that is being done; another time than that was asked for meanwhile, and counts."""
+
+
+@dataclass(slots=True)
+class _Task:
+    """One slow reading: what it is of, and when it is due on our monotonic clock."""
+
+    queue: str
+    kind: str
+    due_at: float = 0.0
+    wanted: bool = True
+    again: bool = True
+    """Count once more soon: what is carried on from a count that was made in a burst is wrong by what the counters
+    had not seen yet."""
+
+
+class ExactCounts(BackgroundReader):
+    """Runs the slow readings in a thread of its own; the poll takes what is there and never waits for it."""
+
+    NAME = "qmon-slow"
+
+    def __init__(
+        self,
+        engine: Engine,
+        connect: Callable[[Session], Connection],
+        clock: Callable[[], float] = time.monotonic,
+        budget: Budget | None = None,
+        within_s: float | None = None,
+    ) -> None:
+        """Say what to read with. ``within_s``: the look ends after so many seconds; a count that takes longer is not
+        begun."""
+        super().__init__(engine, connect, clock)
+        self._queues: dict[str, Spec] = {}
+        self._tasks: dict[tuple[str, str], _Task] = {}
+        self._heads: dict[str, tuple[bool, str | None]] = {}
+        self._failures: dict[tuple[str, str], ProbeFailure] = {}
+        self._forgotten: dict[str, int] = {}
+        """How often each queue was forgotten: what was begun before is left out."""
+        self._fragments = FragmentationReader(engine)
+        self._graphs = deadlocks.DeadlockReports(engine)
+        self.own = OwnUses()
+        """What these readings have read of the tables."""
+        self.counts = ScanCounts(engine, self.own, clock, budget or Budget(), within_s)
+        """The counts of whole tables."""
+
+    def use(self, specs: Sequence[Spec]) -> None:
+        """Read these queues from now on."""
+        was = {name: spec.facts.table_id for name, spec in self._queues.items()}
+        for spec in specs:
+            if was.get(spec.layout.queue, spec.facts.table_id) != spec.facts.table_id:
+                self.forget(spec.layout.queue)
+        with self._lock:
+            known, self._queues = self._queues, {spec.layout.queue: spec for spec in specs}
+            self.counts.keep([name for name, spec in self._queues.items() if _same_rows(known.get(name), spec)])
+            self._failures = {key: f for key, f in self._failures.items() if key == _GRAPHS or key[0] in self._queues}
+            self._forgotten = {name: times for name, times in self._forgotten.items() if name in self._queues}
+            self._heads = {name: head for name, head in self._heads.items() if name in self._queues}
+            of_server = self._tasks.get(_GRAPHS)
+            self._tasks = {
+                (name, kind): self._tasks.get((name, kind), _Task(name, kind, wanted=kind == "head"))
+                for name in self._queues
+                for kind in ("head", "count")
+            } | self._of_fragments()
+            if self._graphs.able:
+                self._tasks[_GRAPHS] = of_server or _Task(*_GRAPHS, wanted=False, again=False)
+        tables = {i for spec in specs for i in (spec.facts.table_id, spec.facts.data_table_id) if i is not None}
+        self.own.keep(tables | self.counts.parts)
+        self._wake.set()
+
+    def _of_fragments(self) -> dict[tuple[str, str], _Task]:
+        self._fragments.keep(frozenset(self._queues))
+        first = self._clock() + FIRST_S
+        kept = [(name, "fragments") for name in self._queues if self._fragments.able]
+        return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in kept}
+
+    def fragments(self) -> tuple[Fragmentation, ...]:
+        """How far the indexes of the queues are fragmented, where the server tells."""
+        return self._fragments.known()
+
+    def deadlocks(self, count: int | None, now_at: float) -> tuple[Circle, ...]:
+        """Say how many deadlocks the server counts ``now_at`` its clock; returns what it has reported of them since."""
+        now = self._clock()
+        found = self._graphs.learn(count, now, now_at)
+        with self._lock:
+            task = self._tasks.get(_GRAPHS)
+            if task is not None:
+                wanted = self._graphs.wanted(now)
+                if wanted and not task.wanted:
+                    self._wake.set()
+                task.wanted = wanted
+        return found
+
+    def want(self, needs: Mapping[str, bool], versions: Mapping[str, Version | None], at: float) -> None:
+        """Say which queues need a count, and what the server's counters say of their tables ``at`` its clock."""
+        with self._lock:
+            for queue, needed in needs.items():
+                if (task := self._tasks.get((queue, "count"))) is None:
+                    continue
+                if needed and not task.wanted:
+                    task.again = True
+                    self._wake.set()
+                task.wanted = needed
+                if not needed:
+                    self._failures.pop((queue, "count"), None)
+                if self.counts.unchanged(queue, versions.get(queue), at) and not task.again:
+                    task.due_at = max(task.due_at, self._clock() + _SETTLED_S)
+
+    def count_exactly(self, queue: str) -> None:
+        """Count this queue as soon as the count under way has ended, whatever it costs."""
+        with self._lock:
+            task = self._tasks.get((queue, "count"))
+            if task is not None:
+                task.wanted, task.again, task.due_at = True, True, 0.0
+        self._wake.set()
+
+    def look_anew(self, queue: str) -> None:
+        """Look for this queue's head from its first row on, as soon as the reading under way has ended."""
+        with self._lock:
+            task = self._tasks.get((queue, "head"))
+            if task is not None:
+                task.due_at = 0.0
+        self._wake.set()
+
+    def forget(self, queue: str) -> None:
+        """Another table lies behind the queue's name: what was read of the other, or is being read, is left out."""
+        with self._lock:
+            self._forgotten[queue] = self._forgotten.get(queue, 0) + 1
+            self.counts.forget(queue)
+            self._heads.pop(queue, None)
+            for (name, _), task in self._tasks.items():
+                if name == queue:
+                    task.due_at, task.again = 0.0, True
+        self._wake.set()
+
+    def counted(self, queue: str) -> Counted:
+        """What is known of the count of a queue's table."""
+        return self.counts.of(queue)
+
+    def failures(self) -> tuple[ProbeFailure, ...]:
+        """What the slow readings could not do."""
+        with self._lock:
+            return tuple(self._failures.values())
+
+    def apply(self, memos: Mapping[str, Memo]) -> None:
+        """Hand the polls what the full looks for the head found: where one was dear, they seek from a known id."""
+        with self._lock:
+            heads, self._heads = self._heads, {}
+        for queue, (dear, head_id) in heads.items():
+            memo = memos.get(queue)
+            if memo is not None:
+                memo.bounded = dear
+                if dear and head_id is not None:
+                    memo.found_below(head_id)
+
+    def _run(self) -> None:
+        while not self._closed:
+            if self._given_up:
+                self._drop()
+            task = self._next()
+            if task is None:
+                self._wake.wait(self._idle_s())
+                self._wake.clear()
+                continue
+            try:
+                connection = self._connection or self._open()
+                self._do(connection, task)
+            except ConnectionLost as problem:
+                self._log.info("lost: %s", problem)
+                self._drop()
+                self._back_off()
+            except QmonError as problem:
+                self._fail(task, problem)
+                if self._connection is None:
+                    self._back_off(problem)
+            except Exception as problem:  # a defect of ours is told like any other reason, and the others go on
+                self._fail(task, QmonError(log.report(problem)))
+        self._drop()
+
+    def _open(self) -> Connection:
+        session = Session(purpose="count", statement_timeout_s=_DEADLINE_S, lock_timeout_s=1.0, read_only=True)
+        self._connection = self._connect(session)
+        return self._connection
+
+    def _next(self) -> _Task | None:
+        now, rests = self._clock(), self.counts.rests() > 0
+        with self._lock:
+            due = [t for t in self._tasks.values() if t.wanted and t.due_at <= now]
+        return min((t for t in due if not (rests and t.kind == "count")), key=lambda t: t.due_at, default=None)
+
+    def _idle_s(self) -> float:
+        """Seconds until something may be due, a millisecond at least."""
+        now, rests_s = self._clock(), self.counts.rests()
+        with self._lock:
+            due = [max(t.due_at - now, rests_s if t.kind == "count" else 0.0) for t in self._tasks.values() if t.wanted]
+        return max(0.001, min([*due, _IDLE_S]))
+
+    def _do(self, connection: Connection, task: _Task) -> None:
+        with self._lock:
+            found = self._queues.get(task.queue)
+            if found is None and task.queue:
+                return
+            task.due_at = _UNDER_WAY
+            begun = self._forgotten.get(task.queue, 0)
+        started = self._clock()
+        every = {"head": _HEAD_EVERY_S, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S}.get(task.kind, _SETTLED_S)
+        given_up = counted = False
+        try:
+            if found is None:
+                self._graphs.read(connection, StatementCache(self._engine, connection.version))
+            elif task.kind == "head":
+                self._look(connection, found, task, begun)
+            elif task.kind == "fragments":
+                self._fragments.read(connection, StatementCache(self._engine, connection.version), found)
+            else:
+                turn = self.counts.step(connection, found)
+                given_up, counted, every = turn is None, turn is not None and turn.done, turn.rest_s if turn else every
+        finally:
+            took = self._clock() - started
+            with self._lock:
+                if task.due_at == _UNDER_WAY and not given_up:
+                    rest = max(every, took * COST_FACTOR) if task.kind != "count" else every
+                    task.due_at = self._clock() + (_SETTLED_S if counted and task.again else rest)
+                    task.again = task.again and not counted
+        with self._lock:
+            self._failures.pop((task.queue, task.kind), None)
+
+    def _look(self, connection: Connection, found: Spec, task: _Task, begun: int) -> None:
+        book = StatementCache(self._engine, connection.version)
+        probe = QueueProbes(book, found.layout, found.facts).head_probe
+        names, values = names_of(found.layout, found.facts), state_values(found.layout)
+        if probe == "head_walk":
+            # That of the poll is cut short; here it goes to the end, with the statement that leads to ready rows.
+            probe, names["head_index"] = "head_state", names["walk_index"]
+        if probe not in ("head", "head_state"):
+            task.wanted = False
+            return
+        job = book.job(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
+        trip = self._timed(connection, book.job("clock", ClockSample).bound)
+        tables = (found.facts.table_id, found.facts.data_table_id)
+        # Hands in what there was, so that what follows is still there to be counted at the end.
+        self.own.fetch(connection, book, book.job("clock", ClockSample).bound, tables)
+        took = self._timed(connection, job.bound)
+        head = records(HeadSample, self.own.fetch(connection, book, job.bound, tables))[0]
+        dear = found.facts.walk_seek or took - trip > _DEAR_HEAD_S
+        with self._lock:
+            if self._forgotten.get(task.queue, 0) == begun:
+                self._heads[task.queue] = (dear, head.head_id)
+
+    def _timed(self, connection: Connection, bound: Bound) -> float:
+        """Seconds a statement takes, the best of three: what is left is the statement and the way to the server."""
+        best = float("inf")
+        for _ in range(3):
+            started = self._clock()
+            connection.fetch(bound)
+            best = min(best, self._clock() - started)
+        return best
+
+    def _fail(self, task: _Task, problem: QmonError) -> None:
+        late = isinstance(problem, DeadlineExceeded) and not isinstance(problem, LockTimeout)
+        slow = _DEADLINE_S * COST_FACTOR if late else 0.0
+        task.due_at = self._clock() + max(_TRY_AGAIN_S, slow)
+        if task.kind == "count":
+            self.counts.fail(task.queue, str(problem))
+        with self._lock:
+            failure = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
+            if task.kind in _PROBES:
+                grant = problem.grant if isinstance(problem, PermissionMissing) else ""
+                failure = replace(failure, probe=_PROBES[task.kind], grant=grant)
+            self._failures[task.queue, task.kind] = failure
+
+
+def _same_rows(before: Spec | None, now: Spec) -> bool:
+    """Whether what was counted of the one is true of the other."""
+    return before is not None and before.layout == now.layout and before.facts.table_id == now.facts.table_id

@@ -1,0 +1,98 @@
+"""Fragmentation of the queues' indexes, one index at a time, where that look is cheap (SQL Server)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Final
+
+from qmon.engines.base import Connection, Engine
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.model.samples.fragmentation import Fragmentation, FragmentSample, TreeSample
+from qmon.monitor.poll.queue_probes import Spec
+from qmon.monitor.poll.statements import StatementCache
+
+FIRST_S: Final = 60.0
+"""Not in the first minute: a short look at a queue does without."""
+EVERY_S: Final = 60.0
+"""Between two indexes of a queue, or more where one took long."""
+MOST_PAGES: Final = 100_000
+"""Of larger indexes (781 MB) it is not read: a level above the leaves has up to an eighth of their number."""
+_NEWEST: Final = (10_000, 0)
+_HEAP: Final = "not read of a heap: that would read the whole table"
+
+
+@dataclass(slots=True)
+class _Round:
+    """One queue: the indexes that are left in this round, and what is known of all."""
+
+    left: list[tuple[int, int]] = field(default_factory=list)
+    known: dict[tuple[int, int], Fragmentation] = field(default_factory=dict)
+
+
+class FragmentationReader:
+    """What has been read so far. The thread of the slow readings reads, that of the poll asks."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.able = queries.exists(engine.name, "probe/fragmentation", _NEWEST)
+        """Whether this engine has such a reading."""
+        self._rounds: dict[str, _Round] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, queues: frozenset[str]) -> None:
+        """Forget the queues that are gone."""
+        with self._lock:
+            self._rounds = {name: found for name, found in self._rounds.items() if name in queues}
+
+    def known(self) -> tuple[Fragmentation, ...]:
+        """What is known of every index, and why the others are not read."""
+        with self._lock:
+            return tuple(each for found in self._rounds.values() for each in found.known.values())
+
+    def read(self, connection: Connection, book: StatementCache, spec: Spec) -> None:
+        """Read the next index of a queue; where none is left, find anew which there are.
+
+        Raises what ``Connection.fetch`` raises.
+        """
+        with self._lock:
+            mine = self._rounds.setdefault(spec.layout.queue, _Round())
+        if not mine.left:
+            tables = (spec.facts.table_id, spec.facts.data_table_id)
+            found = [each for table in tables if table is not None for each in self._trees(connection, book, table)]
+            mine.left = [(each.table_id, each.index_id or 1) for each in found if not each.unread]
+            with self._lock:
+                was = mine.known
+                mine.known = {
+                    (each.table_id, each.index_id): each
+                    if each.unread
+                    else was.get((each.table_id, each.index_id), each)
+                    for each in found
+                }
+        if mine.left:
+            table, index = mine.left.pop(0)
+            job = book.job("fragmentation", FragmentSample, {"table_id": table, "index_id": index})
+            read = records(FragmentSample, connection.fetch(job.bound))[0]
+            key = (table, _ours(index))
+            with self._lock:
+                mine.known[key] = Fragmentation(*key, read.read_at, read.fragmented)
+
+    def _trees(self, connection: Connection, book: StatementCache, table: int) -> list[Fragmentation]:
+        """The indexes of a table, each with the reason where it is not read."""
+        job = book.job("trees", TreeSample, {"table_id": table})
+        trees = records(TreeSample, connection.fetch(job.bound))
+        return [Fragmentation(table, _ours(each.index_id), unread=_why_not(each)) for each in trees]
+
+
+def _ours(index: int) -> int:
+    """0 for the table itself, a heap or its clustered index."""
+    return 0 if index == 1 else index
+
+
+def _why_not(tree: TreeSample) -> str:
+    if tree.index_id == 0:
+        return _HEAP
+    if tree.pages > MOST_PAGES:
+        most, has = (f"{pages * 8192 / 2**20:,.0f} MB" for pages in (MOST_PAGES, tree.pages))
+        return f"not read of an index of more than {most}; this one has {has}"
+    return ""

@@ -1,0 +1,175 @@
+"""Scans of whole tables, range by range: for figures that no index leads to, within a budget and never in a burst.
+
+A range is a run of pages (PostgreSQL) or of the clustered key (SQL Server): one short statement that gives every
+figure, in a transaction of its own, so that no scan holds the horizon. A table that has neither is one statement.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.base import Bound, Connection, Statement, Value
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
+from qmon.model.budget import Budget
+from qmon.model.counts import PartSample, ScanSample, TableCount, summed
+from qmon.monitor.poll.own_reads import OwnUses
+from qmon.monitor.poll.queue_probes import Spec, names_of, state_values
+from qmon.monitor.poll.statements import StatementCache
+
+EVERY_S: Final = 5.0
+"""Seconds from the end of one scan of a table to the next, at least."""
+AT_ONCE_PAGES: Final = 8192
+"""A table of at most so many pages (64 MB) is counted in a look of a few seconds, faster than otherwise."""
+_PAGES_S: Final = 2000.0
+"""Pages a second at most, of all queues of a target together: 16 MB/s."""
+_RANGE_S: Final = 0.005
+_FEWEST, _MOST, _FIRST = 16, 2048, 128
+_LEAST_OF: Final = 8
+_LOOK_SHARE: Final = 0.25
+_LONG_LOOK_SHARE: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What scans may take. ``share``: of one processor; ``pages_s``: pages a second, both of all queues together.
+
+    ``within_s``: a table that takes longer is not begun; ``None``: there is all the time in the world.
+    """
+
+    share: float
+    pages_s: float
+    within_s: float | None = None
+
+    def seconds(self, pages: int, page_s: float = 0.0) -> float:
+        """How long so many pages take, of which one costs the server ``page_s`` seconds."""
+        return pages * max(1.0 / self.pages_s, page_s / self.share)
+
+
+def allowance(budget: Budget, within_s: float | None, pages: int) -> Allowance:
+    """What a scan of so many pages may take: half of what polls may; more for a small table in a look that ends."""
+    if within_s is None:
+        return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2, _PAGES_S)
+    if pages <= AT_ONCE_PAGES:
+        return Allowance(_LOOK_SHARE, _PAGES_S * 8, within_s)
+    return Allowance(_LONG_LOOK_SHARE, _PAGES_S, within_s)
+
+
+class Throttle:
+    """How large ranges are and how long to rest after each; a page costs the least that it did in recent ranges."""
+
+    def __init__(self) -> None:
+        self._page_s: deque[float] = deque(maxlen=_LEAST_OF)
+
+    @property
+    def page_s(self) -> float:
+        """Seconds of the server's time for one page; 0 before the first range."""
+        return min(self._page_s, default=0.0)
+
+    @property
+    def pages(self) -> int:
+        """Pages of the next range."""
+        if not self._page_s:
+            return _FIRST
+        return max(_FEWEST, min(_MOST, int(_RANGE_S / max(self.page_s, 1e-9))))
+
+    def learn(self, pages: int, took_s: float, allowed: Allowance) -> float:
+        """Take in what a range cost; returns the seconds to rest before the next one of any table."""
+        if pages >= _FEWEST:  # what a shorter one costs is the statement, not its pages
+            self._page_s.append(took_s / pages)
+        cost_s = min(took_s, self.page_s * pages) if self._page_s else took_s
+        return max(0.0, max(pages / allowed.pages_s, cost_s / allowed.share) - took_s)
+
+
+class Scan:
+    """One scan under way, over the tables of one queue."""
+
+    def __init__(self, book: StatementCache, spec: Spec, parts: Sequence[PartSample]) -> None:
+        self.spec = spec
+        self.by_range = spec.facts.scanned and bool(parts) and all(_has_ranges(part, book) for part in parts)
+        self.pages = sum(part.pages or 0 for part in parts)
+        self.done = False
+        self._book = book
+        self._parts = parts
+        self._part = 0
+        self._page = 0
+        self._after: str | None = None
+        self._seen = 0
+        self._samples: list[ScanSample] = []
+        self._statement: Statement | None = None
+
+    @property
+    def share(self) -> float:
+        """How much of the pages has been read, 0 to 1."""
+        before = sum(part.pages or 0 for part in self._parts[: self._part])
+        return min(1.0, (before + self._page) / self.pages) if self.pages else 0.0
+
+    @property
+    def left(self) -> int:
+        """Pages that are still to be read."""
+        return round(self.pages * (1 - self.share))
+
+    def step(self, connection: Connection, own: OwnUses, pages: int) -> int:
+        """Read the next range, or the whole table where it has none; returns how many pages that were at most.
+
+        Raises what ``Connection.fetch`` raises; then the range can be read again.
+        """
+        part = self._parts[self._part] if self.by_range else None
+        if part is None:
+            self._read(connection, own, {}, None)
+            self.done = True
+            return self.pages
+        size = max(1, part.pages or 0)
+        end = min(self._page + pages, size)
+        if part.place is None:
+            self._read(connection, own, {"first_page": self._page, "end_page": end}, part)
+        else:
+            limit = max(1, round((part.rows_there or 0) / size * pages))
+            sample = self._read(connection, own, {"after": self._after, "limit": limit}, part)
+            self._after, self._seen = sample.next_place, self._seen + sample.rows_seen
+            end = size if sample.rows_seen < limit else min(end, size - 1)
+            end = size if self._seen > 2 * limit + 2 * (part.rows_there or 0) else end
+        read, self._page = end - self._page, end
+        if end == size:
+            self._part, self._page, self._after, self._statement = self._part + 1, 0, None, None
+            self.done = self._part == len(self._parts)
+        return read
+
+    def _read(
+        self, connection: Connection, own: OwnUses, values: dict[str, Value], part: PartSample | None
+    ) -> ScanSample:
+        statement = self._statement = self._statement or self._rendered(part)
+        known = {**state_values(self.spec.layout), **values}
+        bound = Bound(statement, {name: known[name] for name in statement.parameters})
+        tables = [self.spec.facts.table_id if part is None else part.part_id]
+        sample = records(ScanSample, own.fetch(connection, self._book, bound, tables))[0]
+        self._samples.append(sample)
+        return sample
+
+    def _rendered(self, part: PartSample | None) -> Statement:
+        layout, version = self.spec.layout, self._book.version
+        probe = ("scan" if part is not None else "scan_whole") + ("_state" if layout.state is not None else "")
+        query = queries.load(self._book.engine.name, f"probe/{probe}", version)
+        names: dict[str, Name] = names_of(layout, self.spec.facts)
+        if part is not None:
+            names |= {"part": (part.part_schema, part.part_name), "place": self.spec.facts.typed(part.place)}
+        return queries.render(query, {name: names.get(name) for name in query.names}, self._book.engine)
+
+    def count(self, every_s: float) -> TableCount:
+        """What a scan that is done has found. ``every_s``: seconds from its end to the next one's."""
+        took_s = self._samples[-1].counted_at - self._samples[0].counted_at
+        return summed(self._samples, took_s, took_s + every_s)
+
+
+def _has_ranges(part: PartSample, book: StatementCache) -> bool:
+    return part.pages is not None and (book.engine.name == "postgres" or part.place is not None)
+
+
+def parts_of(connection: Connection, book: StatementCache, spec: Spec) -> list[PartSample]:
+    """The tables that hold the rows of a queue, with their sizes. Raises what ``Connection.fetch`` raises."""
+    job = book.job("scan_parts", PartSample, {"table_id": spec.facts.table_id})
+    return records(PartSample, connection.fetch(job.bound))

@@ -1,0 +1,163 @@
+"""Looks at what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
+
+For servers that count no waits. It looks four times a second, ten times while the waits are on the screen, and never
+so often that its looks would take half a per cent of one processor.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import median
+from typing import Final
+
+from qmon import log
+from qmon.engines.base import Connection, Engine, Session
+from qmon.engines.rows import records
+from qmon.engines.secret import hide_passwords
+from qmon.errors import ConnectionLost, QmonError
+from qmon.model.samples.deadlocks import Circle, CircleSample
+from qmon.model.samples.polled import ClockSample, WaitSample
+from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.waits.deadlocks import circles_of
+from qmon.monitor.background.reader import BackgroundReader
+from qmon.monitor.poll.statements import StatementCache
+
+EVERY_S: Final = 0.25
+CLOSELY_S: Final = 0.1
+_COST_FACTOR: Final = 200.0
+_LONGEST: Final = 2.5
+"""A look stands for the time since the one before, but for no more than so many times what was planned."""
+_MEDIAN_OF: Final = 7
+_DEADLINE_S: Final = 5.0
+_CIRCLES: Final = {"limit": 50, "chars": 200}
+
+
+class WaitSampler(BackgroundReader):
+    """Adds up what it sees; a poll takes the totals and never waits for them."""
+
+    NAME = "qmon-look"
+
+    def __init__(
+        self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(engine, connect, clock)
+        self._closely = False
+        self._since_at: float | None = None
+        self._watched_s = 0.0
+        self._looks = 0
+        self._waited: dict[tuple[str, str], float] = {}
+        self._circles: list[Circle] = []
+        self._failure: ProbeFailure | None = None
+        self.spent_s = 0.0
+        """Seconds of server time that looks have taken so far, as seen from here, without the way to the server."""
+
+    def look_closely(self, closely: bool) -> None:
+        """Look more often, while somebody looks at the waits."""
+        if closely and not self._closely:
+            self._wake.set()
+        self._closely = closely
+
+    def totals(self) -> WaitTotals | None:
+        """What was seen so far; ``None`` before the first look, and where the server counts by itself."""
+        with self._lock:
+            if self._since_at is None or not self._looks:
+                return None
+            waits = tuple(WaitTotal(kind, event, None, s) for (kind, event), s in sorted(self._waited.items()))
+            return WaitTotals(WaitSource.SAMPLED, self._since_at, round(self._watched_s, 3), waits, self._looks)
+
+    def failures(self) -> tuple[ProbeFailure, ...]:
+        """Why there are no looks, if there are none."""
+        with self._lock:
+            return () if self._failure is None else (self._failure,)
+
+    def _run(self) -> None:
+        while not self._closed:
+            why: QmonError | None = None
+            try:
+                if self._stay():
+                    return
+            except ConnectionLost as problem:  # the poll says so, too
+                self._log.info("lost: %s", problem)
+            except QmonError as problem:
+                why = problem
+                self._fail(str(problem))
+            except Exception as problem:  # a defect of ours is told like any other reason
+                self._fail(log.report(problem))
+            finally:
+                self._forget()
+                self._drop()
+            self._back_off(why)
+
+    def _stay(self) -> bool:
+        """Look until closed or given up; returns at once where the server counts waits by itself.
+
+        Whether there is nothing more to do.
+        """
+        session = Session(purpose="look", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True)
+        connection = self._connection = self._connect(session)
+        book = StatementCache(self._engine, connection.version)
+        if book.has("wait_totals") or not book.has("waits"):
+            return True
+        circles = book.job("circles", CircleSample, _CIRCLES).bound if book.has("circles") else None
+        look, clock = book.job("waits", WaitSample).bound, book.job("clock", ClockSample).bound
+        trip = min(self._timed(lambda: connection.fetch(clock)) for _ in range(3))
+        began = records(ClockSample, connection.fetch(clock))[0].now_at
+        last, planned = self._clock(), 0.0
+        took_lately: deque[float] = deque(maxlen=_MEDIAN_OF)
+        while not self._closed and not self._given_up:
+            started = self._clock()
+            seen = records(WaitSample, connection.fetch(look))
+            now = self._clock()
+            took = max(0.0, now - started - trip)
+            took_lately.append(took)
+            stands_for = min(started - last, _LONGEST * planned)
+            last = started
+            self._add(began, seen, stands_for, took)
+            if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
+                self._see(records(CircleSample, connection.fetch(circles)))
+                took_lately.append(max(0.0, self._clock() - now - trip))
+            planned = max(CLOSELY_S if self._closely else EVERY_S, median(took_lately) * _COST_FACTOR)
+            self._wake.wait(planned)
+            self._wake.clear()
+        return self._closed
+
+    def _timed(self, call: Callable[[], object]) -> float:
+        started = self._clock()
+        call()
+        return self._clock() - started
+
+    def _add(self, began: float, seen: list[WaitSample], stands_for: float, took: float) -> None:
+        with self._lock:
+            self._failure = None
+            self._since_at = began
+            self._watched_s += stands_for
+            self._looks += 1
+            self.spent_s += took
+            for wait in seen:
+                key = ("", "") if not wait.event else (wait.kind, wait.event)
+                self._waited[key] = self._waited.get(key, 0.0) + wait.sessions * stands_for
+
+    def _see(self, rows: list[CircleSample]) -> None:
+        found = circles_of([replace(row, statement=hide_passwords(row.statement)) for row in rows])
+        with self._lock:
+            self._circles += [circle for circle in found if circle not in self._circles]
+
+    def circles(self) -> tuple[Circle, ...]:
+        """Sessions that were seen waiting for each other since this was last asked."""
+        with self._lock:
+            found, self._circles = tuple(self._circles), []
+        return found
+
+    def _forget(self) -> None:
+        """A new connection begins new totals: what happened meanwhile was not seen."""
+        with self._lock:
+            self._since_at, self._watched_s, self._looks = None, 0.0, 0
+            self._waited.clear()
+
+    def _fail(self, reason: str) -> None:
+        with self._lock:
+            self._failure = ProbeFailure("waits over time", reason)

@@ -1,0 +1,1 @@
+"""What the server's catalogue says: which tables are queues, and what may be asked of them cheaply."""

@@ -1,0 +1,313 @@
+"""Which index serves which seek: what the probes of a tick may ask a table without ever scanning it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.rates.flow import pops_in_transaction
+from qmon.monitor.catalog.catalog import Index, SequenceRow, TableDetails
+from qmon.monitor.catalog.column_names import RANDOM_IDS, TIMES, WHOLE
+from qmon.monitor.catalog.complete_layout import find_sequence
+
+INSTEAD: Final = "the table is scanned for it instead"
+_OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
+"""Figures that the positions of a ring and the slots around them give."""
+_FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
+_TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
+
+
+@dataclass(slots=True)
+class _Found:
+    """What was found out so far."""
+
+    indexes: dict[str, str] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+    slow: dict[str, str] = field(default_factory=dict)
+
+
+def table_facts(
+    layout: Layout, details: TableDetails, data: TableDetails | None, sequences: Sequence[SequenceRow]
+) -> TableFacts:
+    """The facts about one completed layout. ``data``: the second half of split tables."""
+    reader = _Reader(layout, details)
+    readers: list[SequenceRow] = []
+    if layout.ring is not None:
+        reader.ring()
+        push = find_sequence(layout.ring.push_sequence, sequences)
+        pop = find_sequence(layout.ring.pop_sequence, sequences)
+        found_readers = [find_sequence(name, sequences) for name in layout.ring.subscribers]
+        readers = [each for each in found_readers if each is not None]
+    else:
+        reader.head()
+        reader.in_progress()
+        reader.dead()
+        reader.priority()
+        push = pop = None
+    reader.clocks()
+    reader.rates()
+    sequence = reader.gap(sequences, [s for s in dict.fromkeys((push, pop, *readers)) if s is not None])
+    found = reader.found
+    return TableFacts(
+        table_id=details.table.table_id,
+        data_table_id=data.table.table_id if data else None,
+        sequence_id=sequence.sequence_id if sequence else reader.identity(details.table.table_id),
+        push_sequence_id=push.sequence_id if push else None,
+        pop_sequence_id=pop.sequence_id if pop else None,
+        subscriber_sequence_ids=tuple(each.sequence_id for each in readers),
+        estimated_rows=details.table.estimated_rows,
+        order_by=reader.order_by,
+        order_by_number=reader.type_of(reader.order_by) in WHOLE,
+        head_seek="head" in found.indexes,
+        ready_seek="ready" in found.indexes,
+        progress_seek="progress" in found.indexes,
+        stuck_seek="stuck" in found.indexes,
+        dead_seek="dead" in found.indexes,
+        due_seek="due" in found.indexes,
+        walk_seek="walk" in found.indexes,
+        newest_seek=reader.type_of(layout.id) in WHOLE
+        and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.indexes),
+        columns=details.facts_columns,
+        unknown=found.unknown,
+        slow=found.slow,
+        indexes=found.indexes,
+        filtered=frozenset(i.name for i in details.indexes if i.where is not None and i.name in found.indexes.values()),
+    )
+
+
+class _Reader:
+    """Goes through the figures of one layout."""
+
+    def __init__(self, layout: Layout, details: TableDetails) -> None:
+        self.layout = layout
+        self.details = details
+        self.state = layout.state
+        self.found = _Found()
+        self.order_by = self._order_by()
+
+    def type_of(self, column: str | None) -> str:
+        """The type of a column; empty where there is none."""
+        found = self.details.column(column)
+        return found.type_name if found else ""
+
+    def _order_by(self) -> str | None:
+        """The column that the head is sought along: the id; a time where there is no id, or a random one.
+
+        What pops go by first, where that is a time and only its index keeps the ready rows apart.
+        """
+        if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_IDS:
+            first = self.layout.order[0].column if self.layout.order else None
+            timed = (column := self.details.column(first)) is not None and column.not_null and column.type_name in TIMES
+            if first is None or not timed or self._apart("ready", (self.layout.id,)) or self.layout.order[0].descending:
+                return self.layout.id
+            return first if self._apart("ready", (first,)) is not None else self.layout.id
+        for time in (self.layout.enqueued_at, self.layout.due_at):
+            if time is not None and self._apart("ready", (time,)) is not None:
+                return time
+        return None
+
+    def _same(self, value: str | None, wanted: object) -> bool:
+        if value is None:
+            return False
+        if self.type_of(self.state.column if self.state else None) in ("boolean", "bit"):
+            both = {str(value).lower(), str(wanted).lower()}
+            return both <= _FALSE or both <= _TRUE
+        return value == str(wanted)
+
+    def _holds_only(self, index: Index, state: str) -> bool:
+        """The index holds the rows of this state and no others."""
+        if self.state is None or index.where is None or (wanted := getattr(self.state, state)) is None:
+            return False
+        allowed = index.where.only(self.state.column)
+        return allowed is not None and len(allowed) == 1 and self._same(next(iter(allowed)), wanted)
+
+    def _apart(self, state: str, then: Sequence[str]) -> Index | None:
+        """An index that keeps the rows of this state apart, in the order of ``then``; without a state: of all rows."""
+        for index in self.details.indexes:
+            if self.state is None:
+                if index.where is None and index.keys[: len(then)] == tuple(then):
+                    return index
+            elif self._holds_only(index, state):
+                if index.keys[: len(then)] == tuple(then):
+                    return index
+            elif index.where is None and index.keys[: len(then) + 1] == (self.state.column, *then):
+                return index
+        return None
+
+    def _wanted(self, state: str, column: str) -> str:
+        """The index that would do, for people."""
+        value = getattr(self.state, state) if self.state else None
+        where = f" where `{self.state.column}` = {value}" if self.state and value is not None else ""
+        return f"an index on (`{column}`){where} would serve it"
+
+    def head(self) -> None:
+        """The oldest ready message, the bounded count of ready ones, and what is scheduled."""
+        self._due()
+        layout, found = self.layout, self.found
+        if layout.due_at is not None and "due" in found.indexes:
+            found.indexes["ready"] = found.indexes["head"] = found.indexes["due"]
+            return
+        if layout.due_at is not None:
+            found.slow["ready"] = found.slow["oldest"] = found.slow["scheduled"]
+            return
+        if self.order_by is None:
+            kind = self.type_of(layout.id)
+            reason = (
+                f"ids are {kind}, in no order, and no index leads with the time of the push" if layout.id
+                else "the table has no column that orders its messages"
+            )  # fmt: skip
+            if layout.enqueued_at is None and layout.due_at is None:
+                found.unknown["oldest"] = reason
+            else:
+                found.slow["oldest"] = f"{reason}: not sought"
+            found.slow["ready"] = f"{reason}: {INSTEAD}"
+            if layout.id is None and self.state is None:
+                found.slow["ready"] += ", unless the table is small"
+                found.slow["oldest"] = f"{reason}: found only while the table is small"
+            return
+        if (ready := self._apart("ready", (self.order_by,))) is not None:
+            found.indexes["ready"] = found.indexes["head"] = ready.name
+        elif (plain := self._leads(self.order_by)) is not None and self.state and self.state.done is None:
+            found.indexes["head"] = plain.name
+        if "head" not in found.indexes and (walk := self._mixed()) is not None:
+            found.indexes["walk"] = walk.name
+            self.order_by = walk.keys[0]
+        elif "head" not in found.indexes:
+            lead = self._leads(self.order_by)
+            why = "finished rows stay in the index on the id" if lead else f"no index leads with `{self.order_by}`"
+            text = f"no index leads to the ready rows ({why}): {INSTEAD}; {self._wanted('ready', self.order_by)}"
+            found.slow["ready"] = found.slow["oldest"] = text
+
+    def _mixed(self) -> Index | None:
+        """An index that has the rows of every state in the order of a time, which is then the order of pops."""
+        if self.state is None or self.layout.traits.order != "fifo":
+            return None
+        for index in self.details.indexes:
+            if index.where is None and len(index.keys) > 1 and index.keys[1] == self.state.column:
+                column = self.details.column(index.keys[0])
+                if column is not None and column.not_null and column.type_name in TIMES:
+                    return index
+        return None
+
+    def _leads(self, column: str) -> Index | None:
+        return next((i for i in self.details.indexes if i.where is None and i.keys[:1] == (column,)), None)
+
+    def _due(self) -> None:
+        due = self.layout.due_at
+        if due is None:
+            self.found.unknown["scheduled"] = "the layout has no time at which a message is due"
+            return
+        column = self.details.column(due)
+        if column is not None and not column.not_null:
+            text = f"`{due}` may be NULL, and no seek finds what is due when it is: {INSTEAD}"
+            self.found.slow["scheduled"] = text
+        elif (index := self._apart("ready", (due,))) is not None:
+            self.found.indexes["due"] = index.name
+        else:
+            self.found.slow["scheduled"] = (
+                f"no index leads to what is due: {INSTEAD}; {self._wanted('ready', due)}"
+            )  # fmt: skip
+
+    def in_progress(self) -> None:
+        """The messages in progress and the stuck ones among them."""
+        found, state = self.found, self.state
+        if pops_in_transaction(self.layout):
+            if "head" not in found.indexes:
+                reason = "a pop deletes its row" if state is None else "a pop marks its message as finished at once"
+                reason += ", and nothing leads to the rows that poppers hold"
+                if self.order_by is None and self.layout.id is None and state is None:
+                    reason += ", unless the table is small"
+                found.unknown["in_progress"] = found.unknown["stuck"] = reason
+            return
+        if state is None or state.in_progress is None:
+            reason = "no value of the state column says that a message is in progress"
+            found.unknown["in_progress"] = found.unknown["stuck"] = reason
+            return
+        started = self.layout.started_at
+        if started is not None and (index := self._apart("in_progress", (started,))) is not None:
+            found.indexes["stuck"] = found.indexes["progress"] = index.name
+        elif (index := self._apart("in_progress", ())) is not None:
+            found.indexes["progress"] = index.name
+        else:
+            wanted = self._wanted("in_progress", started or self.layout.id or state.column)
+            text = f"no index leads to the rows in progress: {INSTEAD}; {wanted}"
+            found.slow["in_progress"] = found.slow["stuck"] = text
+
+    def clocks(self) -> None:
+        """The ages, where it is not known by which clock their column was written."""
+        for column, figure in ((self.layout.enqueued_at, "oldest"), (self.layout.started_at, "stuck")):
+            if column is not None and not self.layout.tells(column):
+                self.found.unknown.setdefault(
+                    figure, f'`{column}` has no time zone: say times = "utc", "local" or such as "Europe/Berlin"'
+                )
+
+    def dead(self) -> None:
+        """The dead letters."""
+        if self.state is None or self.state.dead is None:
+            self.found.unknown["dead"] = "the layout has no state for dead messages"
+        elif (index := self._apart("dead", ())) is not None:
+            self.found.indexes["dead"] = index.name
+        else:
+            column = self.layout.id or self.state.column
+            text = f"no index leads to the dead rows: {INSTEAD}; {self._wanted('dead', column)}"
+            self.found.slow["dead"] = text
+
+    def priority(self) -> None:
+        """The oldest ready message of each priority."""
+        column, order = self.layout.priority, self.order_by
+        if column is None or order is None or self.layout.due_at is not None or self.type_of(column) not in WHOLE:
+            return
+        if (index := self._apart("ready", (column, order))) is not None:
+            self.found.indexes["priority"] = index.name
+
+    def ring(self) -> None:
+        """A ring is read by slot."""
+        ring = self.layout.ring
+        assert ring is not None  # noqa: S101 - the caller has looked
+        if (index := self._leads(ring.slot)) is not None:
+            self.found.indexes["head"] = self.found.indexes["ready"] = index.name
+        else:
+            text = f"no index leads with the slot `{ring.slot}`: the slots around the positions are not read"
+            self.found.slow |= dict.fromkeys(_OF_A_RING, text)
+        for figure, reason in (
+            ("scheduled", "a ring has no due time"),
+            ("dead", "a ring has no dead messages"),
+            ("stuck", "a pop of a ring is one short update: nothing stays in progress"),
+        ):
+            self.found.unknown[figure] = reason
+
+    def identity(self, table_id: int) -> int | None:
+        """The table itself, where its id is an identity that no sequence fills (SQL Server)."""
+        column = self.details.column(self.layout.id)
+        return table_id if column is not None and column.is_identity and column.sequence_id is None else None
+
+    def rates(self) -> None:
+        """What the design itself rules out."""
+        if not self.layout.traits.completes:
+            self.found.unknown["complete_rate"] = "a pop of this design completes its message"
+        if self.layout.ring is None:
+            self.found.unknown["fill"] = "only a ring has slots to fill"
+
+    def gap(self, sequences: Sequence[SequenceRow], positions: Iterable[SequenceRow]) -> SequenceRow | None:
+        """The sequence that issues ids, and why there is no gap without it."""
+        hidden = [s for s in positions if not s.readable]
+        sequence = find_sequence(self.layout.sequence, sequences) if self.layout.sequence else None
+        if self.layout.ring is None:
+            column = self.details.column(self.layout.id)
+            if column is None:
+                self.found.unknown["gap"] = "the table has no id"
+            elif column.type_name not in WHOLE:
+                self.found.unknown["gap"] = f"ids are {column.type_name}, not numbers"
+            elif sequence is None and not column.is_identity:
+                self.found.unknown["gap"] = f"no sequence is known to issue `{column.column_name}`"
+            elif sequence is not None and not sequence.readable:
+                hidden.append(sequence)
+        if hidden:
+            names = " and ".join(str(s.name) for s in hidden)
+            self.found.unknown["gap"] = f"our role may not read {names}: GRANT SELECT on it helps"
+            if self.layout.ring is not None:
+                self.found.unknown |= dict.fromkeys(_OF_A_RING, self.found.unknown["gap"])
+        return sequence

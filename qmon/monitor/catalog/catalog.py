@@ -1,0 +1,321 @@
+"""The server's catalogue as records: tables, columns, indexes, foreign keys, statistics. No user's row is read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final, TypeVar
+
+from qmon.engines.base import Bound, Connection, Engine, Value
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
+from qmon.model.layout.layout import TableName
+from qmon.model.layout.table_facts import Column
+from qmon.monitor.catalog.predicate import Condition, condition
+
+Record = TypeVar("Record")
+
+_CHUNK: Final = 500
+"""Tables asked about in one statement."""
+_SINGLY: Final = 200
+"""Tables asked about one by one."""
+_PLAIN: Final = "_plain"
+"""Ends the name of a statement that tells less and asks less of the server: for one that cannot run the full one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A table. ``visible``: found without naming the schema; ``pages`` are of 8 kB."""
+
+    table_id: int
+    table_schema: str
+    table_name: str
+    visible: bool
+    readable: bool
+    estimated_rows: int | None
+    pages: int
+
+    @property
+    def name(self) -> TableName:
+        """Schema and name."""
+        return TableName(self.table_schema, self.table_name)
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceRow:
+    """A sequence, whether our role may see where it stands, and whether it belongs to a column."""
+
+    sequence_id: int
+    sequence_schema: str
+    sequence_name: str
+    readable: bool
+    owned: bool
+
+    @property
+    def name(self) -> TableName:
+        """Schema and name."""
+        return TableName(self.sequence_schema, self.sequence_name)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRow:
+    """A column, and the sequence that fills it where one does."""
+
+    table_id: int
+    column_name: str
+    type_name: str
+    not_null: bool
+    sequence_id: int | None
+    sequence_schema: str | None
+    sequence_name: str | None
+    is_identity: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """One key column of one index."""
+
+    table_id: int
+    index_name: str
+    is_unique: bool
+    is_primary: bool
+    is_partial: bool
+    position: int
+    column_name: str | None
+    predicate: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesRow:
+    """Values that a column is known to take. ``known``: a JSON array (of ``enum`` and ``statistics``), or an expression
+    (of ``check`` and ``default``)."""
+
+    table_id: int
+    column_name: str
+    origin: str
+    known: str
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Rows inserted, updated and deleted since the server's counters were reset, and rows there are, estimated."""
+
+    table_id: int
+    inserted: int
+    updated: int
+    deleted: int
+    live: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceRow:
+    """A foreign key."""
+
+    table_id: int
+    referred_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DividedRow:
+    """A column by which the rows of a table are placed in its partitions."""
+
+    table_id: int
+    column_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRow:
+    """Who we are and where."""
+
+    role: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An ordered index. ``keys``: its columns, ``None`` for an expression; ``where``: the rows it holds, if not all.
+
+    ``whole``: it is unique, and holds every row.
+    """
+
+    name: str
+    unique: bool
+    primary: bool
+    keys: tuple[str | None, ...]
+    where: Condition | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableDetails:
+    """A table with all that the catalogue says about it. ``referring`` and ``referred``: ids of tables."""
+
+    table: TableRow
+    columns: tuple[ColumnRow, ...]
+    indexes: tuple[Index, ...] = ()
+    values: tuple[ValuesRow, ...] = ()
+    activity: Activity | None = None
+    referring: frozenset[int] = field(default_factory=frozenset)
+    referred: frozenset[int] = field(default_factory=frozenset)
+
+    @property
+    def facts_columns(self) -> tuple[Column, ...]:
+        """The columns as ``TableFacts`` has them."""
+        return tuple(Column(c.column_name, c.type_name, c.not_null) for c in self.columns)
+
+    @property
+    def primary(self) -> Index | None:
+        """The primary key."""
+        return next((index for index in self.indexes if index.primary), None)
+
+    def column(self, name: str | None) -> ColumnRow | None:
+        """The column of exactly that name."""
+        return next((c for c in self.columns if c.column_name == name), None)
+
+
+class Catalog:
+    """Reads the catalogue over one connection. Every method raises what ``Connection.fetch`` raises."""
+
+    def __init__(self, connection: Connection, engine: Engine) -> None:
+        self.connection = connection
+        self.engine = engine
+        self._role = ""
+
+    def ask(
+        self, kind: type[Record], name: str, names: Mapping[str, queries.Name] | None = None, **values: Value
+    ) -> list[Record]:
+        """Run one statement of ``sql/<engine>/catalog`` or ``control``; one record a row."""
+        query = queries.load(self.engine.name, name, self.connection.version)
+        statement = queries.render(query, names or {}, self.engine)
+        return records(kind, self.connection.fetch(Bound(statement, values)))
+
+    def grant(self, table: TableName) -> str:
+        """The statement that would let our role read the table, on one line; nothing is run."""
+        if not self._role:
+            self._role = self.ask(RoleRow, "catalog/role")[0].role
+        query = queries.load(self.engine.name, "control/grant_table", self.connection.version)
+        names = {"table": table.parts, "schema": (table.schema,), "role": (self._role,)}
+        wanted = {name: parts for name, parts in names.items() if name in query.names}
+        return " ".join(queries.render(query, wanted, self.engine).text.splitlines()[1:])
+
+    def ask_tables(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
+        """Run a statement about these tables; where the server cannot, its plain form, for each of so many at most."""
+        try:
+            return self.ask(kind, name, tables=_ids(tables))
+        except QueryFailed as problem:
+            if not self._has_plain(name, problem):
+                raise
+        plain = name + _PLAIN
+        return [row for table in tables[:_SINGLY] for row in self.ask(kind, plain, table_id=table.table_id)]
+
+    def _has_plain(self, name: str, problem: QueryFailed) -> bool:
+        if isinstance(problem, PermissionMissing | DeadlineExceeded):
+            return False
+        return queries.exists(self.engine.name, name + _PLAIN, self.connection.version)
+
+    def tables(self) -> list[TableRow]:
+        """Every table of the users; without sizes where the server does not tell them."""
+        try:
+            return self.ask(TableRow, "catalog/tables")
+        except QueryFailed as problem:
+            if not self._has_plain("catalog/tables", problem):
+                raise
+        return self.ask(TableRow, "catalog/tables" + _PLAIN)
+
+    def sequences(self) -> list[SequenceRow]:
+        """Every sequence of the users that is an object of its own."""
+        return self.ask(SequenceRow, "catalog/sequences")
+
+    def divided(self) -> frozenset[tuple[int, str]]:
+        """Table ids, each with a column by which its rows are placed in partitions; none where it cannot be read."""
+        try:
+            return frozenset((row.table_id, row.column_name) for row in self.ask(DividedRow, "catalog/divided"))
+        except QueryFailed:
+            return frozenset()
+
+    def columns(self, tables: Sequence[TableRow]) -> dict[int, tuple[ColumnRow, ...]]:
+        """The columns of these tables, by table id."""
+        out: dict[int, tuple[ColumnRow, ...]] = {}
+        for some in _chunks(tables):
+            found = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))
+            out.update({table_id: tuple(rows) for table_id, rows in found.items()})
+        return out
+
+    def activity(self, tables: Sequence[TableRow]) -> dict[int, Activity]:
+        """What the counters say about these tables, by table id; nothing where our role may not see them."""
+        return {row.table_id: row for some in _chunks(tables) for row in self._activity(some)}
+
+    def details(self, tables: Sequence[TableRow]) -> dict[int, TableDetails]:
+        """What the catalogue says about these tables, by table id. A statement that our role may not run, or that runs
+        into a lock, leaves its part empty; without the columns there is nothing."""
+        out: dict[int, TableDetails] = {}
+        for some in _chunks(tables):
+            columns = _by_table(self.ask_tables(ColumnRow, "catalog/columns", some))
+            indexes = _by_table(self._optional(IndexRow, "catalog/indexes", some))
+            values = _by_table(self._optional(ValuesRow, "catalog/values", some))
+            activity = {row.table_id: row for row in self._activity(some)}
+            keys = self._optional(ReferenceRow, "catalog/references", some)
+            for table in some:
+                here = table.table_id
+                out[here] = TableDetails(
+                    table,
+                    tuple(columns[here]),
+                    tuple(_indexes(indexes[here], self.engine.name == "sqlserver")),
+                    tuple(values[here]),
+                    activity.get(here),
+                    frozenset(k.table_id for k in keys if k.referred_id == here and k.table_id != here),
+                    frozenset(k.referred_id for k in keys if k.table_id == here and k.referred_id != here),
+                )
+        return out
+
+    def _activity(self, tables: Sequence[TableRow]) -> list[Activity]:
+        """For all at once, or table by table where the server tells it no other way: then for so many at most."""
+        if "tables" in queries.load(self.engine.name, "catalog/activity", self.connection.version).parameters:
+            return self._optional(Activity, "catalog/activity", tables)
+        found: list[Activity] = []
+        try:
+            for table in tables[:_SINGLY]:
+                found += self.ask(Activity, "catalog/activity", table_id=table.table_id)
+        except QueryFailed:
+            return found
+        return found
+
+    def _optional(self, kind: type[Record], name: str, tables: Sequence[TableRow]) -> list[Record]:
+        try:
+            return self.ask_tables(kind, name, tables)
+        except QueryFailed:
+            return []
+
+
+def _chunks(tables: Sequence[TableRow]) -> Iterator[Sequence[TableRow]]:
+    for start in range(0, len(tables), _CHUNK):
+        yield tables[start : start + _CHUNK]
+
+
+def _ids(tables: Sequence[TableRow]) -> str:
+    return ",".join(str(table.table_id) for table in tables)
+
+
+def _by_table(rows: Sequence[Record]) -> defaultdict[int, list[Record]]:
+    out: defaultdict[int, list[Record]] = defaultdict(list)
+    for row in rows:
+        out[row.table_id].append(row)  # type: ignore[attr-defined]
+    return out
+
+
+def _indexes(rows: Sequence[IndexRow], brackets: bool) -> Iterator[Index]:
+    for name, group in groupby(rows, key=lambda row: row.index_name):
+        keys = sorted(group, key=lambda row: row.position)
+        first = keys[0]
+        where = condition(first.predicate, brackets=brackets) if first.is_partial else None
+        yield Index(
+            name,
+            first.is_unique,
+            first.is_primary,
+            tuple(key.column_name for key in keys),
+            where,
+            first.is_unique and not first.is_partial,
+        )

@@ -1,0 +1,226 @@
+"""Completes a layout from the catalogue: what the user left out is found by key, by type and by well-known names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.config_reader import nearest
+from qmon.model.layout.layout import Layout, OwnerColumn, TableName
+from qmon.monitor.catalog.catalog import SequenceRow, TableDetails
+from qmon.monitor.catalog.column_names import WHOLE, Role, pick, plain
+from qmon.monitor.catalog.state_values import Known, state_column, states
+
+NEEDS_STATE: Final = frozenset({"status", "flag", "batch_single", "batch_split", "batch_fast"})
+RINGS: Final = frozenset({"ring", "ring_classic", "ring_pointer", "ring_subscribers"})
+_TIMES: Final = ("started_at", "enqueued_at", "due_at")
+_NAMED: Final = ("id", *_TIMES, "attempts", "priority", "payload")
+
+Values = Callable[[str], Known]
+"""What is known of the values of a column."""
+
+
+def complete(
+    layout: Layout, details: TableDetails, sequences: Sequence[SequenceRow], values: Values
+) -> tuple[Layout, tuple[str, ...]]:
+    """The layout with its table's real name and the columns that it left open, and a reason for each thing found.
+
+    Raises ``BadInput`` where a named column is not there, or where the design cannot do without one that is not found.
+    """
+    layout = _spelt_as_there(replace(layout, table=details.table.name), details)
+    if layout.design in RINGS:
+        return _with_ring(layout, sequences), ()
+    reasons: list[str] = []
+    layout = _with_state(layout, details, values, reasons)
+    layout = _with_id(layout, details, sequences, reasons)
+    layout = _with_columns(layout, details, reasons)
+    return layout, tuple(reasons)
+
+
+def find_sequence(name: TableName, sequences: Sequence[SequenceRow]) -> SequenceRow | None:
+    """The sequence of that name; without a schema only where the name is there once."""
+    found = [s for s in sequences if s.sequence_name == name.name and name.schema in ("", s.sequence_schema)]
+    return found[0] if len(found) == 1 else None
+
+
+def _spelt_as_there(layout: Layout, details: TableDetails) -> Layout:
+    """Every named column as the table spells it; one that differs in case alone is taken."""
+
+    def there(name: str, what: str) -> str:
+        names = [c.column_name for c in details.columns]
+        if name in names:
+            return name
+        if len(near := [known for known in names if known.lower() == name.lower()]) == 1:
+            return near[0]
+        raise BadInput(f"{layout.table} has no column {name!r} ({what}){nearest(name, names)}")
+
+    changes: dict[str, object] = {}
+    for role in _NAMED:
+        if (name := getattr(layout, role)) is not None:
+            changes[role] = there(name, role)
+    if layout.state is not None:
+        changes["state"] = replace(layout.state, column=there(layout.state.column, "state"))
+    if layout.owner is not None:
+        changes["owner"] = replace(layout.owner, column=there(layout.owner.column, "owner"))
+    if isinstance(layout.max_attempts, str):
+        changes["max_attempts"] = there(layout.max_attempts, "max_attempts")
+    changes["order"] = tuple(replace(each, column=there(each.column, "order")) for each in layout.order)
+    changes["writes"] = tuple(replace(each, column=there(each.column, "writes")) for each in layout.writes)
+    changes["key"] = tuple(there(name, "id") for name in layout.key)
+    if (ring := layout.ring) is not None:
+        if ring.turn is not None and layout.design == "ring_classic":
+            ring = replace(ring, turn=None)
+        changes["ring"] = replace(
+            ring,
+            slot=there(ring.slot, "slot"),
+            turn=ring.turn and there(ring.turn, "turn"),
+            message_id=there(ring.message_id, "message_id"),
+            reference_count=there(ring.reference_count, "reference_count"),
+        )
+    return replace(layout, **changes)  # type: ignore[arg-type]
+
+
+def _with_ring(layout: Layout, sequences: Sequence[SequenceRow]) -> Layout:
+    ring = layout.ring
+    if ring is None:
+        example = 'ring = { size = 1024, push_sequence = "dbo.PushSequence", pop_sequence = "dbo.PopSequence" }'
+        raise BadInput(f"a {layout.design} needs its size and its sequences: {example}")
+
+    def there(wanted: TableName, role: str) -> TableName:
+        sequence = find_sequence(wanted, sequences)
+        if sequence is None:
+            raise BadInput(f"there is no sequence {wanted} ({role}){nearest(str(wanted), _names(sequences))}")
+        return sequence.name
+
+    push, pop = there(ring.push_sequence, "push_sequence"), there(ring.pop_sequence, "pop_sequence")
+    readers = tuple(there(each, "subscribers") for each in ring.subscribers)
+    return replace(layout, ring=replace(ring, push_sequence=push, pop_sequence=pop, subscribers=readers))
+
+
+def _names(sequences: Sequence[SequenceRow]) -> list[str]:
+    return [str(sequence.name) for sequence in sequences]
+
+
+def _with_state(layout: Layout, details: TableDetails, values: Values, reasons: list[str]) -> Layout:
+    if layout.state is not None:
+        return layout
+    found = state_column(details, layout.design)
+    if layout.design not in NEEDS_STATE:
+        if found is not None and layout.design in ("fifo", "heap", "lifo", "naive"):
+            name, wanted = found[0].column_name, "flag" if found[1] else "status"
+            reasons.append(f'`{name}` looks like a state, which {layout.design} has not: design = "{wanted}" uses it')
+        return layout
+    example = 'state = { column = "Status", ready = 1, in_progress = 2 }'
+    if found is None:
+        raise BadInput(f"{layout.design} needs the column that says which state a message is in: {example}")
+    column, flag = found
+    state, why = states(column, values(column.column_name), layout.design, flag=flag)
+    if state is None:
+        raise BadInput(f"{why[0]}: write {example}")
+    reasons.extend(why)
+    return replace(layout, state=state)
+
+
+def _with_id(layout: Layout, details: TableDetails, sequences: Sequence[SequenceRow], reasons: list[str]) -> Layout:
+    name = layout.id or _id(layout, details, reasons)
+    column = details.column(name)
+    if column is None:
+        return layout
+    sequence = layout.sequence
+    if sequence is not None:
+        if (there := find_sequence(sequence, sequences)) is None:
+            raise BadInput(f"there is no sequence {sequence}{nearest(str(sequence), _names(sequences))}")
+        sequence = there.name
+    elif column.sequence_name is not None:
+        sequence = TableName(column.sequence_schema or "", column.sequence_name)
+        reasons.append(f"`{name}` is filled by the sequence {sequence}")
+    elif column.type_name in WHOLE and not column.is_identity:
+        sequence = loose_sequence(layout.table, column.column_name, sequences)
+        if sequence is not None:
+            reasons.append(f"the sequence {sequence} is taken to issue `{name}`, by its name")
+    key = layout.key or _whole_key(column.column_name, details)
+    if key and not layout.key:
+        whole = " and ".join(f"`{each}`" for each in key)
+        reasons.append(f"`{name}` alone does not make a message known: {whole} do")
+    return replace(layout, id=name, key=key, sequence=sequence)
+
+
+def _whole_key(name: str, details: TableDetails) -> tuple[str, ...]:
+    """The columns that make a message known, the id last; none where the id alone does, or nothing with it."""
+    taken = {column.column_name for column in details.columns if column.not_null}
+    keys = [each.keys for each in details.indexes if each.whole and set(each.keys) <= taken]
+    keys = [each for each in keys if name in each]
+    if (name,) in keys or not keys:
+        return ()
+    primary = details.primary
+    best = primary.keys if primary is not None and primary.keys in keys else min(keys, key=len)
+    return (*(each for each in best if each is not None and each != name), name)
+
+
+def _id(layout: Layout, details: TableDetails, reasons: list[str]) -> str | None:
+    state = layout.state.column if layout.state else None
+    for column in details.columns:
+        if (column.is_identity or column.sequence_id is not None) and column.column_name != state:
+            reasons.append(f"id `{column.column_name}`: numbered by the server")
+            return column.column_name
+    if (primary := details.primary) is not None and len(primary.keys) == 1 and primary.keys[0]:
+        reasons.append(f"id `{primary.keys[0]}`: the primary key")
+        return primary.keys[0]
+    if primary is not None and (whole := [each for each in primary.keys if _is_whole(each, details)]):
+        reasons.append(f"id `{whole[-1]}`: the number in the primary key")
+        return whole[-1]
+    name = pick("id", [(c.column_name, c.type_name) for c in details.columns if c.column_name != state])
+    if name is not None:
+        reasons.append(f"id `{name}`: by its name")
+    return name
+
+
+def _is_whole(name: str | None, details: TableDetails) -> bool:
+    column = details.column(name)
+    return column is not None and column.type_name in WHOLE
+
+
+def loose_sequence(table: TableName, column: str, sequences: Sequence[SequenceRow]) -> TableName | None:
+    """A sequence that no column owns, called after the table or the id: ``MessageSequence``, ``message_id``."""
+    stems = {plain(table.name), plain(column), plain(column).removesuffix("id")} - {""}
+    near = [s for s in sequences if not s.owned and s.sequence_schema == table.schema]
+    found = [s for s in near if any(plain(s.sequence_name).startswith(stem) for stem in stems)]
+    return found[0].name if len(found) == 1 else None
+
+
+def _with_columns(layout: Layout, details: TableDetails, reasons: list[str]) -> Layout:
+    used = {getattr(layout, role) for role in _NAMED} | {None}
+    used |= {layout.state.column if layout.state else None, layout.owner.column if layout.owner else None}
+
+    def by_name(role: Role) -> str | None:
+        found = pick(role, [(c.column_name, c.type_name) for c in details.columns if c.column_name not in used])
+        if found is not None:
+            used.add(found)
+            reasons.append(f"{role.replace('_name', '').replace('_', ' ')} `{found}`: by its name")
+        return found
+
+    changes: dict[str, object] = {}
+    if layout.owner is None and not layout.deletes_on_pop:
+        changes["owner"] = _owner(by_name)
+    roles: tuple[Role, ...] = ("due_at", "started_at", "attempts", "priority", "enqueued_at", "payload")
+    for role in roles:
+        if getattr(layout, role) is None and not (role == "started_at" and layout.state is None):
+            changes[role] = by_name(role)
+    completed = replace(layout, **changes)  # type: ignore[arg-type]
+    if completed.design == "pending" and completed.due_at is None:
+        raise BadInput('pending needs the column that says when a message is due: due_at = "DueTime"')
+    return completed
+
+
+def _owner(by_name: Callable[[Role], str | None]) -> OwnerColumn | None:
+    """A column that proves the most about the owner: a lease, a heartbeat, a session, or else a mere name."""
+    if (lease := by_name("lease")) is not None:
+        return OwnerColumn(lease, "lease")
+    if (heartbeat := by_name("heartbeat")) is not None:
+        return OwnerColumn(heartbeat, "heartbeat")
+    if (session := by_name("session")) is not None:
+        return OwnerColumn(session, "session")
+    name = by_name("owner_name")
+    return None if name is None else OwnerColumn(name, "name")

@@ -1,0 +1,269 @@
+"""Discovery by shape: which tables look like queues, and why.
+
+Guesses, marked as such; the user confirms them by writing them into the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
+from qmon.model.layout.zones import LOCAL
+from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
+from qmon.monitor.catalog.column_names import TIMES, pick, plain, words
+from qmon.monitor.catalog.complete_layout import complete, loose_sequence
+from qmon.monitor.catalog.shape import ENOUGH_ROWS, glance, measure, pairs_of
+from qmon.monitor.catalog.state_values import Known, known_values, state_column
+from qmon.monitor.catalog.zones import with_zones
+
+LIKELY: Final = 0.6
+POSSIBLE: Final = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A table that looks like a queue.
+
+    ``score``: from ``LIKELY`` on it is said with confidence, from ``POSSIBLE`` on as a question. ``why``: the signs,
+    one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say before it
+    can be watched.
+    """
+
+    layout: Layout
+    score: float
+    why: tuple[str, ...] = ()
+    how: tuple[str, ...] = ()
+    missing: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The signs in one line."""
+        return "; ".join(self.why)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotsRow:
+    """The number of slots of a ring."""
+
+    slots: int | None
+
+
+@dataclass(slots=True)
+class _Candidates:
+    """The tables after the first look."""
+
+    catalog: Catalog
+    sequences: Sequence[SequenceRow]
+    details: dict[int, TableDetails]
+    taken: set[int] = field(default_factory=set)
+
+
+def likely(finding: Candidate) -> bool:
+    """Whether this is said with confidence, and complete enough to be watched."""
+    return finding.score >= LIKELY and not finding.missing
+
+
+def discover(
+    catalog: Catalog, tables: Sequence[TableRow] | None = None, sequences: Sequence[SequenceRow] | None = None
+) -> list[Candidate]:
+    """The tables that look like queues, the most certain first.
+
+    Reads the catalogue; of the tables themselves only the values of a state column, by an index or where the table is
+    small, and the last slot of a ring. Raises what ``Connection.fetch`` raises.
+    """
+    tables = catalog.tables() if tables is None else tables
+    sequences = catalog.sequences() if sequences is None else sequences
+    columns = catalog.columns(tables)
+    activity = catalog.activity(tables)
+    near = [t for t in tables if glance(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
+    chosen = {t.table_id for t in near}
+    near += [t for t in _partners(tables, near, columns) if t.table_id not in chosen]
+    work = _Candidates(catalog, sequences, catalog.details(near))
+    found = [*_rings(work), *_splits(work), *_singles(work)]
+    names = [finding.layout.queue for finding in found]
+    return sorted(
+        (_named_apart(finding, names) for finding in found if finding.score >= POSSIBLE),
+        key=lambda finding: (-finding.score, finding.layout.queue),
+    )
+
+
+def _named_apart(finding: Candidate, names: list[str]) -> Candidate:
+    if names.count(finding.layout.queue) < 2:
+        return finding
+    return replace(finding, layout=replace(finding.layout, queue=str(finding.layout.table)))
+
+
+def _partners(
+    tables: Sequence[TableRow], near: Sequence[TableRow], columns: dict[int, tuple[ColumnRow, ...]]
+) -> Iterator[TableRow]:
+    """Tables that may be the second half of one of ``near``."""
+    families = {(t.table_schema, _family(t)) for t in near}
+    for table in tables:
+        if (table.table_schema, _family(table)) in families and len(columns.get(table.table_id, ())) <= 4:
+            yield table
+
+
+def _family(table: TableRow) -> str:
+    found = words(table.table_name)
+    return "queue" if found and found[0].startswith("queue") else found[0] if found else ""
+
+
+def _base(details: TableDetails, design: str) -> Layout:
+    name = details.table.name
+    return Layout(queue=name.name, design=design, table=name, source=LayoutSource.DISCOVERY)
+
+
+def _rings(work: _Candidates) -> Iterator[Candidate]:
+    """Tables of preallocated slots, with their two sequences."""
+    for details in work.details.values():
+        pairs = pairs_of(details.columns)
+        slot, number, count = pick("slot", pairs), pick("message_id", pairs), pick("reference_count", pairs)
+        if slot is None or number is None or count is None:
+            continue
+        turn = pick("turn", pairs)
+        work.taken.add(details.table.table_id)
+        layout = _base(details, "ring" if turn else "ring_classic")
+        why = [f"has slots (`{slot}`), a message number (`{number}`) and a reference count (`{count}`)"]
+        push, pop = _position(work, details, "push"), _position(work, details, "pop")
+        if push is None or pop is None:
+            missing = "the sequences of its push and pop positions were not found: name them in ring = { … }"
+            yield Candidate(layout, 0.5, tuple(why), missing=missing)
+            continue
+        why.append(f"the sequences {push} and {pop} are its positions")
+        size = _slots(work.catalog, details, slot)
+        if size is None:
+            missing = "its number of slots could not be read: write ring = { size = … }"
+            yield Candidate(layout, 0.8, tuple(why), missing=missing)
+            continue
+        ring = Ring(size, push, pop, slot, turn, number, count)
+        time, payload = pick("enqueued_at", pairs), pick("payload", pairs)
+        why.append(f"{size:,} slots")
+        yield Candidate(replace(layout, ring=ring, enqueued_at=time, payload=payload), 1.0, tuple(why))
+
+
+def _position(work: _Candidates, details: TableDetails, verb: str) -> TableName | None:
+    """The sequence of a ring's position: of its schema, called after the verb, and if several are, the table."""
+    near = [s for s in work.sequences if s.sequence_schema == details.table.table_schema]
+    found = [s for s in near if verb in words(s.sequence_name) or plain(s.sequence_name).startswith(verb)]
+    if len(found) > 1:
+        found = [s for s in found if plain(details.table.table_name) in plain(s.sequence_name)]
+    return found[0].name if len(found) == 1 else None
+
+
+def _slots(catalog: Catalog, details: TableDetails, slot: str) -> int | None:
+    if not details.table.readable or not any(index.keys[:1] == (slot,) for index in details.indexes):
+        return details.table.estimated_rows or None
+    try:
+        return catalog.ask(SlotsRow, "catalog/ring_slots", {"table": details.table.name.parts, "slot": slot})[0].slots
+    except QueryFailed:
+        return details.table.estimated_rows or None
+
+
+def _splits(work: _Candidates) -> Iterator[Candidate]:
+    """Two tables that share an id: small rows with a state, payloads apart."""
+    halves: dict[tuple[str, str], list[TableDetails]] = {}
+    for data in work.details.values():
+        if data.table.table_id not in work.taken and _holds_payloads(data):
+            halves.setdefault((data.table.table_schema, _family(data.table)), []).append(data)
+    for meta in list(work.details.values()):
+        near = halves.get((meta.table.table_schema, _family(meta.table)), ())
+        if not near or meta.table.table_id in work.taken or not _holds_states(meta):
+            continue
+        for data in near:
+            shared = _shared_id(meta, data)
+            if shared is None or data.table.table_id in work.taken:
+                continue
+            finding = _single(work, meta, "batch_split")
+            if finding is None:
+                continue
+            layout = replace(finding.layout, data_table=data.table.name, data_id=shared, payload=_title(meta))
+            work.taken |= {meta.table.table_id, data.table.table_id}
+            why = (*finding.why, f"`{data.table.table_name}` has the payloads, by the same `{shared}`")
+            yield replace(finding, layout=layout, score=round(finding.score + 0.2, 2), why=why)
+            break
+
+
+def _holds_payloads(data: TableDetails) -> bool:
+    return state_column(data, "batch_split") is None and pick("payload", pairs_of(data.columns)) is not None
+
+
+def _holds_states(meta: TableDetails) -> bool:
+    state = state_column(meta, "batch_split")
+    return state is not None and not state[1] and pick("payload", pairs_of(meta.columns)) is None
+
+
+def _title(meta: TableDetails) -> str | None:
+    """What the small row of a split message shows of it; the payload itself is in the other table."""
+    return next((c.column_name for c in meta.columns if plain(c.column_name) in ("title", "subject", "name")), None)
+
+
+def _shared_id(meta: TableDetails, data: TableDetails) -> str | None:
+    """The column by which ``data`` holds the payloads of ``meta``: the key of both, by the same name."""
+    keys = {index.keys[0] for index in meta.indexes if index.unique and len(index.keys) == 1}
+    keys |= {column.column_name for column in meta.columns if column.is_identity or column.sequence_id is not None}
+    for index in data.indexes:
+        if len(index.keys) == 1 and (key := index.keys[0]) is not None and key in keys and index.unique:
+            return key
+    return None
+
+
+def _singles(work: _Candidates) -> Iterator[Candidate]:
+    for details in work.details.values():
+        if details.table.table_id not in work.taken and (finding := _single(work, details)) is not None:
+            yield finding
+
+
+def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candidate | None:
+    """One table by itself."""
+    state = state_column(details, "status")
+    # Without a peek at first: most tables fall through by then.
+    known = known_values(details, state[0].column_name) if state else Known()
+    number = pick("id", pairs_of(details.columns))
+    sequence = loose_sequence(details.table.name, number, work.sequences) if number else None
+    shape = measure(details, state, known, sequence)
+    if shape.score < POSSIBLE - 0.2:
+        return None
+    if state is not None and not known.values:
+        known = known_values(details, state[0].column_name, work.catalog)
+        shape = measure(details, state, known, sequence)
+    if shape.score < POSSIBLE:
+        return None
+    layout = _base(details, design or _design(details, state, work.sequences))
+    try:
+        layout, how = complete(layout, details, work.sequences, lambda _: known)
+        layout, said = with_zones(layout, details, lambda: LOCAL)
+    except BadInput as problem:
+        return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))
+    if state is not None and (deleted := _popped_by_delete(details.activity)) is not None:
+        layout = replace(layout, pop="delete")
+        how = (*how, f"a pop deletes its row: of {deleted:,} rows deleted hardly one was updated before")
+    return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *said))
+
+
+def _popped_by_delete(activity: Activity | None) -> int | None:
+    """How many rows were deleted, where hardly any was updated before: they were deleted as they had been pushed."""
+    if activity is None or activity.deleted < ENOUGH_ROWS or activity.deleted < 0.3 * activity.inserted:
+        return None
+    return activity.deleted if activity.updated <= 0.05 * activity.deleted else None
+
+
+def _design(details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]) -> str:
+    """The design that the table fits; designs whose tables are the same are not told apart."""
+    pairs = pairs_of(details.columns)
+    if state is not None:
+        if state[1]:
+            return "flag"
+        times = {name for name, kind in pairs if kind in TIMES}
+        by_time = any(index.keys[0] in times and state[0].column_name in index.keys for index in details.indexes)
+        return "batch_single" if by_time and pick("started_at", pairs) is None else "status"
+    if pick("due_at", pairs) is not None:
+        return "pending"
+    if pick("id", pairs) is None and not any(c.sequence_id or c.is_identity for c in details.columns):
+        return "heap"
+    if {"lifo", "stack"}.intersection(words(details.table.table_name)) or "lifo" in plain(details.table.table_name):
+        return "lifo"
+    numbered = any(c.sequence_id is not None or c.is_identity for c in details.columns)
+    return "fifo" if numbered or not sequences else "naive"

@@ -1,0 +1,59 @@
+"""The registry that ``qmon install`` keeps in the database: its queues, or why it cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.engines.sql import queries
+from qmon.errors import BadInput
+from qmon.model.layout.json import FORMAT, from_json
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.catalog.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryState:
+    """Whether the registry is there, and whether our role may read it."""
+
+    installed: bool
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryRow:
+    """A queue of the registry. ``installed_at``: seconds since the epoch."""
+
+    queue: str
+    design: str
+    layout: str
+    version: int
+    installed_by: str
+    installed_at: float
+
+
+def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
+    """The layouts of the registry, a line for each that cannot be used, and whether it was read: where it was, what it
+    does not have is not installed. A database without a registry has none."""
+    engine, version = catalog.engine.name, catalog.connection.version
+    if not queries.exists(engine, "catalog/registry", version):
+        return [], [], False
+    state = catalog.ask(RegistryState, "catalog/registry")[0]
+    if not state.installed:
+        return [], [], False
+    if not state.readable:
+        reason = "our role may not read the registry of installed queues"
+        grant = catalog.grant(TableName("qmon", "queues"))
+        return [], [ProbeFailure("registry", reason, grant=grant, gone=True)], False
+    layouts: list[Layout] = []
+    problems: list[ProbeFailure] = []
+    for row in catalog.ask(RegistryRow, "control/registry"):
+        if row.version > FORMAT:
+            problems.append(ProbeFailure("registry", "written by a newer qmon: upgrade this one", row.queue, gone=True))
+            continue
+        try:
+            layouts.append(from_json(row.layout, where=f"registry of {row.queue}"))
+        except BadInput as problem:
+            reason = f"{problem}; qmon install writes it anew"
+            problems.append(ProbeFailure("registry", reason, row.queue, gone=True))
+    return layouts, problems, True

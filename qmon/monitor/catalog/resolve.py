@@ -1,0 +1,309 @@
+"""The queues of a target: from the user's configuration, the registry, and where neither names any, by their shape."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import Final
+
+from qmon.engines.base import Connection, Engine
+from qmon.errors import BadInput
+from qmon.model.config_reader import nearest
+from qmon.model.layout.layout import Layout, LayoutSource, TableName
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.layout.zones import Zone
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.catalog.access_paths import table_facts
+from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
+from qmon.monitor.catalog.complete_layout import complete
+from qmon.monitor.catalog.discovery import Candidate, discover, likely
+from qmon.monitor.catalog.registry import registered
+from qmon.monitor.catalog.relation_kind import refusal
+from qmon.monitor.catalog.state_texts import check_state
+from qmon.monitor.catalog.state_values import Known, known_values
+from qmon.monitor.catalog.zones import check_due, server_zone, with_zones
+
+SPARE: Final = "_spare"
+"""What installing adds to a ring's name for the table of its spare numbers."""
+_MOVES: Final = "partitioned by {}: a message that changes it is counted as deleted and pushed anew"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The queues of a target.
+
+    Attributes:
+        layouts: what can be watched, in the order of the configuration, then of the registry; names are unique.
+        facts: queue → what the catalogue says about its tables.
+        reasons: queue → one line for each thing that was found and not given.
+        problems: one line for each queue that cannot be watched, with the statement that would help where one would.
+        lost: those queues, as far as it is known what they are: configured, registered, or watched before.
+        places: queue → the id that its table had when it was last there, also of lost ones.
+    """
+
+    layouts: tuple[Layout, ...] = ()
+    facts: Mapping[str, TableFacts] = field(default_factory=dict)
+    reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    problems: tuple[ProbeFailure, ...] = ()
+    lost: tuple[Layout, ...] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
+
+
+NOTHING: Final = Resolved()
+_MOST_LOST: Final = 50
+"""So many queues that are not named anywhere are remembered once they are gone: those that went last."""
+
+
+def resolve(
+    connection: Connection,
+    engine: Engine,
+    configured: Sequence[Layout],
+    *,
+    before: Resolved = NOTHING,
+    by_shape: bool = True,
+    readable_only: bool = True,
+) -> Resolved:
+    """The queues of a target, completed from its catalogue.
+
+    ``by_shape``: where neither the configuration nor the registry names a queue, take what looks like one with
+    confidence; such layouts say so in their ``source``. ``readable_only``: a table that our role may not read is a
+    problem; without it its facts are given all the same, for granting that right. ``before``: what this gave last: a
+    queue that was there then and is gone is a problem, wherever it was known from, but for one that was uninstalled. A
+    queue that cannot be had is a problem and leaves the others alone. Raises what ``Connection.fetch`` raises where the
+    catalogue itself cannot be read.
+    """
+    catalog = Catalog(connection, engine)
+    installed, problems, read = registered(catalog)
+    tables = catalog.tables()
+    sequences = catalog.sequences()
+    if not readable_only:
+        tables = [replace(table, readable=True) for table in tables]
+    work = _Resolver(catalog, tables, sequences, problems)
+    work.prefetch([*configured, *installed])
+    for layout in configured:
+        work.configured(layout, installed, before.places.get(layout.queue))
+    for layout in installed:
+        work.registered(layout, before.places.get(layout.queue))
+    known = (*before.layouts, *before.lost)
+    there = {table.table_id for table in tables}
+    for layout in known:
+        place = before.places.get(layout.queue)
+        if layout.source is not LayoutSource.REGISTRY or not read or place in there:
+            work.seen_before(layout, place)
+    named = configured or installed or any(layout.source is not LayoutSource.DISCOVERY for layout in known)
+    if by_shape and not named:
+        for finding in discover(catalog, tables, sequences):
+            if likely(finding):
+                work.found(finding)
+    return work.result()
+
+
+class _Resolver:
+    """Gathers the layouts one by one."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        tables: Sequence[TableRow],
+        sequences: Sequence[SequenceRow],
+        problems: Sequence[ProbeFailure],
+    ) -> None:
+        self.catalog = catalog
+        self.tables = tables
+        self.sequences = sequences
+        self.problems = list(problems)
+        self.layouts: list[Layout] = []
+        self.facts: dict[str, TableFacts] = {}
+        self.reasons: dict[str, tuple[str, ...]] = {}
+        self.lost: list[Layout] = []
+        self.places: dict[str, int] = {}
+        self._known: dict[int, TableDetails] = {}
+        self._local: Zone | None = None
+        self._divided = catalog.divided()
+        self._refusal = cache(partial(refusal, catalog))
+
+    def result(self) -> Resolved:
+        """What was gathered."""
+        guessed = [layout.queue for layout in self.lost if layout.source is LayoutSource.DISCOVERY]
+        dropped = set(guessed[_MOST_LOST:])  # the newest come first
+        watched = {layout.queue for layout in self.layouts}
+        lost = tuple(each for each in self.lost if each.queue not in dropped and each.queue not in watched)
+        problems = tuple(
+            replace(problem, gone=problem.gone and problem.queue not in watched)
+            for problem in self.problems
+            if problem.queue not in dropped
+        )
+        return Resolved(tuple(self.layouts), self.facts, self.reasons, problems, lost, self.places)
+
+    def prefetch(self, layouts: Sequence[Layout]) -> None:
+        """Read what the catalogue says about all their tables at once."""
+        wanted: dict[int, TableRow] = {}
+        for layout in layouts:
+            for name in (layout.table, layout.data_table):
+                with contextlib.suppress(_RefusedError):
+                    if name is not None and (table := self._table(name)).readable:
+                        wanted[table.table_id] = table
+        self._known = self.catalog.details(list(wanted.values()))
+
+    def configured(self, layout: Layout, installed: Sequence[Layout], was: int | None) -> None:
+        """A queue of the configuration: what it leaves open comes from the registry where that knows the table.
+
+        ``was``: the id of its table when it was last there.
+        """
+        with self._problems("layout", layout, was):
+            details = self._details(self._table(layout.table, was))
+            known = next((other for other in installed if other.table == details.table.name), None)
+            reasons: tuple[str, ...] = ()
+            if known is not None and known.design == layout.design:
+                layout, reasons = _merged(layout, known), ("what was left open comes from the registry",)
+            layout, why = complete(layout, details, self.sequences, _Values(details, self.catalog))
+            self._add(layout, details, (*reasons, *why))
+
+    def registered(self, layout: Layout, was: int | None) -> None:
+        """A queue of the registry, unless the configuration has its table already."""
+        if any(other.table == layout.table for other in self.layouts):
+            return
+        with self._problems("registry", layout, was):
+            self._add(layout, self._details(self._table(layout.table, was)), ("installed by qmon",))
+
+    def seen_before(self, layout: Layout, was: int | None) -> None:
+        """A queue that was watched, unless it was found again."""
+        names = {each.queue for each in (*self.layouts, *self.lost)}
+        if layout.queue in names or any(other.table == layout.table for other in self.layouts):
+            return
+        with self._problems("table", layout, was):
+            self._add(layout, self._details(self._table(layout.table, was)), ("was watched before",))
+
+    def found(self, finding: Candidate) -> None:
+        """A table that looks like a queue."""
+        if any(other.table == finding.layout.table for other in self.layouts):
+            return
+        with self._problems("discovery", finding.layout):
+            self._add(finding.layout, self._details(self._table(finding.layout.table)), (*finding.why, *finding.how))
+
+    @contextlib.contextmanager
+    def _problems(self, probe: str, layout: Layout, was: int | None = None) -> Iterator[None]:
+        """What goes wrong with one queue becomes a line, and the others go on."""
+        try:
+            yield
+            return
+        except _RefusedError as problem:
+            failure = problem.failure
+        except BadInput as problem:
+            failure = ProbeFailure(probe, str(problem))
+        self.problems.append(replace(failure, probe=probe, queue=layout.queue, gone=True))
+        if all(other.queue != layout.queue for other in (*self.layouts, *self.lost)):
+            self.lost.append(layout)
+            if was is not None:
+                self.places[layout.queue] = was
+
+    def _add(self, layout: Layout, details: TableDetails, reasons: tuple[str, ...]) -> None:
+        if (other := next((o for o in self.layouts if o.queue == layout.queue), None)) is not None:
+            raise BadInput(f"{other.table} has the name {layout.queue} already: give {layout.table} another one")
+        data = None
+        if layout.data_table is not None:
+            data = self._details(self._table(layout.data_table))
+            layout = replace(layout, data_table=data.table.name)
+            if layout.data_id is None and any(c.column_name == layout.id for c in data.columns):
+                layout = replace(layout, data_id=layout.id)
+            if data.column(layout.data_id) is None:
+                raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
+        layout, said = with_zones(layout, details, self._zone)
+        check_due(layout)
+        check_state(layout, details, self.catalog)
+        self.layouts.append(layout)
+        self.places[layout.queue] = details.table.table_id
+        facts = table_facts(layout, details, data, self.sequences)
+        state = layout.state.column if layout.state is not None else ""
+        if (details.table.table_id, state) in self._divided:
+            facts = replace(facts, unknown={**facts.unknown, "rates": _MOVES.format(state)})
+        self.facts[layout.queue] = self._with_spare(layout, details.table, facts)
+        self.reasons[layout.queue] = tuple(dict.fromkeys((*reasons, *said)))
+
+    def _zone(self) -> Zone:
+        self._local = self._local or server_zone(self.catalog)
+        return self._local
+
+    def _with_spare(self, layout: Layout, table: TableRow, facts: TableFacts) -> TableFacts:
+        """With the table of numbers that were drawn from a ring's sequences and not used, where the engine has one."""
+        if self.catalog.engine.name != "sqlserver" or layout.ring is None or layout.ring.turn is None:
+            return facts
+        name = TableName(table.table_schema, table.table_name + SPARE)
+        spare = next((t for t in self.tables if t.name == name), None)
+        if spare is None:
+            return facts
+        if not spare.readable:
+            reason = f"holes and orphans are not looked for: our role may not read {spare.name}"
+            self.problems.append(ProbeFailure("ring_sweep", reason, layout.queue, self.catalog.grant(spare.name)))
+            return facts
+        return replace(facts, spare_id=spare.table_id, spare=spare.name)
+
+    def _details(self, table: TableRow) -> TableDetails:
+        if not table.readable:
+            raise _RefusedError(
+                ProbeFailure("layout", f"our role may not read {table.name}", grant=self.catalog.grant(table.name))
+            )
+        if table.table_id not in self._known:
+            self._known.update(self.catalog.details([table]))
+        return self._known[table.table_id]
+
+    def _table(self, name: TableName, was: int | None = None) -> TableRow:
+        """The table of that name; raises ``_RefusedError`` with what is wrong where there is none or more than one.
+
+        ``was``: the id of the table that had this name.
+        """
+        known = [t for t in self.tables if name.schema in ("", t.table_schema)]
+        found = [t for t in known if t.table_name == name.name]
+        if not found:
+            lower = str(name.name).lower(), name.schema.lower()
+            found = [
+                t for t in self.tables if t.table_name.lower() == lower[0] and lower[1] in ("", t.table_schema.lower())
+            ]
+        if len(found) > 1 and len(visible := [t for t in found if t.visible]) == 1:
+            found = visible
+        if len(found) > 1:
+            places = ", ".join(str(t.name) for t in found[:4])
+            raise _RefusedError(ProbeFailure("layout", f"several tables are called {name}: {places}; name the schema"))
+        if not found and (refused := self._refusal(name)) is not None:
+            raise _RefusedError(ProbeFailure("layout", refused))
+        moved = next((t for t in self.tables if t.table_id == was), None)
+        if not found and moved is not None:
+            raise _RefusedError(ProbeFailure("layout", f"there is no table {name} any more: it is now {moved.name}"))
+        if not found:
+            near = nearest(name.name, [t.table_name for t in known]) if len(known) < 20 else ""
+            near = near or nearest(name.name, [t.table_name for t in self.tables if t.table_name[:1] == name.name[:1]])
+            hint = near if "did you mean" in near else "; qmon queues lists what there is"
+            raise _RefusedError(ProbeFailure("layout", f"there is no table {name}, or our role may not see it{hint}"))
+        return found[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """What is known of a column's values, asked for only when it matters."""
+
+    details: TableDetails
+    catalog: Catalog
+
+    def __call__(self, column: str) -> Known:
+        return known_values(self.details, column, self.catalog)
+
+
+class _RefusedError(Exception):
+    """A queue that cannot be had."""
+
+    def __init__(self, failure: ProbeFailure) -> None:
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
+def _merged(layout: Layout, known: Layout) -> Layout:
+    """The user's layout with what it leaves open taken from the registry's."""
+    open_ones = {
+        name: getattr(known, name)
+        for name in Layout.__dataclass_fields__
+        if name not in ("queue", "design", "table", "timeout_s", "source", "pushers", "poppers")
+        and getattr(layout, name) in (None, ())
+    }
+    return replace(layout, source=LayoutSource.CONFIGURATION, **open_ones)

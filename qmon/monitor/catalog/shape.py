@@ -1,0 +1,151 @@
+"""What makes a table look like a queue: each sign with its weight and its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from qmon.model.layout.layout import TableName
+from qmon.monitor.catalog.catalog import Activity, ColumnRow, TableDetails
+from qmon.monitor.catalog.column_names import BLOBS, Role, pick, sounds_like_a_queue, state_of, words
+from qmon.monitor.catalog.state_values import Known, shown
+
+_CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_name")
+_FEW, _MANY, _TOO_MANY = 6, 15, 25
+ENOUGH_ROWS: Final = 50
+"""Rows inserted before the counters say anything."""
+_WORTH_A_LOOK: Final = 0.3
+_UNPROVEN: Final = 0.35
+"""The most that a table can score whose rows are never claimed, marked, due or removed, whatever it is called."""
+
+
+@dataclass(slots=True)
+class Shape:
+    """The score so far, from 0 to about 1.5, and one phrase for each sign."""
+
+    score: float = 0.0
+    why: list[str] = field(default_factory=list)
+    behaves: bool = False
+
+    def add(self, weight: float, reason: str = "", *, behaves: bool = False) -> None:
+        """Take in a sign; ``behaves``: it is about what is done with a row, not about what the table is called."""
+        self.score += weight
+        self.behaves = self.behaves or behaves
+        if reason:
+            self.why.append(reason)
+
+
+def pairs_of(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
+    """Names and types."""
+    return [(column.column_name, column.type_name) for column in columns]
+
+
+def glance(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
+    """A first look at names and counters, to leave most tables of a large database out of the closer one."""
+    if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.deleted >= 0.3 * activity.inserted:
+        return True
+    pairs = pairs_of(columns)
+    roles: tuple[Role, ...] = (*_CLAIMS, "flag", "attempts", "due_at", "reference_count")
+    signs = 0.3 * sum(1 for role in roles if pick(role, pairs)) + (0.15 if pick("state", pairs) else 0.0)
+    return sounds_like_a_queue(name) + signs >= _WORTH_A_LOOK
+
+
+def measure(
+    details: TableDetails, state: tuple[ColumnRow, bool] | None, known: Known, sequence: TableName | None = None
+) -> Shape:
+    """Weigh one table.
+
+    ``state``: its state column and whether that is a mere flag; ``known``: that column's values; ``sequence``: one of
+    nobody's that is called after the table or its id.
+    """
+    shape = Shape()
+    pairs = pairs_of(details.columns)
+    sounds = sounds_like_a_queue(details.table.table_name)
+    shape.add(sounds, "is called like a queue" if sounds >= 0.3 else "", behaves=sounds >= 0.45)
+    if sequence is not None and sounds >= 0.3:
+        shape.add(0.15, f"the sequence {sequence} is called after it", behaves=True)
+    _state(shape, details, state, known)
+    claims = [name for role in _CLAIMS if (name := pick(role, pairs))]
+    if claims:
+        shape.add(0.25, f"notes who took a row or when ({_ticked(claims)})", behaves=True)
+    if (attempts := pick("attempts", pairs)) is not None:
+        shape.add(0.2, f"counts attempts (`{attempts}`)", behaves=True)
+    if (due := pick("due_at", pairs)) is not None:
+        shape.add(0.15, f"has a due time `{due}`", behaves=True)
+    _contents(shape, details, pairs, state)
+    if details.activity is not None:
+        _activity(shape, details.activity, state is not None)
+    _relations(shape, details)
+    if not shape.behaves:
+        shape.score = min(shape.score, _UNPROVEN)
+    shape.score = round(shape.score, 2)
+    return shape
+
+
+def _ticked(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _state(shape: Shape, details: TableDetails, state: tuple[ColumnRow, bool] | None, known: Known) -> None:
+    if state is None:
+        return
+    column, flag = state
+    name = column.column_name
+    values = f" with values {shown(known.values)}" if known.values else ""
+    if flag:
+        shape.add(0.2, f"has a flag `{name}`{values}", behaves=True)
+    else:
+        meant = {state_of(value) for value in known.values}
+        working = {"ready", "in_progress"} <= meant
+        shape.add(0.3 if working else 0.1, f"has a state column `{name}`{values}", behaves=working)
+    for index in details.indexes:
+        if index.keys[:1] == (name,) or (index.where is not None and index.where.only(name)):
+            how = "leads with it" if index.keys[:1] == (name,) else "holds the rows of one state"
+            shape.add(0.2 if flag or index.where is not None else 0.1, f"the index `{index.name}` {how}", behaves=True)
+            break
+
+
+def _contents(
+    shape: Shape, details: TableDetails, pairs: list[tuple[str, str]], state: tuple[ColumnRow, bool] | None
+) -> None:
+    payload = pick("payload", pairs)
+    if payload is not None:
+        column = details.column(payload)
+        blob = column is not None and column.type_name in BLOBS
+        shape.add(0.15 if blob else 0.1, f"carries a payload `{payload}`")
+    numbered = next((c for c in details.columns if c.is_identity or c.sequence_id is not None), None)
+    if numbered is not None:
+        shape.add(0.05, f"numbers its rows (`{numbered.column_name}`)")
+    count = len(details.columns)
+    if count <= _FEW and (payload is not None or state is not None):
+        shape.add(0.1)
+    elif count > _MANY:
+        shape.add(-0.3 if count > _TOO_MANY else -0.1, f"but has {count} columns")
+
+
+def _activity(shape: Shape, activity: Activity, has_state: bool) -> None:
+    inserted = activity.inserted
+    if inserted < ENOUGH_ROWS:
+        return
+    deleted, updated = activity.deleted / inserted, activity.updated / inserted
+    if deleted >= 0.3:
+        shape.add(0.25, f"{_percent(deleted)} of the rows inserted were deleted again", behaves=True)
+    if updated >= 0.3 and has_state:
+        shape.add(0.1, f"{_percent(updated)} of its rows were updated", behaves=True)
+    if deleted < 0.01 and updated < 0.01 and inserted >= 20 * ENOUGH_ROWS:
+        shape.add(-0.2, f"but of {inserted:,} rows inserted hardly one was changed or deleted")
+
+
+def _percent(share: float) -> str:
+    return f"{min(share, 1.0) * 100:.0f} %"
+
+
+def _relations(shape: Shape, details: TableDetails) -> None:
+    family = words(details.table.table_name)[:1]
+    if details.referring and family:
+        shape.add(-0.25, f"but {len(details.referring)} other table(s) refer to its rows")
+    if len(details.referred) >= 2:
+        shape.add(-0.15, f"but it refers to {len(details.referred)} other tables")
+    elif details.referred:
+        shape.add(-0.05)

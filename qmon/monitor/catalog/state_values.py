@@ -1,0 +1,143 @@
+"""Which values a state column takes, and which of them says what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from qmon.errors import QueryFailed
+from qmon.model.layout.layout import StateColumn, StateValue
+from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
+from qmon.monitor.catalog.column_names import TRUTHS, WHOLE, pick, state_of
+from qmon.monitor.catalog.predicate import condition
+
+_ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
+"""Ready, in progress and done of Buschmann's and Rusanu's tables; Al Zabir has 0, 1 and 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The values that a column takes as far as is known, as text, and from where. ``default``: what a new row gets."""
+
+    values: tuple[str, ...] = ()
+    origin: str = ""
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """One value of a peek."""
+
+    value: str
+
+
+def known_values(details: TableDetails, column: str, catalog: Catalog | None = None) -> Known:
+    """What the catalogue knows of the values of a column.
+
+    Where it knows none and ``catalog`` is given, a peek: one seek a value where an index leads with the column, else
+    the first rows of a table of at most 4 MB.
+    """
+    rows = {row.origin: row.known for row in details.values if row.column_name == column}
+    default = _default(rows.get("default"))
+    for origin in ("enum", "statistics"):
+        if origin in rows and (found := tuple(str(value) for value in json.loads(rows[origin]))):
+            return Known(found, "labels of the enum" if origin == "enum" else "statistics", default)
+    if "check" in rows and (allowed := condition(rows["check"]).only(column)):
+        return Known(tuple(sorted(str(value) for value in allowed if value is not None)), "check", default)
+    if catalog is not None and details.table.readable and (found := _peek(catalog, details, column)):
+        return Known(found, "rows there are", default)
+    return Known((), "", default)
+
+
+def states(
+    column: ColumnRow, known: Known, design: str, *, flag: bool = False
+) -> tuple[StateColumn | None, tuple[str, ...]]:
+    """What each value says, with the reasons; ``None`` where no value can be told to mean ready.
+
+    ``flag``: the column says that a message has been processed, nothing else.
+    """
+    name = column.column_name
+    if column.type_name in TRUTHS and column.type_name != "bit":
+        return StateColumn(name, "false", done="true"), (f"`{name}` is true once a message is done",)
+    if column.type_name in WHOLE or column.type_name == "bit":
+        return _numbers(name, known, "flag" if flag else design)
+    return _words(name, known)
+
+
+def _words(name: str, known: Known) -> tuple[StateColumn | None, tuple[str, ...]]:
+    values = sorted(known.values, key=lambda value: value != known.default)
+    if known.default is not None and known.default not in values and state_of(known.default) == "ready":
+        values.insert(0, known.default)
+    meant: dict[str, str] = {}
+    for value in values:
+        if (state := state_of(value)) is not None:
+            meant.setdefault(state, value)
+    if "ready" not in meant:
+        return None, (f"none of the values of `{name}` ({shown(values)}) says in plain words that a message is ready",)
+    reasons = [f"`{name}` is {_spelt(meant)} ({known.origin or 'its default'})"]
+    if rest := [value for value in values if value not in meant.values()]:
+        reasons.append(f"what `{name}` = {shown(rest)} means is not known")
+    column = StateColumn(name, meant["ready"], meant.get("in_progress"), meant.get("done"), meant.get("dead"))
+    return column, tuple(reasons)
+
+
+def _numbers(name: str, known: Known, design: str) -> tuple[StateColumn | None, tuple[str, ...]]:
+    seen = sorted(int(value) for value in known.values if value.lstrip("-").isdigit())
+    usual: tuple[int, int | None, int | None] = _ARTICLES.get(design, (0, 1, 2 if 2 in seen else None))
+    if design != "flag":
+        start = int(known.default) if known.default and known.default.isdigit() else min(seen, default=usual[0])
+        if start in (0, 1):
+            usual = (start, start + 1, 2 if start == 0 and 2 in seen else None)
+    ready, busy, done = usual
+    state = StateColumn(name, ready, busy, done)
+    meant = {"ready": ready, "in_progress": busy, "done": done}
+    source = f"values {shown(seen)} seen in {known.origin}" if seen else "no value seen yet"
+    if known.default is not None:
+        source += f", new rows get {known.default}"
+    return state, (f"`{name}` is taken as {_spelt(meant)} ({source})",)
+
+
+def shown(values: Sequence[StateValue]) -> str:
+    """Values for people, the first eight of them."""
+    listed = ", ".join(str(value) for value in values[:8]) or "none"
+    return f"{listed}, …" if len(values) > 8 else listed
+
+
+def _spelt(meant: dict[str, str] | dict[str, int | None]) -> str:
+    pairs = ((state.replace("_", " "), value) for state, value in meant.items() if value is not None)
+    return ", ".join(f"{value} {state}" for state, value in pairs)
+
+
+def _default(expression: str | None) -> str | None:
+    if expression is None:
+        return None
+    for brackets in (False, True):
+        allowed = condition(f"x = ({expression})", brackets=brackets).only("x")
+        if allowed and len(allowed) == 1:
+            return next(iter(allowed))
+    return None
+
+
+def _peek(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ...]:
+    names = {"table": details.table.name.parts, "column": column}
+    leads = any(index.keys[:1] == (column,) and index.where is None for index in details.indexes)
+    try:
+        if leads:
+            rows = catalog.ask(ValueRow, "catalog/peek_index", names)
+        else:
+            rows = catalog.ask(ValueRow, "catalog/peek_few", names, table_id=details.table.table_id)
+    except QueryFailed:
+        return ()
+    return tuple(row.value for row in rows)
+
+
+def state_column(details: TableDetails, design: str) -> tuple[ColumnRow, bool] | None:
+    """The column that says which state a row is in, and whether it is a mere flag."""
+    pairs = [(c.column_name, c.type_name) for c in details.columns]
+    state, flag = pick("state", pairs), pick("flag", pairs)
+    first, second = ((flag, True), (state, False)) if design == "flag" else ((state, False), (flag, True))
+    for name, is_flag in (first, second):
+        if (column := details.column(name)) is not None:
+            return column, is_flag
+    return None

@@ -1,0 +1,82 @@
+"""The indexes that would lead to figures which scans of the table must count now: proposed, never made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.base import Engine
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
+from qmon.model.layout.layout import Layout, StateValue
+from qmon.model.layout.table_facts import TableFacts
+from qmon.monitor.catalog.column_names import RANDOM_IDS, TRUTHS, WHOLE
+
+_ONE_BYTE: Final = frozenset({"varchar", "char"})
+_LONGEST: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class WantedIndex:
+    """An index: the figures that it would make exact and cheap, and the statement that makes it."""
+
+    figures: tuple[str, ...]
+    statement: str
+
+
+def proposals(layout: Layout, facts: TableFacts, engine: Engine, *, partitioned: bool = False) -> list[WantedIndex]:
+    """An index for each group of figures that no index leads to, where one would."""
+    found = []
+    for figures, column, value in _wanted(layout, facts):
+        text = _statement(layout, facts, engine, (column, value, figures[0]))
+        if partitioned and engine.name == "postgres":  # there the server makes none beside the writers
+            text = "CREATE INDEX " + text.removeprefix("CREATE INDEX CONCURRENTLY ")
+        found.append(WantedIndex(figures, text))
+    return found
+
+
+def _wanted(layout: Layout, facts: TableFacts) -> Iterator[tuple[tuple[str, ...], str, StateValue | None]]:
+    """Figures, the column that orders their rows, and their state."""
+    state, slow = layout.state, facts.slow
+    ready = state.ready if state is not None else None
+    if layout.ring is not None:
+        return
+    if "scheduled" in slow:
+        due = facts.column(layout.due_at or "")
+        if due is not None and due.not_null:
+            yield ("ready", "oldest", "scheduled"), due.name, ready
+    elif "ready" in slow or "oldest" in slow:
+        key = facts.column(layout.id or "")
+        order = key.name if key is not None and key.type not in RANDOM_IDS else layout.enqueued_at
+        if order is not None:
+            yield ("ready", "oldest"), order, ready
+    if state is None:
+        return
+    if "in_progress" in slow:
+        yield ("in_progress", "stuck"), layout.started_at or layout.id or state.column, state.in_progress
+    if "dead" in slow:
+        yield ("dead",), layout.id or state.column, state.dead
+
+
+def _statement(layout: Layout, facts: TableFacts, engine: Engine, wanted: tuple[str, StateValue | None, str]) -> str:
+    column, value, figure = wanted
+    version = (1 << 16, 0)  # the newest form; there is but one
+    names: dict[str, Name] = {
+        "name": f"IX_{layout.table.name[: _LONGEST - 20]}_{figure}", "table": layout.table.parts, "columns": (column,),
+        "state": layout.state.column if layout.state is not None else None,
+    }  # fmt: skip
+    query = queries.load(engine.name, "control/index_all" if value is None else "control/index_state", version)
+    text = queries.render(query, {name: names[name] for name in query.names}, engine).text.partition("\n")[2].strip()
+    return text if value is None else text.removesuffix("?") + _literal(layout, facts, engine, value)
+
+
+def _literal(layout: Layout, facts: TableFacts, engine: Engine, value: StateValue) -> str:
+    """The value of a state as the server compares it with the column itself, without converting each row."""
+    column = facts.column(layout.state.column) if layout.state is not None else None
+    kind = column.type if column is not None else ""
+    text = str(value)
+    if engine.name == "sqlserver" and kind in WHOLE | TRUTHS and text.lstrip("-").isdigit():
+        return text
+    quoted = engine.literal(text)
+    return quoted.removeprefix("N") if engine.name == "sqlserver" and kind in _ONE_BYTE else quoted

@@ -1,0 +1,128 @@
+"""What the times in columns without a time zone mean: from the configuration, else from the column's default."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.layout.layout import Layout, LayoutSource
+from qmon.model.layout.zones import LOCAL, UNKNOWN, UTC_ZONE, Zone, named_zone
+from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
+from qmon.monitor.catalog.column_names import ZONELESS
+
+_ROLES: Final = ("started_at", "enqueued_at", "due_at")
+_WITHOUT: Final = {"due_at": "nothing can be counted", "owner": "no owner is called dead"}
+_UTC: Final = re.compile(r"\b(?:getutcdate|sysutcdatetime)\s*\(", re.I)
+_LOCAL: Final = re.compile(
+    r"\b(?:getdate|sysdatetime|sysdatetimeoffset|now|clock_timestamp|statement_timestamp|transaction_timestamp)\s*\("
+    r"|\b(?:current_timestamp|localtimestamp)\b",
+    re.I,
+)
+_MADE: Final = re.compile(r"\bat time zone\s+N?'([^']+)'|\btimezone\s*\(\s*'([^']+)'", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRow:
+    """The zone of the server's local time; ``None``: it does not say."""
+
+    zone: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClockChangeRow:
+    """Since when the server's local time is so many minutes ahead of UTC; seconds since the epoch."""
+
+    since_at: float
+    minutes: int
+
+
+def server_zone(catalog: Catalog) -> Zone:
+    """The server's local time, with the changes of its clock as far as it tells them; else ``LOCAL`` alone."""
+    try:
+        name = catalog.ask(ZoneRow, "catalog/zone")[0].zone
+        if catalog.engine.name == "postgres":
+            return UTC_ZONE if name is None or _is_utc(name) else Zone(name)
+        if name is None:
+            return LOCAL
+        changes = catalog.ask(ClockChangeRow, "catalog/clock_changes")
+    except QueryFailed:
+        return LOCAL
+    return replace(LOCAL, changes=tuple((round(row.since_at), row.minutes) for row in changes))
+
+
+def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone]) -> tuple[Layout, tuple[str, ...]]:
+    """The layout with what its zoneless columns mean, and a line for each of them.
+
+    ``local``: the server's local time, asked for only where it matters.
+    """
+    zones: list[tuple[str, Zone]] = []
+    reasons: list[str] = []
+    owner = layout.owner.column if layout.owner is not None and layout.owner.kind in ("lease", "heartbeat") else None
+    for role, name in (*((role, getattr(layout, role)) for role in _ROLES), ("owner", owner)):
+        column = details.column(name)
+        if column is None or column.type_name not in ZONELESS:
+            continue
+        said, why = _said(layout, details, column)
+        zone = _zone(said, local)
+        zones.append((column.column_name, zone))
+        if said == "unknown":
+            reasons.append(_ask(column.column_name, _WITHOUT.get(role, "ages are unknown")))
+        elif why:
+            reasons.append(f"`{column.column_name}` has no time zone: {_shown(said)}, {why}")
+    return replace(layout, zones=tuple(zones)), tuple(reasons)
+
+
+def check_due(layout: Layout) -> None:
+    """Raise ``BadInput`` where nobody says what due times mean: without that nothing of the queue can be counted."""
+    if layout.due_at is not None and not layout.tells(layout.due_at):
+        raise BadInput(f"{layout.table}: {_ask(layout.due_at, _WITHOUT['due_at'])}")
+
+
+def of_default(default: str | None) -> str:
+    """What the default of a column says about its times: ``utc``, ``local``, a zone's name, or ``unknown``."""
+    if default is None:
+        return "unknown"
+    if made := _MADE.findall(default):
+        name = next(filter(None, made[-1]))
+        return "utc" if _is_utc(name) else name if named_zone(name, time.time()) else "unknown"
+    utc, local = _UTC.search(default) is not None, _LOCAL.search(default) is not None
+    return "unknown" if utc == local else "utc" if utc else "local"
+
+
+def _said(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
+    """What is known of the column's times, and from where."""
+    if layout.times is not None:
+        return layout.times, ""
+    if layout.source is LayoutSource.REGISTRY or layout.routines:
+        return "utc", ""
+    defaults = (v.known for v in details.values if v.origin == "default" and v.column_name == column.column_name)
+    found = of_default(next(defaults, None))
+    return found, "" if found == "unknown" else "by its default"
+
+
+def _zone(said: str, local: Callable[[], Zone]) -> Zone:
+    if said == "local":
+        return local()
+    known = {"utc": UTC_ZONE, "unknown": UNKNOWN}.get(said) or named_zone(said, time.time())
+    if known is None:  # a layout from elsewhere: the configuration takes none that is unknown
+        raise BadInput(f'times = "{said}": there is no such time zone')
+    return known
+
+
+def _ask(column: str, what: str) -> str:
+    return (
+        f"`{column}` has no time zone, and {what} until its times are said to be UTC, the server's local "
+        'time, or that of a place: times = "utc", "local" or such as "Europe/Berlin"'
+    )
+
+
+def _shown(said: str) -> str:
+    return {"utc": "UTC", "local": "the server's local time"}.get(said, said)
+
+
+def _is_utc(name: str) -> bool:
+    return name.lower() in ("utc", "etc/utc", "gmt", "etc/gmt", "zulu", "universal", "+00", "+00:00")

@@ -1,0 +1,182 @@
+"""Runs every probe once by itself, to say which work, how long they take, and what is missing for those that do not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.engines.base import Connection, Engine, Value
+from qmon.engines.rows import records
+from qmon.errors import PermissionMissing, QueryFailed
+from qmon.model.counts import PartSample
+from qmon.model.layout.layout import Layout
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.counters import ServerCounters
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.polled import (
+    BlockingSample,
+    ClockSample,
+    CostSample,
+    PartialSample,
+    ReplicaSample,
+    ServerSample,
+    WaitSample,
+    WriterSample,
+)
+from qmon.model.samples.procedures import NamingSample, ReadsSample
+from qmon.model.samples.usage import UseSample
+from qmon.model.samples.waits import LatchSample, WaitTotal
+from qmon.model.standby import standby_of
+from qmon.monitor.background.fragmentation import FragmentationReader
+from qmon.monitor.background.scan import Scan, parts_of
+from qmon.monitor.catalog.resolve import resolve
+from qmon.monitor.catalog.wanted_indexes import proposals
+from qmon.monitor.poll.own_reads import OwnUses
+from qmon.monitor.poll.queue_probes import QueueProbes, Spec
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes import table_counters
+from qmon.monitor.probes.locks import Locks
+from qmon.monitor.state.standby import replica, with_replica
+
+_TARGET = (
+    ("clock", ClockSample),
+    ("server", ServerSample),
+    ("waits", WaitSample),
+    ("blocking", BlockingSample),
+    ("writers", WriterSample),
+    ("cost", CostSample),
+    ("clients", ClientSample),
+    ("horizon", HorizonSample),
+    ("version_store", VersionStoreSample),
+    ("procedures", ReadsSample),
+    ("server_counters", ServerCounters),
+    ("wait_totals", WaitTotal),
+    ("latches", LatchSample),
+)
+
+_FEW_PAGES: Final = 16
+_VALUES: Final = {"limit": 200, "chars": 200, "texts": 50}
+"""Only what a probe declares is bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of a checkup.
+
+    ``queue`` is empty for the target as a whole. ``ms``: how long the probe took, seen from here; ``None`` where it did
+    not run. ``problem``: what is wrong, empty where it works. ``grant``: the statement that would help, or empty.
+    ``expected``: the layout rules the figure out, which is no fault. ``index``: the statement that makes an index which
+    leads to the figures that scans of the table must count, or empty.
+    """
+
+    probe: str
+    queue: str = ""
+    ms: float | None = None
+    problem: str = ""
+    grant: str = ""
+    expected: bool = False
+    index: str = ""
+
+
+def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]) -> list[Check]:
+    """Every probe of the target and of each of its queues, run once.
+
+    Raises ``ConnectionLost``, and what reading the catalogue raises.
+    """
+    book = StatementCache(engine, connection.version)
+    values: dict[str, Value] = {**_VALUES, "tables": engine.ids(()), "procedures": engine.ids((0,))}
+    checks = [_run(connection, book.job(name, kind, values)) for name, kind in _TARGET if book.has(name)]
+    checks += _standby(connection, book)
+    began = time.perf_counter()
+    resolved = resolve(connection, engine, configured)
+    checks.append(Check("catalogue", ms=(time.perf_counter() - began) * 1000))
+    checks += [Check(p.probe, p.queue, problem=p.reason, grant=p.grant) for p in resolved.problems]
+    for layout in resolved.layouts:
+        facts = resolved.facts[layout.queue]
+        probes = QueueProbes(StatementCache(engine, connection.version), layout, facts)
+        tables = [i for i in (facts.table_id, facts.data_table_id) if i is not None]
+        jobs = table_counters.jobs(book, tables) + book.of_tables("uses", UseSample, tables)
+        if not layout.routines and book.has("routines_of_tables"):
+            found = _run(connection, book.job("routines_of_tables", NamingSample, {"tables": engine.ids(tables)}))
+            # only an owner of the database has that right by itself, and one figure of one screen needs it
+            checks.append(replace(found, queue=layout.queue, expected=bool(found.grant)))
+        checks += [_run(connection, replace(job, queue=layout.queue)) for job in jobs]
+        checks += _seen_in_part(connection, book, layout.queue, tables)
+        checks += [_run(connection, job) for job in probes.jobs(time.monotonic(), 1, 10)]
+        checks += [
+            _run(connection, replace(job, queue=layout.queue)) for job in Locks(book).checks(layout.queue, probes)
+        ]
+        checks += _fragmentation(connection, engine, book, Spec(layout, facts))
+        checks += _scans(connection, engine, book, Spec(layout, facts))
+        checks += _ruled_out(layout.queue, facts.slow)
+        checks += _ruled_out(layout.queue, facts.unknown)
+    return checks
+
+
+def _seen_in_part(connection: Connection, book: StatementCache, queue: str, tables: Sequence[int]) -> Iterator[Check]:
+    """Where the server hides rows from our role, or may."""
+    for job in book.of_tables("partial", PartialSample, tables):
+        for found in records(PartialSample, connection.fetch(job.bound)):
+            said = f"{found.why}: each figure from rows is at least so much; {found.helps}"
+            yield Check("(rows)", queue, problem=said)
+
+
+def _standby(connection: Connection, book: StatementCache) -> Iterator[Check]:
+    """What a standby cannot tell, and how old what it tells is."""
+    try:
+        server = records(ServerSample, connection.fetch(book.job("server", ServerSample).bound))[0]
+    except QueryFailed:
+        return
+    if server.in_recovery and (jobs := replica(book)):
+        found: list[ReplicaSample] = []
+        yield _timed("replica", "", lambda: found.extend(records(ReplicaSample, connection.fetch(jobs[0].bound))))
+        server = with_replica(server, found)
+    if (standby := standby_of(server)) is not None:
+        how = standby.words or "up to date"
+        said = f"a standby, {how}: counters, sequences and sessions are its primary's, and nothing can be changed"
+        yield Check("(standby)", problem=said, expected=not standby.words)
+
+
+def _ruled_out(queue: str, reasons: Mapping[str, str]) -> Iterator[Check]:
+    for figure, reason in reasons.items():
+        yield Check(f"({figure})", queue, problem=reason, expected=True)
+
+
+def _scans(connection: Connection, engine: Engine, book: StatementCache, spec: Spec) -> Iterator[Check]:
+    """The first range of a scan, where figures come from scans; and the indexes that would spare them."""
+    if not spec.facts.scanned:
+        return
+    parts: list[PartSample] = []
+    yield _timed("scan_parts", spec.layout.queue, lambda: parts.extend(parts_of(connection, book, spec)))
+    scan = Scan(book, spec, parts)
+    if scan.by_range:
+        yield _timed("scan", spec.layout.queue, lambda: scan.step(connection, OwnUses(), _FEW_PAGES))
+    partitioned = bool(parts) and all(part.part_id != spec.facts.table_id for part in parts)
+    for each in proposals(spec.layout, spec.facts, engine, partitioned=partitioned):
+        figures = ", ".join(each.figures)
+        yield Check(
+            f"({figures})", spec.layout.queue, problem="an index is missing", expected=True, index=each.statement
+        )
+
+
+def _fragmentation(connection: Connection, engine: Engine, book: StatementCache, spec: Spec) -> Iterator[Check]:
+    """Of one index, where the engine has such a reading."""
+    fragments = FragmentationReader(engine)
+    if fragments.able:
+        yield _timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, book, spec))
+
+
+def _run(connection: Connection, job: ProbeStatement) -> Check:
+    return _timed(job.probe, job.queue, lambda: records(job.record, connection.fetch(job.bound)))
+
+
+def _timed(probe: str, queue: str, read: Callable[[], object]) -> Check:
+    began = time.perf_counter()
+    try:
+        read()
+    except QueryFailed as problem:
+        grant = problem.grant if isinstance(problem, PermissionMissing) else ""
+        return Check(probe, queue, problem=str(problem), grant=grant)
+    return Check(probe, queue, ms=(time.perf_counter() - began) * 1000)

@@ -1,0 +1,126 @@
+"""A short look at a target within a deadline, for commands and monitoring systems: some polls, folded into figures."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from qmon.engines.base import Target
+from qmon.errors import Unreachable
+from qmon.model.budget import AT_ONCE
+from qmon.model.layout.layout import Layout
+from qmon.model.view import View
+from qmon.monitor.open import open_poller
+from qmon.monitor.poll.poller import FIRST_LOOK_S
+from qmon.monitor.source import Event, Phase, SourceState
+from qmon.monitor.state.target import TargetHistory
+
+MORE_POLLS: Final = 2
+_ANSWER_S: Final = 15.0
+_TRIES: Final = 2
+"""Looks at the catalogue of a server that is cold, or whose catalogue is locked."""
+_COUNTING: Final = 0.8
+"""So much of the time that a look may take is for counting what no index leads to."""
+
+
+def look(
+    target: Target, layouts: Sequence[Layout] = (), *, over_s: float = 2.0, tell: Callable[[str], None] = lambda _: None
+) -> View:
+    """The figures of a target, with rates over at least ``over_s`` seconds: what ``qmon status`` prints.
+
+    The first look at the catalogue may take as long as the poller allows, and is tried once more; ``tell`` is told what
+    is waited for.
+    Raises ``Unreachable`` where the target cannot be reached or does not answer in time.
+    """
+
+    def enough(views: Sequence[View]) -> bool:
+        return views[-1].sampled_at - views[0].sampled_at >= over_s - 0.05
+
+    interval_s = min(max(over_s / 2, 0.5), 2.0)
+    views, _ = _views(
+        target, layouts, interval_s=interval_s, timeout_s=over_s + _ANSWER_S, enough=enough,
+        cold_s=_TRIES * (FIRST_LOOK_S + _ANSWER_S), tell=tell,
+    )  # fmt: skip
+    if not views:
+        raise Unreachable(f"{target.name} does not answer")
+    return views[-1]
+
+
+def glance(
+    target: Target,
+    layouts: Sequence[Layout] = (),
+    *,
+    polls: int = 2,
+    interval_s: float = 2.0,
+    timeout_s: float = 10.0,
+    undecided: Callable[[View], bool] = lambda _: False,
+) -> View:
+    """The figures after ``polls`` polls, ``interval_s`` seconds apart; two at least give rates.
+
+    While ``undecided`` says so of the newest figures, and there is time, up to two polls more. Where the time is over
+    with fewer polls, the newest figures there are, as long as the target answered at all and not lost since.
+    Raises ``Unreachable`` where it cannot be reached, is lost meanwhile, or does not answer in time.
+    """
+
+    def enough(views: Sequence[View]) -> bool:
+        return len(views) >= polls and not (len(views) < polls + MORE_POLLS and undecided(views[-1]))
+
+    views, in_time = _views(target, layouts, interval_s=interval_s, timeout_s=timeout_s, enough=enough)
+    if len(views) < polls and not in_time:
+        raise Unreachable(f"no answer within {timeout_s:g} s: {len(views)} of {polls} polls came back")
+    return views[-1]
+
+
+def _views(
+    target: Target,
+    layouts: Sequence[Layout],
+    *,
+    interval_s: float,
+    timeout_s: float,
+    enough: Callable[[Sequence[View]], bool],
+    cold_s: float = 0.0,
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[list[View], bool]:
+    """Poll until it is enough, or so many seconds have passed; also whether it was enough in time.
+
+    ``cold_s``: so much longer where the catalogue could not be read at once. What was lost while it was being read is
+    tried once more. Raises ``Unreachable`` where the target cannot be reached or is lost meanwhile.
+    """
+    history, done = TargetHistory(), threading.Event()
+    views: list[View] = []
+    problems: list[str] = []
+    cold = threading.Event()
+
+    def changed(state: SourceState) -> None:
+        if state.catalog:
+            cold.set()
+        if state.phase is Phase.CONNECTING and state.catalog:
+            tell(state.reason)
+        if state.phase is not Phase.LOST:
+            return
+        problems.append(state.reason)
+        if not state.catalog or len(problems) == _TRIES:
+            done.set()
+        else:
+            tell(f"{state.reason}; trying once more")
+
+    def sink(event: Event) -> None:
+        if isinstance(event, SourceState):
+            changed(event)
+            return
+        problems.clear()
+        views.append(history.add(event))
+        if enough(views) and not any(queue.counting is not None for queue in views[-1].queues):
+            done.set()
+
+    poller = open_poller(target, layouts, interval_s=interval_s, budget=AT_ONCE, within_s=_COUNTING * timeout_s)
+    poller.start(sink)
+    try:
+        in_time = done.wait(timeout_s) or (cold.is_set() and done.wait(cold_s))
+    finally:
+        # A server that hangs would hold up the end of the look; whatever is under way ends with the process.
+        threading.Thread(target=poller.close, name="qmon-close", daemon=True).start()
+    if problems:
+        raise Unreachable(problems[0])
+    return views, in_time

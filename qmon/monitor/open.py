@@ -1,0 +1,40 @@
+"""Opens what watches a target: the poller with its connections, for the dashboard, the commands and the demo alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qmon.engines.base import Connection, Session, Target
+from qmon.engines.registry import engine_for
+from qmon.model.budget import Budget
+from qmon.model.layout.layout import Layout
+from qmon.monitor.catalog.resolve import Resolved, resolve
+from qmon.monitor.poll.poller import Poller
+
+
+def open_poller(
+    target: Target,
+    layouts: Sequence[Layout] = (),
+    *,
+    interval_s: float = 2.0,
+    budget: Budget | None = None,
+    within_s: float | None = None,
+) -> Poller:
+    """A poller for a target, not started yet.
+
+    ``layouts``: the queues of the user's configuration; those of the registry, or found by shape, are added.
+    ``budget``: what polling may cost the server; without one that of the target. ``within_s``: a look that ends after
+    so many seconds, in which nothing is begun that takes longer.
+    Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or a target of an unknown kind, and where only the
+    server can tell its kind (a DSN) what connecting raises.
+    """
+    engine = engine_for(target)
+
+    def connect(session: Session) -> Connection:
+        return engine.connect(target, session)
+
+    def find(connection: Connection, before: Resolved) -> Resolved:
+        return resolve(connection, engine, layouts, before=before)
+
+    budget = budget or target.budget
+    return Poller(target.name, engine, connect, find, interval_s, budget=budget, within_s=within_s)

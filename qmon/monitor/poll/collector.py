@@ -1,0 +1,389 @@
+"""Collects one snapshot: decides what to ask, runs it, and files the answers by queue."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from qmon.engines.base import Connection, Engine
+from qmon.engines.secret import hide_passwords
+from qmon.errors import QueryFailed
+from qmon.model.budget import Budget
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.owners import OwnerFacts
+from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.counters import ServerCounters, with_counters
+from qmon.model.samples.polled import (
+    BlockingSample,
+    ClockSample,
+    CostSample,
+    HeadSample,
+    HeldSample,
+    PartialSample,
+    PauseSample,
+    PausesKnown,
+    SequenceSample,
+    ServerSample,
+    WaitSample,
+    WalkSample,
+    WriterSample,
+)
+from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.model.waits.blocking import pairs_of
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.scan_counts import Counted, Version
+from qmon.monitor.background.wait_sampler import WaitSampler
+from qmon.monitor.catalog.replaced import Replaced
+from qmon.monitor.catalog.resolve import Resolved
+from qmon.monitor.poll.budget import ProbeBudget
+from qmon.monitor.poll.found import Found, found_in
+from qmon.monitor.poll.permissions import PermissionRecheck
+from qmon.monitor.poll.quarantine import InFlightProbe
+from qmon.monitor.poll.queue_probes import QueueProbes, Spec, ring_probe
+from qmon.monitor.poll.runner import Results, Runner
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes import table_counters
+from qmon.monitor.probes.broker import BrokerProbes
+from qmon.monitor.probes.listed import messages_of
+from qmon.monitor.probes.locks import Locks
+from qmon.monitor.probes.messages import ClueProbes
+from qmon.monitor.probes.procedures import Procedures
+from qmon.monitor.probes.server import ServerProbes
+from qmon.monitor.source import Focus
+from qmon.monitor.state.clients import ClientsAsked
+from qmon.monitor.state.standby import replica, seen_from_standby
+
+FIGURES: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "rates", "gap")
+"""The figures that the facts about a table may rule out, by the names used in ``unknown``."""
+_MOVED: Final = "its table has another name now, or is gone, or our role may not read it any more"
+_WAITERS: Final = 200
+"""So many waiting sessions are asked for their blockers at most."""
+_STATEMENT: Final = 1000
+_STATEMENT_SHORT: Final = 200
+
+
+class Collector:
+    """Polls one target over one connection. Belongs to the thread that owns the connection."""
+
+    def __init__(
+        self,
+        target: str,
+        engine: Engine,
+        connection: Connection,
+        slow: ExactCounts,
+        clock: Callable[[], float] = time.monotonic,
+        sampler: WaitSampler | None = None,
+        budget: Budget | None = None,
+        commits: Callable[[], int] = int,
+        suspicion: InFlightProbe | None = None,
+    ) -> None:
+        self._target = target
+        self._engine = engine
+        self._connection = connection
+        self._slow = slow
+        self._clock = clock
+        self._book = StatementCache(engine, connection.version)
+        self._clues = ClueProbes(engine, self._book)
+        self._runner = Runner(connection, suspicion, by_text=engine.plans_by_text)
+        self._regained = PermissionRecheck(self._book, self._runner)
+        self._replaced = Replaced(self._book)
+        self._standby = False
+        self._anew: frozenset[str] = frozenset()
+        self.stale = False
+        """The last poll found another table behind a name than was resolved: resolve, ``use``, and collect anew."""
+        self.observer = ProbeBudget(budget)
+        self._commits = commits if engine.counts_reads else int
+        self._readings = ServerProbes(self._book, sampler, slow.own)
+        self._queues: dict[str, QueueProbes] = {}
+        self._problems: tuple[ProbeFailure, ...] = ()
+        self._lost: tuple[QueueSamples, ...] = ()
+        self._sessions = 0
+        self._pauses = False
+        self._paused: tuple[PauseSample, ...] = ()
+        self._cost: CostSample | None = None
+        self._locks = Locks(self._book)
+        self._clients = ClientsAsked()
+        self._procedures = Procedures(self._book)
+        self._broker = BrokerProbes(self._book)
+        self._now_at = 0.0
+        self._first = True
+
+    def use(self, resolved: Resolved) -> tuple[Spec, ...]:
+        """Watch these queues from the next poll on; returns them with their facts.
+
+        What is remembered of a queue that stays as it is is kept. A queue that is lost stays on the screen, with the
+        reason.
+        """
+        kept, self._queues = self._queues, {}
+        specs = tuple(Spec(layout, resolved.facts[layout.queue]) for layout in resolved.layouts)
+        for spec in specs:
+            old = kept.get(spec.layout.queue)
+            name = spec.layout.queue
+            if old is None or old.layout != spec.layout or old.facts != spec.facts or name in self._anew:
+                old = QueueProbes(StatementCache(self._engine, self._connection.version), spec.layout, spec.facts)
+                self._runner.wake(name)
+            self._queues[name] = old
+            if name in self._anew:
+                self._slow.forget(name)
+        self._problems = resolved.problems
+        reasons = {problem.queue: problem.reason for problem in resolved.problems}
+        self._lost = tuple(
+            QueueSamples(layout, unknown=dict.fromkeys(FIGURES, reasons[layout.queue])) for layout in resolved.lost
+        )
+        self._replaced.use(self._queues, [each.layout.table for each in self._lost])
+        self._anew = frozenset()
+        tables = [i for each in specs for i in (each.facts.table_id, each.facts.data_table_id) if i is not None]
+        self._book.keep(self._queues, tables)
+        self._runner.keep(self._queues, tables)
+        return specs
+
+    def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
+        """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
+        started = self._clock()
+        self._slow.apply({name: probes.memo for name, probes in self._queues.items()})
+        jobs = self.observer.choose(self._jobs(started, focus), interval_s)
+        commits = self._commits()
+        results, failures = self._runner.run(jobs, self.observer.timed())
+        table_counters.spread(results)
+        self._regained.see(results)
+        server = self._one(results, "server")
+        if server is None:
+            reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
+            raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
+        server = with_counters(server, self._one(results, "server_counters"))
+        self._now_at = server.now_at
+        clock = self._one(results, "clock")
+        one_trip = self._runner.one_trip and clock is not None
+        server_ms = (clock.now_at - server.now_at) * 1000 if one_trip else None
+        self.observer.learn(self._runner.times, self._runner.alone, server_ms)
+        blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
+        self._locks.learn(results, self._queues, lambda more: self._ask(more, failures))
+        self._sessions = server.sessions
+        self._clues.learn(results)
+        known = self._one(results, "pauses_known")
+        self._pauses = self._pauses if known is None else known.readable
+        self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
+        more = self._readings.found(results, server, one_trip=one_trip)
+        procedures, unread = self._procedures.learn(results, failures)
+        found = found_in(results)
+        queues = tuple(self._samples(probes, results, found) for probes in self._queues.values())
+        self._standby = server.in_recovery
+        seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
+        needs = {q.layout.queue: self._needs_count(q) for q in seen}
+        versions = {q.layout.queue: _version(q) for q in queues if not server.in_recovery}
+        self._slow.want(needs, versions, server.now_at)
+        queues = tuple(
+            replace(q, counting=self._slow.counted(q.layout.queue).progress)
+            if needs.get(q.layout.queue) and self._queues[q.layout.queue].facts.scanned
+            else q
+            for q in queues
+        )
+        spent = self._spent(results)
+        replaced = self._replaced.see(self._queues, results)
+        self._anew, self.stale = replaced or frozenset(), replaced is not None
+        failures += [ProbeFailure("table", _MOVED, queue, gone=True) for queue in sorted(self._replaced.gone)]
+        reported = () if self.stale else self._slow.deadlocks(server.deadlocks, server.now_at)
+        ended = self._clock()
+        snapshot = Snapshot(
+            target=self._target, engine=self._engine.name, server_version=".".join(map(str, self._connection.version)),
+            sequence=sequence, sampled_at=server.now_at, taken_at=ended, client_ms=round((ended - started) * 1000, 3),
+            server_ms=None if server_ms is None else server_ms + extra_ms,
+            buffers=spent.buffers, cpu_ms=spent.cpu_ms,
+            interval_s=self.observer.interval_s, server=server, queues=(*queues, *self._lost),
+            waits=results.get(("", "waits")),
+            blocked=None if blocking is None else pairs_of(blocking), blocking=blocking,
+            writers=results.get(("", "writers")), cost=self._one(results, "cost"),
+            pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
+            clients=results.get(("", "clients")),
+            failures=(
+                *failures, *unread, *self._unseen(server), *self._problems, *self._slow.failures(), *more.failures,
+            ),
+            uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
+            procedures=procedures, fragments=self._slow.fragments(),
+            circles=(*more.circles, *reported), latches=more.latches, version_store=more.version_store,
+            server_counters=self._one(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
+            observing=self.observer.observing(commits), first=self._first,
+        )  # fmt: skip
+        self._first = self._first and self.stale
+        return seen_from_standby(snapshot, results) if self._standby else snapshot
+
+    def _blocking(
+        self, results: Results, failures: list[ProbeFailure], *, shown: bool
+    ) -> tuple[tuple[BlockingSample, ...] | None, float]:
+        """Who waits for whom, asked only where somebody waits for a lock; and the milliseconds it took, seen from here.
+
+        ``shown``: statements are on the screen, so they come at length, and of those that wait, too.
+        """
+        waits = results.get(("", "waits"))
+        if waits is None or not self._book.has("blocking"):
+            return None, 0.0
+        if not any(wait.kind == "Lock" for wait in waits):
+            return (), 0.0
+        began = self._clock()
+        values = {"limit": _WAITERS, "chars": _STATEMENT if shown else _STATEMENT_SHORT, "waiters": int(shown)}
+        job = self._book.job("blocking", BlockingSample, values)
+        if not self.observer.due(job.key):
+            return None, 0.0
+        rows = self._ask([job], failures).get(("", "blocking"))
+        if rows is not None:
+            rows = tuple(replace(row, statement=hide_passwords(row.statement)) for row in rows)
+        return rows, (self._clock() - began) * 1000
+
+    def _ask(self, jobs: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
+        """Ask once more in this poll, because of what it has found."""
+        began, trip = self._clock(), self._runner.one_trip
+        found, failed = self._runner.run(jobs)
+        self._runner.one_trip = trip
+        self.observer.learn({jobs[0].key: (self._clock() - began) * 1000}, {}, None)
+        failures += failed
+        return found
+
+    def _jobs(self, now: float, focus: Focus) -> list[ProbeStatement]:
+        jobs = [self._book.job("server", ServerSample)]
+        facts = [probes.facts for probes in self._queues.values()]
+        tables = [i for f in facts for i in (f.table_id, f.data_table_id) if i is not None]
+        if tables:
+            named = {probes.facts.table_id: probes.names for probes in self._queues.values()}
+            jobs += table_counters.jobs(self._book, tables, named)
+        sequences = [f.sequence_id for f in facts if f.sequence_id is not None]
+        if sequences:
+            jobs.append(self._book.job("sequences", SequenceSample, {"sequences": self._engine.ids(sequences)}))
+        for name, probes in self._queues.items():
+            jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
+            jobs += probes.newest() if self._standby else []
+        jobs += replica(self._book) if self._standby else []
+        if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
+            jobs.append(self._book.job("writers", WriterSample))
+        jobs += self._procedures.jobs(now, self._queues)
+        jobs += self._broker.jobs(now)
+        if self._book.has("server_counters"):
+            jobs.append(self._book.job("server_counters", ServerCounters))
+        jobs += self._locks.jobs(now, self._queues, focus)
+        jobs += self._clues.jobs(self._queues)
+        jobs.append(self._book.job("pauses_known", PausesKnown))
+        if self._pauses:  # the table comes with the first pause
+            jobs.append(self._book.job("pauses", PauseSample))
+        jobs.append(self._book.job("waits", WaitSample))
+        jobs.append(self._book.job("clients", ClientSample, self._clients.asked(now) | {"chars": _STATEMENT_SHORT}))
+        jobs += self._readings.jobs(now, tables, closely=focus.closely)
+        jobs += self._book.of_tables("partial", PartialSample, tables)
+        jobs += self._replaced.jobs()
+        jobs += self._regained.jobs({name: probes.facts for name, probes in self._queues.items()})
+        jobs.append(self._book.job("cost", CostSample))
+        jobs.append(self._book.job("clock", ClockSample))
+        return [job for job in jobs if job.record is OwnerFacts or self._book.has(job.probe)]
+
+    def _samples(self, probes: QueueProbes, results: Results, every: Found) -> QueueSamples:
+        layout, facts, memo = probes.layout, probes.facts, probes.memo
+        found = every.of(layout.queue)
+        issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
+        counted = self._slow.counted(layout.queue)
+        unknown = {**_uncounted(facts, counted), **facts.unknown}
+        left_out = self.observer.left_out(layout.queue)
+        if self._locks.asks(probes) and layout.queue not in self._locks.read and probes.held_probe is not None:
+            left_out = (*left_out, probes.held_probe)
+        head, head_limit = _first(found.get(probes.head_probe or "")), memo.head_limit
+        none_held = None if probes.held_probe in left_out else ()
+        held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
+        walked = None
+        if isinstance(head, WalkSample):
+            walked = head
+            head, head_limit = _head_of(walked, head_limit, ordered=facts.walk_seek)
+            held = held if facts.walk_seek or (walked.whole and walked.counted < memo.head_limit) else None
+            if head is None and facts.walk_seek:
+                unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
+        memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
+        memo.learn_place(walked)
+        ring = _first(found.get(ring_probe(layout)))
+        memo.learn_span(ring)
+        for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
+            if probe in found:
+                setattr(memo, figure, found[probe][0].counted)
+        ids = found.get("progress_ids")
+        return QueueSamples(
+            layout=layout, counters=every.counters.get(facts.table_id),
+            data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
+            last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
+            held=held if pops_in_transaction(layout) else (), locked=held or (),
+            progress=_first(found.get("progress_oldest") or found.get("progress")),
+            longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
+            held_counted=self._engine.shows_deleted,
+            scheduled=memo.scheduled, dead=memo.dead, ring=ring,
+            depth=probes.believed(_first(found.get("depth")), head, counted.count), count=counted.count,
+            clues=self._clues.clues(probes, results),
+            messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
+            partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
+        )  # fmt: skip
+
+    def _needs_count(self, q: QueueSamples) -> bool:
+        facts = self._queues[q.layout.queue].facts
+        if facts.scanned and (q.layout.state is not None or q.layout.due_at is not None):
+            return True
+        if q.layout.ring is not None or (q.depth is not None and q.depth.counted_at >= self._now_at):
+            return False
+        if q.head is None:
+            return True
+        return q.head.counted >= q.head_limit or (q.progress is not None and q.progress.in_progress >= q.head_limit > 1)
+
+    def _spent(self, results: Results) -> CostSample:
+        """What our own session has cost since the poll before."""
+        cost = self._one(results, "cost")
+        before = self._cost
+        if cost is None:
+            return CostSample(None)
+        self._cost = cost
+        if before is None:
+            return CostSample(None)
+        return CostSample(_more(before.buffers, cost.buffers), _more(before.cpu_ms, cost.cpu_ms))
+
+    def _unseen(self, server: ServerSample) -> tuple[ProbeFailure, ...]:
+        """What our role is not shown, and the GRANT that helps: a probe that silently sees nothing would lie."""
+        if server.sees_sessions:
+            return ()
+        grant = self._engine.grant_to_see(server.role, self._connection.version)
+        reason = "our role sees no session but its own: waits, blocking and the age of holders are missing"
+        return (ProbeFailure("waits", reason, grant=grant),)
+
+    @staticmethod
+    def _one(results: Mapping[tuple[str, str], tuple[Any, ...]], probe: str) -> Any:
+        return _first(results.get(("", probe)))
+
+
+def _uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
+    """Why each figure that no index leads to is not known, or not yet."""
+    if counted.count is not None or not facts.slow:
+        return dict(facts.slow)
+    why = counted.problem or (
+        f"counting, {100 * counted.progress:.0f} % so far" if counted.progress is not None else ""
+    )
+    return {figure: f"{why}; {reason}" if why else reason for figure, reason in facts.slow.items()}
+
+
+def _version(q: QueueSamples) -> Version | None:
+    """What stays the same as long as nobody writes to the queue's table."""
+    c = q.counters
+    return None if c is None else (c.inserted, c.updated, c.deleted, c.live)
+
+
+def _more(before: int | None, now: int | None) -> int | None:
+    return now - before if before is not None and now is not None and now >= before else None
+
+
+def _first(records: tuple[Any, ...] | None) -> Any:
+    return records[0] if records else None
+
+
+def _head_of(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
+    """The head that a walk has found, and how many rows it could have counted: of one cut short what it did count.
+
+    ``ordered``: the walk went from the oldest on; else the oldest row seen is the oldest only if all were seen.
+    """
+    if walked.whole:
+        oldest = walked.oldest_s if ordered or walked.counted < limit else None
+        return HeadSample(walked.head_id, oldest, walked.counted), limit
+    if not walked.counted:
+        return None, 0
+    return HeadSample(walked.head_id, walked.oldest_s if ordered else None, walked.counted), walked.counted

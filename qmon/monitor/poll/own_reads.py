@@ -1,0 +1,63 @@
+"""What our own slow readings have read of queues' tables, so that it can be left out of how others use them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from qmon.engines.base import Bound, Connection, Rows
+from qmon.engines.rows import records
+from qmon.model.rates.usage import Key
+from qmon.model.samples.usage import UseSample
+from qmon.monitor.poll.statements import StatementCache
+
+
+@dataclass(frozen=True, slots=True)
+class OwnUse:
+    """One row a table or index: rows and pages that our session has read and is about to hand in."""
+
+    table_id: int
+    index_id: int
+    rows_read: int
+    pages: int
+
+
+class OwnUses:
+    """Adds up what a session of ours reads. The session's thread fetches, that of the poll asks."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._read: dict[Key, tuple[int, int]] = {}
+
+    def keep(self, tables: Collection[int]) -> None:
+        """Forget what was read of other tables than these."""
+        with self._lock:
+            self._read = {key: read for key, read in self._read.items() if key[0] in tables}
+
+    def fetch(self, connection: Connection, book: StatementCache, bound: Bound, tables: Iterable[int | None]) -> Rows:
+        """Fetch a statement, and in the same transaction what it has read, where the server tells that."""
+        if not book.has("own_uses"):
+            return connection.fetch(bound)
+        asked = book.engine.ids([table for table in tables if table is not None])
+        rows, own = connection.fetch_batch([bound, book.job("own_uses", OwnUse, {"tables": asked}).bound])
+        with self._lock:
+            for use in records(OwnUse, own):
+                before = self._read.get((use.table_id, use.index_id), (0, 0))
+                self._read[use.table_id, use.index_id] = (before[0] + use.rows_read, before[1] + use.pages)
+        return rows
+
+    def without(self, uses: Sequence[UseSample]) -> list[UseSample]:
+        """The samples without what these sessions of ours have read."""
+        with self._lock:
+            own = dict(self._read)
+        return [
+            replace(
+                use,
+                rows_read=None if use.rows_read is None else use.rows_read - read[0],
+                pages=None if use.pages is None else use.pages - read[1],
+            )
+            if (read := own.get((use.table_id, use.index_id))) is not None
+            else use
+            for use in uses
+        ]

@@ -1,0 +1,359 @@
+"""The poller: one thread, one connection, one target. A watchdog sees to it that a hung server never freezes anything.
+
+A poll that overruns its deadline makes the source ``late`` and is cancelled; if that does not help either, thread and
+connection are abandoned (at most three at a time) and a new thread connects anew, with back-off.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from qmon import log
+from qmon.engines.base import Connection, Engine, Session
+from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, NoConnectionLeft, QmonError, Unreachable
+from qmon.model.budget import Budget
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.wait_sampler import WaitSampler
+from qmon.monitor.catalog.resolve import NOTHING, Resolved
+from qmon.monitor.poll.collector import Collector
+from qmon.monitor.poll.own_connections import OwnConnections
+from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
+from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
+
+_LOG: Final = logging.getLogger(__name__)
+MIN_INTERVAL_S: Final = 0.5
+MAX_INTERVAL_S: Final = 60.0
+BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
+_RESOLVE_EVERY_S: Final = 120.0
+_RESOLVE_LOST_S: Final = 3.0
+_COST_FACTOR: Final = 30.0
+"""While a queue is gone the catalogue is read every few seconds, and for no more than so small a share of the time."""
+_GRACE_S: Final = 2.0
+_WATCH_EVERY_S: Final = 0.25
+_MOST_ABANDONED: Final = 3
+_LOGIN_S: Final = 5.0
+_CATALOGUE_S: Final = 5.0
+"""Reading the catalogue again may take so much longer than a poll."""
+FIRST_LOOK_S: Final = 30.0
+"""The same for the first look over a connection: a server that has just come up reads its catalogue from disk."""
+READING: Final = f"reading the catalog: the first look at a cold server may take {FIRST_LOOK_S:g} s"
+_TOLD_S: Final = 2.0
+"""What takes longer is told."""
+
+Connect = Callable[[Session], Connection]
+Resolve = Callable[[Connection, Resolved], Resolved]
+
+
+class _ConnectionAttempt:
+    """One worker thread's time at the target, from its connection to the loss of it. Left behind once ``abandoned``."""
+
+    def __init__(self) -> None:
+        self.abandoned = threading.Event()
+        self.busy_since: float | None = None
+        self.allowed_s = 0.0
+        self.connection: Connection | None = None
+        self.live = False
+        self.late = False
+        self.reads = False
+        """It takes its first look at the catalogue."""
+        self.told = False
+        self.thread: threading.Thread | None = None
+        self.suspicion = InFlightProbe()
+
+
+class Poller:
+    """Polls one target until closed. Implements ``SnapshotSource``.
+
+    Args:
+        target: the target's name, free of secrets.
+        engine: its engine.
+        connect: opens a connection for a session.
+        resolve: finds the queues to watch, given what it found last; asked at each connect, every two minutes, and
+            every few seconds while a queue is gone.
+        interval_s: seconds between polls.
+        clock: our monotonic clock, seconds.
+        budget: what polling may cost the server; one per cent of a processor unless something else is said.
+        within_s: it is closed after so many seconds; what takes longer to count is not begun. ``None``: it is not.
+    """
+
+    def __init__(
+        self, target: str, engine: Engine, connect: Connect, resolve: Resolve, interval_s: float = 2.0,
+        clock: Callable[[], float] = time.monotonic, budget: Budget | None = None, within_s: float | None = None,
+    ) -> None:  # fmt: skip
+        self._target = target
+        self._engine = engine
+        self._connect = OwnConnections(connect)
+        self._resolve = resolve
+        self._resolved = NOTHING
+        self._again_s = _RESOLVE_LOST_S
+        self._gone = False
+        self._budget = budget
+        self._clock = clock
+        self._interval_s = _checked(interval_s)
+        self._focus = Focus()
+        self._sink: Sink | None = None
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._turn = _ConnectionAttempt()
+        self._quarantine = ProbeQuarantine()
+        self._abandoned: list[_ConnectionAttempt] = []
+        self._tries = 0
+        self._reason = ""
+        self._failing = log.Changes(_LOG)
+        self._sequence = 0
+        self._connected = threading.Event()
+        self._slow = ExactCounts(engine, self._connect_beside, clock, budget, within_s)
+        self._sampler = WaitSampler(engine, self._connect_beside, clock)
+        self._watchdog: threading.Thread | None = None
+
+    @property
+    def target(self) -> str:
+        """The target's name, free of secrets."""
+        return self._target
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between polls, as asked for."""
+        return self._interval_s
+
+    @property
+    def slow(self) -> ExactCounts:
+        """The slow readings, with what they have cost."""
+        return self._slow
+
+    def start(self, sink: Sink) -> None:
+        """Begin; ``sink`` gets every snapshot and every change of phase."""
+        self._sink = sink
+        self._slow.start()
+        self._sampler.start()
+        self._begin(_ConnectionAttempt())
+        self._watchdog = threading.Thread(target=self._watch, name="qmon-watchdog", daemon=True)
+        self._watchdog.start()
+
+    def poll_now(self, changed: str = "") -> None:
+        """Poll as soon as the poll under way has ended; while the target is lost, try to connect at once.
+
+        ``changed``: a queue that older messages were put back to; its head is looked for from the first row on.
+        """
+        if changed:
+            self._slow.look_anew(changed)
+        self._wake.set()
+
+    def set_interval(self, seconds: float) -> None:
+        """Poll every ``seconds`` from now on; raises ``BadInput`` outside 0.5 to 60."""
+        self._interval_s = _checked(seconds)
+        self._wake.set()
+
+    def set_focus(self, focus: Focus) -> None:
+        """Say what is on the screens; a newly opened queue, or the blocking, is polled at once."""
+        changed = focus != self._focus
+        self._focus = focus
+        if changed and focus.at_once:
+            self._wake.set()
+
+    def count_exactly(self, queue: str) -> None:
+        """Ask for an exact count of one queue, on the slow connection."""
+        self._slow.count_exactly(queue)
+
+    def close(self) -> None:
+        """End; waits at most two seconds for the poll under way, then leaves it behind."""
+        self._closed.set()
+        self._connected.set()  # lets go who waits for it
+        self._wake.set()
+        turn = self._turn
+        if turn.busy_since is not None and turn.connection is not None:
+            _in_background(turn.connection.cancel)
+        ending = [_in_background(self._slow.close), _in_background(self._sampler.close), turn.thread]
+        until = self._clock() + _GRACE_S
+        for thread in ending:
+            if thread is not None:
+                thread.join(timeout=max(0.0, until - self._clock()))
+
+    def _begin(self, turn: _ConnectionAttempt) -> None:
+        self._turn = turn
+        turn.thread = threading.Thread(target=self._run, args=(turn,), name="qmon-poll", daemon=True)
+        turn.thread.start()
+
+    def _emit(self, turn: _ConnectionAttempt, event: Event) -> None:
+        with self._lock:
+            if turn.abandoned.is_set() or turn is not self._turn or self._closed.is_set() or self._sink is None:
+                return
+            self._sink(event)
+
+    def _state(self, turn: _ConnectionAttempt, phase: Phase, reason: str = "", retry_at: float | None = None) -> None:
+        self._emit(turn, SourceState(self._target, phase, reason, retry_at, self._clock(), turn.reads))
+
+    def _run(self, turn: _ConnectionAttempt) -> None:
+        while not self._closed.is_set() and not turn.abandoned.is_set():
+            turn.reads = turn.told = False
+            try:
+                self._state(turn, Phase.CONNECTING, self._reason)
+                self._stay(turn)
+            except NoConnectionLeft as problem:  # the readings beside the poll may hold the last ones
+                self._slow.give_up()
+                self._sampler.give_up()
+                self._lost(turn, str(problem))
+            except QmonError as problem:
+                # Trying a refused password again and again would lock the account.
+                why = f", since it took longer than {turn.allowed_s:g} s" if turn.late and _cancelled(problem) else ""
+                self._lost(turn, f"{problem}{why}", hopeless=isinstance(problem, Unreachable) and not problem.retryable)
+            except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
+                self._lost(turn, log.report(problem))
+            finally:
+                connection, turn.connection, turn.busy_since = turn.connection, None, None
+                if connection is not None:
+                    connection.close()
+
+    def _lost(self, turn: _ConnectionAttempt, reason: str, *, hopeless: bool = False) -> None:
+        turn.live = turn.late = False
+        if turn.abandoned.is_set():
+            return
+        self._connected.clear()
+        if self._closed.is_set():
+            self._connected.set()
+            return
+        pause = BACK_OFF_S[-1] if hopeless else BACK_OFF_S[min(self._tries, len(BACK_OFF_S) - 1)]
+        self._tries += 1
+        level = logging.WARNING if reason != self._reason else logging.DEBUG
+        _LOG.log(level, "%s: lost: %s; tried again in %g s", self._target, reason, pause)
+        self._reason = reason
+        turn.busy_since = None
+        self._wake.clear()
+        self._state(turn, Phase.LOST, reason, self._clock() + pause)
+        self._wake.wait(pause)
+
+    def _stay(self, turn: _ConnectionAttempt) -> None:
+        """Connect and poll until the connection is lost, the poller closed, or this turn abandoned."""
+        self._busy(turn, _LOGIN_S + 1.0)
+        turn.suspicion = InFlightProbe(self._quarantine)
+        session = Session("poll", _LOGIN_S, FIRST_LOOK_S, lock_timeout_s=0.1, read_only=True, repeats=True)
+        connection = turn.connection = self._connect(session)
+        self._connected.set()
+        collector = Collector(
+            self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,
+            lambda: self._connect.commits, turn.suspicion,
+        )  # fmt: skip
+        resolved_at = self._first_look(turn, collector, connection)
+        while not self._closed.is_set() and not turn.abandoned.is_set():
+            self._wake.clear()
+            if self._clock() - resolved_at >= (self._again_s if self._gone else _RESOLVE_EVERY_S):
+                resolved_at = self._use(turn, collector, connection)
+            began = self._busy(turn, self._deadline())
+            snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)
+            turn.busy_since = None
+            if turn.abandoned.is_set():
+                return
+            if collector.stale:
+                resolved_at = self._use(turn, collector, connection)
+                continue
+            if not turn.live or turn.late:
+                self._live(turn, connection)
+            self._sequence, self._tries, self._reason = snapshot.sequence, 0, ""
+            self._emit(turn, snapshot)
+            self._failing.see({f"{self._target}: {f.probe} of {f.queue or 'all'}": f.reason for f in snapshot.failures})
+            self._gone = self._gone or any(failure.gone for failure in snapshot.failures)
+            took = self._clock() - began
+            pause = collector.observer.interval_s
+            self._wake.wait(max(pause - took, 0.1 * pause))
+
+    def _live(self, turn: _ConnectionAttempt, connection: Connection) -> None:
+        version = ".".join(map(str, connection.version))
+        what = "answers again" if turn.live else f"connected, try {self._tries + 1}" if self._tries else "connected"
+        session = connection.session_id
+        _LOG.info("%s: %s: %s %s, session %s", self._target, what, self._engine.name, version, session)
+        turn.live, turn.late = True, False
+        self._state(turn, Phase.LIVE)
+
+    def _first_look(self, turn: _ConnectionAttempt, collector: Collector, connection: Connection) -> float:
+        turn.reads = True
+        read_at = self._use(turn, collector, connection, FIRST_LOOK_S)
+        connection.limit(self._deadline())
+        turn.reads = False
+        return read_at
+
+    def _use(
+        self, turn: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOGUE_S
+    ) -> float:
+        """Read the catalogue; returns when that was, our clock, seconds."""
+        began = self._busy(turn, self._deadline() + allowed_s)
+        self._resolved = self._resolve(connection, self._resolved)
+        self._slow.use(collector.use(self._resolved))
+        turn.busy_since = None
+        now = self._clock()
+        self._again_s = min(max(_RESOLVE_LOST_S, (now - began) * _COST_FACTOR), _RESOLVE_EVERY_S)
+        self._gone = any(problem.gone for problem in self._resolved.problems)
+        return now
+
+    def _busy(self, turn: _ConnectionAttempt, allowed_s: float) -> float:
+        turn.allowed_s = allowed_s
+        turn.busy_since = now = self._clock()
+        return now
+
+    def _deadline(self) -> float:
+        return min(max(self._interval_s, 1.0), 5.0)
+
+    def _watch(self) -> None:
+        while not self._closed.wait(_WATCH_EVERY_S):
+            turn, since = self._turn, self._turn.busy_since
+            if since is None:
+                continue
+            over = self._clock() - since - turn.allowed_s
+            if turn.reads and not turn.told and over + turn.allowed_s > _TOLD_S:
+                turn.told = True
+                self._state(turn, Phase.CONNECTING, READING)
+            if over > 0 and not turn.late:
+                turn.late = True
+                _LOG.warning("%s: no answer for %.1f s", self._target, turn.allowed_s + over)
+                self._state(turn, Phase.LATE, f"no answer for {turn.allowed_s + over:.1f} s")
+                if turn.connection is not None:
+                    _in_background(turn.connection.cancel)
+            elif over > _GRACE_S:
+                self._abandon(turn)
+
+    def _connect_beside(self, session: Session) -> Connection:
+        """Connect for the readings beside the poll: not before the poll is connected, as connections may be few."""
+        self._connected.wait()
+        if self._closed.is_set():
+            raise ConnectionLost("the poller is closed")
+        return self._connect(session)
+
+    def _abandon(self, turn: _ConnectionAttempt) -> None:
+        self._abandoned = [t for t in self._abandoned if t.thread is not None and t.thread.is_alive()]
+        if len(self._abandoned) >= _MOST_ABANDONED:
+            return
+        self._state(turn, Phase.LATE, "the server does not answer; connecting anew")
+        _LOG.warning("%s: the server does not answer; connecting anew", self._target)
+        with self._lock:
+            turn.abandoned.set()
+        turn.suspicion.lost()
+        self._abandoned.append(turn)
+        self._begin(_ConnectionAttempt())
+
+
+def _cancelled(problem: QmonError) -> bool:
+    return isinstance(problem, DeadlineExceeded) and str(problem).endswith("cancelled")
+
+
+def _checked(seconds: float) -> float:
+    if not MIN_INTERVAL_S <= seconds <= MAX_INTERVAL_S:
+        raise BadInput(f"the poll interval is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {seconds:g}")
+    return seconds
+
+
+def _in_background(call: Callable[[], None]) -> threading.Thread:
+    """Cancelling may itself wait for the network, so nobody waits for it."""
+
+    def quietly() -> None:
+        try:
+            call()
+        except QmonError:
+            return
+
+    thread = threading.Thread(target=quietly, name="qmon-cancel", daemon=True)
+    thread.start()
+    return thread

@@ -1,0 +1,392 @@
+"""Which probes one queue gets in a poll, from its layout and the facts about its tables."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from zlib import crc32
+
+from qmon.engines.base import Value
+from qmon.engines.sql.queries import Name
+from qmon.model.counts import TableCount
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.payloads import tells_size
+from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.polled import (
+    CountSample,
+    DepthSample,
+    HeadSample,
+    HeldSample,
+    MessageSample,
+    NewestSample,
+    ProgressIdSample,
+    ProgressSample,
+    RingSample,
+    WalkSample,
+)
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.state.figures import COUNT_LIMIT, HELD_AT_LEAST
+
+
+def ring_probe(layout: Layout) -> str:
+    """The probe that reads the positions of a ring; a sweep of its slots is another one."""
+    ring = layout.ring
+    if ring is not None and ring.subscribers and ring.unread is not None:
+        return "ring_subscribers"
+    return "ring" if ring is not None and ring.turn is not None else "ring_classic"
+
+
+_FULL: Final = COUNT_LIMIT + 1
+_RECOUNT_EVERY: Final = 5
+_COUNTING_S: Final = 10.0
+_RING_WINDOW: Final = 32
+_BOUND_LAG: Final = 2
+STILL: Final = 3
+_WALK: Final = 2 * _FULL
+_HELD: Final = {
+    "head": "held",
+    "head_newest": "held_newest",
+    "head_due": "held_due",
+    "head_state": "held_state",
+    "head_any": "held_any",
+}
+"""What tells the rows that transactions hold, where each probe has found the head."""
+_UNSEEN: Final = {
+    "head": "unseen",
+    "head_newest": "unseen",
+    "head_due": "unseen_due",
+    "head_state": "unseen_state",
+    "head_any": "unseen_any",
+}
+"""The same where locks are read for all queues at once: which of the rows locked are seen no more."""
+_LISTED: Final = {
+    "head": "messages",
+    "head_newest": "messages_newest",
+    "head_due": "messages_due",
+    "head_state": "messages_ready",
+}
+"""What lists the rows, where a pop leaves none in progress."""
+_SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority")
+"""What an index serves: the statements of SQL Server name the index for each, such as ``{head_index}``."""
+WALKS: Final = frozenset({"head_walk", "head_any"})
+"""Probes whose answer is a ``WalkSample``."""
+
+_DENIED: Final = 3
+"""So many times in a row the server may deny what is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A queue to watch: its layout, and the facts about its tables."""
+
+    layout: Layout
+    facts: TableFacts
+
+
+@dataclass(slots=True)
+class Memo:
+    """What is remembered of one queue between polls, to ask cheaply.
+
+    ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
+    ``still``: the head was the same for so many polls. ``counted``: rows that the newest head saw. ``denied``: so many
+    times in a row the server counted no row while there were some. ``counted_whole_at``: when the last count of the
+    whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the positions of a ring in
+    the newest poll.
+    """
+
+    polls: int = 0
+    over_limit: bool = False
+    head_limit: int = _FULL
+    bounded: bool = False
+    bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))
+    counted_at: float = float("-inf")
+    scheduled: int | None = None
+    dead: int | None = None
+    head_id: str | None = None
+    still: int = 0
+    counted: int = 0
+    counted_whole_at: float | None = None
+    denied: int = 0
+    span: int | None = None
+
+    def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
+        """Take in the head of this poll, for the next ones; ``walks``: it is sought from a place, not from an id."""
+        self.polls += 1
+        if head is None:
+            return
+        self.still = self.still + 1 if head.head_id is not None and head.head_id == self.head_id else 0
+        self.head_id = head.head_id
+        if self.head_limit == _FULL:
+            self.over_limit = head.counted >= _FULL
+        elif head.counted == 0:
+            self.over_limit = False
+        if walks:
+            return
+        if head.head_id is not None:
+            self.bounds.append(head.head_id)
+        elif last_id is not None:
+            self.bounds.append(str(last_id))
+
+    def learn_span(self, ring: RingSample | None) -> None:
+        """Take in how far a ring's positions are apart, for the next poll."""
+        if ring is not None:
+            self.span = ring.span
+
+    def window(self, near: int, size: int) -> int:
+        """So many numbers to look at behind each position of a ring: all between the two, unless they are too many.
+
+        Args:
+            near: where a number may be in flight.
+            size: slots in the ring.
+        """
+        if self.span is None:
+            return min(COUNT_LIMIT, size)
+        between = self.span if 0 < self.span <= COUNT_LIMIT else 0
+        return min(near + between, COUNT_LIMIT, size)
+
+    def learn_place(self, walked: WalkSample | None) -> None:
+        """Take in where the next walk may begin."""
+        if walked is not None and walked.place is not None:
+            self.bounds.append(walked.place)
+
+    def bound(self) -> str | None:
+        """The id to seek the head from: one of an earlier poll, so that ids that commit late are still found."""
+        return self.bounds[0] if self.bounded and len(self.bounds) == _BOUND_LAG else None
+
+    def found_below(self, head_id: str) -> None:
+        """A full look found this head: seek from it until newer ones are known."""
+        self.bounds.clear()
+        self.bounds.extend([head_id] * _BOUND_LAG)
+
+
+class QueueProbes:
+    """The probes of one queue on one connection."""
+
+    def __init__(self, book: StatementCache, layout: Layout, facts: TableFacts) -> None:
+        self.layout = layout
+        self.facts = facts
+        self.memo = Memo()
+        self._book = book
+        self.names: Mapping[str, Name] = names_of(layout, facts)
+
+    @property
+    def head_probe(self) -> str | None:
+        """The probe that finds the oldest ready message, or ``None`` where no index leads to it."""
+        if self.layout.ring is not None:
+            return None
+        state, due = self.layout.state is not None, self.layout.due_at is not None
+        if due and self.facts.due_seek:
+            return "head_state_due" if state else "head_due"
+        if due:
+            return None
+        if self.facts.walk_seek:
+            return "head_walk" if self._book.has("head_walk") else None
+        if not state and self.layout.id is None and self.facts.order_by is None:
+            return "head_any" if self._book.has("head_any") else None
+        if not self.facts.head_seek or self.facts.order_by is None:
+            return None
+        return "head_state" if state else "head"
+
+    @property
+    def held_probe(self) -> str | None:
+        """What tells which rows transactions hold: where no row says that it is in progress, or none moves."""
+        if not pops_in_transaction(self.layout) and self.memo.still < STILL:
+            return None
+        return self._fitting(_HELD) or self._fitting(_UNSEEN)
+
+    def unseen(self, probe: str, record: type, places: str) -> ProbeStatement:
+        """Which of the locks at these places are on rows that are seen no more."""
+        return self._job(probe, record, {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": places})
+
+    def _fitting(self, probes: Mapping[str, str]) -> str | None:
+        """The one for the way in which the head is found; a stack is popped at its other end."""
+        head = self.head_probe
+        if head == "head" and self.layout.traits.order == "lifo":
+            head = "head_newest"
+        probe = probes.get(head or "")
+        return probe if probe is not None and self._book.has(probe) else None
+
+    def jobs(self, now: float, sessions: int, rows: int | None) -> list[ProbeStatement]:
+        """The statements of this poll. ``now``: our clock, seconds. ``rows``: how many messages the screen shows."""
+        jobs = self._ring(sessions)
+        jobs += self._head()
+        jobs += self._in_progress()
+        jobs += self._depth()
+        if now - self.memo.counted_at >= _COUNTING_S:
+            jobs += self._counts()
+            self.memo.counted_at = now
+        if rows:
+            jobs += self._messages(rows)
+        return jobs
+
+    def newest(self) -> list[ProbeStatement]:
+        """The statement that tells the newest id where no sequence can be asked: on a standby."""
+        asked = self.facts.newest_seek and self._book.has("newest")
+        return [self._job("newest", NewestSample, {})] if asked else []
+
+    def _messages(self, rows: int) -> list[ProbeStatement]:
+        layout, state = self.layout, self.layout.state
+        if layout.ring is not None:
+            if self.facts.pop_sequence_id is None or not self._slots_sought:
+                return []
+            probe = "messages_ring" if layout.data_table is None else "messages_ring_split"
+            return [self._job(probe, MessageSample, {"limit": rows, "pop_sequences": self._pop_sequences})]
+        if pops_in_transaction(layout):
+            listed = self._fitting(_LISTED)
+            values: dict[str, Value] = {"limit": rows, "head": self.memo.bound()}
+            return [self._job(listed, MessageSample, values)] if listed else []
+        if state is None or state.in_progress is None or layout.id is None or not self.facts.progress_seek:
+            return []
+        split = layout.data_table is not None and layout.data_id is not None and self._book.has("messages_split")
+        return [self._job("messages_split" if split else "messages_state", MessageSample, {"limit": rows})]
+
+    @property
+    def _pop_sequences(self) -> str:
+        """The pop positions as an array: one, or one for each subscriber."""
+        own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
+        return self._book.engine.ids([each for each in own if each is not None])
+
+    @property
+    def _slots_sought(self) -> bool:
+        """An index leads to a ring's slots, and our role may read its positions."""
+        return "head" in self.facts.indexes and "ready" not in self.facts.unknown
+
+    def _ring(self, sessions: int) -> list[ProbeStatement]:
+        ring, facts = self.layout.ring, self.facts
+        if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
+            return []
+        probe = ring_probe(self.layout)
+        if not self._slots_sought or not self._book.has(probe):
+            return []
+        self.memo.head_limit = window = self.memo.window(max(_RING_WINDOW, 2 * sessions), ring.size)
+        values: dict[str, Value] = {
+            "push_sequence": str(facts.push_sequence_id),
+            "pop_sequence": str(facts.pop_sequence_id),
+            "pop_sequences": self._pop_sequences,
+        }
+        return [self._job(probe, RingSample, {**values, "window": window})]
+
+    def _head(self) -> list[ProbeStatement]:
+        probe = self.head_probe
+        if probe is None:
+            return []
+        memo = self.memo
+        recount = memo.polls % _RECOUNT_EVERY == crc32(self.layout.queue.encode()) % _RECOUNT_EVERY
+        memo.head_limit = _FULL if not memo.over_limit or recount else 1
+        values: dict[str, Value] = {"limit": memo.head_limit, "head": memo.bound()}
+        if probe in WALKS:
+            values |= {"walk": _WALK, "table_id": self.facts.table_id}
+        jobs = [self._job(probe, WalkSample if probe in WALKS else HeadSample, values)]
+        if (held := self.held_probe) is not None and held in _HELD.values():
+            limit = max(memo.head_limit, HELD_AT_LEAST)
+            jobs.append(self._job(held, HeldSample, {"limit": limit, "head": memo.bound()}))
+        return jobs
+
+    def _depth(self) -> list[ProbeStatement]:
+        """The rows that the server itself counts in an index of ready rows, where it does so."""
+        if self.layout.ring is not None or self.layout.due_at is not None or not self._book.has("depth"):
+            return []
+        if self.memo.denied >= _DENIED:
+            return []
+        values: dict[str, Value] = {"table_id": self.facts.table_id, "all_rows": self.layout.state is None}
+        return [self._job("depth", DepthSample, values)]
+
+    def believed(
+        self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None
+    ) -> DepthSample | None:
+        """The server's own count of the rows, unless it says 0 while rows were seen; then they are counted anew.
+
+        ``count``: the last count of the whole table. A server that only speaks like SQL Server may have its own count
+        from its last ANALYZE, or never; after so many such answers it is not asked any more.
+        """
+        memo = self.memo
+        if head is not None:
+            memo.counted = head.counted
+        anew = count is not None and count.counted_at != memo.counted_whole_at
+        if count is not None and anew and self.head_probe is None:
+            memo.counted, memo.counted_whole_at = count.ready, count.counted_at
+        if depth is not None:  # the head may be read less often than this
+            doubted = depth.ready == 0 < memo.counted
+            if not doubted:
+                memo.denied = 0
+            elif anew or self.head_probe is not None or not memo.denied:
+                memo.denied += 1
+        return None if memo.denied else depth
+
+    def _in_progress(self) -> list[ProbeStatement]:
+        state = self.layout.state
+        if state is None or state.in_progress is None or not self.facts.progress_seek:
+            return []
+        jobs = []
+        values: dict[str, Value] = {"limit": _FULL}
+        jobs.append(self._job("progress_oldest" if self.longest_first else "progress", ProgressSample, values))
+        if not self.layout.tells(self.layout.started_at) and self.layout.id is not None:
+            jobs.append(self._job("progress_ids", ProgressIdSample, values))
+        return jobs
+
+    @property
+    def longest_first(self) -> bool:
+        """An index gives the longest-running messages first."""
+        return self.facts.stuck_seek and self.layout.started_at is not None
+
+    def _counts(self) -> list[ProbeStatement]:
+        jobs = []
+        if self.layout.due_at is not None and self.facts.due_seek:
+            probe = "scheduled_state" if self.layout.state is not None else "scheduled"
+            jobs.append(self._job(probe, CountSample, {"limit": _FULL}))
+        if self.layout.state is not None and self.layout.state.dead is not None and self.facts.dead_seek:
+            jobs.append(self._job("in_state", CountSample, {"limit": _FULL, "value": self.layout.state.dead}))
+        return jobs
+
+    def _job(self, probe: str, record: type, values: dict[str, Value]) -> ProbeStatement:
+        return self._book.job(probe, record, {**state_values(self.layout), **values}, self.names, self.layout.queue)
+
+
+def state_values(layout: Layout) -> dict[str, Value]:
+    """The values that the probes of a queue may use."""
+    values: dict[str, Value] = {"timeout": layout.timeout_s}
+    if layout.state is not None:
+        values |= {
+            "ready": layout.state.ready,
+            "in_progress": layout.state.in_progress,
+            "done": layout.state.done,
+            "dead": layout.state.dead,
+        }
+    return values
+
+
+def _sized(layout: Layout, facts: TableFacts) -> bool:
+    """Whether the type of the payload tells a value's size without unpacking it (PostgreSQL)."""
+    column = facts.column(layout.payload) if layout.payload is not None else None
+    return column is not None and tells_size(column.type)
+
+
+def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
+    """The identifiers that the probes of a queue may use."""
+    names: dict[str, Name] = {
+        "table": layout.table.parts,
+        "id": facts.typed(facts.order_by or layout.id),
+        "message_id": layout.id or facts.order_by,
+        "called": layout.ids or facts.order_by,
+        "state": facts.typed(layout.state.column if layout.state else None),
+        "started_at": layout.timed(layout.started_at),
+        "enqueued_at": layout.timed(layout.enqueued_at),
+        "due_at": layout.timed(layout.due_at),
+        "owner": layout.owner.column if layout.owner else None,
+        "attempts": layout.attempts,
+        "payload": layout.payload,
+        "sized": layout.payload if _sized(layout, facts) else None,
+        "data_table": layout.data_table.parts if layout.data_table else None,
+        "data_id": layout.data_id,
+        **{f"{seek}_index": facts.index(seek) for seek in _SEEKS},
+    }
+    if layout.ring is not None:
+        ring = layout.ring
+        names |= {
+            "slot": ring.slot, "turn": ring.turn, "size": ring.size, "unread": ring.unread,
+            "message_id": ring.message_id,
+        }  # fmt: skip
+    return names

@@ -1,0 +1,250 @@
+"""Runs the jobs of a poll: all in one round trip where that works, one by one where it does not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+
+from qmon.engines.base import Connection
+from qmon.engines.rows import records
+from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QueryFailed
+from qmon.model.budget import Key
+from qmon.model.samples.polled import ClockSample, ServerSample
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.poll.quarantine import InFlightProbe
+from qmon.monitor.poll.statements import PART, ProbeStatement
+
+Results = dict[tuple[str, str], tuple[Any, ...]]
+"""The records of each job that worked, by queue and probe."""
+_PROVING_S: Final = 0.45
+"""Probes that run by themselves take no longer together in one poll; a poll must end within its deadline."""
+_REST: Final = 15
+_REST_LONG: Final = 30
+_REST_SHORT: Final = 4
+_GONE: Final = frozenset({"42P01", "42S02", "S0002", "42703", "42S22", "S0022", "3F000"})
+"""SQLSTATEs of a table, column or schema that is not there, of PostgreSQL and of ODBC."""
+_OF_THE_QUEUE: Final = ("head", "ring")
+"""What the probes are called without which nothing is known of a queue."""
+_NEEDED: Final = (ClockSample, ServerSample)
+"""Records without which there is no poll: what reads them is always tried."""
+_COSTLY: Final = "the connection was lost each time this ran; tried again later"
+
+
+class Runner:
+    """Runs jobs on one connection and remembers which of them fail, so that they do not spoil the batch each time.
+
+    A job that failed is left out for some polls and then tried again; meanwhile its failure stands. What may pass by
+    itself (a lock, a deadline) rests for four polls, a missing permission for thirty. ``suspicion``: of probes that
+    have cost earlier connections, and of those under way. ``by_text``: the server plans by the text of a batch, so that
+    one text has all that was ever asked, and each batch says what of it is asked now.
+    """
+
+    def __init__(
+        self, connection: Connection, suspicion: InFlightProbe | None = None, *, by_text: bool = False
+    ) -> None:
+        self._connection = connection
+        self._by_text = by_text
+        self._lists: tuple[dict[Key, ProbeStatement], dict[Key, ProbeStatement]] = ({}, {})
+        """What has been asked in a batch: first of a poll's, which the clock ends, then of others."""
+        self._suspicion = suspicion or InFlightProbe()
+        self._met: set[tuple[str, str]] = set()
+        self._proven: set[tuple[str, str]] = set()
+        self._failing: dict[tuple[str, str], tuple[int, ProbeFailure]] = {}
+        """The poll in which it is tried again, and what it said."""
+        self._polls = 0
+        self.one_trip = False
+        """The last run took a single round trip, so that its server time means something."""
+        self.times: dict[Key, float] = {}
+        """Milliseconds on the server of what was timed in the last run, in its batch."""
+        self.alone: dict[Key, float] = {}
+        """The same of what ran by itself, seen from here, less the quickest way there and back."""
+        self._trip_s = float("inf")
+
+    def keep(self, queues: Collection[str], tables: Collection[int]) -> None:
+        """Forget how the probes of other queues and tables than these have gone."""
+        parts = {str(table) for table in tables}
+
+        def stays(key: Key) -> bool:
+            part = key[1].partition(PART)[2]
+            return key[0] in queues if key[0] else not part or part in parts
+
+        for each in self._lists:
+            for key in [key for key in each if not stays(key)]:
+                del each[key]
+        self._met = {key for key in self._met if stays(key)}
+        self._proven = {key for key in self._proven if stays(key)}
+        self._failing = {key: failure for key, failure in self._failing.items() if stays(key)}
+        self._suspicion.quarantine.keep(stays)
+
+    def run(
+        self, jobs: Sequence[ProbeStatement], timed: Collection[Key] = frozenset()
+    ) -> tuple[Results, list[ProbeFailure]]:
+        """Run the jobs and time these. Raises ``ConnectionLost``; every other failure is told beside the results."""
+        self._polls += 1
+        self.times, self.alone = {}, {}
+        results: Results = {}
+        self._meet(jobs)
+        batch = [job for job in jobs if job.key in self._proven]
+        single = [job for job in jobs if job.key not in self._proven and not self._resting(job)]
+        self.one_trip = not single
+        if batch and not self._batch(batch, results, timed):
+            single = batch + single
+            self.one_trip = False
+        began = time.perf_counter()
+        for at, job in enumerate(single):
+            if not self._single(job, results) or time.perf_counter() - began > _PROVING_S:
+                # The server is too slow for more in this poll: the others have their turn in the next. Of a batch that
+                # failed, one of those not reached may be the one that fails it.
+                self._proven.difference_update(each.key for each in single[at + 1 :])
+                break
+        asked = {job.key for job in jobs}
+        failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
+        return _put_together(results), list(dict.fromkeys(failures))
+
+    @property
+    def denied(self) -> frozenset[str]:
+        """The queues of which a probe was refused for want of a permission."""
+        return frozenset(queue for (queue, _), (_, failure) in self._failing.items() if queue and failure.grant)
+
+    def wake(self, queue: str) -> None:
+        """Let the probes of a queue that rest run in the next poll."""
+        for key, (_, failure) in self._failing.items():
+            if key[0] == queue:
+                self._failing[key] = (0, failure)
+
+    def _meet(self, jobs: Sequence[ProbeStatement]) -> None:
+        """Leave out for a while what has cost earlier connections."""
+        for job in jobs:
+            if job.key in self._met or job.record in _NEEDED:
+                continue
+            self._met.add(job.key)
+            if rest := self._suspicion.quarantine.rest(job.key):
+                self._failing[job.key] = (self._polls + rest, ProbeFailure(job.probe, _COSTLY, job.queue))
+
+    def _resting(self, job: ProbeStatement) -> bool:
+        failed = self._failing.get(job.key)
+        return failed is not None and self._polls < failed[0]
+
+    def _batch(self, jobs: Sequence[ProbeStatement], results: Results, timed: Collection[Key]) -> bool:
+        clock = next((job for job in jobs if job.record is ClockSample), None)
+        known = self._listed(jobs, clock) if self._by_text else jobs
+        sent = _with_stamps(known, clock, {job.key for job in known} if self._by_text else timed)
+        asked = _asked(sent, {job.key for job in jobs}, timed)
+        self._suspicion.asks(None)
+        try:
+            sets = self._connection.fetch_list([(job or clock or jobs[0]).bound for job in sent], asked)
+        except ConnectionLost:
+            self._suspicion.lost()
+            raise
+        except QueryFailed as problem:
+            if not isinstance(problem, LockTimeout):  # one that is not asked for may be what the server does not take
+                self._lists[clock is None].clear()
+            self._heard(problem)
+            return False
+        self._suspicion.answered()
+        stamp_at, last = None, None
+        for job, rows in zip(sent, sets, strict=True):
+            if rows is None:
+                continue
+            if job is not None:
+                last = job
+                try:
+                    results[job.key] = tuple(records(job.record, rows))
+                except QueryFailed as problem:  # a value that no row had before: the others are good
+                    self._failed(job, problem)
+                continue
+            now_at = records(ClockSample, rows)[0].now_at
+            if stamp_at is not None and last is not None:
+                self.times[last.key] = (now_at - stamp_at) * 1000
+            stamp_at, last = now_at, None
+        return True
+
+    def _listed(self, jobs: Sequence[ProbeStatement], clock: ProbeStatement | None) -> list[ProbeStatement]:
+        """All that was ever asked in such a batch, in the order in which it came; the clock at the end."""
+        known = self._lists[clock is None]
+        known |= {job.key: job for job in jobs}
+        if clock is not None:
+            known[clock.key] = known.pop(clock.key)
+        return list(known.values())
+
+    def _single(self, job: ProbeStatement, results: Results) -> bool:
+        """Run one job by itself; false where it ran into its deadline."""
+        began = time.perf_counter()
+        self._suspicion.asks(job.key)
+        try:
+            results[job.key] = tuple(records(job.record, self._connection.fetch(job.bound)))
+        except ConnectionLost:
+            self._suspicion.lost()
+            raise
+        except QueryFailed as problem:
+            self._heard(problem)
+            self._failed(job, problem)
+            return isinstance(problem, LockTimeout) or not isinstance(problem, DeadlineExceeded)
+        self._suspicion.answered(job.key)
+        took = time.perf_counter() - began
+        self._trip_s = min(self._trip_s, took)
+        self.alone[job.key] = (took - self._trip_s) * 1000
+        self._proven.add(job.key)
+        self._failing.pop(job.key, None)
+        return True
+
+    def _failed(self, job: ProbeStatement, problem: QueryFailed) -> None:
+        self._proven.discard(job.key)
+        grant = problem.grant if isinstance(problem, PermissionMissing) else ""
+        denied = bool(grant) and job.probe.startswith(_OF_THE_QUEUE)
+        gone = bool(job.queue) and (denied or problem.sqlstate in _GONE)
+        failure = ProbeFailure(job.probe, _reason(problem), job.queue, grant, gone)
+        self._failing[job.key] = (self._polls + _rest(problem), failure)
+
+    def _heard(self, problem: QueryFailed) -> None:
+        if isinstance(problem, DeadlineExceeded):
+            self._suspicion.late()
+        else:
+            self._suspicion.answered()
+
+
+def _with_stamps(
+    jobs: Sequence[ProbeStatement], clock: ProbeStatement | None, timed: Collection[Key]
+) -> list[ProbeStatement | None]:
+    """The jobs with a reading of the clock (``None``) before and after each that is timed; none without a clock."""
+    out: list[ProbeStatement | None] = []
+    for job in jobs:
+        if clock is None or job.key not in timed or job is clock:
+            out.append(job)
+            continue
+        if not out or out[-1] is not None:
+            out.append(None)
+        out += [job, None]
+    return out
+
+
+def _asked(sent: Sequence[ProbeStatement | None], jobs: Collection[Key], timed: Collection[Key]) -> list[bool]:
+    """Which of these are asked for: the jobs, and the clock where it stands beside one that is timed."""
+    beside = [job is not None and job.key in jobs and job.key in timed for job in (None, *sent, None)]
+    return [job.key in jobs if job is not None else beside[at] or beside[at + 2] for at, job in enumerate(sent)]
+
+
+def _put_together(results: Results) -> Results:
+    """The rows of a probe that was asked in parts, under its own name."""
+    if not any(PART in probe for _, probe in results):
+        return results
+    out: Results = {}
+    for (queue, probe), rows in results.items():
+        key = queue, probe.partition(PART)[0]
+        out[key] = out.get(key, ()) + rows
+    return out
+
+
+def _rest(problem: QueryFailed) -> int:
+    if isinstance(problem, PermissionMissing):
+        return _REST_LONG
+    return _REST_SHORT if isinstance(problem, DeadlineExceeded) else _REST
+
+
+def _reason(problem: QueryFailed) -> str:
+    if isinstance(problem, LockTimeout):
+        return "somebody holds a lock on the table that even readers wait for; tried again later"
+    if isinstance(problem, DeadlineExceeded):
+        return "took longer than the poll may; tried again later"
+    return str(problem)

@@ -1,0 +1,86 @@
+"""Jobs: the statements of one poll, each with the record that its rows become."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from qmon.engines.base import Bound, Engine, Statement, Value
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
+
+PART: Final = "@"
+"""Between a probe's name and its part."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeStatement:
+    """One statement of a poll. ``queue`` is empty for the target as a whole; ``record`` is the type of its rows.
+
+    ``part``: which of several statements of the same probe it is; their rows are put together.
+    """
+
+    probe: str
+    record: type
+    bound: Bound
+    queue: str = ""
+    part: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the result is filed under, until the parts are put together."""
+        return self.queue, f"{self.probe}{PART}{self.part}" if self.part else self.probe
+
+
+@dataclass(slots=True)
+class StatementCache:
+    """Renders each statement once per queue and connection."""
+
+    engine: Engine
+    version: tuple[int, int]
+    _rendered: dict[tuple[str, str], Statement] = field(default_factory=dict)
+
+    def keep(self, queues: Collection[str], tables: Collection[int]) -> None:
+        """Forget what was rendered for other queues and tables than these."""
+        kept = {"", *queues, *(f"{PART}{table}" for table in tables)}
+        self._rendered = {key: statement for key, statement in self._rendered.items() if key[0] in kept}
+
+    def has(self, probe: str) -> bool:
+        """Whether this engine, at this version, has the probe."""
+        return queries.exists(self.engine.name, f"probe/{probe}", self.version)
+
+    def job(
+        self,
+        probe: str,
+        record: type,
+        values: Mapping[str, Value] | None = None,
+        names: Mapping[str, Name] | None = None,
+        queue: str = "",
+    ) -> ProbeStatement:
+        """The job for one probe of one queue; ``names`` may hold more than the statement uses."""
+        statement = self._rendered.get((queue, probe))
+        if statement is None:
+            query = queries.load(self.engine.name, f"probe/{probe}", self.version)
+            wanted = {name: (names or {}).get(name) for name in query.names}
+            statement = self._rendered[queue, probe] = queries.render(query, wanted, self.engine)
+        bound = {name: value for name, value in (values or {}).items() if name in statement.parameters}
+        return ProbeStatement(probe, record, Bound(statement, bound), queue)
+
+    def of_tables(
+        self, probe: str, record: type, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
+    ) -> list[ProbeStatement]:
+        """The jobs of a probe about tables: one for all where the engine can, else one a table (``:table_id``).
+
+        ``names``: by table what its own statement may use.
+        """
+        if not tables or not self.has(probe):
+            return []
+        query = queries.load(self.engine.name, f"probe/{probe}", self.version)
+        if "table_id" not in query.parameters:
+            return [self.job(probe, record, {"tables": self.engine.ids(tables)})]
+        own = names or {}
+        jobs = [
+            (str(i), self.job(probe, record, {"table_id": i}, own.get(i), f"{PART}{i}")) for i in dict.fromkeys(tables)
+        ]
+        return [replace(job, queue="", part=part) for part, job in jobs]

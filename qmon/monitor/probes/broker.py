@@ -1,0 +1,49 @@
+"""Reads the queues of Service Broker every ten seconds, where the engine has them; what was read stands in between."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
+from qmon.monitor.poll.runner import Results
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+
+_EVERY_S: Final = 10.0
+_KEPT_S: Final = 60.0
+"""What could not be read anew for so long is shown no longer."""
+
+
+class BrokerProbes:
+    """Which of these probes a poll asks, and what stands. Belongs to one collector.
+
+    Monitors and the transmission queue are asked for only where there are queues: most databases have none.
+    """
+
+    def __init__(self, book: StatementCache) -> None:
+        self._book = book
+        self._asked_at = float("-inf")
+        self._found: Broker | None = None
+
+    def jobs(self, now: float) -> list[ProbeStatement]:
+        """The jobs that are due; ``now``: our monotonic clock, seconds."""
+        if now - self._asked_at < _EVERY_S or not self._book.has("broker_queues"):
+            return []
+        self._asked_at = now
+        jobs = [self._book.job("broker_queues", BrokerQueueSample)]
+        if self._found is not None:
+            jobs.append(self._book.job("broker_monitors", BrokerMonitorSample))
+            jobs.append(self._book.job("broker_transmission", TransmissionSample))
+        return jobs
+
+    def learn(self, results: Results, now_at: float) -> Broker | None:
+        """Take in a poll; returns what stands. ``now_at``: the server's clock, seconds since the epoch."""
+        queues: tuple[BrokerQueueSample, ...] | None = results.get(("", "broker_queues"))
+        if queues is not None:
+            if queues and self._found is None:
+                self._asked_at = float("-inf")  # the rest comes with the next poll
+            sent: tuple[TransmissionSample, ...] = results.get(("", "broker_transmission"), ())
+            monitors: tuple[BrokerMonitorSample, ...] | None = results.get(("", "broker_monitors"))
+            self._found = Broker(now_at, queues, monitors, next(iter(sent), None)) if queues else None
+        if self._found is not None and now_at - self._found.read_at > _KEPT_S:
+            self._found = None
+        return self._found

@@ -1,0 +1,113 @@
+"""Reports of deadlocks, where the server writes them (SQL Server): read after their count has risen."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from qmon.engines.base import Connection, Engine, Value
+from qmon.engines.rows import records
+from qmon.engines.secret import hide_passwords
+from qmon.engines.sql import queries
+from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
+from qmon.model.samples.deadlocks import Circle, CircleSample, GraphSample, ReportFile, ReportSample
+from qmon.model.waits.deadlocks import circles_of
+from qmon.monitor.poll.statements import StatementCache
+
+EVERY_S: Final = 15.0
+"""Between two readings, or more where one took long."""
+_ASKED_FOR_S: Final = 150.0
+"""The server hands a report over within two minutes."""
+_CHARS: Final = 200
+_NEWEST: Final = (10_000, 0)
+
+
+class DeadlockReports:
+    """What has been reported. The thread of the slow readings reads, that of the poll asks.
+
+    Read is the newest file of the server's own event session, after the block that held the newest report so far.
+    Where there is no file, or it cannot be read, what the session has in memory is read instead: it may have dropped
+    reports, and be cut.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.able = queries.exists(engine.name, "probe/deadlock_graphs", _NEWEST)
+        """Whether this engine has such reports."""
+        self._lock = threading.Lock()
+        self._count: int | None = None
+        self._rose_at: float | None = None
+        self._read_since = False
+        self._newest = 0.0
+        self._found: list[Circle] = []
+        self._after: tuple[str, str, int] | None = None
+        """The file that was read, as it was asked for and as the server calls it, and the last block that counts."""
+
+    def learn(self, deadlocks: int | None, now: float, now_at: float) -> tuple[Circle, ...]:
+        """Take in how many deadlocks the server counts; returns what was reported since the last poll.
+
+        ``now``: our monotonic clock; ``now_at``: the server's: reports from before the first poll are none of ours.
+        """
+        with self._lock:
+            if self._newest == 0.0:
+                self._newest = now_at
+            if deadlocks is not None:
+                if self._count is not None and deadlocks > self._count:
+                    self._rose_at, self._read_since = now, False
+                self._count = deadlocks
+            found, self._found = self._found, []
+            return tuple(found)
+
+    def wanted(self, now: float) -> bool:
+        """Whether reports may be there that were not read yet."""
+        with self._lock:
+            return self._rose_at is not None and (now - self._rose_at <= _ASKED_FOR_S or not self._read_since)
+
+    def read(self, connection: Connection, book: StatementCache) -> None:
+        """Read what was reported since the last time. Raises what ``Connection.fetch`` raises."""
+        with self._lock:
+            self._read_since = True
+        rows = self._of_file(connection, book)
+        if rows is None:
+            bound = book.job("deadlock_graphs", GraphSample, {"chars": _CHARS}).bound
+            rows = records(GraphSample, connection.fetch(bound))
+        by_time: defaultdict[float, list[CircleSample]] = defaultdict(list)
+        with self._lock:
+            for row in rows:
+                if row.at > self._newest:
+                    pair = CircleSample(row.session, row.blocker, row.table_id, row.application, row.statement)
+                    by_time[row.at].append(replace(pair, statement=hide_passwords(pair.statement)))
+            self._newest = max([self._newest, *by_time])
+            self._found += [circle for at in sorted(by_time) for circle in circles_of(by_time[at])]
+
+    def _of_file(self, connection: Connection, book: StatementCache) -> Sequence[GraphSample] | None:
+        """The newest reports of this database; ``None`` where they are in no file, or in none that we may read."""
+        try:
+            files = records(ReportFile, connection.fetch(book.job("deadlock_file", ReportFile).bound))
+            if not files:
+                return None
+            path = files[0].path
+            after = self._after if self._after is not None and self._after[0] == path else None
+            try:
+                rows = self._after_block(connection, book, path, after)
+            except (DeadlineExceeded, PermissionMissing):
+                raise
+            except QueryFailed:
+                if after is None:
+                    raise
+                rows = self._after_block(connection, book, path, None)
+        except QueryFailed:
+            return None
+        if rows:
+            last = max(rows, key=lambda row: row.offset)
+            self._after = path, last.file, last.offset
+        return [row for row in rows if row.here]
+
+    def _after_block(
+        self, connection: Connection, book: StatementCache, path: str, after: tuple[str, str, int] | None
+    ) -> list[ReportSample]:
+        _, file, offset = after or ("", "", -1)
+        values: dict[str, Value] = {"path": path, "file": file, "offset": offset, "chars": _CHARS}
+        return records(ReportSample, connection.fetch(book.job("deadlock_reports", ReportSample, values).bound))

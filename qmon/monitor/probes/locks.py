@@ -1,0 +1,147 @@
+"""Which transactions hold rows of which queue, on SQL Server: from one look at its lock table for all queues together.
+
+That look is dear, so it is not part of every poll. A row that was added without a commit is locked as well as one that
+was taken, but it is seen: in a second step the queues with such locks are asked which of them lie on no row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.model.samples.messages import TriedSample
+from qmon.model.samples.polled import HeldSample
+from qmon.monitor.poll.queue_probes import STILL, QueueProbes
+from qmon.monitor.poll.runner import Results
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.source import Focus
+
+EVERY_S: Final = 15.0
+_PROBE: Final = "locks"
+_PLACES: Final = 1000
+_TRIED: Final = ("tried", "tried_state")
+
+
+@dataclass(frozen=True, slots=True)
+class LockSample:
+    """One row a lock on a row of a queue's table; ``locks``: all of this kind that ``xid`` has.
+
+    ``taken``: exclusive, on what was deleted, changed or added; else on what is about to be changed.
+    """
+
+    table_id: int
+    index_id: int
+    name: str | None
+    xid: str
+    taken: bool
+    place: str
+    locks: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenSample:
+    """One row a lock that is on no row that is seen. ``keys``: so many locks a row of the queue takes."""
+
+    place: str
+    keys: int
+
+
+class Locks:
+    """When the locks are read, and whose they are. Belongs to one collector."""
+
+    def __init__(self, book: StatementCache) -> None:
+        self._book = book
+        self._asked_at = self._read_at = float("-inf")
+        self._waited = False
+        self._held: frozenset[str] = frozenset()
+        self.read: frozenset[str] = frozenset()
+        """The queues whose locks were read in this poll."""
+
+    def asks(self, probes: QueueProbes) -> bool:
+        """Whether who holds rows of a queue is told by this, and not by a probe of its own."""
+        return self._book.has(_PROBE) and probes.held_probe is not None
+
+    def jobs(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:
+        """The job, if it is time. ``now``: our monotonic clock, seconds.
+
+        In every poll while sessions wait for locks, rows are held before a head that does not move, or a screen shows
+        it; else four times a minute.
+        """
+        asked = {name: probes for name, probes in queues.items() if self.asks(probes)}
+        needed = any(name in self._held and probes.memo.still >= STILL for name, probes in asked.items())
+        shown = focus.blocking or focus.rows_of in asked
+        if not asked or not (needed or shown or self._waited or now - self._read_at >= EVERY_S):
+            return []
+        self._asked_at = now
+        tables = self._book.engine.ids(sorted({probes.facts.table_id for probes in asked.values()}))
+        return [self._book.job(_PROBE, LockSample, {"tables": tables, "places": _PLACES})]
+
+    def checks(self, name: str, probes: QueueProbes) -> list[ProbeStatement]:
+        """All that this may ask about one queue, to see whether it can be asked."""
+        if not self.asks(probes) or probes.held_probe is None:
+            return []
+        return [*self.jobs(float("inf"), {name: probes}, Focus()), probes.unseen(probes.held_probe, UnseenSample, "")]
+
+    def learn(
+        self, results: Results, queues: Mapping[str, QueueProbes], ask: Callable[[list[ProbeStatement]], Results]
+    ) -> None:
+        """Put in place what the poll has found, as if each queue had been asked for it. ``ask``: asks once more."""
+        if not self._book.has(_PROBE):
+            return
+        self._waited = any(wait.kind == "Lock" for wait in results.get(("", "waits"), ()))
+        rows: tuple[LockSample, ...] | None = results.pop(("", _PROBE), None)
+        if rows is not None:  # else it was not its turn, or failed
+            self._read_at = self._asked_at
+        asked = {name: probes for name, probes in queues.items() if self.asks(probes)} if rows is not None else {}
+        own = {name: [row for row in rows or () if _of(row, probes)] for name, probes in asked.items()}
+        jobs = []
+        for name, probes in asked.items():
+            places = sorted({row.place for row in own[name] if row.taken})
+            if places and probes.held_probe is not None:
+                jobs.append(probes.unseen(probes.held_probe, UnseenSample, self._book.engine.texts(places)))
+        found = ask(jobs) if jobs else {}
+        failed = {job.queue for job in jobs if job.key not in found}
+        self.read = frozenset(asked) - failed
+        for name in self.read:
+            held = _held(own[name], found.get((name, asked[name].held_probe or ""), ()))
+            results[name, asked[name].held_probe or ""] = held
+            self._held = self._held | {name} if held else self._held - {name}
+        for name in queues:
+            _mark(results, name, own.get(name) if name in self.read else None)
+
+
+def _of(row: LockSample, probes: QueueProbes) -> bool:
+    """Whether a lock is in the index that finds the head, or the table itself where none does."""
+    index = probes.facts.indexes.get("head")
+    ordered = probes.head_probe != "head_any"
+    return row.table_id == probes.facts.table_id and (row.name == index if ordered else row.index_id == 0)
+
+
+def _held(locks: Sequence[LockSample], unseen: Sequence[UnseenSample]) -> tuple[HeldSample, ...]:
+    """How many rows each transaction holds, most first: what it is about to take, and what it has taken."""
+    away = {row.place for row in unseen}
+    keys = max((row.keys for row in unseen), default=1)
+    rows: Counter[str] = Counter()
+    for taken in (False, True):
+        listed: Counter[str] = Counter()
+        seen: Counter[str] = Counter()
+        for lock in locks:
+            if lock.taken == taken:
+                listed[lock.xid] = lock.locks
+                seen[lock.xid] += taken and lock.place not in away
+        for xid, count in listed.items():
+            rows[xid] += (count - seen[xid]) // (keys if taken else 1)
+    return tuple(HeldSample(xid, count, running=True) for xid, count in rows.most_common() if count > 0)
+
+
+def _mark(results: Results, queue: str, locks: Sequence[LockSample] | None) -> None:
+    """Say who has locked the message at the head: nobody is ``0``; empty where it was not read."""
+    for probe in _TRIED:
+        tried: tuple[TriedSample, ...] | None = results.get((queue, probe))
+        if tried:
+            by = {} if locks is None else {lock.place: lock.xid for lock in locks}
+            results[queue, probe] = tuple(
+                replace(one, mark="" if locks is None else by.get(one.mark, "0")) for one in tried
+            )

@@ -1,0 +1,217 @@
+"""Which clues are asked for in a poll: owners of messages in progress, failed attempts at the head, what rings lost.
+
+None is linear in the depth: so many of the longest-running rows, the rows at the head, so many slots of a ring.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from qmon.engines.base import Bound, Engine, Value
+from qmon.engines.sql import queries
+from qmon.model.owners import OwnerFacts, proof
+from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.messages import (
+    DrawerSample,
+    MessageDiagnostics,
+    OwnerSample,
+    PrioritySample,
+    SweepSample,
+    TriedSample,
+)
+from qmon.monitor.poll.queue_probes import QueueProbes, state_values
+from qmon.monitor.poll.runner import Results
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+
+OWNERS: Final = 100
+"""So many messages in progress are looked at, the longest-running where an index gives them."""
+SLOTS: Final = 1000
+"""So many slots of a ring are looked at in one poll."""
+_NEAR: Final = 20
+_FACTS_EVERY_S: Final = 5.0
+_MIN_AGE_S: Final = 1.0
+_LEVELS: Final = 20
+_PRIORITIES: Final = ("priorities_state", "priorities")
+_TRIED: Final = ("tried_attempts", "tried_state", "tried")
+
+
+@dataclass(slots=True)
+class _Memo:
+    """Where the next sweep of a ring begins; ``again``: where one has found something, looked at every other time."""
+
+    from_slot: int = 0
+    again: int | None = None
+    swept: int = 0
+
+    def start(self) -> int:
+        """The slot to sweep from."""
+        return self.again if self.again is not None and self.swept % 2 else self.from_slot
+
+    def learn(self, sweep: SweepSample, size: int) -> None:
+        """Take in a sweep."""
+        self.swept += 1
+        if sweep.holes or sweep.orphans:
+            self.again = sweep.from_slot if self.again is None else min(self.again, sweep.from_slot)
+        elif self.again == sweep.from_slot:
+            self.again = None
+        if sweep.from_slot == self.from_slot:
+            self.from_slot = self.from_slot + SLOTS if self.from_slot + SLOTS < size else 0
+
+
+class ClueProbes:
+    """Asks for the clues of all queues of one connection, and files the answers."""
+
+    def __init__(self, engine: Engine, book: StatementCache, clock: Callable[[], float] = time.monotonic) -> None:
+        self._engine = engine
+        self._book = book
+        self._clock = clock
+        self._facts: OwnerFacts | None = None
+        self._facts_at = float("-inf")
+        self._memos: dict[str, _Memo] = {}
+
+    def jobs(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
+        """The statements of this poll; what owners prove is known from the poll before."""
+        self._memos = {name: self._memos.get(name, _Memo()) for name in queues}
+        jobs: list[ProbeStatement] = []
+        due = self._clock() - self._facts_at >= _FACTS_EVERY_S
+        if due and any(_by_session(probes) for probes in queues.values()):
+            jobs.append(self._facts_job())
+        sequences = [each for probes in queues.values() for each in (*_sequences(probes), *_ids(probes))]
+        if sequences and self._book.has("drawers"):
+            jobs.append(self._book.job("drawers", DrawerSample, {"sequences": self._book.engine.ids(sequences)}))
+        for probes in queues.values():
+            jobs += [
+                job
+                for job in (each(probes) for each in (self._owners, self._tried, self._sweep, self._priorities))
+                if job is not None
+            ]
+        return jobs
+
+    def learn(self, results: Results) -> None:
+        """Take in what the server said of owners."""
+        found = results.get(("", "owner_facts"))
+        if found:
+            self._facts, self._facts_at = found[0], self._clock()
+
+    def clues(self, probes: QueueProbes, results: Results) -> MessageDiagnostics:
+        """What this poll has found of one queue."""
+        queue = probes.layout.queue
+        drawers: tuple[DrawerSample, ...] | None = results.get(("", "drawers"))
+        ring = probes.layout.ring is not None
+        push = (probes.facts.push_sequence_id,) if ring else _ids(probes)
+        sweep = _first(results.get((queue, "ring_sweep")))
+        if sweep is not None and probes.layout.ring is not None:
+            self._memos[queue].learn(sweep, probes.layout.ring.size)
+        return MessageDiagnostics(
+            owners=results.get((queue, "owners")),
+            owners_limit=OWNERS,
+            proof="" if self._facts is None else proof(probes.layout, self._facts).why,
+            tried=next((rows[0] for probe in _TRIED if (rows := results.get((queue, probe)))), None),
+            sweep=sweep,
+            priorities=next((rows for probe in _PRIORITIES if (rows := results.get((queue, probe))) is not None), None),
+            push_drawers=None if drawers is None or not push else tuple(d for d in drawers if d.sequence_id in push),
+            pop_drawers=None
+            if drawers is None or not ring
+            else tuple(d for d in drawers if d.sequence_id in _sequences(probes) and d.sequence_id not in push),
+        )
+
+    def _facts_job(self) -> ProbeStatement:
+        query = queries.load(self._engine.name, "action/operate/facts", self._book.version)
+        return ProbeStatement("owner_facts", OwnerFacts, Bound(queries.render(query, {}, self._engine), {}))
+
+    def _owners(self, probes: QueueProbes) -> ProbeStatement | None:
+        layout, state = probes.layout, probes.layout.state
+        if state is None or state.in_progress is None or layout.id is None or not probes.facts.progress_seek:
+            return None
+        if (self._facts is None and _by_session(probes)) or not self._book.has("owners"):
+            return None
+        owner, known = layout.owner, None if self._facts is None else proof(layout, self._facts)
+        kind = "none" if owner is None else owner.kind if known is None else known.kind
+        names = {
+            **probes.names,
+            "order": layout.started_at if probes.longest_first else state.column,
+            "lease": layout.timed(owner.column) if owner is not None and kind == "lease" else None,
+            "beat": layout.timed(owner.column) if owner is not None and kind == "heartbeat" else None,
+        }
+        values: dict[str, Value] = state_values(layout) | {
+            "kind": kind,
+            "sees": known is not None and known.sees,
+            "vanished": known is not None and known.vanished,
+            "limit": OWNERS,
+        }
+        return self._book.job("owners", OwnerSample, values, names, layout.queue)
+
+    def _tried(self, probes: QueueProbes) -> ProbeStatement | None:
+        layout, head = probes.layout, probes.head_probe
+        if head == "head_state" and layout.attempts is not None:
+            probe = "tried_attempts"
+        elif head == "head_state" and pops_in_transaction(layout):
+            probe = "tried_state"
+        elif head == "head" and layout.traits.order == "fifo":
+            probe = "tried"
+        else:
+            return None
+        if not self._book.has(probe):
+            return None
+        values: dict[str, Value] = state_values(layout) | {"head": probes.memo.bound(), "limit": _NEAR}
+        return self._book.job(probe, TriedSample, values, probes.names, layout.queue)
+
+    def _priorities(self, probes: QueueProbes) -> ProbeStatement | None:
+        layout, facts = probes.layout, probes.facts
+        if layout.priority is None or "priority" not in facts.indexes:
+            return None
+        probe = "priorities_state" if layout.state is not None else "priorities"
+        if not self._book.has(probe):
+            return None
+        values: dict[str, Value] = state_values(layout) | {"limit": _LEVELS}
+        names = {**probes.names, "priority": layout.priority}
+        return self._book.job(probe, PrioritySample, values, names, layout.queue)
+
+    def _sweep(self, probes: QueueProbes) -> ProbeStatement | None:
+        layout, ring, facts = probes.layout, probes.layout.ring, probes.facts
+        if ring is None or ring.turn is None or layout.enqueued_at is None or not self._book.has("ring_sweep"):
+            return None
+        if facts.push_sequence_id is None or facts.pop_sequence_id is None or "ready" in facts.unknown:
+            return None
+        if "head" not in facts.indexes:
+            return None
+        query = queries.load(self._engine.name, "probe/ring_sweep", self._book.version)
+        if facts.spare is None and "spare" in query.names:
+            return None  # what waits among the spare numbers could not be told from what is lost
+        start = self._memos[layout.queue].start()
+        others = [each for each in _sequences(probes) if each != facts.push_sequence_id]
+        values: dict[str, Value] = {
+            "from_slot": start,
+            "to_slot": min(start + SLOTS, ring.size) - 1,
+            "push_sequence": str(facts.push_sequence_id),
+            "pop_sequences": self._book.engine.ids(others),
+            "min_age_s": _MIN_AGE_S,
+        }
+        names = {**probes.names, "spare": None if facts.spare is None else facts.spare.parts}
+        return self._book.job("ring_sweep", SweepSample, values, names, layout.queue)
+
+
+def _by_session(probes: QueueProbes) -> bool:
+    owner = probes.layout.owner
+    return owner is not None and owner.kind == "session"
+
+
+def _ids(probes: QueueProbes) -> tuple[int, ...]:
+    """The sequence that issues the ids of a queue that is no ring."""
+    own = probes.facts.sequence_id
+    return () if own is None or probes.layout.ring is not None else (own,)
+
+
+def _sequences(probes: QueueProbes) -> list[int]:
+    """The sequences of a ring that can be swept, the push sequence first."""
+    ring, facts = probes.layout.ring, probes.facts
+    if ring is None or ring.turn is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
+        return []
+    return [facts.push_sequence_id, *(facts.subscriber_sequence_ids or (facts.pop_sequence_id,))]
+
+
+def _first(rows: tuple[Any, ...] | None) -> Any:
+    return rows[0] if rows else None

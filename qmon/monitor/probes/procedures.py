@@ -1,0 +1,114 @@
+"""What the procedures of the queues read, where the server keeps that (SQL Server): found now and then, read rarely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from qmon.model.layout.layout import Layout
+from qmon.model.rates.procedures import verb_of
+from qmon.model.samples.procedures import NamingSample, ProcedureReads, ReadsSample, RoutineSample
+from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.poll.queue_probes import QueueProbes
+from qmon.monitor.poll.runner import Results
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+
+_READS: Final = "procedures"
+_NAMED: Final = "routines"
+_NAMING: Final = "routines_of_tables"
+_PROBES: Final = (_READS, _NAMED, _NAMING)
+_LOOK_EVERY_S: Final = 600.0
+"""Procedures are made and dropped seldom."""
+_READ_EVERY_S: Final = 10.0
+"""The server goes through all plans it has cached for this."""
+_VERBS: Final = ("push", "push_batch", "pop", "pop_batch")
+
+
+class Procedures:
+    """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection."""
+
+    def __init__(self, book: StatementCache) -> None:
+        self._book = book
+        self._able = book.has(_READS)
+        self._layouts: dict[str, Layout] = {}
+        self._tables: dict[int, str] = {}
+        self._known: dict[int, tuple[str, str]] = {}
+        """By the procedure's id: its queue, and what it does."""
+        self._found: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
+        self._looked_at = float("-inf")
+        self._read_at = float("-inf")
+        self._failures: dict[tuple[str, str], ProbeFailure] = {}
+
+    def jobs(self, now: float, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
+        """The jobs of this poll; none on another engine. ``now``: our monotonic clock."""
+        if not self._able:
+            return []
+        layouts = {name: probes.layout for name, probes in queues.items()}
+        if layouts != self._layouts:
+            self._book = StatementCache(self._book.engine, self._book.version)
+            self._layouts, self._looked_at = layouts, float("-inf")
+            self._found, self._known, self._failures = {}, {}, {}
+        jobs: list[ProbeStatement] = []
+        if now - self._looked_at >= _LOOK_EVERY_S:
+            self._looked_at = now
+            jobs += self._look(queues)
+        elif self._known and now - self._read_at >= _READ_EVERY_S:
+            self._read_at = now
+            ids = self._book.engine.ids(sorted(self._known))
+            jobs.append(self._book.job(_READS, ReadsSample, {"procedures": ids}))
+        return jobs
+
+    def _look(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
+        """By their names where the design is installed, else by the tables that they name."""
+        jobs, self._tables = [], {}
+        for name, probes in queues.items():
+            routines = {verb: probes.layout.routine(verb) for verb in _VERBS}
+            if any(routines.values()):
+                parts = {verb: None if routine is None else routine.parts for verb, routine in routines.items()}
+                jobs.append(self._book.job(_NAMED, RoutineSample, names=parts, queue=name))
+            elif probes.layout.ring is None:
+                self._tables[probes.facts.table_id] = name
+        if self._tables:
+            ids = self._book.engine.ids(list(self._tables))
+            jobs.append(self._book.job(_NAMING, NamingSample, {"tables": ids}))
+        return jobs
+
+    def learn(
+        self, results: Results, failures: Sequence[ProbeFailure]
+    ) -> tuple[tuple[ProcedureReads, ...] | None, tuple[ProbeFailure, ...]]:
+        """What came of this poll's jobs: the readings, ``None`` where none were due; and what could not be read before.
+
+        Where no procedure is known there are no readings, and that is known. A failure stands until the probe works: it
+        is asked for too seldom to be said only then.
+        """
+        now = {(f.queue, f.probe): f for f in failures if f.probe in _PROBES}
+        for key, rows in results.items():
+            if key[1] not in _PROBES:
+                continue
+            self._failures.pop(key, None)
+            if key[1] == _NAMED:
+                self._found[key] = {row.procedure_id: (key[0], row.verb) for row in rows}
+            elif key[1] == _NAMING:
+                self._found[key] = dict(self._of_tables(rows))
+        self._known = {id: each for found in self._found.values() for id, each in found.items()}
+        older = tuple(failure for key, failure in self._failures.items() if key not in now)
+        self._failures |= now
+        read: Sequence[ReadsSample] | None = results.get(("", _READS))
+        if read is None:
+            return (None if self._known or not self._layouts else ()), older
+        return tuple(
+            ProcedureReads(
+                *self._known[row.procedure_id], row.procedure_id, row.executions, row.logical_reads, row.plans
+            )
+            for row in read
+            if row.procedure_id in self._known
+        ), older
+
+    def _of_tables(self, rows: Sequence[NamingSample]) -> list[tuple[int, tuple[str, str]]]:
+        out = []
+        for row in rows:
+            queue = self._tables.get(row.table_id)
+            layout = self._layouts.get(queue or "")
+            if queue is not None and layout is not None:
+                out.append((row.procedure_id, (queue, verb_of(layout, row.schema, row.name))))
+        return out

@@ -1,0 +1,136 @@
+"""What a poll reads of the target besides its queues' figures: use of tables and indexes, statistics, the horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.secret import hide_passwords
+from qmon.model.samples.deadlocks import Circle
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.polled import CounterSample, ServerSample, WaitSample
+from qmon.model.samples.usage import StatisticsSample, UseSample
+from qmon.model.samples.waits import LatchSample, WaitSource, WaitTotal, WaitTotals
+from qmon.model.snapshot import ProbeFailure
+from qmon.model.waits.known import PAGE_LATCHES
+from qmon.monitor.background.wait_sampler import WaitSampler
+from qmon.monitor.poll.own_reads import OwnUses
+from qmon.monitor.poll.runner import Results
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+
+_STATISTICS_EVERY_S: Final = 10.0
+_EVERY_S: Final = 0.9
+"""Polls that follow faster leave out use and horizon now and then."""
+_KEPT_S: Final = 6.0
+"""A poll without the horizon has that of an earlier one, but none older than that."""
+_HOLDERS: Final = 20
+_STATEMENT: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ServerRead:
+    """The samples of one poll; ``None`` where a probe was not asked or failed."""
+
+    uses: tuple[UseSample, ...] | None = None
+    statistics: tuple[StatisticsSample, ...] | None = None
+    horizon: tuple[HorizonSample, ...] | None = None
+    latches: tuple[LatchSample, ...] | None = None
+    waits: WaitTotals | None = None
+    failures: tuple[ProbeFailure, ...] = ()
+    circles: tuple[Circle, ...] = ()
+    version_store: VersionStoreSample | None = None
+
+
+class ServerProbes:
+    """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection.
+
+    ``sampler``: what looks at waits between polls, where the server does not count them. ``slow``: what the slow
+    readings have read.
+    """
+
+    def __init__(self, book: StatementCache, sampler: WaitSampler | None = None, slow: OwnUses | None = None) -> None:
+        self._book = book
+        self._slow = slow or OwnUses()
+        self._sampler = sampler
+        self._statistics: tuple[StatisticsSample, ...] | None = None
+        self._looked_at = float("-inf")
+        self._tables: Sequence[int] = ()
+        self._asked_at = float("-inf")
+        self._horizon: tuple[HorizonSample, ...] | None = None
+        self._horizon_at = float("-inf")
+        self._analyzes = 0
+        self._latched = False
+        self._latches: tuple[LatchSample, ...] = ()
+        self._latches_at = float("-inf")
+
+    def jobs(self, now: float, tables: Sequence[int], *, closely: bool = False) -> list[ProbeStatement]:
+        """The jobs of this poll. ``now``: our monotonic clock; ``tables``: ids of the queues' tables; ``closely``:
+        waits are on the screen. They go last, so that what our own session reads in this poll is counted as its own.
+        """
+        if self._sampler is not None:
+            self._sampler.look_closely(closely)
+        jobs = self._job("wait_totals", WaitTotal, {})
+        if tables and (now - self._looked_at >= _STATISTICS_EVERY_S or tables != self._tables):
+            self._looked_at, self._tables = now, tables
+            jobs += self._book.of_tables("statistics", StatisticsSample, tables)
+        if now - self._asked_at >= _EVERY_S:
+            self._asked_at = now
+            if tables and self._latched:
+                asked: dict[str, Value] = {"tables": self._book.engine.ids(tables), "chars": _STATEMENT}
+                jobs += self._job("latches", LatchSample, asked)
+            jobs += self._book.of_tables("uses", UseSample, tables) if tables else []
+            jobs += self._job("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
+            jobs += self._job("version_store", VersionStoreSample, {})
+        return jobs
+
+    def _job(self, probe: str, record: type, values: dict[str, Value]) -> list[ProbeStatement]:
+        return [self._book.job(probe, record, values)] if self._book.has(probe) else []
+
+    def found(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
+        """What the poll has found. ``one_trip``: it was one transaction, so our own part of the totals is whole."""
+        sampler = self._sampler
+        waits = counted(results.get(("", "wait_totals")), server.started_at, server.now_at)
+        if waits is None and sampler is not None:
+            waits = sampler.totals()
+        self._statistics = results.get(("", "statistics"), self._statistics)
+        counters: tuple[CounterSample, ...] = results.get(("", "counters"), ())
+        analyzes = sum(counter.analyzes for counter in counters)
+        if analyzes != self._analyzes:
+            self._analyzes, self._looked_at = analyzes, float("-inf")  # they are new: read them with the next poll
+        uses: Sequence[UseSample] | None = results.get(("", "uses"))
+        if uses is not None and not one_trip:
+            uses = [replace(use, own_rows=None, own_pages=None) for use in uses]
+        return ServerRead(
+            None if uses is None else tuple(self._slow.without(uses)), self._statistics,
+            self._held(results.get(("", "horizon")), server.now_at),
+            self._fought_over(results, server.now_at), waits,
+            () if sampler is None else sampler.failures(), () if sampler is None else sampler.circles(),
+            next(iter(results.get(("", "version_store"), ())), None),
+        )  # fmt: skip
+
+    def _fought_over(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
+        """Who waits for pages: as read in this poll, or lately."""
+        waits: tuple[WaitSample, ...] = results.get(("", "waits"), ())
+        self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
+        read: tuple[LatchSample, ...] | None = results.get(("", "latches"))
+        if read:
+            self._latches = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
+            self._latches_at = now_at
+        return self._latches if now_at - self._latches_at <= _KEPT_S else None
+
+    def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:
+        """Who holds the horizon: as read in this poll, or lately and since then for as much longer."""
+        if read is not None:
+            self._horizon = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
+            self._horizon_at = now_at
+        if self._horizon is None or now_at - self._horizon_at > _KEPT_S:
+            return None
+        more = now_at - self._horizon_at
+        return tuple(one if one.held_s is None else replace(one, held_s=one.held_s + more) for one in self._horizon)
+
+
+def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:
+    """Totals that the server itself has counted since it started; times in seconds since the epoch."""
+    return None if rows is None else WaitTotals(WaitSource.COUNTED, started_at, now_at - started_at, rows)

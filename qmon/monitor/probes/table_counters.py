@@ -1,0 +1,47 @@
+"""What SQL Server counts of a table and its indexes, asked for once: from it come its counters and its use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from qmon.engines.sql.queries import Name
+from qmon.model.samples.polled import CounterSample
+from qmon.model.samples.usage import TableCounterSample, UseSample
+from qmon.monitor.poll.runner import Results
+from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+
+PROBE: Final = "table_counters"
+
+
+def jobs(
+    book: StatementCache, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
+) -> list[ProbeStatement]:
+    """What asks for the counters of these tables, by the way of the engine. ``names``: see
+    ``StatementCache.of_tables``.
+    """
+    own = book.of_tables(PROBE, TableCounterSample, tables, names)
+    return own or book.of_tables("counters", CounterSample, tables, names)
+
+
+def spread(results: Results) -> None:
+    """File what one probe has found under the names of the two that tell it apart: ``counters`` and ``uses``."""
+    rows: tuple[TableCounterSample, ...] | None = results.pop(("", PROBE), None)
+    if rows is not None:
+        results["", "counters"] = tuple(_counter(row) for row in rows if not row.index_id)
+        results["", "uses"] = tuple(_use(row) for row in rows if row.index_id is not None)
+
+
+def _counter(row: TableCounterSample) -> CounterSample:
+    return CounterSample(
+        row.table_id, row.inserted or 0, row.updated or 0, row.deleted or 0, hot_updated=0, live=row.live or 0, dead=0,
+        modified_since_analyze=None, vacuums=0, analyzes=0, bytes=row.bytes or 0, called=row.called, files=row.files,
+        readable=row.readable, counted=row.inserted is not None, partitions=row.partitions, altered=row.altered,
+    )  # fmt: skip
+
+
+def _use(row: TableCounterSample) -> UseSample:
+    return UseSample(
+        row.table_id, row.index_id or 0, row.name or "", row.role, row.scans, None, None, None, None, row.bytes,
+        row.latch_waits, row.latch_wait_s, row.lock_waits, row.lock_wait_s, row.splits,
+    )  # fmt: skip

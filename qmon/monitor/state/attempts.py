@@ -1,0 +1,152 @@
+"""Which messages fail again and again, and which are in two hands: what changes about one message between polls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.anomalies import Repeated, Twice
+from qmon.model.layout.layout import Layout
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.messages import MessageDiagnostics
+from qmon.model.samples.polled import HeadSample
+from qmon.model.snapshot import Snapshot
+
+_MISSED: Final = 2
+"""A message that was not seen in so many polls is forgotten."""
+_AWAY_S: Final = 30.0
+"""Where a message is not seen while it is being popped, it is remembered for so long: it may come back."""
+_JITTER_S: Final = 0.05
+"""Times of one poll are all of the server's clock, but read in several statements."""
+
+
+@dataclass(slots=True)
+class _Case:
+    first_at: float
+    attempts: int | None
+    mark: str
+    failures: int = 0
+    missed: int = 0
+    away: bool = False
+    seen_at: float = 0.0
+
+
+class TriesTrack:
+    """The messages of one queue that were popped before. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._cases: dict[str, _Case] = {}
+
+    def add(
+        self, clues: MessageDiagnostics, at: float, *, head: HeadSample | None = None, none_held: bool = True
+    ) -> Repeated | None:
+        """Take in one poll at ``at`` (server clock, seconds); the message that has failed most often meanwhile.
+
+        ``head``: as read by a server that shows no row that is being popped: a message that lies before it, and later
+        is there again, was popped and given back. ``none_held``: no transaction holds such rows, so what is not there
+        has gone for good.
+        """
+        for case in self._cases.values():
+            case.missed += 1
+        if clues.tried is not None:
+            self._see(clues.tried.id, clues.tried.attempts, clues.tried.mark, at)
+        for owner in clues.owners or ():
+            if owner.attempts is not None and (owner.attempts > 1 or owner.id in self._cases):
+                self._see(owner.id, owner.attempts, "", at)
+        for id, case in self._cases.items():
+            gone = head is not None and case.attempts is None and _before(id, head.head_id)
+            case.away = case.missed > 0 and (case.away or gone)
+        self._cases = {
+            id: case
+            for id, case in self._cases.items()
+            if case.missed < _MISSED or (case.away and not none_held and at - case.seen_at <= _AWAY_S)
+        }
+        worst = max(self._cases, key=lambda id: self._cases[id].failures, default=None)
+        if worst is None or not self._cases[worst].failures:
+            return None
+        case = self._cases[worst]
+        return Repeated(worst, case.failures, at - case.first_at, case.attempts)
+
+    def _see(self, id: str, attempts: int | None, mark: str, at: float) -> None:
+        case = self._cases.get(id)
+        if case is None:
+            self._cases[id] = _Case(at, attempts, mark, seen_at=at)
+            return
+        case.missed, case.seen_at = 0, at
+        if attempts is not None:
+            case.failures += max(0, attempts - (case.attempts or 0))
+            case.attempts = attempts
+        elif case.away:
+            case.failures += 1
+            case.mark = mark or case.mark
+        elif mark and mark != case.mark:
+            # The first mark may have been left by one that only looked; each later one was left after it.
+            case.failures += case.mark not in ("", "0")
+            case.mark = mark
+
+
+def _before(id: str, head_id: str | None) -> bool:
+    """Whether a message would be the head, were it there; known of ids that are whole numbers only."""
+    return head_id is None or (id.isdecimal() and head_id.isdecimal() and int(id) < int(head_id))
+
+
+@dataclass(frozen=True, slots=True)
+class _Hand:
+    owner: str
+    popped_at: float
+
+
+class HandsTrack:
+    """Who has had which message of one queue. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._hands: dict[str, _Hand] = {}
+        self._twice: dict[str, tuple[_Hand, str]] = {}
+
+    def add(self, snapshot: Snapshot, layout: Layout, clues: MessageDiagnostics) -> tuple[Twice, ...]:
+        """Take in one poll; the messages in two hands.
+
+        That a message has been popped again proves nothing by itself: its owner may have given it back. One that lives,
+        holds its session while it works, and has run no statement since it popped the message, has not.
+        """
+        owner = layout.owner
+        if owner is None or owner.kind != "session" or not owner.held_while_working:
+            return ()
+        if clues.owners is None or snapshot.clients is None:
+            return ()
+        at = snapshot.sampled_at
+        sessions = {client.session: client for client in snapshot.clients}
+        seen: dict[str, _Hand] = {}
+        for row in clues.owners:
+            if row.owner is not None and row.age_s is not None:
+                before = self._hands.get(row.id)
+                # A poll that takes its time makes a message look older than it is, never younger.
+                known = before.popped_at if before is not None and before.owner == row.owner else float("-inf")
+                seen[row.id] = _Hand(row.owner, max(known, at - row.age_s))
+                self._compare(row.id, seen[row.id], sessions, at)
+        kept = {id: hand for id, hand in self._hands.items() if id not in seen and _still(hand, sessions, at)}
+        self._hands = kept | seen
+        self._twice = {
+            id: (first, second)
+            for id, (first, second) in self._twice.items()
+            if id in seen and seen[id].owner == second and _still(first, sessions, at)
+        }
+        return tuple(
+            Twice(id, first.owner, second, at - first.popped_at) for id, (first, second) in self._twice.items()
+        )
+
+    def _compare(self, id: str, now: _Hand, sessions: dict[int, ClientSample], at: float) -> None:
+        before = self._hands.get(id)
+        if before is not None and before.owner != now.owner and _still(before, sessions, at):
+            self._twice.setdefault(id, (before, now.owner))
+
+
+def _still(hand: _Hand, sessions: dict[int, ClientSample], at: float) -> bool:
+    """Whether an owner lives and its last statement is the one that popped the message."""
+    number, _, started = hand.owner.partition("/")
+    client = sessions.get(int(number)) if number.isdigit() else None
+    if client is None or client.begun_s is None:
+        return False
+    if started and (client.started_at is None or int(client.started_at) != int(started)):
+        return False
+    return at - client.begun_s <= hand.popped_at + _JITTER_S

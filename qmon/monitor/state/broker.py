@@ -1,0 +1,94 @@
+"""The queues of Service Broker over time: since when a sign is there, and whether what is not delivered grows."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign
+from qmon.model.samples.broker import Broker, TransmissionSample
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import Figure, Verdict
+
+_GROWTH_S: Final = 60.0
+_NOT_SEEN: Final = "our role may not see the table that holds them"
+
+
+class BrokerTrack:
+    """The memory of one target. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._since: dict[tuple[int, str], float] = {}
+        self._sent: deque[tuple[float, int]] = deque()
+        self._read_at: float | None = None
+
+    def add(self, snapshot: Snapshot) -> BrokerView | None:
+        """Take in one poll; ``None`` where there are no queues of Service Broker."""
+        found = snapshot.broker
+        if found is None:
+            self._since, self._read_at = {}, None
+            self._sent.clear()
+            return None
+        if self._read_at is not None and found.read_at < self._read_at:
+            self._sent.clear()
+        if found.read_at != self._read_at:
+            self._count(found)
+        self._read_at = found.read_at
+        before, self._since = self._since, {}
+        growth = self._growth()
+        sending = None if found.transmission is None else sending_sign(found.transmission, growth)
+        return BrokerView(
+            queues=self._queues(found, before, snapshot.sampled_at),
+            sending=_sending(found.transmission), growth=growth, transmission=found.transmission,
+            verdict=self._lasting(0, sending, before, snapshot.sampled_at),
+            monitored=found.monitors is not None, age_s=max(0.0, snapshot.sampled_at - found.read_at),
+        )  # fmt: skip
+
+    def _queues(self, found: Broker, before: dict[tuple[int, str], float], at: float) -> tuple[BrokerQueue, ...]:
+        monitors = {each.queue_id: each for each in found.monitors or ()}
+        enabled = found.transmission is None or found.transmission.enabled
+        out = []
+        for sample in found.queues:
+            monitor = monitors.get(sample.queue_id)
+            sign = queue_sign(sample, monitor, monitored=found.monitors is not None, enabled=enabled)
+            depth = Figure.unknown(_NOT_SEEN)
+            if sample.depth is not None:
+                depth = Figure(float(sample.depth), estimated=sample.depth > 0)
+            out.append(BrokerQueue(sample, monitor, depth, self._lasting(sample.queue_id, sign, before, at)))
+        return tuple(sorted(out, key=lambda q: (-_severity(q.verdict), -(q.depth.value or 0.0), q.name)))
+
+    def _lasting(
+        self, queue_id: int, sign: Sign | None, before: dict[tuple[int, str], float], at: float
+    ) -> Verdict | None:
+        """The verdict, once its sign has lasted."""
+        if sign is None:
+            return None
+        key = queue_id, sign.code
+        since = self._since[key] = before.get(key, at)
+        return Verdict(sign.code, sign.proof, sign.severity, since) if at - since >= sign.hold_s else None
+
+    def _count(self, found: Broker) -> None:
+        if found.transmission is None or found.transmission.messages is None:
+            return
+        self._sent.append((found.read_at, found.transmission.messages))
+        while len(self._sent) > 2 and found.read_at - self._sent[1][0] >= _GROWTH_S:
+            self._sent.popleft()
+
+    def _growth(self) -> float | None:
+        """Messages more a second, over the last minute."""
+        if len(self._sent) < 2:
+            return None
+        (first_at, first), (last_at, last) = self._sent[0], self._sent[-1]
+        return (last - first) / (last_at - first_at)
+
+
+def _sending(found: TransmissionSample | None) -> Figure:
+    if found is None:
+        return Figure.unknown("not read yet")
+    if found.messages is None:
+        return Figure(float(found.looked), at_least=True) if found.looked else Figure.unknown(_NOT_SEEN)
+    return Figure(float(found.messages), estimated=found.messages > 0)
+
+
+def _severity(verdict: Verdict | None) -> int:
+    return -1 if verdict is None else verdict.severity

@@ -1,0 +1,65 @@
+"""Evidence: what is learnt about one queue over several polls, handed to its rules as one frozen record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from qmon.model.anomalies import Repeated
+from qmon.model.operations import Side
+from qmon.model.owning import owners_of
+from qmon.model.readings import NO_QUEUE_READINGS, QueueReadings
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.view import Figure
+from qmon.monitor.state.archive import ArchiveTrack
+from qmon.monitor.state.attempts import HandsTrack, TriesTrack
+from qmon.monitor.state.clients import ClientsTrack
+from qmon.monitor.state.priorities import PriorityTrack
+from qmon.monitor.state.ring import RingTrack
+
+_KEPT_S: Final = 30.0
+
+
+class QueueDiagnosis:
+    """The memory of one queue for its verdicts. Not thread-safe: one thread folds.
+
+    What was left out of a poll, to stay within the budget, is what it was before: a verdict does not come and go with
+    it. Who is connected is forgotten after half a minute without a word.
+    """
+
+    def __init__(self) -> None:
+        self._pushers = ClientsTrack(Side.PUSHERS)
+        self._poppers = ClientsTrack(Side.POPPERS)
+        self._tries = TriesTrack()
+        self._hands = HandsTrack()
+        self._ring = RingTrack()
+        self._priorities = PriorityTrack()
+        self._archive = ArchiveTrack()
+        self._last = NO_QUEUE_READINGS
+        self._seen_at = float("-inf")
+
+    def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure) -> QueueReadings:
+        """Take in one poll; returns what is known now. ``done``: messages that are done and not archived."""
+        layout, clues, at = q.layout, q.clues, snapshot.sampled_at
+        before, left_out = self._last, q.left_out
+        rows_read = not any(probe.startswith(("owners", "tried")) for probe in left_out)
+        loss = before.ring_loss
+        if layout.ring is not None and "ring_sweep" not in left_out:
+            loss = self._ring.add(clues, layout.ring.size, at)
+        self._last = QueueReadings(
+            pushers=self._pushers.add(snapshot, layout) if snapshot.clients is not None else before.pushers,
+            poppers=self._poppers.add(snapshot, layout) if snapshot.clients is not None else before.poppers,
+            owners=owners_of(clues, layout.timeout_s) if rows_read else before.owners,
+            repeated=self._repeated(q, at) if rows_read else before.repeated,
+            twice=self._hands.add(snapshot, layout, clues) if rows_read else before.twice,
+            starved=self._priorities.add(clues, at) if clues.priorities is not None else before.starved,
+            archiving=self._archive.add(q.counters, done, at),
+            ring_loss=loss,
+        )
+        if snapshot.clients is not None:
+            self._seen_at = at
+        return self._last if at - self._seen_at <= _KEPT_S else replace(self._last, pushers=None, poppers=None)
+
+    def _repeated(self, q: QueueSamples, at: float) -> Repeated | None:
+        head = None if q.held_counted else q.head
+        return self._tries.add(q.clues, at, head=head, none_held=q.held == ())

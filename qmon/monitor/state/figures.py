@@ -1,0 +1,294 @@
+"""Figures from the samples of one queue: pure functions, no state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.model.counts import TableCount
+from qmon.model.duration import lasting
+from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
+from qmon.model.rates.usage import QueueUse
+from qmon.model.readings import QueueReadings
+from qmon.model.samples.polled import HeldSample, WriterSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.view import NOT_READ, Figure
+from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
+
+COUNT_LIMIT: Final = 1000
+"""Ready, in-progress and dead messages are counted exactly up to so many, each poll."""
+
+
+def exact_ready(q: QueueSamples, held: int) -> float | None:
+    """Messages ready now where they could be counted exactly, else ``None``.
+
+    In a ring: where each number between its positions was looked at, since some may have no message.
+    """
+    if q.ring is not None:
+        return float(ring_ready(q.ring)) if q.ring.span <= q.head_limit else None
+    if q.head is None or q.head_limit <= COUNT_LIMIT or q.head.counted >= q.head_limit:
+        return None
+    return float(max(0, q.head.counted - held))
+
+
+HELD_AT_LEAST: Final = 200
+"""So many rows from the head on are looked at for who holds them."""
+OF_ROWS: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "done")
+"""The figures that come from the rows of a table, by their names in ``QueueView``."""
+
+
+def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | None) -> Figure:
+    """Messages ready now: exact, carried on from a count (``~``), or a lower bound."""
+    if exact is not None:
+        return Figure(exact)
+    if carried is not None:
+        value, age = carried
+        every_s = q.count.every_s if q.count is not None and q.depth is None else 0.0
+        return Figure(round(value), estimated=True, age_s=age, every_s=every_s)
+    if q.head is not None and q.head.counted:
+        return Figure(
+            float(q.head.counted), at_least=True, reason="more than are counted each poll; a count is under way"
+        )
+    return _unknown(q, "ready")
+
+
+def writers(snapshot: Snapshot) -> tuple[WriterSample, ...] | None:
+    """The transactions that have written. Where our role sees all, one without an age has ended as it was read."""
+    if snapshot.writers is None or not snapshot.server.sees_sessions:
+        return snapshot.writers
+    return tuple(w if w.transaction_s is not None else replace(w, transaction_s=0.0) for w in snapshot.writers)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRows:
+    """Rows near the head that are held by transactions that still run.
+
+    ``late``: how many for longer than the timeout; ``untold``: those of transactions that our role does not see the
+    age of. ``whole``: no more rows can be held than were looked at.
+    """
+
+    rows: int
+    late: int
+    untold: int
+    whole: bool
+
+
+def held_rows(q: QueueSamples, writers: Sequence[WriterSample] | None, timeout_s: float) -> HeldRows | None:
+    """What transactions hold near the head, or ``None`` where it was not read."""
+    if writers is None or q.head is None or q.held is None:
+        return None
+    held = [(h.rows, held_s(h, writers)) for h in q.held if h.running]
+    rows = sum(rows for rows, _ in held)
+    late = sum(rows for rows, age in held if age is not None and age > timeout_s)
+    untold = sum(rows for rows, age in held if age is None)
+    # Poppers in order have begun at the head: where some rows that were looked at are free, none behind them is held.
+    in_order = q.layout.traits.order in ("fifo", "due") and rows < max(q.head_limit, HELD_AT_LEAST)
+    return HeldRows(rows, late, untold, in_order or q.head.counted < q.head_limit)
+
+
+def held_s(held: HeldSample, writers: Sequence[WriterSample]) -> float | None:
+    """Seconds since the transaction that holds the rows began; ``None`` where our role does not see it.
+
+    The id of a savepoint does not tell whose it is: then the youngest transaction it can belong to, a lower bound. One
+    that is nowhere to be found has ended or begun meanwhile.
+    """
+    same = [w.transaction_s for w in writers if w.xid == held.xid]
+    ages = same or [w.transaction_s for w in writers if int(w.xid) <= int(held.xid)]
+    known = [age for age in ages if age is not None]
+    return None if ages and not known else min(known, default=0.0)
+
+
+def in_progress(q: QueueSamples, held: HeldRows | None, at: float) -> Figure:
+    """Messages popped and neither completed nor failed; for designs that delete on pop those of open transactions."""
+    if q.ring is not None:
+        return Figure(float(q.ring.pop_held))
+    if pops_in_transaction(q.layout):
+        return Figure(float(held.rows)) if held is not None else _unknown(q, "in_progress")
+    scanned = q.count.in_progress if q.count is not None else None
+    if q.progress is not None:
+        return counted(q, q.progress.in_progress, "in_progress", scanned, at)
+    return counted(q, None, "in_progress", scanned if "in_progress" in q.unknown else None, at)
+
+
+def stuck(
+    q: QueueSamples,
+    held: HeldRows | None,
+    writers: Sequence[WriterSample] | None,
+    watched: WatchedProgress,
+    at: float,
+) -> Figure:
+    """Messages in progress for longer than the queue's timeout."""
+    if pops_in_transaction(q.layout):
+        return _held_too_long(q, held, writers)
+    if q.progress is not None and q.progress.in_progress == 0 and q.layout.has("stuck"):
+        return Figure(0.0)
+    if q.progress is not None and q.progress.stuck is not None and q.layout.tells(q.layout.started_at):
+        capped = q.progress.stuck > COUNT_LIMIT or (q.progress.in_progress > COUNT_LIMIT and not q.longest_first)
+        return Figure(float(min(q.progress.stuck, COUNT_LIMIT)), at_least=capped, reason=_MORE if capped else "")
+    if q.in_progress_ids is not None:
+        return _watched(q, watched, at)
+    if q.count is not None and q.progress is None and q.layout.has("stuck"):
+        return _stuck_by_scan(q.count, q.layout.timeout_s, at)
+    return _unknown(q, "stuck")
+
+
+def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:
+    """Of a scan that has found none, as long as none can have become stuck since: neither what was in progress then,
+    nor what was popped right after a range had been seen."""
+    found = by_scan(count, count.stuck, at, "nothing says since when a message is in progress")
+    since = count.holds_since
+    if count.longest_at is not None:
+        since = min(since, count.longest_at)
+    if found.value == 0 and at - since > timeout_s:
+        return replace(found, at_least=True, reason=f"none was when the table was scanned {lasting(found.age_s)} ago")
+    return found
+
+
+_MORE: Final = "more than are counted each poll"
+_UNTOLD: Final = "our role does not see how old the transactions are that hold them"
+
+
+def _held_too_long(q: QueueSamples, held: HeldRows | None, writers: Sequence[WriterSample] | None) -> Figure:
+    """Messages whose popper's transaction is open for too long: none where no transaction is as old as that."""
+    if writers is not None and all(w.transaction_s is not None for w in writers):
+        late = any((w.transaction_s or 0.0) > q.layout.timeout_s for w in writers)
+        if not late and (held is None or not held.untold):
+            return Figure(0.0)
+    if held is None:
+        return _unknown(q, "stuck")
+    if held.untold:
+        return Figure(float(held.late), at_least=True, reason=_UNTOLD)
+    return Figure(float(held.late), at_least=not held.whole, reason="" if held.whole else _MORE)
+
+
+def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
+    """Where nothing says since when a message is in progress: those seen so for longer than the timeout."""
+    seen_s, timeout_s = watched.seen_s(at), q.layout.timeout_s
+    value = float(watched.beyond(timeout_s, at))
+    if q.progress is not None and q.progress.in_progress > COUNT_LIMIT:
+        return Figure(value, at_least=True, reason=f"watched: no start time, and {_MORE}")
+    if seen_s <= timeout_s:
+        watching = f"{lasting(seen_s)} of {lasting(timeout_s)}"
+        return Figure(value, at_least=True, reason=f"watched for {watching}: no start time")
+    return Figure(value, at_least=value > 0, reason="watched: no start time")
+
+
+def oldest(q: QueueSamples, ids: WatchedIds, at: float) -> Figure:
+    """Age in seconds of the oldest ready message."""
+    if q.ring is not None:
+        if q.ring.oldest_s is not None:
+            return Figure(max(0.0, q.ring.oldest_s))
+        if q.layout.enqueued_at is not None and not q.layout.tells(q.layout.enqueued_at):
+            return _unknown(q, "oldest")
+        return Figure.unknown(
+            "no message is ready" if ring_ready(q.ring) == 0 else "the next numbers have no message yet"
+        )
+    if q.head is None:
+        if q.count is None or "oldest" not in q.unknown:
+            return _unknown(q, "oldest")
+        pushed = q.count.oldest_at
+        why = "no column says when a message was pushed" if q.count.ready else "no message is ready"
+        return by_scan(q.count, None if pushed is None else max(0.0, at - pushed), at, why)
+    if q.head.counted == 0:
+        return Figure.unknown("no message is ready")
+    if q.head.oldest_s is not None:
+        return Figure(max(0.0, q.head.oldest_s))
+    number = whole(q.head.head_id)
+    aged = ids.age(number, at) if number is not None else None
+    if aged is not None:
+        return Figure(aged[0], at_least=aged[1], estimated=not aged[1], reason="watched: no push time")
+    return _unknown(q, "oldest")
+
+
+def gap(q: QueueSamples) -> tuple[Figure, str]:
+    """Push position less pop position of a ring; else the span of ids from the head to the last issued."""
+    if q.ring is not None:
+        return Figure(float(q.ring.span)), "gap"
+    if q.last_id is None or q.head is None or q.layout.traits.order != "fifo":
+        return _unknown(q, "gap"), ""
+    if q.head.counted == 0:
+        return Figure(0.0), "id span"
+    number = whole(q.head.head_id)
+    if number is None:
+        return Figure.unknown("the head is found by its time, not by its id"), ""
+    return Figure(float(max(0, q.last_id - number + 1))), "id span"
+
+
+def fill(q: QueueSamples) -> Figure:
+    """Share of a ring's slots that hold a message, 0 to 1."""
+    if q.ring is None or q.layout.ring is None:
+        return Figure.unknown(q.unknown.get("fill", "only a ring has slots to fill"))
+    used = pushed_up_to(q.ring) - popped_up_to(q.ring)
+    return Figure(min(1.0, max(0.0, used / q.layout.ring.size)))
+
+
+def counted(q: QueueSamples, value: int | None, figure: str, scanned: int | None, at: float) -> Figure:
+    """A count that is exact up to the limit, then what a scan of the table has ``scanned``, or a lower bound.
+
+    ``at``: now, server clock, seconds.
+    """
+    if value is not None and value <= COUNT_LIMIT:
+        return Figure(float(value))
+    if scanned is not None and q.count is not None:
+        return by_scan(q.count, scanned if value is None else max(scanned, COUNT_LIMIT), at, "")
+    return _unknown(q, figure) if value is None else Figure(float(COUNT_LIMIT), at_least=True, reason=_MORE)
+
+
+def by_scan(count: TableCount, value: float | None, at: float, missing: str) -> Figure:
+    """A figure of a scan of the whole table; ``missing``: why there is none where there is none."""
+    if value is None:
+        return Figure.unknown(missing)
+    took = f", which took {lasting(count.took_s)}" if count.took_s >= 1 else ""
+    reason = f"the table was scanned for it{took}"
+    age_s = max(0.0, at - count.counted_at)
+    return Figure(float(value), estimated=True, reason=reason, age_s=age_s, every_s=count.every_s)
+
+
+def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
+    """Messages that are done and not archived: what lies in the table and is in no other state, by its counters."""
+    counters = q.counters
+    if not q.layout.has("done"):
+        return Figure.unknown("done messages do not stay in the table")
+    if q.elsewhere:
+        return Figure.unknown(q.elsewhere)
+    uncounted = in_progress.value is None and not pops_in_transaction(q.layout)
+    if counters is None or ready.value is None or uncounted or ready.at_least or in_progress.at_least:
+        return Figure.unknown("not known before the others are counted")
+    others = ready.value + (in_progress.value or 0) + (q.scheduled or 0) + (q.dead or 0)
+    return Figure(max(0.0, counters.live - others), estimated=True)
+
+
+def size(use: QueueUse | None) -> dict[str, Figure]:
+    """Bytes of the tables and their indexes, and by how many they grow a second, by their names in ``QueueView``."""
+    parts = use.parts if use is not None else ()
+    bytes_ = [part.bytes for part in parts if part.bytes is not None]
+    growth = [part.growth for part in parts if part.growth is not None]
+    unread = Figure.unknown("the tables are measured every minute")
+    return {
+        "bytes": Figure(float(sum(bytes_))) if bytes_ else unread,
+        "growth": Figure(sum(growth)) if growth else unread,
+    }
+
+
+def clients(readings: QueueReadings, why: str) -> dict[str, Figure]:
+    """Pushers and poppers that are connected, by their names in ``QueueView``; ``why`` they are not seen, if not."""
+    pushers, poppers = readings.pushers, readings.poppers
+    unseen = Figure.unknown(why)
+    return {
+        "pushers": unseen if pushers is None else Figure(float(pushers.connected), at_least=not pushers.whole),
+        "poppers": unseen if poppers is None else Figure(float(poppers.connected), at_least=not poppers.whole),
+        "poppers_waiting": unseen if poppers is None else Figure(float(poppers.waiting), at_least=not poppers.whole),
+    }
+
+
+def whole(text: str | None) -> int | None:
+    """The id as a whole number, or ``None`` where it is not one."""
+    try:
+        return int(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def _unknown(q: QueueSamples, figure: str) -> Figure:
+    return Figure.unknown(q.unknown.get(figure, NOT_READ))

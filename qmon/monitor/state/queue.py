@@ -1,0 +1,346 @@
+"""One queue over time: folds its samples, poll by poll, into figures, verdict and forecast."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from qmon.model.clients import ClientsSeen
+from qmon.model.duration import lasting
+from qmon.model.pauses import pauses_of
+from qmon.model.rates.committed_rows import Shares, committed, shares_of
+from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, table_flow
+from qmon.model.rates.forecast import forecast
+from qmon.model.rates.forgotten import Uses, forgotten
+from qmon.model.rates.series import SeriesRecorder
+from qmon.model.readings import NO_TARGET_READINGS, QueueReadings, TargetReadings
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.standby import SESSIONS, standby_of
+from qmon.model.verdicts import RuleInput, judge
+from qmon.model.view import NOT_READ, Figure, Forecast, Point, QueueView, Trend
+from qmon.model.waits.locked import everything_locked
+from qmon.monitor.poll.queue_probes import ring_probe
+from qmon.monitor.probes.locks import EVERY_S
+from qmon.monitor.probes.table_counters import PROBE
+from qmon.monitor.state import figures
+from qmon.monitor.state.evidence import QueueDiagnosis
+from qmon.monitor.state.figures import HeldRows
+from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
+from qmon.monitor.state.gone import as_old, unseen
+from qmon.monitor.state.rate_window import Rates, RateWindow, Tick
+from qmon.monitor.state.ring import LedgerTrack
+from qmon.monitor.state.stale_figures import StaleFigures, flow_left_out, of_locks
+from qmon.monitor.state.standby import IdRates
+from qmon.monitor.state.usage import UseTrack
+from qmon.monitor.state.verdict_log import VerdictLog
+
+_SMOOTH_S: Final = 4.0
+KEPT_POINTS: Final = 1200
+_FRESH_POLLS: Final = 3.0
+_FIRST = "rates follow with the second poll"
+_UNSEEN = "sessions, or what they run, cannot be seen"
+_BROKEN = "counters were not read without a break"
+_FORGOTTEN = "the server began to count this table anew, or may have"
+
+
+class QueueTrack:
+    """The memory of one queue. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._points = SeriesRecorder(KEPT_POINTS)
+        self._verdict_log = VerdictLog()
+        self._files: dict[int, tuple[int, int | None]] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew, but for what was said and shown: it was true of what lay there then."""
+        self._window = RateWindow()
+        self._shares = Shares()
+        self._prev: QueueSamples | None = None
+        self._prev_uses: Uses = {}
+        self._began_anew = False
+        self._prev_at: float | None = None
+        self._progress = WatchedProgress()
+        self._ids = WatchedIds()
+        self._signs: dict[str, float] = {}
+        self._evidence = QueueDiagnosis()
+        self._use = UseTrack()
+        self._kept = StaleFigures()
+        self._ledger = LedgerTrack()
+        self._by_ids = IdRates()
+        self._flow_now: Flow | None = None
+        self._span_s: float | None = None
+        self._last: tuple[float, QueueView] | None = None
+        self._was_gone = False
+        self._idle_since: float | None = None
+
+    def gone(self, snapshot: Snapshot, q: QueueSamples) -> QueueView:
+        """A poll in which the queue could not be seen: its last figures, and why. What comes after begins anew."""
+        at = snapshot.sampled_at
+        self._was_gone = True
+        failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
+        reason = next((f.reason for f in failures if f.gone), "")
+        seen_at, last = self._last or (None, unseen(q.layout, reason))
+        view = last if seen_at is None else as_old(last, at - seen_at, reason)
+        pauses = pauses_of(q.layout, snapshot.pauses)
+        signs = RuleInput(
+            timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses, last_seen_at=seen_at, layout=q.layout,
+            samples=q, snapshot=snapshot,
+        )  # fmt: skip
+        verdicts, self._signs = judge(signs, at, self._signs)
+        unknown = Figure.unknown(reason)
+        self._remember(at, unknown, unknown, unknown, rates=False)
+        return replace(
+            view, verdict=verdicts[0], verdicts=verdicts, past=self._verdict_log.add(verdicts, at), failures=failures,
+            pauses=pauses, history=self._points.series(),
+        )  # fmt: skip
+
+    def add(
+        self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool, target: TargetReadings = NO_TARGET_READINGS
+    ) -> QueueView:
+        """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart.
+
+        ``target``: what this poll and those before it tell about the target as a whole.
+        """
+        at = snapshot.sampled_at
+        if q.counters is not None:
+            self._idle_since = None if q.counters.counted else at if self._idle_since is None else self._idle_since
+        files = self._files | {n: (c.table_id, c.files) for n, c in enumerate((q.counters, q.data_counters)) if c}
+        if any(self._files[n] != files[n] for n in self._files):
+            self._forget()
+        self._files = files
+        unbroken, self._was_gone = unbroken and not self._was_gone, False
+        uses = _uses(snapshot, q)
+        moved = self._advance(q, uses, at, unbroken)
+        if not unbroken:
+            self._progress.broken()
+        if q.in_progress_ids is not None:
+            self._progress.see(q.in_progress_ids, at)
+        if q.last_id is not None and q.layout.enqueued_at is None:
+            self._ids.see(q.last_id, at)
+        held = figures.held_rows(q, figures.writers(snapshot), q.layout.timeout_s)
+        among = held.rows if held and q.held_counted else 0
+        exact = figures.exact_ready(q, among)
+        self._count(q, at, exact, among)
+        carried = self._window.carried()
+        if q.elsewhere:
+            self._by_ids.add(q, at, exact)
+            if q.count is not None:
+                carried = q.count.ready, max(0.0, at - q.count.counted_at)
+        ready = figures.ready(q, exact, carried)
+        if q.elsewhere and pops_in_transaction(q.layout):  # what is popped and not committed is seen as ready
+            ready = replace(ready, estimated=not ready.at_least)
+        if not moved and exact is None and ready.estimated and self._prev_at is not None:
+            ready = replace(ready, age_s=ready.age_s + at - self._prev_at)
+        if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
+            ready = Figure.unknown(blind)
+        done = figures.done(q, ready, figures.in_progress(q, held, at))
+        learnt = replace(self._evidence.add(snapshot, q, done), use=self._use.add(snapshot, q, self._flow_now))
+        view = self._view(snapshot, q, ready, held, (target, learnt))
+        orphans = learnt.ring_loss.orphans if learnt.ring_loss is not None else 0
+        seen = held.rows if held is not None else None if pops_in_transaction(q.layout) else 0
+        ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
+        view = replace(view, ledger=None if q.elsewhere else ledger)
+        if moved:
+            self._prev, self._prev_uses, self._prev_at = q, uses, at
+        self._last = at, view
+        return view
+
+    def _advance(self, q: QueueSamples, uses: Uses, at: float, unbroken: bool) -> bool:
+        """Take in what has moved; false where that was left out of this poll, and the next one tells of both."""
+        if not unbroken:
+            self._kept.forget()
+        elif flow_left_out(q) and self._prev is not None:
+            self._flow_now, self._span_s = None, None
+            return False
+        self._began_anew = False
+        flow = self._flow(q, uses) if unbroken and self._prev is not None and self._prev_at is not None else None
+        self._flow_now = flow
+        self._span_s = at - self._prev_at if unbroken and self._prev_at is not None else None
+        if flow is None or self._prev_at is None:
+            self._window.start(at)
+        else:
+            self._window.add(Tick(at, at - self._prev_at, flow))
+        return True
+
+    def _flow(self, q: QueueSamples, uses: Uses) -> Flow | None:
+        before = self._prev
+        if before is None:
+            return None
+        if q.ring is not None:
+            return ring_flow(before.ring, q.ring) if before.ring is not None else None
+        if q.counters is None or before.counters is None or "rates" in q.unknown or q.elsewhere:
+            return None
+        if not (q.counters.counted and before.counters.counted):
+            return None
+        drawn = None if q.last_id is None or before.last_id is None else q.last_id - before.last_id
+        if q.counters.modified_since_analyze is None and forgotten(
+            before.counters, q.counters, drawn, (self._prev_uses, uses)
+        ):
+            self._began_anew, self._shares = True, Shares()
+            return None
+        work = committed(before.counters, q.counters, q.layout, self._shares)
+        if work is None:
+            self._shares = Shares()
+            return None
+        self._shares = shares_of(before.counters, q.counters, work, self._shares)
+        change = None
+        if q.progress is not None and before.progress is not None:
+            counts = (before.progress.in_progress, q.progress.in_progress)
+            change = counts[1] - counts[0] if max(counts) <= figures.COUNT_LIMIT else None
+        table = None
+        if (
+            work.exact
+            and q.counters.vacuums == before.counters.vacuums
+            and q.counters.analyzes == before.counters.analyzes
+        ):
+            table = q.counters.live - before.counters.live
+        return table_flow(work, q.layout, change, table)
+
+    def _count(self, q: QueueSamples, at: float, exact: float | None, held: int) -> None:
+        if exact is not None:
+            self._window.rebase(at, exact)
+        elif q.ring is not None:
+            self._window.rebase(at, ring_ready(q.ring))
+        elif (known := q.depth or q.count) is not None:
+            less = held if pops_in_transaction(q.layout) else 0
+            self._window.rebase(known.counted_at, max(0, known.ready - less))
+
+    def _view(
+        self,
+        snapshot: Snapshot,
+        q: QueueSamples,
+        ready: Figure,
+        held: HeldRows | None,
+        readings: tuple[TargetReadings, QueueReadings],
+    ) -> QueueView:
+        at = snapshot.sampled_at
+        rates = self._window.rates()
+        why = _FIRST if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
+        missing = Figure.unknown(q.unknown.get("rates") or why)
+        if q.ring is None and q.counters is None and all(map(of_locks, q.left_out)):
+            missing = Figure.unknown(q.unknown.get("rates") or _uncounted(snapshot))
+        elif self._idle_since is not None:
+            missing = Figure.unknown(q.unknown.get("rates") or _nothing_counted(at - self._idle_since))
+        gap, gap_kind = figures.gap(q)
+        shed = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
+        fresh_s = max([_FRESH_POLLS * snapshot.interval_s, *(each.every_s for each in shed)])
+        if any(map(of_locks, q.left_out)):
+            fresh_s = max(fresh_s, EVERY_S + 2 * snapshot.interval_s)
+
+        standby = standby_of(snapshot.server)
+
+        def aged(figure: Figure) -> Figure:
+            return (figure if standby is None else standby.aged(figure)).aged(fresh_s)
+
+        failed = next((f.words for f in snapshot.failures if f.queue == q.layout.queue), NOT_READ)
+
+        def now(name: str, figure: Figure) -> Figure:
+            if figure.value is None and figure.reason == NOT_READ:
+                figure = Figure.unknown(failed)
+            shown = self._kept.see(name, figure, q, at)
+            return aged(shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
+
+        ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
+            now(name, figure)
+            for name, figure in (
+                ("ready", ready), ("in_progress", figures.in_progress(q, held, at)),
+                ("stuck", figures.stuck(q, held, figures.writers(snapshot), self._progress, at)),
+                ("scheduled", self._extra(q, "scheduled", at)), ("dead", self._extra(q, "dead", at)),
+                ("oldest", figures.oldest(q, self._ids, at)), ("gap", gap), ("fill", figures.fill(q)),
+            )
+        )  # fmt: skip
+        push = Figure(rates.pushed) if rates else missing
+        pop = Figure(rates.popped) if rates else missing
+        if q.elsewhere:
+            push, pop = aged(self._by_ids.push or missing), aged(self._by_ids.pop or missing)
+        failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
+        pauses = pauses_of(q.layout, snapshot.pauses)
+        recent = self._window.rates(_SMOOTH_S)
+        signs = RuleInput(
+            ready=ready.evidence, in_progress=in_progress.evidence, stuck=stuck.evidence, oldest=oldest.evidence,
+            push_rate=push.evidence, pop_rate=pop.evidence,
+            recent_pop_rate=Figure(recent.popped) if recent else missing,
+            completes=recent.completed if recent else None, net_rate=rates.net if rates else None,
+            fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
+            locked=everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout)),
+            layout=q.layout, samples=q, snapshot=snapshot, target=readings[0], queue=readings[1],
+        )  # fmt: skip
+        verdicts, self._signs = judge(signs, at, self._signs)
+        self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence)
+        return QueueView(
+            layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
+            scheduled=scheduled, dead=dead, oldest=oldest,
+            push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
+            gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready.evidence, readings[1].poppers),
+            history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
+            window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, shed=shed, ledger=None,
+            past=self._verdict_log.add(verdicts, at), **figures.size(readings[1].use),
+            done=figures.done(q, ready, in_progress), counting=q.counting,
+            **figures.clients(readings[1], SESSIONS if q.elsewhere else _UNSEEN),
+            flow=self._flow_now, span_s=self._span_s, use=readings[1].use,
+        )  # fmt: skip
+
+    def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:
+        state, count = q.layout.state, q.count
+        if figure == "scheduled":
+            scanned = count.scheduled if count is not None and q.layout.due_at is not None else None
+            return figures.counted(q, q.scheduled, figure, scanned, at)
+        dead = count.dead if count is not None and state is not None and state.dead is not None else None
+        return figures.counted(q, q.dead, figure, dead, at)
+
+    def _forecast(self, ready: Figure, poppers: ClientsSeen | None) -> Forecast:
+        if ready.at_least:
+            return Forecast(Trend.UNKNOWN)
+        return forecast(ready.value, self._window.ticks, poppers.connected if poppers is not None else None)
+
+    def _remember(self, at: float, ready: Figure, in_progress: Figure, oldest: Figure, *, rates: bool = True) -> None:
+        now = self._window.rates(_SMOOTH_S) if rates else None
+        self._points.add(
+            Point(
+                at, None if ready.at_least else ready.value, now.pushed if now else None, now.popped if now else None,
+                now.completed if now else None, in_progress.value, oldest.value,
+            )
+        )  # fmt: skip
+
+
+def _uses(snapshot: Snapshot, q: QueueSamples) -> Uses:
+    """The totals of the queue's own table and its indexes."""
+    own = q.counters.table_id if q.counters is not None else None
+    return {(use.table_id, use.index_id): use for use in snapshot.uses or () if use.table_id == own}
+
+
+def _blind(snapshot: Snapshot, q: QueueSamples) -> str:
+    """Why the queue's depth could not be read in this poll, empty where nothing failed."""
+    failed = (
+        f
+        for f in snapshot.failures
+        if f.queue == q.layout.queue and (f.probe.startswith("head") or f.probe == ring_probe(q.layout))
+    )
+    return next((f.reason for f in failed), "")
+
+
+def _uncounted(snapshot: Snapshot) -> str:
+    """Why there are no counters in this poll."""
+    failed = (f.reason for f in snapshot.failures if f.probe in ("counters", PROBE) and not f.queue)
+    return next(failed, "counters were not read in this poll")
+
+
+def _nothing_counted(seconds: float) -> str:
+    """Why there are no rates where the server keeps no counters of the table; for so long polls have found none."""
+    if seconds < 1:
+        return "the server has counted nothing of this table yet, or has forgotten it"
+    return f"the server has counted nothing of this table since {lasting(seconds)} ago"
+
+
+def _completes(q: QueueSamples, rates: Rates | None, missing: Figure) -> Figure:
+    if (
+        q.layout.pop == "delete"
+        or not q.layout.traits.completes
+        or q.layout.state is None
+        or q.layout.state.in_progress is None
+    ):
+        return Figure.unknown(q.unknown.get("complete_rate", "a pop of this design completes its message"))
+    if rates is None:
+        return missing
+    return Figure(rates.completed) if rates.completed is not None else Figure.unknown("cannot be told from pops")

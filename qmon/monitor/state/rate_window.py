@@ -1,0 +1,110 @@
+"""The flow of one queue over time: ticks between polls, rates over a window, and the depth carried on from a count."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.rates.flow import Flow
+
+RATE_WINDOW_S: Final = 10.0
+"""Rates are taken over so many seconds."""
+KEPT_S: Final = 180.0
+"""So far back single ticks are kept, in seconds."""
+_KEPT_NETS: Final = 2400
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What moved between two polls: the later poll's time on the server's clock, the time between them in seconds."""
+
+    at: float
+    seconds: float
+    flow: Flow
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Messages per second over ``seconds``, the time between the first and the last poll of the window."""
+
+    pushed: float
+    popped: float
+    completed: float | None
+    net: float
+    seconds: float
+
+
+class RateWindow:
+    """Ticks without a break. A gap, a restart or a reset of counters begins a new one, so no rate spans it."""
+
+    def __init__(self) -> None:
+        self._ticks: deque[Tick] = deque()
+        self._times: deque[float] = deque(maxlen=_KEPT_NETS)
+        self._nets: deque[float] = deque(maxlen=_KEPT_NETS)
+        self._base: tuple[float, float] | None = None
+
+    def start(self, at: float) -> None:
+        """Begin anew with the poll at ``at`` (server clock, seconds)."""
+        self._ticks.clear()
+        self._times.clear()
+        self._nets.clear()
+        self._times.append(at)
+        self._nets.append(0.0)
+        self._base = None
+
+    def add(self, tick: Tick) -> None:
+        """Take in what moved since the poll before."""
+        self._ticks.append(tick)
+        while tick.at - self._ticks[0].at >= KEPT_S:
+            self._ticks.popleft()
+        self._times.append(tick.at)
+        self._nets.append(self._nets[-1] + tick.flow.net)
+
+    def rates(self, seconds: float = RATE_WINDOW_S) -> Rates | None:
+        """Rates over the last ``seconds`` or what there is of them; ``None`` before the second poll."""
+        span = pushed = popped = completed = net = 0.0
+        completes = True
+        for tick in reversed(self._ticks):
+            if span and span + tick.seconds > seconds * 1.05:
+                break
+            span += tick.seconds
+            pushed += tick.flow.pushed
+            popped += tick.flow.popped
+            net += tick.flow.net
+            if tick.flow.completed is None:
+                completes = False
+            else:
+                completed += tick.flow.completed
+        if span <= 0:
+            return None
+        return Rates(pushed / span, popped / span, completed / span if completes else None, net / span, span)
+
+    @property
+    def ticks(self) -> list[tuple[float, Flow]]:
+        """The ticks that are kept, oldest first: length in seconds and what moved in each."""
+        return [(tick.seconds, tick.flow) for tick in self._ticks]
+
+    def rebase(self, at: float, ready: float) -> None:
+        """Take ``ready`` as the messages ready at ``at`` (server clock), unless that lies before the window."""
+        if self._times and at >= self._times[0] - 1.0 and (self._base is None or at >= self._base[0]):
+            self._base = (at, ready)
+
+    def carried(self) -> tuple[float, float] | None:
+        """Ready messages now, carried on from the newest count, and that count's age in seconds; or ``None``."""
+        if self._base is None or not self._times:
+            return None
+        at, ready = self._base
+        return max(0.0, ready + self._nets[-1] - self._net_at(at)), max(0.0, self._times[-1] - at)
+
+    def _net_at(self, at: float) -> float:
+        times, nets = self._times, self._nets
+        right = bisect_right(times, at)
+        if right <= 0:
+            return nets[0]
+        if right >= len(times):
+            return nets[-1]
+        span = times[right] - times[right - 1]
+        share = (at - times[right - 1]) / span if span > 0 else 0.0
+        return nets[right - 1] + share * (nets[right] - nets[right - 1])

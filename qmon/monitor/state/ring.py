@@ -1,0 +1,108 @@
+"""What a ring has lost, over many sweeps: each looks at some of its slots."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.anomalies import RingLoss
+from qmon.model.rates.ledger import Ledger, ring_ledger, span_ledger
+from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, SweepSample
+from qmon.model.snapshot import QueueSamples
+from qmon.model.view import Figure
+
+_OLD_S: Final = 1.0
+"""A message that stays where it is for so long, with no popper's transaction as old as that, is nobody's."""
+
+
+class LedgerTrack:
+    """Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._free_up_to: int | None = None
+        """The last number drawn in a poll after whose reading no open transaction had drawn any; ``None``: some had."""
+
+    def add(
+        self, q: QueueSamples, ready: Figure, held: int | None, span: Figure, orphans: int, *, unbroken: bool
+    ) -> Ledger | None:
+        """The ledger of this poll; ``None`` where it cannot be told.
+
+        Args:
+            q: the samples; who has drawn numbers is read after them, in the same poll.
+            ready: messages ready now.
+            held: messages that running pops hold, ``None`` where nothing tells.
+            span: the numbers from the oldest ready message to the last issued, of queues that are no rings.
+            orphans: messages known to be orphaned.
+            unbroken: this poll follows the one before without a gap or a restart.
+        """
+        last = q.ring.push_last if q.ring is not None else q.last_id
+        settled = unbroken and last is not None and last == self._free_up_to
+        drawers = q.clues.push_drawers
+        self._free_up_to = last if drawers is not None and not drawers else None
+        if q.ring is not None:
+            return ring_ledger(q.ring, 0 if _may_be_held(q) else orphans, settled=settled)
+        if span.value is None or ready.value is None or ready.at_least or held is None or q.left_out:
+            return None
+        return span_ledger(round(span.value), ready.value, held, estimated=ready.estimated, settled=settled)
+
+
+def _may_be_held(q: QueueSamples) -> bool:
+    """Whether what looks like an orphan may be in the hands of a popper whose transaction is open for long."""
+    drawers = q.clues.pop_drawers
+    return drawers is None or any(d.transaction_s is None or d.transaction_s >= _OLD_S for d in drawers)
+
+
+_SWEPT: Final = 1000
+
+
+class RingTrack:
+    """The sweeps of one ring. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._sweeps: dict[int, SweepSample] = {}
+        self._before: dict[int, SweepSample] = {}
+        self._hole: tuple[int, float] | None = None
+
+    def add(self, clues: MessageDiagnostics, size: int, at: float) -> RingLoss | None:
+        """Take in one poll at ``at`` (server clock, seconds); ``None`` before the first sweep, or where it failed."""
+        sweep = clues.sweep
+        if sweep is None:
+            return None
+        if sweep.from_slot in self._sweeps:
+            self._before[sweep.from_slot] = self._sweeps[sweep.from_slot]
+        self._sweeps[sweep.from_slot] = sweep
+        orphans, orphan, orphan_s = self._orphans()
+        hole = self._first_hole(at)
+        since = hole[1] if hole is not None else at
+        return RingLoss(
+            hole[0] if hole is not None else None, at - since, _drawer(clues.push_drawers, at - since),
+            orphans, orphan, orphan_s, min(1.0, len(self._sweeps) * _SWEPT / size),
+            _drawer(clues.pop_drawers, 0.0) if orphans else None,
+        )  # fmt: skip
+
+    def _first_hole(self, at: float) -> tuple[int, float] | None:
+        """The first number without a message that poppers have drawn, and since when it is seen."""
+        found = [s.hole for s in self._sweeps.values() if s.hole is not None and s.hole <= s.pop_last]
+        first = min(found, default=None)
+        if first is None:
+            self._hole = None
+        elif self._hole is None or self._hole[0] != first:
+            self._hole = (first, at)
+        return self._hole
+
+    def _orphans(self) -> tuple[int, int | None, float | None]:
+        """Of the slots that were looked at twice: how many, and the first of them with its age in seconds."""
+        count, first, age = 0, None, None
+        for start, now in self._sweeps.items():
+            before = self._before.get(start)
+            if before is None or not before.orphans or not now.orphans or before.orphan != now.orphan:
+                continue
+            count += min(before.orphans, now.orphans)
+            if now.orphan is not None and (first is None or now.orphan < first):
+                first, age = now.orphan, now.orphan_s
+        return count, first, age
+
+
+def _drawer(drawers: tuple[DrawerSample, ...] | None, seen_s: float) -> DrawerSample | None:
+    """The oldest open transaction that has drawn a number and began before the hole was seen: it may have it."""
+    older = [d for d in drawers or () if d.transaction_s is None or d.transaction_s >= seen_s]
+    return max(older, key=lambda d: float("inf") if d.transaction_s is None else d.transaction_s, default=None)

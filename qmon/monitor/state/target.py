@@ -1,0 +1,138 @@
+"""History: folds the snapshots of one target into views. Bounded, and the same for a live target and a replay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from qmon.model.readings import TargetReadings
+from qmon.model.samples.polled import ServerSample
+from qmon.model.snapshot import Snapshot
+from qmon.model.standby import standby_of
+from qmon.model.view import Figure, TargetView, View
+from qmon.model.waits.blocking import forest
+from qmon.monitor.state.broker import BrokerTrack
+from qmon.monitor.state.counters import CounterTrack
+from qmon.monitor.state.deadlocks import DeadlockTrack
+from qmon.monitor.state.gone import gone_queues
+from qmon.monitor.state.queue import QueueTrack
+from qmon.monitor.state.rate_window import RATE_WINDOW_S
+from qmon.monitor.state.row_holders import held_by_session
+from qmon.monitor.state.waits import RECENT_S, SHOWN_S, WaitTrack
+
+BUDGET_SHARE: Final = 0.01
+"""Server time qmon may use, as a share of one processor."""
+_FIRST: Final = "rates follow with the second poll"
+_CLOCK_CHANGES_S: Final = (1800.0, 3600.0)
+"""By so much clocks are put forward and back."""
+_CLOCK_S: Final = 0.01
+
+
+class TargetHistory:
+    """The memory of one target. Not thread-safe: the thread that produces snapshots folds them.
+
+    Args:
+        budget: share of one processor that polling may cost the server (0.01 is one per cent).
+    """
+
+    def __init__(self, budget: float = BUDGET_SHARE) -> None:
+        self._budget = budget
+        self._tracks: dict[str, QueueTrack] = {}
+        self._prev: Snapshot | None = None
+        self._servers: list[tuple[ServerSample, int]] = []
+        """Samples, each with the transactions of our own among those it counts."""
+        self._waits = WaitTrack()
+        self._deadlocks = DeadlockTrack()
+        self._counters = CounterTrack()
+        self._broker = BrokerTrack()
+
+    def add(self, snapshot: Snapshot) -> View:
+        """Take in one poll; returns all figures as they are now."""
+        unbroken = self._unbroken(snapshot)
+        self._waits.add(snapshot, unbroken=unbroken)
+        server = self._server(snapshot, unbroken)
+        readings = TargetReadings(
+            waiting=self._waits.over(RECENT_S), commits=self._recent_commits(),
+            deadlocks=self._deadlocks.add(snapshot, unbroken=unbroken),
+        )  # fmt: skip
+        queues, gone = [], gone_queues(snapshot)
+        for samples in snapshot.queues:
+            track = self._tracks.setdefault(samples.layout.queue, QueueTrack())
+            if samples.layout.queue in gone:
+                queues.append(track.gone(snapshot, samples))
+            else:
+                queues.append(track.add(snapshot, samples, unbroken=unbroken, target=readings))
+        names = {samples.layout.queue for samples in snapshot.queues}
+        for name in self._tracks.keys() - names:
+            del self._tracks[name]
+        self._prev = snapshot
+        return View(
+            snapshot.target, snapshot.engine, snapshot.server_version, snapshot.sequence, snapshot.sampled_at,
+            snapshot.taken_at, snapshot.interval_s, server, tuple(queues),
+            tuple(f for f in snapshot.failures if f.queue not in names),
+        )  # fmt: skip
+
+    def _recent_commits(self) -> float | None:
+        """Transactions committed per second over the time that verdicts look at waits for."""
+        now, ours = self._servers[-1]
+        long = (kept for kept in reversed(self._servers) if now.now_at - kept[0].now_at >= RECENT_S * 0.95)
+        before, ours_before = next(long, self._servers[0])
+        if now.commits is None or before.commits is None:
+            return None
+        span, done = now.now_at - before.now_at, now.commits - before.commits
+        return max(0, done - (ours - ours_before)) / span if span > 0 and done >= 0 else None
+
+    def _unbroken(self, now: Snapshot) -> bool:
+        prev = self._prev
+        if prev is None:
+            return False
+        span = now.sampled_at - prev.sampled_at
+        limit = max(5.0, 2.5 * max(prev.interval_s, now.interval_s))
+        same = _same_start(prev.server.started_at, now.server.started_at)
+        same = same and prev.server.in_recovery == now.server.in_recovery
+        # A server that does not say when it started may be another one behind each connection.
+        same = same and not (now.first and now.server.started_at == 0.0)
+        return same and prev.server.stats_reset_at == now.server.stats_reset_at and 0 < span <= limit
+
+    def _server(self, now: Snapshot, unbroken: bool) -> TargetView:
+        own = now.observing.commits if now.observing is not None else 0
+        if not unbroken or (self._servers and own < self._servers[-1][1]):
+            self._servers.clear()
+        self._servers.append((now.server, own))
+        while len(self._servers) > 2 and now.server.now_at - self._servers[1][0].now_at >= RATE_WINDOW_S * 0.95:
+            self._servers.pop(0)
+        first, own_before = self._servers[0]
+        span = now.server.now_at - first.now_at
+
+        def rate(before: int | None, after: int | None) -> Figure:
+            if before is None or after is None:
+                return Figure.unknown("this server does not count them, or does not show us")
+            if span <= 0 or after < before:
+                return Figure.unknown(_FIRST)
+            return Figure((after - before) / span)
+
+        share = None
+        if now.server_ms is not None and now.interval_s > 0:
+            usual = self._budget * 1000 * now.interval_s
+            share = now.server_ms / (now.observing.allowed_ms if now.observing is not None else usual)
+        return TargetView(
+            _less(rate(first.commits, now.server.commits), own - own_before, span),
+            rate(first.rollbacks, now.server.rollbacks), rate(first.deadlocks, now.server.deadlocks),
+            now.server.sessions, now.waits, now.blocked,
+            now.client_ms, now.server_ms, now.buffers, share, now.server.in_recovery,
+            None if now.blocking is None else forest(now.blocking, held_by_session(now)), now.horizon,
+            self._waits.over(SHOWN_S), now.observing, self._counters.add(now, unbroken=unbroken), now.version_store,
+            now.cpu_ms, self._broker.add(now), standby=standby_of(now.server),
+        )  # fmt: skip
+
+
+def _same_start(before: float, now: float) -> bool:
+    """Whether the server says of the same moment that it came up then. SQL Server says it by its wall clock, which the
+    probe takes back to UTC by what that is ahead today: a change of the clock moves the moment by as much."""
+    moved = abs(now - before)
+    return moved < 1.0 or any(abs(moved - change) < _CLOCK_S for change in _CLOCK_CHANGES_S)
+
+
+def _less(rate: Figure, own: int, span: float) -> Figure:
+    """A rate without so many of our own transactions in ``span`` seconds."""
+    return rate if rate.value is None or span <= 0 else replace(rate, value=max(0.0, rate.value - own / span))

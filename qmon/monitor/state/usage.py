@@ -1,0 +1,155 @@
+"""How a queue's tables and indexes are used over time: the samples of each poll as figures per pop and rates."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from qmon.model.rates.flow import Flow
+from qmon.model.rates.usage import IndexUse, Key, PopWork, QueueUse, works_between
+from qmon.model.samples.fragmentation import Fragmentation
+from qmon.model.samples.usage import UseSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.view import Figure
+from qmon.monitor.state.reads import ReadsTrack
+
+WINDOW_S: Final = 10.0
+ANALYZED_S: Final = 20.0
+_GROWTH_S: Final = 300.0
+_REMEMBER_EVERY_S: Final = 5.0
+_REMEMBERED: Final = 720
+_BEFORE_S: Final = 600.0
+_FIRST: Final = "follows with the second poll"
+
+
+@dataclass(frozen=True, slots=True)
+class _Tick:
+    at: float
+    seconds: float
+    popped: float
+    work: dict[Key, PopWork]
+    updated: int
+    hot: int
+
+
+class UseTrack:
+    """The memory of one queue's tables. Not thread-safe: one thread folds."""
+
+    def __init__(self) -> None:
+        self._prev: dict[Key, UseSample] = {}
+        self._prev_q: QueueSamples | None = None
+        self._prev_at: float | None = None
+        self._analyzes: deque[tuple[float, int]] = deque()
+        self._popped = 0.0
+        self._polls = 0
+        self._reads = ReadsTrack()
+        self._read: Figure | None = None
+        self._shown: QueueUse | None = None
+        self._ticks: deque[_Tick] = deque()
+        self._sizes: dict[Key, deque[tuple[float, int]]] = {}
+        self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
+
+    def add(self, snapshot: Snapshot, q: QueueSamples, flow: Flow | None) -> QueueUse | None:
+        """Take in one poll. ``flow``: messages moved since the poll before, ``None`` across a gap or a reset."""
+        at = snapshot.sampled_at
+        self._read = self._reads.add(snapshot, q.layout)
+        if flow is None:
+            self._prev_at, self._shown = None, None
+            self._ticks.clear()
+            self._analyzes.clear()
+        else:
+            self._popped += flow.popped
+            self._polls += 1
+        if q.counters is not None:
+            self._analyzes.append((at, q.counters.analyzes))
+        while len(self._analyzes) > 1 and self._analyzes[0][0] <= at - ANALYZED_S:
+            self._analyzes.popleft()
+        own = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
+        if snapshot.uses is None or not own:
+            return self._shown  # not asked in this poll
+        now = {(use.table_id, use.index_id): use for use in snapshot.uses if use.table_id in own}
+        works = works_between(self._prev, now, self._polls) if self._prev_at is not None else None
+        if works is None or self._prev_at is None:
+            self._ticks.clear()
+        else:
+            updated, hot = self._updates(q)
+            self._ticks.append(_Tick(at, at - self._prev_at, self._popped, works, updated, hot))
+        while self._ticks and self._ticks[0].at <= at - WINDOW_S:
+            self._ticks.popleft()
+        self._prev, self._prev_q, self._prev_at = now, q, at
+        self._popped, self._polls = 0.0, 0
+        self._shown = self._figures(snapshot, now, at)
+        return self._shown
+
+    def _updates(self, q: QueueSamples) -> tuple[int, int]:
+        before = self._prev_q
+        if before is None or before.counters is None or q.counters is None:
+            return 0, 0
+        return q.counters.updated - before.counters.updated, q.counters.hot_updated - before.counters.hot_updated
+
+    def _figures(self, snapshot: Snapshot, now: dict[Key, UseSample], at: float) -> QueueUse:
+        rows = self._per_pop(lambda work: work.rows)
+        if not self._past or at - self._past[-1][0] >= _REMEMBER_EVERY_S:
+            self._past.append((at, rows.value if self._read is None else self._read.value))
+        updated = sum(tick.updated for tick in self._ticks)
+        hot = sum(tick.hot for tick in self._ticks)
+        ghosts = [use.ghosts for use in now.values() if use.ghosts is not None]
+        fragments = {(each.table_id, each.index_id): each for each in snapshot.fragments}
+        return QueueUse(
+            rows, self._per_pop(lambda work: work.pages), self._before(snapshot, at),
+            Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown("nothing was updated"),
+            sum(ghosts) if ghosts else None, tuple(value for _, value in self._past),
+            tuple(self._part(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
+            max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0, self._read,
+        )  # fmt: skip
+
+    def _per_pop(self, of: Callable[[PopWork], int | None]) -> Figure:
+        if not self._ticks:
+            return Figure.unknown(_FIRST)
+        popped = sum(tick.popped for tick in self._ticks)
+        found = [(of(work), work.ours) for tick in self._ticks for work in tick.work.values()]
+        known = [value for value, _ in found if value is not None]
+        if not known:
+            return Figure.unknown("this server does not count rows read")
+        if popped < 1:
+            return Figure.unknown("nothing was popped")
+        return Figure(sum(known) / popped, estimated=not all(ours for _, ours in found))
+
+    def _before(self, snapshot: Snapshot, at: float) -> float | None:
+        """What a pop touched before the horizon's oldest holder began."""
+        held = next((one.held_s for one in snapshot.horizon or ()), None)
+        began = at - (held or 0.0)
+        values = [value for when, value in self._past if value is not None and began - _BEFORE_S <= when < began]
+        return median(values) if values else None
+
+    def _part(self, key: Key, use: UseSample, at: float, torn: Fragmentation | None) -> IndexUse:
+        seconds = sum(tick.seconds for tick in self._ticks)
+        works = [tick.work[key] for tick in self._ticks if key in tick.work]
+
+        def rate(values: Iterable[float | None]) -> float | None:
+            known = [value for value in values if value is not None]
+            return sum(known) / seconds if known and seconds > 0 else None
+
+        return IndexUse(
+            use.name, use.role, use.bytes, self._growth(key, use, at), use.ghosts,
+            rate(w.scans for w in works), rate(w.rows for w in works), rate(w.pages for w in works),
+            rate(w.latch_waits for w in works), rate(w.latch_wait_s for w in works),
+            rate(w.lock_waits for w in works), rate(w.lock_wait_s for w in works), rate(w.splits for w in works),
+            use.index_id, torn.fragmented if torn is not None else None,
+            None if torn is None or torn.read_at is None else max(0.0, at - torn.read_at),
+            torn.unread if torn is not None else "",
+        )  # fmt: skip
+
+    def _growth(self, key: Key, use: UseSample, at: float) -> float | None:
+        if use.bytes is None:
+            return None
+        sizes = self._sizes.setdefault(key, deque(maxlen=_REMEMBERED))
+        if not sizes or at - sizes[-1][0] >= _REMEMBER_EVERY_S:
+            sizes.append((at, use.bytes))
+        while len(sizes) > 1 and at - sizes[0][0] > _GROWTH_S:
+            sizes.popleft()
+        since, was = sizes[0]
+        return (use.bytes - was) / (at - since) if at - since >= _REMEMBER_EVERY_S else None

@@ -1,0 +1,1 @@
+"""The actions: requeue, purge, undo, pause, repair, ending sessions."""

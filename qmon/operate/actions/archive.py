@@ -1,0 +1,206 @@
+"""Archiving: takes done messages out of a queue's table in small batches that pushers and poppers do not feel."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from qmon.engines.base import Bound, Connection, Engine, Session
+from qmon.engines.sql import queries
+from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMissing, QueryFailed, Unreachable
+from qmon.model.layout.layout import Layout
+from qmon.operate.install import object_names
+from qmon.operate.install.design_layouts import SHAPES
+from qmon.operate.run.archive_pace import IDLE_S, ArchivePace
+
+SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
+"""Of the connection that archives: it gives up soon where somebody holds what it wants."""
+
+_RECENT_S: Final = 10.0
+_TRY_AGAIN: Final = frozenset({"40001", "40P01"})
+"""SQLSTATEs of a deadlock and of a failed serialization: nothing was moved, and it may go well next time."""
+
+Ended = Literal["running", "empty", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveProgress:
+    """How archiving goes.
+
+    Attributes:
+        elapsed_s: seconds since it began.
+        moved: messages archived so far.
+        rate: messages archived per second, over the last ten seconds.
+        batch: messages that the next batch takes at most.
+        pause_s: seconds of rest before it.
+        held_up: why the last batch came to nothing; empty where it was done.
+    """
+
+    elapsed_s: float
+    moved: int
+    rate: float
+    batch: int
+    pause_s: float
+    held_up: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveResult:
+    """What archiving has done.
+
+    Attributes:
+        moved: messages that were certainly archived.
+        batches: batches that moved some.
+        held_up: batches given up, for a lock or for time; they moved nothing.
+        unsure: batches during which the connection broke: each was done in full or not at all, and is not counted.
+        seconds: how long it went on.
+        ended: ``empty`` where nothing was left that nobody else holds, ``stopped`` where it was asked to, ``failed``.
+    """
+
+    moved: int
+    batches: int
+    held_up: int
+    unsure: int
+    seconds: float
+    ended: Ended
+
+
+def designs_with_archive(engine: Engine, version: tuple[int, int]) -> tuple[str, ...]:
+    """The designs that have an archive on this engine, by name."""
+    return tuple(
+        design
+        for design in SHAPES
+        if "archive" in object_names.slots(queries.design_files(engine.name, design, version))
+    )
+
+
+def check(connection: Connection, engine: Engine, layout: Layout) -> None:
+    """Raise ``BadInput`` where this queue cannot be archived, or not by us; reads the catalogue only."""
+    if layout.routine("archive") is None:
+        others = ", ".join(designs_with_archive(engine, connection.version))
+        raise BadInput(
+            f"queue {layout.queue!r} has no archive: its design is {layout.design}; designs with one: {others}"
+        )
+    query = queries.load(engine.name, "action/archive_rights", connection.version)
+    names: dict[str, queries.Name] = {
+        "table": layout.table.parts,
+        "data": None if layout.data_table is None else layout.data_table.parts,
+        "archive_log": object_names.table_name(layout.table.schema, layout.table.name, "archive_log").parts,
+        "archive": _routine(layout),
+    }
+    try:
+        statement = queries.render(query, {name: names[name] for name in query.names}, engine)
+        missing = [str(row[0]) for row in connection.fetch(Bound(statement)).rows]
+    except PermissionMissing as problem:
+        raise BadInput(f"not allowed to archive {layout.queue!r}: {problem}; nothing was changed") from problem
+    if missing:
+        raise BadInput(
+            f"not allowed to archive {layout.queue!r}; this helps: {'; '.join(missing)}; nothing was changed"
+        )
+
+
+class Archiver:
+    """Archives one queue, batch by batch, each in a transaction of its own: killed at any point, it leaves every
+    message in exactly one place."""
+
+    def __init__(
+        self,
+        connect: Callable[[], Connection],
+        engine: Engine,
+        layout: Layout,
+        pace: ArchivePace,
+        stop: threading.Event,
+    ) -> None:
+        """``connect``: a new connection with ``SESSION``. ``stop``: set by anybody, ends it between two batches."""
+        self._connect = connect
+        self._engine = engine
+        self._layout = layout
+        self._pace = pace
+        self._stop = stop
+        self._started = time.monotonic()
+        self._recent: deque[tuple[float, int]] = deque()
+        self._moved = self._batches = self._held_up = self._unsure = 0
+        self._ended: Ended = "running"
+
+    def outcome(self) -> ArchiveResult:
+        """What has been done so far."""
+        seconds = time.monotonic() - self._started
+        return ArchiveResult(self._moved, self._batches, self._held_up, self._unsure, seconds, self._ended)
+
+    def run(self, tell: Callable[[ArchiveProgress], None] = lambda now: None, *, until_empty: bool) -> ArchiveResult:
+        """Archive until ``stop``; with ``until_empty`` also until a batch finds nothing that nobody else holds.
+
+        A connection that breaks is made anew, with longer and longer rests, unless ``until_empty``. ``tell``: called
+        after each batch. Raises ``BadInput`` for a missing permission, and otherwise what the server raises but for
+        locks, deadlines and deadlocks, after which it tries again; ``outcome`` then still says what was done.
+        """
+        self._started = time.monotonic()
+        connection: Connection | None = None
+        self._ended = "failed"
+        try:
+            while not self._stop.is_set():
+                asked = self._pace.batch
+                try:
+                    connection = connection or self._connect()
+                    moved, pause_s, problem = self._batch(connection)
+                except Unreachable as lost:  # a broken connection is one, too
+                    if until_empty or not lost.retryable:
+                        raise
+                    if connection is not None:
+                        connection.close()
+                    connection, moved, pause_s, problem = None, 0, self._pace.held_up(), str(lost)
+                if until_empty and moved == 0 and not problem:
+                    self._ended = "empty"
+                    break
+                tell(self._progress(pause_s, problem))
+                idle = not until_empty and not problem and moved < asked
+                self._stop.wait(max(pause_s, IDLE_S) if idle else pause_s)
+            else:
+                self._ended = "stopped"
+        finally:
+            if connection is not None:
+                connection.close()
+        return self.outcome()
+
+    def _batch(self, connection: Connection) -> tuple[int, float, str]:
+        """One batch: messages moved, seconds to rest, and why nothing came of it."""
+        query = queries.load(self._engine.name, "action/archive", connection.version)
+        statement = queries.render(query, {"archive": _routine(self._layout)}, self._engine)
+        begun = time.monotonic()
+        try:
+            rows = connection.fetch(Bound(statement, {"limit": self._pace.batch})).rows
+        except PermissionMissing as problem:
+            raise BadInput(f"not allowed to archive {self._layout.queue!r}: {problem}") from problem
+        except ConnectionLost:
+            self._unsure += 1
+            raise
+        except QueryFailed as problem:
+            if not isinstance(problem, DeadlineExceeded) and problem.sqlstate not in _TRY_AGAIN:
+                raise
+            self._held_up += 1
+            return 0, self._pace.held_up(), str(problem)
+        now = time.monotonic()
+        moved = int(str(rows[0][0]))
+        self._moved += moved
+        self._batches += moved > 0
+        self._recent.append((now, moved))
+        return moved, self._pace.after(now - begun, moved), ""
+
+    def _progress(self, pause_s: float, problem: str) -> ArchiveProgress:
+        now = time.monotonic()
+        while self._recent and self._recent[0][0] < now - _RECENT_S:
+            self._recent.popleft()
+        elapsed = now - self._started
+        rate = sum(moved for _, moved in self._recent) / max(min(elapsed, _RECENT_S), 1e-3)
+        return ArchiveProgress(elapsed, self._moved, rate, self._pace.batch, pause_s, problem)
+
+
+def _routine(layout: Layout) -> tuple[str, ...]:
+    name = layout.routine("archive")
+    if name is None:
+        raise BadInput(f"queue {layout.queue!r} has no archive")
+    return name.parts

@@ -1,0 +1,192 @@
+"""End the blocker: exactly the session that was shown, and nobody who has got its number since."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.operations import Consent, Kind, OperationResult, Plan, Undo
+from qmon.operate.actions import sessions
+from qmon.operate.actions.end_sessions import apply_ending
+from qmon.operate.actions.sessions import SessionSample, SessionToEnd, Way
+from qmon.operate.context import OperatorContext, Permission, Stopped, Tell
+from qmon.operate.plan.rights import why_not
+from qmon.operate.plan.text import ago, bytes_of, counted, short
+from qmon.operate.sql import Sql
+
+_SAME_US: Final = 10_000
+"""A start that was shown is the same within 10 ms: SQL Server keeps it in steps of 3.3 ms."""
+_OURS: Final = "qmon "
+_LOAD: Final = "qmon load"
+_AUTOVACUUM: Final = "autovacuum worker"
+_PEOPLE: Final = "client backend"
+
+
+@dataclass(frozen=True)
+class EndBlocker:
+    """Ends one session; see ``Prepared``."""
+
+    context: OperatorContext
+    plan: Plan
+    doomed: SessionToEnd | None
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
+        """See ``Prepared``; ``done`` is 1 only when the server has been asked and its transaction is over."""
+        return apply_ending(self.context, self.plan, (self.doomed,) if self.doomed else (), permission, tell, stopped)
+
+
+def prepare_end_blocker(context: OperatorContext, session: int, started_at: float | None) -> EndBlocker:
+    """Plan to end a session: cancel what runs, terminate what idles in a transaction; KILL on SQL Server.
+
+    ``started_at``: when the session that was shown began, seconds since the epoch; another one by that number is
+    refused. ``None``: the one that has the number now. ``session`` 0 (SQL Server: -2) stands for prepared
+    transactions, which are refused with the statement that ends them.
+    Raises ``BadInput`` for what cannot be a session, and what the server says.
+    """
+    if session < 0 and session != -2:
+        raise BadInput(f"there are no sessions with a number below 0, such as {session}")
+    with contextlib.closing(context.connect(str(Kind.END_BLOCKER))) as connection:
+        sql = Sql(connection, context.engine)
+        if session <= 0:
+            return EndBlocker(context, _plan(context, session, refused=_prepared(sql)), None)
+        found = sessions.look(sql, session)
+        seen = sessions.rights(sql)
+        if found is None:
+            why = f"there is no session {session} any more; nothing has to be ended"
+            if not seen.sees:
+                why = f"there is no session {session} that {seen.role} may see; this helps: {seen.grant}"
+            return EndBlocker(context, _plan(context, session, refused=why), None)
+        refused = _refused(found, started_at, seen) or why_not(context, sql)
+        if refused is not None or found.started_us is None:
+            return EndBlocker(context, _plan(context, session, found, refused=refused), None)
+        way = sessions.way_for(context.engine.name, found.state)
+        doomed = SessionToEnd(session, found.started_us, found.transaction_us, way)
+        return EndBlocker(context, _full_plan(context, sql, found, doomed), doomed)
+
+
+def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, doomed: SessionToEnd) -> Plan:
+    held_up = sessions.waiters(sql, found.session)
+    directly = sum(each.directly for each in held_up)
+    if not held_up and found.transaction_us is None:
+        why = f"session {found.session} holds up nobody, and has no transaction open"
+        return _plan(context, found.session, found, refused=why)
+    holds = "it holds up nobody at this moment; it may keep old row versions from being cleaned up"
+    if held_up:
+        names = sorted({each.application for each in held_up if each.application})
+        more = ", …" if len(names) > 5 else ""
+        whom = f": {', '.join(short(name) for name in names[:5])}{more}" if names else ""
+        longest = max((each.waiting_s or 0.0 for each in held_up), default=0.0)
+        holds = f"it holds up {counted(len(held_up), 'session')}, {directly} of them directly{whom}"
+        holds += f"; the longest has waited {ago(longest)}"
+    return _plan(
+        context, found.session, found, doomed, (*_who(context, found), holds), sql, risks=_effects(found, doomed)
+    )
+
+
+def _plan(
+    context: OperatorContext,
+    session: int,
+    found: SessionSample | None = None,
+    doomed: SessionToEnd | None = None,
+    consequences: tuple[str, ...] = (),
+    sql: Sql | None = None,
+    *,
+    risks: tuple[str, ...] = (),
+    refused: str | None = None,
+) -> Plan:
+    name = f"session {session}"
+    predicate = name
+    if found is not None and found.started_us is not None:
+        predicate = f"{name}, begun {_at(found.started_us)}"
+        if found.transaction_us is not None:
+            predicate += f", in its transaction begun {_at(found.transaction_us)}"
+    verb = {Way.CANCEL: "Cancel the statement of", Way.TERMINATE: "End", Way.KILL: "Kill"}
+    if not consequences and found is not None:
+        consequences = _who(context, found)
+    return Plan(
+        kind=Kind.END_BLOCKER,
+        target=context.target.name,
+        queue=name,
+        title=f"{verb[doomed.way] if doomed else 'End'} {name}?",
+        count=1 if doomed else 0,
+        unit="session" if doomed else "sessions",
+        predicate=predicate,
+        sql=(sessions.statement(sql, doomed),) if sql and doomed else (),
+        undo=Undo(possible=False, notes=("what its transaction had done is rolled back and has to be done again",)),
+        consequences=consequences,
+        risks=risks,
+        consent=Consent.TYPED if context.target.prod else Consent.BUTTON,
+        refused=context.read_only or refused,
+    )
+
+
+def _who(context: OperatorContext, found: SessionSample) -> tuple[str, ...]:
+    application = short(found.application) or "an application without a name"
+    origin = f" from {found.host}" if found.host else ""
+    since = "" if found.state_s is None else f" for {ago(found.state_s)}"
+    lines = [f"{application}, login {found.login}{origin}, database {found.database}", f"{found.state}{since}"]
+    if found.transaction_s is not None:
+        lines[-1] += f"; its transaction began {ago(found.transaction_s)} ago"
+    if found.statement:
+        lines.append(f"its last statement: {short(context.redact(found.statement), 120)}")
+    return tuple(lines)
+
+
+def _effects(found: SessionSample, doomed: SessionToEnd) -> tuple[str, ...]:
+    if found.log_bytes is not None:
+        wrote = f"it has written {bytes_of(found.log_bytes)} of log; rolling that back may take as long"
+    elif found.wrote:
+        wrote = "its transaction has changed or locked rows: its changes are rolled back, its locks released, at once"
+    else:
+        wrote = "its transaction has changed no rows; its locks are released"
+    if doomed.way is Way.CANCEL:
+        return (wrote, "its statement fails with 57014 (cancelled); the session stays connected and may try again")
+    if doomed.way is Way.TERMINATE:
+        return (wrote, "its client loses the connection (57P01), and may connect and do the same again")
+    return (wrote, "its client loses the connection; SQL Server cannot cancel a statement of somebody else")
+
+
+def _refused(found: SessionSample, started_at: float | None, seen: sessions.Rights) -> str | None:
+    name = f"session {found.session}"
+    if found.session == seen.own or (found.application.startswith(_OURS) and found.application != _LOAD):
+        return f"{name} is one of qmon's own ({found.application}): end that qmon instead"
+    if found.started_us is None:
+        return f"{seen.role} may not see when {name} began, so it cannot be told from another; this helps: {seen.grant}"
+    if found.kind == _AUTOVACUUM:
+        if not found.statement or found.statement.startswith("<"):
+            return f"{name} is an autovacuum worker, and {seen.role} may not see what for; this helps: {seen.grant}"
+        if "to prevent wraparound" in found.statement:
+            return f"{name} is autovacuum preventing wraparound, which the server needs to go on; it would come back"
+    elif found.kind != _PEOPLE:
+        return f"{name} is a {found.kind or 'process of the server'}, not a session of an application"
+    if started_at is not None and abs(found.started_us - started_at * 1e6) > _SAME_US:
+        return f"{name} is another one by now: it began {_at(found.started_us)}, the one shown {_at(started_at * 1e6)}"
+    if found.state == "rolling back":
+        done = "" if found.rolled_back is None else f", {found.rolled_back:.0f} % done"
+        return f"{name} is being rolled back already{done}; ending it again does not help"
+    if not found.may_end:
+        helps = f"this helps: {found.grant}" if found.grant else "only a superuser may end it"
+        return f"{seen.role} may not end {name} of {found.login or 'the server'}; {helps}"
+    return None
+
+
+def _prepared(sql: Sql) -> str:
+    found = sessions.prepared(sql)
+    if not found:
+        return "there is no prepared transaction any more; nothing has to be ended"
+    oldest = found[0]
+    since = "" if oldest.prepared_s is None else f", prepared {ago(oldest.prepared_s)} ago"
+    whose = f"{oldest.owner} or a superuser" if oldest.owner else "a login with ALTER ANY CONNECTION"
+    where = f" in database {oldest.database}" if oldest.database else ""
+    more = f"; {len(found) - 1} more are open" if len(found) > 1 else ""
+    return (
+        f"a prepared transaction has no session that could be ended; the oldest{since}: {whose} can run"
+        f" {oldest.finish}{where}, if its transaction manager has given it up{more}"
+    )
+
+
+def _at(microseconds: float) -> str:
+    return f"{datetime.fromtimestamp(microseconds / 1e6, UTC):%Y-%m-%d %H:%M:%S.%f}"[:-3] + " UTC"

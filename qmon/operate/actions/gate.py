@@ -1,0 +1,245 @@
+"""A gate for tables that qmon has not installed: a trigger by which their pushers can be paused."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.sql.queries import Name
+from qmon.errors import BadInput, DeadlineExceeded
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.operations import Consent, Kind, OperationResult, Plan, Progress, Side, Undo
+from qmon.operate.actions import pause_switch
+from qmon.operate.actions.pause_switch import Means
+from qmon.operate.context import OperatorContext, Permission, PreparedAction, Stopped, Tell
+from qmon.operate.plan.rights import why_not
+from qmon.operate.run.once import AppliedOnce
+from qmon.operate.run.operation import Record, Running
+from qmon.operate.sql import Sql
+
+TRIES: Final = 25
+"""How often the lock on the table is asked for, each time for 200 ms, with as long a pause between."""
+_PAUSE_S: Final = 0.2
+_CANCELLED: Final = "57014"
+PUT_BACK: Final = (
+    "workers that put a failed message back by INSERT, after they deleted it, are refused as well: their transaction is"
+    " rolled back, and the message stays as it was before"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rights:
+    may_create: bool
+    owns: bool
+    kind: str
+    instead: bool
+    above: str | None
+    heirs: bool
+
+    @property
+    def each_row(self) -> bool:
+        """Whether the gate must be asked for each row, as in partitions."""
+        return self.kind in ("partitioned table", "partition")
+
+
+def each_row(sql: Sql, layout: Layout) -> bool:
+    """Whether the gate of a table is asked for each row."""
+    return any(each.each_row for each in sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts}))
+
+
+def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
+    """Put a gate on a table, which does nothing until its pushers are paused."""
+    with contextlib.closing(context.connect("install-gate")) as connection:
+        sql = Sql(connection, context.engine)
+        gate = pause_switch.gate_of(sql, layout)
+        rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
+        switch = _switch_for(context, layout)
+        found = rights[0] if rights else None
+        steps = _making(context, found)
+        plan = _plan(
+            context, layout, Kind.INSTALL_GATE, f"Put a gate on {layout.table}?",
+            sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in steps),
+            consequences=_consequences(context, found), risks=_risks(context, found),
+            undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
+            refused=why_not(context, sql) or _no_gate(layout, rights, gate),
+        )  # fmt: skip
+
+    def make(sql: Sql) -> None:
+        for name in steps:
+            sql.execute(f"action/pause/{name}", _names(layout, switch))
+
+    return PreparedGate(context, layout, plan, make)
+
+
+def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
+    """Take the gate off a table; whoever it paused goes on."""
+    with contextlib.closing(context.connect("remove-gate")) as connection:
+        sql = Sql(connection, context.engine)
+        gate = pause_switch.gate_of(sql, layout)
+        rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
+        refused = why_not(context, sql)
+        if gate is None:
+            refused = refused or f"{layout.table} has no gate"
+        elif not rights or not rights[0].owns:
+            refused = refused or f"only the owner of {layout.table} may take a trigger off it"
+        means = gate or Means("gate", _switch_for(context, layout), Side.PUSHERS)
+        steps = ("gate_drop",) if context.engine.name == "sqlserver" else ("gate_drop", "gate_drop_switch")
+        plan = _plan(
+            context, layout, Kind.REMOVE_GATE, f"Take the gate off {layout.table}?",
+            sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, means.object)).text for name in steps),
+            consequences=(
+                "pushers that it pauses go on at once",
+                _lock_words("ACCESS EXCLUSIVE" if context.engine.name == "postgres" else "Sch-M"),
+            ),
+            undo=Undo(possible=False, notes=("install-gate puts it back",)), refused=refused,
+        )  # fmt: skip
+
+    def drop(sql: Sql) -> None:
+        for name in steps:
+            sql.execute(f"action/pause/{name}", _names(layout, means.object))
+        by = {"about": str(layout.table), "side": str(means.side), "by": context.who.name}
+        sql.execute("action/pause/lift", {}, by)
+
+    return PreparedGate(context, layout, plan, drop)
+
+
+class PreparedGate(AppliedOnce):
+    """See ``PreparedAction``."""
+
+    def __init__(self, context: OperatorContext, layout: Layout, plan: Plan, change: Callable[[Sql], None]) -> None:
+        super().__init__(context, plan)
+        self._layout, self._change = layout, change
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
+        """See ``PreparedAction``. Asks for the lock on the table for a moment, again and again; ``stopped()`` gives
+        up.
+        """
+        self._check(permission)
+        with contextlib.closing(self._context.connect(str(self._plan.kind))) as connection:
+            sql = Sql(connection, self._context.engine)
+            pause_switch.ensure(sql)
+            with self._running(connection, permission, Record(str(self._layout.table))) as work:
+                self._with_lock(sql, work, tell, stopped)
+            return work.result()
+
+    def _with_lock(self, sql: Sql, work: Running, tell: Tell, stopped: Stopped) -> None:
+        nothing = threading.Event()
+        for attempt in range(1, TRIES + 1):
+            try:
+                with work.batch() as tally:
+                    sql.execute("action/pause/briefly", {})
+                    self._change(sql)
+                    tally.done = 1
+                return
+            except DeadlineExceeded as problem:
+                if problem.sqlstate == _CANCELLED:
+                    raise
+            if stopped():
+                work.cancel()
+                return
+            tell(Progress(1, 0, 0, 0, None, None, f"the table is busy; asked {attempt} times"))
+            nothing.wait(_PAUSE_S)
+        raise BadInput(
+            f"{self._layout.table} is never free for a moment: some transaction holds it for long (see blocking);"
+            " nothing was changed; try again when that has ended"
+        )
+
+
+def _making(context: OperatorContext, rights: _Rights | None) -> tuple[str, ...]:
+    if context.engine.name == "sqlserver":
+        return ("gate_trigger", "gate_switch")
+    rows = rights is not None and rights.each_row
+    return ("gate_switch", "gate_grant", "gate_trigger_rows" if rows else "gate_trigger")
+
+
+def _switch_for(context: OperatorContext, layout: Layout) -> TableName:
+    """A name for the gate's sequence, or trigger, that nothing else has."""
+    if context.engine.name == "sqlserver":
+        return pause_switch.gate_name(layout.table)
+    return TableName("qmon", f"gate_{uuid.uuid4().hex}")
+
+
+def _names(layout: Layout, switch: TableName) -> dict[str, Name]:
+    return {"table": layout.table.parts, "switch": switch.parts, "gate": switch.parts}
+
+
+def _plan(
+    context: OperatorContext, layout: Layout, kind: Kind, title: str, *, sql: tuple[str, ...],
+    consequences: tuple[str, ...],
+    undo: Undo, refused: str | None, risks: tuple[str, ...] = (),
+) -> Plan:  # fmt: skip
+    return Plan(
+        kind, context.target.name, layout.queue, title, count=1, unit="trigger",
+        predicate=f"a trigger on {layout.table}",
+        sql=sql, seconds=0.2, undo=undo, consequences=consequences, risks=risks,
+        consent=Consent.TYPED if context.target.prod else Consent.BUTTON, refused=refused,
+    )  # fmt: skip
+
+
+def _no_gate(layout: Layout, rights: list[_Rights], gate: Means | None) -> str | None:
+    if layout.switch is not None:
+        return "this queue needs no gate: its push asks a switch; pause it"
+    if gate is not None:
+        return f"{layout.table} has a gate already" + ("" if gate.enabled else ", which is disabled; remove it first")
+    if rights and rights[0].above is not None:
+        return f"the gate of {rights[0].above} is that of its partition {layout.table}, too"
+    if not rights:
+        return f"there is no table {layout.table}"
+    if rights[0].kind == "other":
+        return f"{layout.table} is no table: a gate is a trigger on a table"
+    if not rights[0].may_create:
+        return f"our role may not create a trigger on {layout.table} and write into the schema qmon; its owner can"
+    return None
+
+
+def _lock_words(lock: str) -> str:
+    return (
+        f"takes {lock} on the table for a moment: asked for up to {TRIES} times for 0.2 s each, so that nobody queues"
+        " up behind it for longer; where the table is never free, nothing is changed"
+    )
+
+
+def _consequences(context: OperatorContext, rights: _Rights | None) -> tuple[str, ...]:
+    if context.engine.name == "sqlserver":
+        return (
+            "while a pause lasts, an INSERT fails with error 770001 (before 2012: 50000) and the whole transaction of"
+            " the pusher is rolled back; the identity that it drew is burnt",
+            _lock_words("Sch-M"),
+        )
+    rows = rights is not None and rights.each_row
+    drawn = "the number that it drew is burnt" if rows else "no number is drawn"
+    every = ("every partition has it, those that are created or attached later too; each asks for inserts of its own",)
+    return (
+        "while a pause lasts, INSERT and COPY fail with SQLSTATE QM001 and the whole transaction of the pusher is"
+        f" rolled back, unless its session asked to wait (qmon.pause_wait_ms); {drawn}",
+        *(every if rights is not None and rights.kind == "partitioned table" else ()),
+        f"each {'row inserted' if rows else 'INSERT'} reads one sequence more, paused or not",
+        _lock_words("SHARE ROW EXCLUSIVE"),
+    )
+
+
+def _risks(context: OperatorContext, rights: _Rights | None) -> tuple[str, ...]:
+    if context.engine.name == "sqlserver":
+        instead = ("the table has INSTEAD OF triggers: the gate sees what these insert",)
+        return (
+            PUT_BACK,
+            "INSERT … OUTPUT without INTO fails from now on, paused or not (error 334): where pushers use it, no gate",
+            "bulk loads and bcp pass it unless they ask for triggers (FIRE_TRIGGERS)",
+            *(instead if rights and rights.instead else ()),
+        )
+    heirs = ("tables that inherit from this one have no gate: what is inserted into them passes",)
+    return (*passed_by(rows=rights is not None and rights.each_row), *(heirs if rights and rights.heirs else ()))
+
+
+def passed_by(*, rows: bool) -> tuple[str, ...]:
+    """What a pause by a gate stops besides pushers, and whom it does not stop, on PostgreSQL."""
+    moved = ("an UPDATE that moves a row into another partition inserts it there: poppers that do so fail, too",)
+    return (
+        PUT_BACK,
+        *(moved if rows else ()),
+        "sessions with session_replication_role = replica, as those of a subscription, pass it",
+    )

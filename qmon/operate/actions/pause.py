@@ -1,0 +1,204 @@
+"""Pausing the pushers or the poppers of a queue, and letting them go on: planned, applied, and seen to work."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, datetime
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.duration import format_duration
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.operations import DEFAULT_PAUSE_S, Consent, Kind, OperationResult, Pause, Plan, Progress, Side, Undo
+from qmon.model.pauses import clock
+from qmon.operate.actions import gate, gate_proof, pause_check, pause_switch
+from qmon.operate.actions.pause_switch import HeldPause, Means
+from qmon.operate.context import OperatorContext, Permission, PreparedAction, Stopped, Tell
+from qmon.operate.plan.rights import why_not
+from qmon.operate.plan.text import short
+from qmon.operate.run.once import AppliedOnce
+from qmon.operate.run.operation import Record
+from qmon.operate.sql import Sql
+
+MIN_PAUSE_S: Final = 1.0
+MAX_PAUSE_S: Final = 86_400.0
+_NONE: Final = {
+    Side.PUSHERS: "push does not ask a switch here: qmon has not installed this queue, or an older qmon has;"
+    " install a gate on the table, or the queue anew",
+    Side.POPPERS: "pop does not ask a switch here: only the poppers of queues that qmon has installed can be paused",
+}
+
+
+def prepare_pause(
+    context: OperatorContext, layout: Layout, side: Side, for_s: float = DEFAULT_PAUSE_S
+) -> PreparedAction:
+    """Stop the pushers or the poppers for so many seconds, after which the pause is over by itself.
+
+    Who pauses an already paused side sets its end anew. Raises ``BadInput`` for less than a second or more than a day.
+    """
+    if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
+        raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; it can be extended before it ends")
+    with contextlib.closing(context.connect("pause")) as connection:
+        sql = Sql(connection, context.engine)
+        means = pause_switch.find(sql, layout, side)
+        held, why = _held(context, sql, means, side)
+        now_ms = held.now_ms if held is not None else int(datetime.now(UTC).timestamp() * 1000)
+        known = _known(sql, layout.table, side) if held is not None and held.in_force else None
+        plan = Plan(
+            Kind.PAUSE, context.target.name, layout.queue,
+            title=f"Pause the {side} of {layout.queue} for {format_duration(for_s)}?",
+            count=0 if means is None else 1, unit="switch",
+            predicate=f"the {side} of {layout.table}, until {clock(now_ms / 1000 + for_s)}",
+            sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
+            undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
+            consequences=_felt(side, means), risks=(*_already(held, known, side), *_passed(sql, layout, means)),
+            consent=Consent.TYPED if context.target.prod else Consent.BUTTON, reason=True, refused=why,
+        )  # fmt: skip
+    return PreparedPause(context, layout, plan, means, for_s)
+
+
+def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
+    """Let paused pushers or poppers go on at once."""
+    with contextlib.closing(context.connect("resume")) as connection:
+        sql = Sql(connection, context.engine)
+        means = pause_switch.find(sql, layout, side)
+        held, why = _held(context, sql, means, side)
+        if held is not None and not held.in_force:
+            why = why or f"the {side} of {layout.queue} are not paused"
+        known = _known(sql, layout.table, side)
+        plan = Plan(
+            Kind.RESUME, context.target.name, layout.queue,
+            title=f"Let the {side} of {layout.queue} go on?",
+            count=1 if held is not None and held.in_force else 0, unit="pause",
+            predicate=f"the {side} of {layout.table}",
+            sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
+            undo=Undo(possible=False, notes=("pause stops them again",)),
+            consequences=() if known is None else (f"paused {_by(known)}",),
+            consent=Consent.BUTTON, refused=why,
+        )  # fmt: skip
+    return PreparedPause(context, layout, plan, means, None)
+
+
+class PreparedPause(AppliedOnce):
+    """See ``PreparedAction``. ``for_s``: seconds to pause; ``None``: resume."""
+
+    def __init__(
+        self, context: OperatorContext, layout: Layout, plan: Plan, means: Means | None, for_s: float | None
+    ) -> None:
+        super().__init__(context, plan)
+        self._layout, self._means, self._for_s = layout, means, for_s
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
+        """See ``PreparedAction``. Ends once it has been seen to work, or ``stopped()`` while that is watched."""
+        self._check(permission)
+        if self._means is None:
+            raise BadInput(f"{self._plan.refused}; nothing was changed")
+        means, layout = self._means, self._layout
+        with contextlib.closing(self._context.connect(str(self._plan.kind))) as connection:
+            sql = Sql(connection, self._context.engine)
+            pause_switch.ensure(sql)
+            record = Record(str(layout.table), {"side": str(means.side), "way": means.way, "for_s": self._for_s})
+            with self._running(connection, permission, record) as work:
+                with work.batch() as tally:
+                    at_once = sql.engine.name == "sqlserver"  # a switch there is a row: set with its record
+                    until_ms = self._write(sql, means, permission, set_now=at_once)
+                    tally.done = 1
+                if self._for_s is not None and not at_once:
+                    pause_switch.set_until(sql, means, until_ms)
+                tell(Progress(1, 1, 0, 0, None, None, "watching whether it works"))
+                if self._for_s is not None:
+                    work.note(f"paused until {clock(until_ms / 1000)}")
+                    for note in self._proof(sql, means, stopped):
+                        work.note(note)
+            return work.result()
+
+    def _proof(self, sql: Sql, means: Means, stopped: Stopped) -> tuple[str, ...]:
+        """What shows that it works. Raises ``BadInput``, with the pause lifted, where a gate lets inserts pass."""
+        if means.way == "switch":
+            return (
+                pause_check.watch(pause_check.ArrivalCounter(sql, self._layout, means.side), stopped).text(means.side),
+            )
+        table = self._layout.table
+        tried = gate_proof.try_gate(sql, table, each_row=gate.each_row(sql, self._layout))
+        if tried.passed:
+            self._lift(sql, means)
+            more = f" and {len(tried.passed) - 1:,} more" if len(tried.passed) > 1 else ""
+            raise BadInput(
+                f"the gate does not stop an INSERT into {tried.passed[0]}{more}; the pause was lifted again: remove the"
+                " gate and install it anew"
+            )
+        writing = gate_proof.still_writing(sql, table, stopped)
+        open_ = f"still open, writing since before the pause: {', '.join(writing)}"
+        return (tried.text(), *((open_,) if writing else ()))
+
+    def _lift(self, sql: Sql, means: Means) -> None:
+        # First the switch, which is what counts: what cannot be recorded must not keep anybody paused.
+        pause_switch.set_until(sql, means, 0)
+        by = {"about": str(self._layout.table), "side": str(means.side), "by": self._context.who.name}
+        sql.execute("action/pause/lift", {}, by)
+
+    def _write(self, sql: Sql, means: Means, permission: Permission, *, set_now: bool) -> int:
+        """Record it, within a transaction; returns the end in milliseconds since the epoch."""
+        layout, who = self._layout, self._context.who.name
+        now_ms = pause_switch.held(sql, means).now_ms
+        values: dict[str, str | int] = {"about": str(layout.table), "side": str(means.side), "by": who}
+        if self._for_s is None:
+            self._lift(sql, means)
+            return 0
+        until_ms = now_ms + round(self._for_s * 1000)
+        values |= {"queue": layout.queue, "until_ms": until_ms, "reason": permission.reason, "way": means.way}
+        sql.execute("action/pause/record", {"switch": means.object.parts}, values)
+        if set_now:
+            pause_switch.set_until(sql, means, until_ms)
+        return until_ms
+
+
+def _held(context: OperatorContext, sql: Sql, means: Means | None, side: Side) -> tuple[HeldPause | None, str | None]:
+    """What the switch holds, and why it cannot be set; ``None`` where it can."""
+    if means is None:
+        return None, context.read_only or _NONE[side]
+    if not means.enabled:
+        return None, context.read_only or "the gate of this table is there, but disabled: remove it and install it anew"
+    held = pause_switch.held(sql, means)
+    if (why := why_not(context, sql)) is not None:
+        return held, why
+    if not held.may_set:
+        return held, f"our role may not set {means.object}; ask its owner for: GRANT UPDATE on it"
+    return held, pause_switch.why_not_recorded(sql)
+
+
+def _known(sql: Sql, table: TableName, side: Side) -> Pause | None:
+    return next((each for each in pause_switch.pauses(sql) if each.table == str(table) and each.side is side), None)
+
+
+def _already(held: HeldPause | None, known: Pause | None, side: Side) -> tuple[str, ...]:
+    if held is None or not held.in_force or held.until_ms is None:
+        return ()
+    who = _by(known) if known is not None else f"until {clock(held.until_ms / 1000)}, by nobody who recorded it"
+    return (f"the {side} are paused already, {who}; this sets the end anew, under your name",)
+
+
+def _by(known: Pause) -> str:
+    return f"by {short(known.by)} since {clock(known.since)}, until {clock(known.until)}: {short(known.reason, 200)}"
+
+
+def _felt(side: Side, means: Means | None) -> tuple[str, ...]:
+    what, code = ("push", "QM001") if side is Side.PUSHERS else ("pop", "QM002")
+    if means is not None and means.way == "gate":
+        return (
+            f"every INSERT and COPY into the table fails with {code}, and its whole transaction with it,"
+            " unless the session asked to wait (qmon.pause_wait_ms)",
+        )
+    return (
+        f"every {what} fails with {code}, or waits where its session asked to (qmon.pause_wait_ms); no number is drawn",
+        "complete, fail and archive go on; repairs and undos are let through",
+    )
+
+
+def _passed(sql: Sql, layout: Layout, means: Means | None) -> tuple[str, ...]:
+    if means is None:
+        return ()
+    if means.way == "gate":
+        postgres = sql.engine.name == "postgres"
+        return gate.passed_by(rows=gate.each_row(sql, layout)) if postgres else (gate.PUT_BACK,)
+    return ("statements that work on the table themselves do not ask, and go on",)

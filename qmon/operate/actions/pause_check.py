@@ -1,0 +1,209 @@
+"""Watches whether a pause works: no push, or no pop, comes any more; and if some do, from whom."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.operations import Side
+from qmon.operate.context import Stopped
+from qmon.operate.plan.selection import read_facts
+from qmon.operate.sql import Sql
+
+QUIET_S: Final = 1.0
+"""Nothing may come for so long, in seconds, for the pause to count as working, where what comes is seen at once."""
+LATE_S: Final = 12.0
+"""The same where only PostgreSQL's counters tell: a session sends what it did once a second while it is busy, and after
+ten seconds when it idles (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL of its source)."""
+AT_MOST_S: Final = 5.0
+"""Who is in the middle of a push when the pause begins, as before a full ring, may be so for a while."""
+AT_MOST_LATE_S: Final = 2 * LATE_S
+EVERY_S: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was seen. ``came``: pushes or pops in ``seconds``; ``quiet_s``: how long there has been none at the end.
+
+    ``needed_s``: how long there must be none to prove anything. ``late``: counters that may lag were all there was to
+    read. ``who``: sessions that had begun a push and not ended their transaction, at the end (``quiet``) or while
+    pushes came. ``readable`` false: nothing could be read.
+    """
+
+    came: int
+    seconds: float
+    quiet_s: float
+    needed_s: float
+    late: bool
+    who: tuple[str, ...]
+    readable: bool = True
+
+    @property
+    def quiet(self) -> bool:
+        """The pause works."""
+        return self.readable and self.quiet_s >= self.needed_s
+
+    def text(self, side: Side) -> str:
+        """One line for the operator."""
+        what = "push" if side is Side.PUSHERS else "pop"
+        many = "pushes" if side is Side.PUSHERS else "pops"
+        by = f", from {', '.join(self.who)}" if self.who else ""
+        if not self.readable:
+            return f"whether {many} still come could not be seen"
+        if not self.quiet and (self.came == 0 or self.seconds < self.needed_s):
+            seen = f"{self.came:,} {many} seen in {self.seconds:.1f} s{by}"
+            return f"whether the pause works is not known: {seen}, and {self.needed_s:.0f} s without any would tell"
+        if not self.quiet:
+            return (
+                f"{many} still come: {self.came:,} in {self.seconds:.1f} s{by}; somebody works on the table without"
+                f" asking {what}"
+            )
+        late = "came before that, or were counted late" if self.late else "that had begun before ended after it"
+        before = f"; {self.came:,} {late}" if self.came else ""
+        still = f"; still open, begun before the pause: {', '.join(self.who)}" if self.who else ""
+        return f"0 {many} in {self.quiet_s:.1f} s{before}{still}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    moved: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    inserted: int | None
+    updated: int | None
+    deleted: int | None
+    live: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawer:
+    """A session with an open transaction; ``session`` 0: a prepared transaction."""
+
+    session: int
+    application: str
+    login: str
+
+    @property
+    def text(self) -> str:
+        """How people are told of it."""
+        name = self.application or self.login
+        return f"session {self.session} ({name})" if self.session else "a prepared transaction"
+
+
+class ArrivalCounter:
+    """Reads how many pushes or pops have come since it began.
+
+    By the numbers that they draw, where they do; pops of a state that says since when, by the rows that are in
+    progress since; else by the server's counters, of which what was rolled back is taken away as far as the rows that
+    are there tell.
+    """
+
+    def __init__(self, sql: Sql, layout: Layout, side: Side) -> None:
+        self._sql, self._layout, self._side = sql, layout, side
+        self._sequences = _sequences(layout, side)
+        state = layout.state
+        popped = side is Side.POPPERS and state is not None and layout.started_at is not None
+        self._state = state if popped and not self._sequences else None
+        counters = not self._sequences and self._state is None
+        self.late = counters and sql.engine.name == "postgres"
+        self._since = read_facts(sql).clock if self._state is not None else ""
+        self._drawn = self._numbers() or 0
+        self._rows = self._counters() if counters else None
+        self._most = 0
+
+    @property
+    def needed_s(self) -> float:
+        """How long nothing may have come to prove that nothing comes."""
+        return LATE_S if self.late else QUIET_S
+
+    def read(self) -> int | None:
+        """How many have come; never less than before. ``None`` where it cannot be read."""
+        found = self._came()
+        if found is not None:
+            self._most = max(self._most, found)
+        return None if found is None else self._most
+
+    def _came(self) -> int | None:
+        if self._sequences:
+            drawn = self._numbers()
+            return None if drawn is None or drawn < self._drawn else drawn - self._drawn
+        if self._state is not None:
+            names: dict[str, Name] = {
+                "table": self._layout.table.parts, "state": self._state.column, "started_at": self._layout.started_at,
+            }  # fmt: skip
+            values = {"in_progress": self._state.in_progress, "since": self._since}
+            return self._sql.fetch(_Moved, "action/pause/taken", names, values)[0].moved
+        now, first = self._counters(), self._rows
+        return None if now is None or first is None else self._committed(now, first)
+
+    def _committed(self, now: _Rows, first: _Rows) -> int | None:
+        """``None``: the server has forgotten what it had counted, and what came meanwhile is not known."""
+        inserted, updated, deleted, live = (
+            (getattr(now, name) or 0) - (getattr(first, name) or 0)
+            for name in ("inserted", "updated", "deleted", "live")
+        )
+        if min(inserted, updated, deleted) < 0:
+            return None
+        if self._side is Side.PUSHERS:
+            return max(0, min(inserted, live + deleted))
+        if self._layout.deletes_on_pop:
+            return max(0, min(deleted, inserted - live))
+        return max(0, updated)
+
+    def _counters(self) -> _Rows | None:
+        found = self._sql.fetch(_Rows, "action/pause/rows", {"table": self._layout.table.parts})[0]
+        return None if found.inserted is None else found
+
+    def _numbers(self) -> int | None:
+        moved = [
+            self._sql.fetch(_Moved, "action/pause/drawn", {"sequence": each.parts})[0].moved for each in self._sequences
+        ]
+        return None if None in moved else sum(each for each in moved if each is not None)
+
+    def who(self) -> tuple[str, ...]:
+        """Sessions with an open transaction that has drawn a number."""
+        if not queries.exists(self._sql.engine.name, "action/pause/drawers", self._sql.connection.version):
+            return ()
+        found = {
+            each.text
+            for sequence in self._sequences
+            for each in self._sql.fetch(Drawer, "action/pause/drawers", {"sequence": sequence.parts})
+        }
+        return tuple(sorted(found))
+
+
+def watch(meter: ArrivalCounter, stopped: Stopped) -> Verification:
+    """Watch until nothing has come for as long as it takes, or surely still comes, or ``stopped()``."""
+    begun = time.monotonic()
+    most_s = AT_MOST_LATE_S if meter.late else AT_MOST_S
+    last = meter.read()
+    since, who = begun, frozenset(meter.who())
+    while last is not None:
+        now = time.monotonic()
+        surely = meter.late and since - begun >= LATE_S  # what came so late was not done before the pause
+        if now - since >= meter.needed_s or now - begun >= most_s or surely or stopped():
+            quiet = now - since >= meter.needed_s
+            seen = meter.who() if quiet else tuple(sorted(who))
+            return Verification(last, now - begun, now - since, meter.needed_s, meter.late, seen)
+        time.sleep(EVERY_S)
+        found = meter.read()
+        if found is None:
+            break
+        if found != last:
+            last, since = found, time.monotonic()
+        who |= frozenset(meter.who())
+    return Verification(0, time.monotonic() - begun, 0.0, meter.needed_s, meter.late, (), readable=False)
+
+
+def _sequences(layout: Layout, side: Side) -> tuple[TableName, ...]:
+    if layout.ring is not None:
+        if side is Side.PUSHERS:
+            return (layout.ring.push_sequence,)
+        return layout.ring.subscribers or (layout.ring.pop_sequence,)
+    return (layout.sequence,) if side is Side.PUSHERS and layout.sequence is not None else ()

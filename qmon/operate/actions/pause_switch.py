@@ -1,0 +1,162 @@
+"""What a pause is set on: the switch that push and pop of an installed queue ask, or the gate of any other table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from qmon.engines.base import Engine
+from qmon.engines.sql import queries
+from qmon.engines.sql.queries import Name
+from qmon.errors import BadInput, PermissionMissing
+from qmon.model.layout.layout import Layout, Switch, TableName
+from qmon.model.operations import Pause, Side
+from qmon.model.pauses import pause_of
+from qmon.model.samples.polled import PauseSample
+from qmon.operate.install.install import registered
+from qmon.operate.sql import Sql
+
+GATE: Final = "qmon_gate"
+"""The name of a gate's trigger (PostgreSQL), or what it begins with (SQL Server)."""
+Way = Literal["switch", "gate"]
+_REFUSED: Final = (
+    "this role may not write the pauses of this database; its owner can: qmon setup <target> --role operator"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What stops one side of one queue. ``object``: the sequence (PostgreSQL), table or trigger (SQL Server)."""
+
+    way: Way
+    object: TableName
+    side: Side
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPause:
+    """What a switch holds. ``*_ms``: milliseconds since the epoch on the server's clock; ``may_set``: our right."""
+
+    may_set: bool
+    until_ms: int | None
+    now_ms: int
+
+    @property
+    def in_force(self) -> bool:
+        """Somebody is paused now."""
+        return self.until_ms is not None and self.until_ms > self.now_ms
+
+
+@dataclass(frozen=True, slots=True)
+class PauseAccess:
+    """Whether there are pauses to read or to write in this database."""
+
+    recorded: bool
+    readable: bool
+    writable: bool
+    can_create: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    gate_schema: str
+    gate_name: str
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    until_ms: int
+
+
+def find(sql: Sql, layout: Layout, side: Side) -> Means | None:
+    """The switch of an installed queue, else the gate of its table; ``None`` where it has neither."""
+    switch = layout.switch or _registered(sql, layout)
+    if switch is not None:
+        return Means("switch", switch.pushers if side is Side.PUSHERS else switch.poppers, side)
+    return gate_of(sql, layout) if side is Side.PUSHERS else None
+
+
+def _registered(sql: Sql, layout: Layout) -> Switch | None:
+    """The switch of a queue that qmon has installed, but whose layout comes from the configuration."""
+    found = registered(sql.connection, sql.engine).values()
+    return next((each.switch for each in found if each.table == layout.table), None)
+
+
+def gate_of(sql: Sql, layout: Layout) -> Means | None:
+    """The gate of a table, if it has one."""
+    names: dict[str, Name] = {"table": layout.table.parts, "gate": gate_name(layout.table).parts}
+    for found in sql.fetch(_Gate, "action/pause/gate", names):
+        return Means("gate", TableName(found.gate_schema, found.gate_name), Side.PUSHERS, found.enabled)
+    return None
+
+
+def gate_name(table: TableName) -> TableName:
+    """What the trigger of a gate is called on SQL Server, where it lives in the schema of its table."""
+    return TableName(table.schema, f"{GATE}_{table.name}")
+
+
+def held(sql: Sql, means: Means) -> HeldPause:
+    """What a switch holds. Raises ``BadInput`` where it is not there."""
+    found = sql.fetch(HeldPause, f"action/pause/{_file(sql.engine, means, 'state')}", *_given(means))
+    if not found:
+        raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
+    return found[0]
+
+
+def set_until(sql: Sql, means: Means, until_ms: int) -> None:
+    """Set a switch to a time, in milliseconds since the epoch. Raises ``BadInput`` where it is not there."""
+    names, values = _given(means)
+    name = f"action/pause/{_file(sql.engine, means, 'set')}"
+    if not sql.fetch(_Set, name, names, {**values, "until_ms": until_ms}):
+        raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
+
+
+def setting(sql: Sql, means: Means) -> str:
+    """The statement that ``set_until`` runs, as the server sees it."""
+    return sql.statement(f"action/pause/{_file(sql.engine, means, 'set')}", _given(means)[0]).text
+
+
+def pauses(sql: Sql) -> tuple[Pause, ...]:
+    """The pauses in force, as recorded; none where this database records none, or none that our role may see."""
+    if not standing(sql).readable:
+        return ()
+    try:
+        return tuple(pause_of(each) for each in sql.fetch(PauseSample, "probe/pauses", {}))
+    except PermissionMissing:
+        return ()
+
+
+def standing(sql: Sql) -> PauseAccess:
+    """Whether there are pauses to read or to write; only reads."""
+    return sql.fetch(PauseAccess, "control/pauses_standing", {})[0]
+
+
+def ensure(sql: Sql) -> None:
+    """Make the table of pauses, and what gates ask, where they are missing; raises ``BadInput`` where we may not."""
+    if standing(sql).writable:
+        return
+    if (refused := why_not_recorded(sql)) is not None:
+        raise BadInput(f"{refused}; nothing was changed")
+    try:
+        with sql.connection.transaction():
+            for name in ("control/01_schema", "control/04_pauses"):
+                sql.execute(name, {})
+    except PermissionMissing as problem:
+        raise BadInput(f"{_REFUSED}; nothing was changed") from problem
+
+
+def why_not_recorded(sql: Sql) -> str | None:
+    """Why no pause can be written down here; ``None``: it can, or the tables for it can be made. Only reads."""
+    found = standing(sql)
+    return None if found.writable or (found.can_create and not found.recorded) else _REFUSED
+
+
+def _file(engine: Engine, means: Means, name: str) -> str:
+    """A gate of SQL Server keeps its end elsewhere than an installed queue; PostgreSQL has a sequence for both."""
+    return f"{name}_gate" if engine.name == "sqlserver" and means.way == "gate" else name
+
+
+def _given(means: Means) -> tuple[dict[str, queries.Name], dict[str, str]]:
+    return {"switch": means.object.parts, "gate": means.object.parts}, {"side": str(means.side)}

@@ -1,0 +1,249 @@
+"""Purge: messages are moved into the trash in the same transaction that takes them out of the queue."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.sql.queries import Name
+from qmon.errors import BadInput
+from qmon.model.duration import format_duration
+from qmon.model.layout.io import table_to_text
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Choice, Kind, Plan, Undo
+from qmon.operate.actions import undo_tables
+from qmon.operate.context import OperatorContext
+from qmon.operate.plan.preview import called, consent, estimated_s, first_rows
+from qmon.operate.plan.rights import PURGE, queue_tables, why_not
+from qmon.operate.plan.row_set import Mark, marks_for
+from qmon.operate.plan.selection import (
+    Criteria,
+    Selection,
+    State,
+    check,
+    choose,
+    column_names,
+    needs_pushed,
+    shown_columns,
+    value_of,
+)
+from qmon.operate.plan.text import counted
+from qmon.operate.run.batches import Move, RowRefused
+from qmon.operate.run.operation import Record, Running, Tally, standing
+from qmon.operate.run.pacing import LARGEST
+from qmon.operate.run.prepared import BatchWork, PreparedRows, lock
+from qmon.operate.run.table_identity import TableIdentity, read_place
+from qmon.operate.run.verification import fire
+from qmon.operate.sql import Names, Sql, Values
+from qmon.operate.table import Structure, read_structure, unkeyed
+
+_DAY_S: Final = 86400.0
+
+
+def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedRows:
+    """Read and freeze. Raises ``BadInput`` for a choice that makes no sense, and what the server says."""
+    check(layout, choice)
+    wanted = _wanted(layout, choice)
+    with contextlib.closing(context.connect("purge plan")) as connection:
+        sql = Sql(connection, context.engine)
+        if layout.ring is not None:
+            return PreparedRows(context, _plan(context, layout, _RING), None)
+        way = _way(sql, layout)
+        if (why := _impossible(context, sql, layout, way)) is not None:
+            return PreparedRows(context, _plan(context, layout, why), None)
+        why = why_not(context, sql, PURGE, *queue_tables(layout))
+        chosen = choose(sql, layout, way.table, choice, wanted)
+        # From the far end: poppers at the near end do not meet our locks, nor the dead rows that a purge leaves.
+        rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.turned()
+        count = rows.count
+        plan = replace(
+            _plan(context, layout, why or (None if count else "no message matches: nothing to do")),
+            title=f"Purge {counted(count, 'message')} of {layout.queue}",
+            count=count,
+            predicate=chosen.predicate,
+            sql=tuple(sql.statement(name, way.shown).text for name in ("lock", *way.moves)),
+            first=first_rows(context, sql, layout, way.table, choice, wanted, chosen),
+            left_out=chosen.left_out,
+            batch=LARGEST,
+            seconds=estimated_s(sql, Kind.PURGE, layout, count),
+            undo=Undo(True, way.lost(), time.time() + context.trash_days * _DAY_S),
+            consequences=_consequences(context, layout, way),
+            risks=_risks(wanted),
+            consent=consent(context, count),
+        )
+    record = Record(table_to_text(layout.table), _frozen(chosen, way), undoable=True)
+    return PreparedRows(context, plan, BatchWork(rows, record, way.begin, way.named) if count else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    done: int
+
+
+_RING = "a ring's slots are freed by pops alone: pop what is to go"
+
+
+@dataclass(frozen=True, slots=True)
+class _Strategy:
+    """How messages of one layout are moved: the table, and the second half of split ones, which goes first."""
+
+    layout: Layout
+    table: Structure
+    data: Structure | None
+    place: TableIdentity
+    data_place: TableIdentity | None
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """The statements of a batch."""
+        return ("purge",) if self.data is None else ("purge_data", "purge")
+
+    @property
+    def shown(self) -> dict[str, Name]:
+        """Names for showing the statements: the trash has no number before there is one."""
+        layout = self.layout
+        return {
+            **column_names(layout, self.table, layout.enqueued_at),
+            "data_table": None if layout.data_table is None else layout.data_table.parts,
+            "data_id": layout.data_id,
+            "trash": ("qmon", "trash"),
+            "columns": self.table.kept,
+        }
+
+    def begin(self, sql: Sql, operation: Running) -> Move:
+        """Make the trash where it is missing; returns what purges one batch."""
+        layout, data, engine, key = self.layout, self.data, sql.engine.name, self.table.key
+        self._check(sql, ())
+        names = self.shown | {"trash": undo_tables.ensure(sql, "trash", self.table, self.table.kept).parts}
+        data_names: dict[str, Name] = {}
+        if data is not None and layout.data_id is not None:
+            trash = undo_tables.ensure(sql, "trash", data, data.kept, layout.data_id).parts
+            data_names = names | {"trash": trash, "columns": data.kept}
+
+        def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+            ours, locked = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
+            if ours:
+                values: dict[str, Value] = {**marks_for(engine, ours, key), "operation": operation.id}
+                if data_names:
+                    sql.execute("purge_data", data_names, values)
+                tally.done = sql.execute("purge", names, values)
+                self._see(sql, names, values, len(ours), tally.done)
+            self._check(sql, marks)
+            return locked
+
+        return move
+
+    def _see(self, sql: Sql, names: Names, values: Values, wanted: int, done: int) -> None:
+        """Raise ``RowRefused`` unless the rows are in the trash and nowhere else."""
+        if done != wanted:
+            raise RowRefused("the table's triggers or policies keep it from being deleted")
+        if self.table.key and self.table.named("trigger"):
+            fire(sql)
+            moved = {**values, "done": done}
+            if sql.fetch(_Done, "still_there", names, moved)[0].done:
+                raise RowRefused("the table's triggers put it back at once")
+
+    def _check(self, sql: Sql, marks: Sequence[Mark]) -> None:
+        self.place.check(sql, marks)
+        if self.data_place is not None:
+            self.data_place.check(sql)
+
+    def named(self, sql: Sql, mark: Mark) -> str:
+        """What one of the messages is called."""
+        return called(sql, self.shown, marks_for(sql.engine.name, [mark], self.table.key))
+
+    def foreseen(self) -> tuple[str, ...]:
+        """Which messages may be left alone, and what of our doing others will notice."""
+        out = []
+        for structure in filter(None, (self.table, self.data)):
+            if others := structure.named("referred"):
+                out.append(f"a message that rows of {', '.join(others)} refer to is left alone")
+            if before := structure.named("before delete"):
+                out.append(f"a message that a trigger keeps from being deleted is left alone: {', '.join(before)}")
+            out += structure.unseen
+        return tuple(out)
+
+    def lost(self) -> tuple[str, ...]:
+        """What an undo would not bring back as it was."""
+        out = ["row versions: each message is a new row to the server"]
+        for structure in filter(None, (self.table, self.data)):
+            if generated := structure.generated:
+                out.append(f"computed anew by the server: {', '.join(generated)} of {structure.table}")
+            if triggers := structure.named("trigger"):
+                out.append(f"what triggers did, and do again: {', '.join(triggers)} on {structure.table}")
+            if before := structure.named("before insert"):
+                out.append(f"what these triggers write otherwise stays in the trash: {', '.join(before)}")
+        return tuple(out)
+
+
+def _way(sql: Sql, layout: Layout) -> _Strategy:
+    data = None
+    if layout.data_table is not None:
+        if layout.id is None or layout.data_id is None:
+            raise BadInput(f"queue {layout.queue!r}: split tables move together only where both ids are known")
+        data = read_structure(sql, layout.data_table)
+    place = read_place(sql, layout.table)
+    data_place = None if layout.data_table is None else read_place(sql, layout.data_table)
+    return _Strategy(layout, read_structure(sql, layout.table), data, place, data_place)
+
+
+def _impossible(context: OperatorContext, sql: Sql, layout: Layout, way: _Strategy) -> str | None:
+    if context.engine.name == "sqlserver" and (why := unkeyed(way.table)):
+        return why
+    if way.data is not None and layout.id is not None and not way.table.known_by((layout.id,)):
+        return f"{layout.id} alone makes no row of {way.table.table} known: the other half of a message cannot be told"
+    for structure in filter(None, (way.table, way.data)):
+        if others := structure.named("cascade"):
+            named = ", ".join(others)
+            return f"rows of {named} go or change with those of {structure.table}: no undo could restore that"
+        if not structure.key and (triggers := structure.named("on delete")):
+            return f"{structure.table} has no key: what its triggers do could not be found out: {', '.join(triggers)}"
+        if rules := (*structure.named("rule delete"), *structure.named("rule insert")):
+            return f"{structure.table} has rules in whose stead something else may happen: {', '.join(rules)}"
+        if taken := set(structure.kept) & set(undo_tables.OWN):
+            return f"{structure.table} has a column called {min(taken)}, as the trash has"
+    if way.data is not None and str(way.data.table) in way.table.named("refers"):
+        return f"{way.table.table} refers to {way.data.table}: they cannot be moved one after the other"
+    if not standing(sql.connection, context.engine).possible:
+        return "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
+    return None
+
+
+def _wanted(layout: Layout, choice: Choice) -> Criteria:
+    if choice.older_than_s is not None:
+        needs_pushed(layout)
+    states: tuple[State, ...] = ()
+    if layout.state is not None:
+        asked = (choice.state,) if choice.state else ("ready", "done", "dead") if choice.ids else ("ready", "dead")
+        states = tuple(state for state in asked if value_of(layout, state) is not None)  # type: ignore[misc]
+    return Criteria(states, layout.enqueued_at, choice.older_than_s, None)
+
+
+def _consequences(context: OperatorContext, layout: Layout, way: _Strategy) -> tuple[str, ...]:
+    out = [
+        "no popper gets them",
+        f"they are kept in the trash, {format_duration(context.trash_days * _DAY_S)} at least",
+    ]
+    if way.data is not None:
+        out.append(f"rows of {layout.data_table} go with them")
+    return (*out, *way.foreseen())
+
+
+def _risks(wanted: Criteria) -> tuple[str, ...]:
+    return ("a popper at work on one of them cannot complete it",) if "in_progress" in wanted.states else ()
+
+
+def _frozen(chosen: Selection, way: _Strategy) -> dict[str, object]:
+    layout = way.layout
+    data = None if way.data is None else table_to_text(way.data.table)
+    out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}
+    return out | shown_columns(layout, way.table, layout.enqueued_at)
+
+
+def _plan(context: OperatorContext, layout: Layout, refused: str | None) -> Plan:
+    title, refused = f"Purge messages of {layout.queue}", context.read_only or refused
+    return Plan(Kind.PURGE, context.target.name, layout.queue, title, 0, "messages", "", (), refused=refused)

@@ -1,0 +1,266 @@
+"""Requeue: messages whose popper is dead, or stuck without a popper to ask for, are ready again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.sql.queries import Name
+from qmon.model.layout.io import table_to_text
+from qmon.model.layout.layout import Layout, StateColumn
+from qmon.model.operations import Choice, Kind, OwnerState, Plan, Undo
+from qmon.operate.actions import undo_tables
+from qmon.operate.context import OperatorContext
+from qmon.operate.plan.preview import called, consent, estimated_s, first_rows
+from qmon.operate.plan.rights import REQUEUE, why_not
+from qmon.operate.plan.row_set import Mark, marks_for
+from qmon.operate.plan.selection import Criteria, Selection, State, check, choose, column_names, needs_pushed, zoneless
+from qmon.operate.plan.text import counted
+from qmon.operate.plan.transitions import Transition, in_the_way, standing_words, transition
+from qmon.operate.run.batches import Move
+from qmon.operate.run.operation import Record, Running, Tally, standing
+from qmon.operate.run.pacing import LARGEST
+from qmon.operate.run.prepared import BatchWork, PreparedRows, lock
+from qmon.operate.run.table_identity import TableIdentity, read_place
+from qmon.operate.run.verification import Written, check_written
+from qmon.operate.sql import Sql
+from qmon.operate.table import Structure, read_structure, unkeyed
+
+_MAYBE_AT_WORK: Final = {
+    OwnerState.ALIVE: "a popper that is alive",
+    OwnerState.UNKNOWN: "a popper that nothing is known of",
+    OwnerState.NONE: "a popper that nothing but their age speaks of (the queue names no owner)",
+}
+
+
+def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedRows:
+    """Read and freeze. Raises ``BadInput`` for a choice that makes no sense, and what the server says."""
+    check(layout, choice)
+    why = _impossible(layout, choice)
+    if why is not None or layout.state is None:
+        return PreparedRows(context, _plan(context, layout, refused=context.read_only or why), None)
+    wanted = _wanted(layout, choice)
+    with contextlib.closing(context.connect("requeue plan")) as connection:
+        sql = Sql(connection, context.engine)
+        why = why_not(context, sql, REQUEUE, layout.table)
+        place = read_place(sql, layout.table)
+        structure = read_structure(sql, layout.table, layout.state.column)
+        if (never := _unfit(context, structure)) is not None:
+            return PreparedRows(context, _plan(context, layout, refused=context.read_only or never), None)
+        way = _Strategy(layout, layout.state, structure, wanted, place)
+        chosen = choose(sql, layout, structure, choice, wanted)
+        count = chosen.rows.count
+        undo = _undo(context, sql, way)
+        why = why or way.in_the_way(sql) or (None if count else "no message matches: nothing to do")
+        plan = replace(
+            _plan(context, layout, refused=why),
+            title=f"Requeue {counted(count, 'message')} of {layout.queue}",
+            count=count,
+            predicate=chosen.predicate,
+            sql=way.statements(sql),
+            first=first_rows(context, sql, layout, structure, choice, wanted, chosen),
+            left_out=chosen.left_out,
+            batch=LARGEST,
+            seconds=estimated_s(sql, Kind.REQUEUE, layout, count),
+            undo=undo,
+            consequences=way.consequences(),
+            risks=way.risks(chosen),
+            consent=consent(context, count),
+        )
+    frozen: dict[str, object] = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
+    frozen |= way.shown()
+    record = Record(table_to_text(layout.table), frozen, undoable=undo.possible)
+    return PreparedRows(context, plan, BatchWork(chosen.rows, record, way.begin, way.named) if count else None)
+
+
+def _plan(context: OperatorContext, layout: Layout, refused: str | None) -> Plan:
+    title = f"Requeue messages of {layout.queue}"
+    return Plan(Kind.REQUEUE, context.target.name, layout.queue, title, 0, "messages", "", (), refused=refused)
+
+
+class _Strategy:
+    """How messages of one layout are requeued."""
+
+    def __init__(
+        self, layout: Layout, state: StateColumn, structure: Structure, wanted: Criteria, place: TableIdentity
+    ) -> None:
+        self._layout, self.structure, self._wanted, self._place = layout, structure, wanted, place
+        self.ready = transition(layout, state, structure, "ready")
+        counted = layout.attempts is not None and state.dead is not None and wanted.states == ("in_progress",)
+        self._most = layout.max_attempts if counted else None
+        self.dead = transition(layout, state, structure, "dead") if self._most is not None else None
+        changed = (*self.ready.columns, *(self.dead.columns if self.dead is not None else ()))
+        called_by = structure.called_by(layout)
+        lasting = (key for key in structure.keys if not set(key) & set(changed))
+        self.known = next(lasting, tuple(each for each in structure.key or called_by if each not in changed))
+        """What makes a message known afterwards: a key that does not change, or what of it does not."""
+        kept = (*self.known, *called_by, *changed, layout.attempts)
+        self._kept = tuple(dict.fromkeys(each for each in kept if each is not None))
+        since = layout.started_at if wanted.states == ("in_progress",) else layout.enqueued_at
+        self.names: dict[str, Name] = {
+            **column_names(layout, structure, since),
+            "known": tuple(each for each in structure.key or called_by if each not in changed) or None,
+            "columns": self._kept,
+            "most": self._most if isinstance(self._most, str) else None,
+        }
+
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """Those that may be made."""
+        return (self.ready,) if self.dead is None else (self.ready, self.dead)
+
+    def statements(self, sql: Sql) -> tuple[str, ...]:
+        """What runs in a batch, as the server sees it."""
+        made = {each.statement: self.names | each.names for each in reversed(self.transitions)}
+        return tuple(sql.statement(name, names).text for name, names in {"lock": self.names, **made}.items())
+
+    def in_the_way(self, sql: Sql) -> str | None:
+        """Why it cannot be done; ``None``: it can."""
+        if isinstance(self._most, str) and not self.structure.type_of(self._most):
+            return f"max_attempts: the column {self._most} does not exist"
+        (source,) = self._wanted.states
+        found = (in_the_way(sql, self._layout, each, source) for each in self.transitions)
+        return next((why for why in found if why is not None), None)
+
+    def shown(self) -> dict[str, object]:
+        """The columns that an undo finds as the requeue left them; not those that the requeue writes a value into."""
+        given = {each.column for made in self.transitions for each in made.writes if each.what != "null"}
+        names = column_names(self._layout, self.structure, None) | {"since": self._layout.started_at}
+        slots = ("called", "state", "since", "owner", "attempts", "payload")
+        columns = {slot: None if names[slot] in given else names[slot] for slot in slots}
+        clocked = [column for made in self.transitions for column in made.clocked]
+        return {"columns": columns, "known": self.known, "clocked": clocked}
+
+    def begin(self, sql: Sql, operation: Running) -> Move:
+        """Make the table for what is changed, where it can be had; returns what requeues one batch."""
+        names, key, engine = dict(self.names), self.structure.key, sql.engine.name
+        self._place.check(sql)
+        keeping = operation.recorded and bool(self.known) and not set(self.structure.kept) & set(undo_tables.OWN)
+        if keeping:
+            names["kept"] = undo_tables.ensure(sql, "kept", self.structure, self._kept, self.known[-1]).parts
+
+        place = cache(partial(self.ready.place, sql, self._layout))  # one for all batches, which so keep their order
+
+        def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+            ours, locked = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
+            if ours:
+                values: dict[str, Value] = {**marks_for(engine, ours, key), "operation": operation.id}
+                if keeping:
+                    sql.execute("keep", names, values)
+                made = [
+                    row
+                    for each in self.transitions
+                    for row in self._make(sql, each, names, values, None if each.front is None else place())
+                ]
+                written = dict.fromkeys(column for each in self.transitions for column in each.columns)
+                check_written(sql, names, made, len(ours), (*written,), self.structure.named("trigger"))
+                tally.done = len(made)
+            self._place.check(sql, marks)
+            return locked
+
+        return move
+
+    def _make(
+        self, sql: Sql, made: Transition, names: dict[str, Name], values: dict[str, Value], place: str | None
+    ) -> list[Written]:
+        written = made.values(sql.engine.name, place)
+        limit: dict[str, Value] = {
+            "dead": made.state == "dead",
+            "max_attempts": self._most if isinstance(self._most, int) else None,
+        }
+        return sql.fetch(Written, made.statement, names | made.names, values | written | limit)
+
+    def named(self, sql: Sql, mark: Mark) -> str:
+        """What one of the messages is called."""
+        return called(sql, self.names, marks_for(sql.engine.name, [mark], self.structure.key))
+
+    def consequences(self) -> tuple[str, ...]:
+        """What consumers will notice."""
+        said = [standing_words(self._layout, self.ready)]
+        if isinstance(self._most, str):
+            said.append(f"those with as many attempts as their {self._most} become dead letters")
+        elif self._most is not None:
+            said.append(f"those with {counted(self._most, 'attempt')} or more become dead letters")
+        told = (each.told() for each in self.transitions)
+        return (*said, *(each for each in told if each is not None), *self._foreseen())
+
+    def _foreseen(self) -> tuple[str, ...]:
+        """Which messages may be left alone, and why."""
+        out = []
+        if unique := self.structure.named("unique"):
+            out.append(f"a message whose place in a unique index is taken is left alone: {', '.join(unique)}")
+        if before := self.structure.named("before update"):
+            out.append(f"what these triggers keep from being written is left alone: {', '.join(before)}")
+        if after := self.structure.named("after update"):
+            out.append(f"what these triggers write once more, or take away, is left alone: {', '.join(after)}")
+        out += self.structure.unseen
+        return tuple(out)
+
+    def risks(self, chosen: Selection) -> tuple[str, ...]:
+        """What may go wrong by it."""
+        if self._wanted.states != ("in_progress",):
+            return ("they were popped before: whoever had them gets them delivered twice", *self._worn())
+        if not (risky := chosen.owner_states - {OwnerState.DEAD}):
+            return ()
+        who = " or ".join(_MAYBE_AT_WORK[state] for state in sorted(risky))
+        return (f"{who} may be at work on them still: then they are delivered twice",)
+
+    def _worn(self) -> tuple[str, ...]:
+        attempts, most = self._layout.attempts, self._layout.max_attempts
+        if attempts is None or most is None or attempts in self.ready.columns:
+            return ()
+        return (f"they keep their {attempts}: what has had too many is dead again when it fails once more",)
+
+
+def _impossible(layout: Layout, choice: Choice) -> str | None:
+    if layout.ring is not None:
+        return "a ring's messages are popped for good; its orphans are requeued by: repair"
+    if layout.deletes_on_pop or layout.state is None:
+        return "a message in progress is an open transaction here; ending that session requeues it: end-blocker"
+    if choice.state == "ready":
+        return "ready messages are in the queue already"
+    if choice.state is None and layout.state.in_progress is None:
+        return "messages of this queue are never in progress; to have processed ones again, give the state: done"
+    if layout.tells(layout.started_at) or choice.ids or choice.state in ("done", "dead"):
+        return None
+    # Without a time of the pop, only a dead owner or the operator's own eyes say that a message is stuck.
+    if layout.started_at is not None and (choice.older_than_s is not None or layout.owner is None):
+        return f"{zoneless(layout.started_at)}, so that no age is known; or give ids"
+    if choice.older_than_s is not None:
+        return "no column says since when messages are in progress; give their ids"
+    if layout.owner is None or choice.owner_states - {OwnerState.DEAD}:
+        return "no column says since when messages are in progress, and no owner proves them dead; give their ids"
+    return None
+
+
+def _wanted(layout: Layout, choice: Choice) -> Criteria:
+    state: State = choice.state or "in_progress"  # type: ignore[assignment]
+    if state != "in_progress":
+        if choice.older_than_s is not None:
+            needs_pushed(layout)
+        return Criteria((state,), layout.enqueued_at, choice.older_than_s, None)
+    by_age = choice.older_than_s is None and not choice.ids and layout.tells(layout.started_at)
+    return Criteria((state,), layout.started_at, choice.older_than_s, layout.timeout_s if by_age else None)
+
+
+def _unfit(context: OperatorContext, structure: Structure) -> str | None:
+    """Why no row of the table can be written with certainty; ``None``: they can."""
+    if context.engine.name == "sqlserver" and (why := unkeyed(structure)):
+        return why
+    if rules := structure.named("rule update"):
+        return f"{structure.table} has rules in whose stead something else may happen: {', '.join(rules)}"
+    return None
+
+
+def _undo(context: OperatorContext, sql: Sql, way: _Strategy) -> Undo:
+    if not way.known:
+        return Undo(possible=False, notes=("nothing makes a message known: the queue has neither a key nor ids",))
+    if taken := set(way.structure.kept) & set(undo_tables.OWN):
+        return Undo(possible=False, notes=(f"the table has a column called {min(taken)}, as qmon's own has",))
+    if not standing(sql.connection, context.engine).possible:
+        return Undo(possible=False, notes=("this role cannot keep what an undo needs: qmon setup --role operator",))
+    return Undo(possible=True, notes=("only what has not been popped again by then",))

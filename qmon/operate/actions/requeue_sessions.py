@@ -1,0 +1,337 @@
+"""Requeue where a pop deletes its row: what is in progress is held by an open transaction, and ending its session
+rolls the pop back."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.sql.queries import Name
+from qmon.errors import BadInput
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import (
+    MAX_FIRST,
+    Choice,
+    Consent,
+    Kind,
+    LeftOut,
+    OperationResult,
+    OwnerState,
+    Plan,
+    PlanRow,
+    Undo,
+)
+from qmon.operate.actions import sessions
+from qmon.operate.actions.end_sessions import apply_ending
+from qmon.operate.actions.sessions import SessionToEnd
+from qmon.operate.context import OperatorContext, Permission, Stopped, Tell
+from qmon.operate.plan import payloads
+from qmon.operate.plan.rights import why_not
+from qmon.operate.plan.text import ago, bytes_of, counted, short
+from qmon.operate.sql import Sql
+
+LOOKED_AT: Final = 1_000
+"""So many rows are looked at, at each end of the queue, for the mark of who holds them."""
+_SEEN: Final = 5_000
+_LOCKS: Final = 50_000
+"""So many rows that are there, and so many locks, are compared on SQL Server."""
+_SHOWN: Final = 5
+_XIDS: Final = 1 << 32
+"""Ids of transactions go round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """An open transaction that holds a lock to write to the table; see ``action/sessions/holders``."""
+
+    session: int
+    started_us: int | None
+    transaction_us: int | None
+    transaction_s: float | None
+    login: str
+    application: str
+    state: str
+    xids: str
+    rows: int | None
+    log_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRow:
+    """A row that a transaction has deleted or locked."""
+
+    xid: str
+    id: str | None
+    age_s: float | None
+    payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """A lock by which a session holds a row for itself. ``tree``: the index or heap; ``place``: the lock's name."""
+
+    session: int
+    tree: int
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenLock:
+    """The name of the lock of a row that is there."""
+
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A holder, with the rows it is proven to hold: the first of them, and how many."""
+
+    holder: Holder
+    rows: tuple[HeldRow, ...]
+    count: int
+
+    @property
+    def state(self) -> OwnerState:
+        """A statement under way is a sign of life; from an idle transaction nobody can tell."""
+        return OwnerState.ALIVE if self.holder.state == "active" else OwnerState.UNKNOWN
+
+
+@dataclass(frozen=True)
+class RequeueSessions:
+    """Ends the sessions that hold stuck messages; see ``Prepared``."""
+
+    context: OperatorContext
+    plan: Plan
+    doomed: tuple[SessionToEnd, ...]
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
+        """See ``Prepared``; ``done`` counts the sessions that are seen to be gone."""
+        return apply_ending(self.context, self.plan, self.doomed, permission, tell, stopped)
+
+
+def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: Choice) -> RequeueSessions:
+    """Plan to end the sessions whose transactions hold messages of this queue for longer than its timeout.
+
+    A session is proven to hold messages where rows bear its mark (PostgreSQL: of the first and last 1,000 in the order
+    of pops; SQL Server: where it has locked rows that are not there to be seen). One that holds only the table's lock
+    is left out unless ``choice.owner_states`` has ``UNKNOWN``, one whose statement is running unless it has ``ALIVE``.
+    ``choice.ids`` and ``choice.owner`` (an application name or a session's number) narrow it down.
+    Raises ``BadInput`` for a queue whose pops do not delete, or a choice that makes no sense here.
+    """
+    if not layout.deletes_on_pop:
+        raise BadInput(f"a {layout.design} keeps what is popped; only where a pop deletes is a session ended for it")
+    if choice.state not in (None, "in_progress"):
+        raise BadInput(f"only what is in progress is requeued, not what is {choice.state}")
+    timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s
+    with contextlib.closing(context.connect(str(Kind.REQUEUE))) as connection:
+        sql = Sql(connection, context.engine)
+        seen = sessions.rights(sql)
+        names = {"table": layout.table.parts}
+        found = [
+            each
+            for each in _with_rows(context, sql, layout, sql.fetch(Holder, "action/sessions/holders", names))
+            if each.holder.transaction_s is None or each.holder.transaction_s >= timeout
+        ]
+        chosen, left_out = _chosen(found, choice)
+        refused = why_not(context, sql) or (None if chosen else _nothing(layout, seen, found, timeout))
+        doomed, denied = _doomed(context, sql, chosen)
+        plan = _plan(context, layout, sql, chosen, doomed, (*left_out, *_no_rights(denied)), timeout, refused or denied)
+        return RequeueSessions(context, plan, () if plan.refused else doomed)
+
+
+def _with_rows(context: OperatorContext, sql: Sql, layout: Layout, holders: Sequence[Holder]) -> list[_Found]:
+    """Each with the rows that are proven to be its own."""
+    if not holders:
+        return []
+    if context.engine.name == "sqlserver":
+        taken = _taken(sql, layout)
+        return [_Found(each, (), taken.get(each.session, 0)) for each in holders]
+    order = layout.due_at or layout.id
+    name = "action/sessions/held_rows" if order else "action/sessions/held_rows_any"
+    names = {
+        "table": layout.table.parts,
+        "order": order,
+        "id": layout.id,
+        "enqueued_at": layout.timed(layout.enqueued_at),
+        "payload": layout.payload,
+        "sized": payloads.sized(sql, layout.table, layout.payload),
+    }
+    held = sql.fetch(HeldRow, name, names, {"limit": LOOKED_AT})
+    held.sort(key=lambda row: -(row.age_s or 0.0))
+    whose = {xid: _whose(xid, holders) for xid in {row.xid for row in held}}
+    mine = {each.session: tuple(row for row in held if whose[row.xid] is each) for each in holders}
+    return [_Found(each, mine[each.session], len(mine[each.session])) for each in holders]
+
+
+def _taken(sql: Sql, layout: Layout) -> dict[int, int]:
+    """Rows that sessions have taken, as far as that is proven: SQL Server shows locks alone, and what was pushed
+    without a commit is locked like what was popped; but a pushed row is there to be seen.
+
+    Only the newest rows are looked at. Where the order of pushes is not that of a column, these may be anywhere: then
+    something is proven only where all rows were seen.
+    """
+    table: dict[str, Name] = {"table": layout.table.parts}
+    held = sql.fetch(HeldLock, "action/sessions/held_locks", table, {"limit": _LOCKS})
+    pushed_last = layout.id is not None and layout.due_at is None
+    name = "action/sessions/seen_locks" if pushed_last else "action/sessions/seen_locks_any"
+    seen = {each.place for each in sql.fetch(SeenLock, name, table | {"order": layout.id}, {"limit": _SEEN})}
+    if len(held) >= _LOCKS or (len(seen) >= _SEEN and not pushed_last):
+        return {}
+    trees: dict[int, dict[int, set[str]]] = {}
+    for each in held:
+        trees.setdefault(each.session, {}).setdefault(each.tree, set()).add(each.place)
+    # Which index was read is the server's choice: in the others no lock is known by a row, be it taken or pushed.
+    return {
+        session: min(len(places - seen) for places in of_trees.values())
+        for session, of_trees in trees.items()
+        if max(len(places) for places in of_trees.values()) < _SEEN
+    }
+
+
+def _whose(xid: str, holders: Sequence[Holder]) -> Holder | None:
+    """The transaction that an id belongs to. One of a savepoint that was released is listed nowhere: it is proven where
+    a single transaction here began before it."""
+    own = [each for each in holders if xid in each.xids.split(",")]
+    if own:
+        return own[0]
+    before = [
+        each for each in holders if any((int(xid) - int(other)) % _XIDS < _XIDS // 2 for other in _ids(each.xids))
+    ]
+    return before[0] if len(before) == 1 else None
+
+
+def _ids(xids: str) -> list[str]:
+    return xids.split(",") if xids else []
+
+
+def _chosen(found: Iterable[_Found], choice: Choice) -> tuple[list[_Found], tuple[LeftOut, ...]]:
+    chosen: list[_Found] = []
+    why: Counter[str] = Counter()
+    for each in found:
+        holder = each.holder
+        if choice.owner is not None and choice.owner not in (holder.application, str(holder.session)):
+            continue
+        if choice.ids and not any(row.id in choice.ids for row in each.rows):
+            continue
+        if holder.session == 0:
+            why["prepared transactions, which have no session (ROLLBACK PREPARED ends them)"] += 1
+        elif each.count == 0 and OwnerState.UNKNOWN not in choice.owner_states:
+            why["they hold the table's lock, but none of the rows looked at is proven theirs: they may be pushers"] += 1
+        elif each.state is OwnerState.ALIVE and OwnerState.ALIVE not in choice.owner_states:
+            why["a statement of theirs is running: owner alive"] += 1
+        elif holder.started_us is None:
+            why["our role may not see when they began"] += 1
+        elif choice.limit is not None and len(chosen) >= choice.limit:
+            why["over the limit"] += 1
+        else:
+            chosen.append(each)
+    return chosen, tuple(LeftOut(reason, count) for reason, count in why.items())
+
+
+def _doomed(
+    context: OperatorContext, sql: Sql, chosen: Iterable[_Found]
+) -> tuple[tuple[SessionToEnd, ...], str | None]:
+    """Those that may be ended as they stand now; why one may not."""
+    out: list[SessionToEnd] = []
+    denied = None
+    for each in chosen:
+        holder = each.holder
+        now = sessions.look(sql, holder.session)
+        if now is None or now.started_us is None or now.started_us != holder.started_us:
+            continue
+        if now.transaction_us != holder.transaction_us:
+            continue
+        if not now.may_end:
+            helps = f"this helps: {now.grant}" if now.grant else "only a superuser may"
+            denied = f"session {now.session} of {now.login} may not be ended by this role; {helps}"
+            continue
+        way = sessions.way_for(context.engine.name, now.state)
+        out.append(SessionToEnd(now.session, now.started_us, now.transaction_us, way))
+    return tuple(out), denied if not out else None
+
+
+def _no_rights(denied: str | None) -> tuple[LeftOut, ...]:
+    return (LeftOut(denied, 1),) if denied else ()
+
+
+def _nothing(layout: Layout, seen: sessions.Rights, holders: Sequence[_Found], timeout: float) -> str:
+    if not seen.sees:
+        return f"{seen.role} may not see what other sessions do; this helps: {seen.grant}"
+    if not holders:
+        return f"no transaction has held messages of {layout.queue} for more than {ago(timeout)}"
+    return f"no session is chosen of the {counted(len(holders), 'transaction')} that hold {layout.queue}'s lock"
+
+
+def _plan(
+    context: OperatorContext,
+    layout: Layout,
+    sql: Sql,
+    chosen: list[_Found],
+    doomed: tuple[SessionToEnd, ...],
+    left_out: tuple[LeftOut, ...],
+    timeout: float,
+    refused: str | None,
+) -> Plan:
+    numbers = {each.session for each in doomed}
+    ended = [each for each in chosen if each.holder.session in numbers]
+    rows = sum(each.count for each in ended)
+    statements = tuple(dict.fromkeys(sessions.statement(sql, each) for each in doomed))
+    return Plan(
+        kind=Kind.REQUEUE,
+        target=context.target.name,
+        queue=layout.queue,
+        title=f"Requeue what {counted(len(doomed), 'session')} of {layout.queue} holds by ending it?"
+        if len(doomed) == 1
+        else f"Requeue what {counted(len(doomed), 'session')} of {layout.queue} hold by ending them?",
+        count=len(doomed),
+        unit="session" if len(doomed) == 1 else "sessions",
+        predicate=f"transactions that hold rows of {layout.table} and began more than {ago(timeout)} ago: "
+        + (", ".join(f"session {each.session}" for each in doomed[:_SHOWN]) or "none")
+        + (", …" if len(doomed) > _SHOWN else ""),
+        sql=statements,
+        first=_first(ended, payloads.shown(context, sql, layout.table, layout.payload)),
+        left_out=left_out,
+        undo=Undo(possible=False, notes=("a rollback cannot be taken back; what goes back to the queue stays there",)),
+        consequences=(*_lines(ended), *_ready_again(rows)) if doomed else (),
+        risks=tuple(_risks()) if doomed else (),
+        consent=Consent.TYPED if context.target.prod else Consent.BUTTON,
+        refused=context.read_only
+        or refused
+        or (None if doomed else "the sessions have gone while they were looked at; plan again"),
+    )
+
+
+def _first(ended: list[_Found], show: payloads.Show) -> tuple[PlanRow, ...]:
+    out: list[PlanRow] = []
+    for each in ended:
+        who = f"{short(each.holder.application) or each.holder.login} ({each.holder.session})"
+        for row in each.rows[: MAX_FIRST - len(out)]:
+            payload = show(row.payload)
+            out.append(
+                PlanRow(row.id or "–", "in_progress", row.age_s, who, each.state, None, payload and short(payload))
+            )
+    return tuple(out)
+
+
+def _lines(ended: list[_Found]) -> Iterable[str]:
+    for each in ended[:_SHOWN]:
+        holder = each.holder
+        since = "" if holder.transaction_s is None else f" for {ago(holder.transaction_s)}"
+        holds = f"holds {counted(each.count, 'row')}" if each.count else "holds no row that was looked at"
+        log = "" if holder.log_bytes is None else f", {bytes_of(holder.log_bytes)} of log to roll back"
+        who = short(holder.application) or "no application name"
+        yield f"session {holder.session} ({who}, login {holder.login}): {holder.state}{since}, {holds}{log}"
+    if len(ended) > _SHOWN:
+        yield f"and {len(ended) - _SHOWN} more"
+
+
+def _ready_again(rows: int) -> Iterable[str]:
+    if rows:
+        yield f"{counted(rows, 'message')} will be ready again once the rollback is through"
+
+
+def _risks() -> Iterable[str]:
+    yield "whoever is still working on such a message cannot commit any more, but what was done elsewhere is done twice"

@@ -1,0 +1,160 @@
+"""What looks like a hole or an orphan in a ring, read slot by slot in bounded steps."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from qmon.engines.base import Value
+from qmon.engines.sql.queries import Name
+from qmon.errors import QueryFailed
+from qmon.model.layout.layout import Layout, Ring, TableName
+from qmon.operate.install import object_names
+from qmon.operate.plan.payloads import sized
+from qmon.operate.sql import Sql
+
+MAX_REPAIRS: Final = 10_000
+"""Numbers that one repair takes at most."""
+MIN_AGE_S: Final = 1.0
+"""A slot that has moved within so many seconds is left out: a pusher or popper may be at it."""
+_STEP: Final = 100_000
+"""Slots that one statement reads."""
+_READ_FOR_S: Final = 20.0
+"""Reading ends after so many seconds, between two statements."""
+
+Was = Literal["hole", "orphan"]
+
+
+@dataclass(frozen=True, slots=True)
+class RingFault:
+    """A number that looks like a hole or an orphan. ``subscriber``: whose orphan it is, where there are several."""
+
+    was: Was
+    number: int
+    age_s: float | None
+    payload: str | None
+    subscriber: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """An open transaction that has drawn a number; see ``action/repair/drawing``."""
+
+    session: int
+    application: str
+    transaction_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SlotReading:
+    """What was found, orphans first, each by number. ``over``: how many were found beyond ``MAX_REPAIRS``."""
+
+    faults: tuple[RingFault, ...]
+    over: int
+    unread_slots: int
+    drawing: tuple[Drawing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    position: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    number: int
+    age_s: float | None
+    payload: str | None
+
+
+class RingReader:
+    """Reads one ring on one connection."""
+
+    def __init__(self, sql: Sql, layout: Layout) -> None:
+        if layout.ring is None:
+            raise ValueError("only rings have holes")
+        self.sql = sql
+        self.layout = layout
+        self.ring: Ring = layout.ring
+        self.names = _names(layout, layout.ring)
+        if layout.data_table is None:  # else the payloads are elsewhere
+            self.names |= {"payload": layout.payload, "sized": sized(sql, layout.table, layout.payload)}
+
+    def read(self) -> SlotReading:
+        """Every slot once. Raises ``QueryFailed`` where we may not see a sequence."""
+        until = time.monotonic() + _READ_FOR_S
+        found: list[RingFault] = []
+        slot = 0
+        while slot < self.ring.size and (slot == 0 or time.monotonic() < until):
+            found += self._step(slot, min(slot + _STEP, self.ring.size) - 1)
+            slot += _STEP
+        found.sort(key=lambda each: (each.was == "hole", each.number))
+        kept = tuple(found[:MAX_REPAIRS])
+        over = len(found) - len(kept)
+        return SlotReading(kept, over, max(0, self.ring.size - slot), tuple(self.drawing()))
+
+    def drawing(self) -> list[Drawing]:
+        """Open transactions that have drawn a number of either side."""
+        sequences = {self.ring.push_sequence: None, **dict.fromkeys(self._pop_sequences())}
+        out = [each for sequence in sequences for each in self.drawing_from(sequence)]
+        return list({each.session: each for each in out}.values())
+
+    def drawing_from(self, sequence: TableName) -> list[Drawing]:
+        """Open transactions that have drawn a number from one sequence."""
+        return self.sql.fetch(Drawing, "action/repair/drawing", {"sequence": sequence.parts})
+
+    def pop_sequence(self, subscriber: int | None) -> TableName:
+        """Whose numbers the poppers (of a subscriber) draw."""
+        return self.ring.pop_sequence if subscriber is None else self.ring.subscribers[subscriber - 1]
+
+    def _pop_sequences(self) -> tuple[TableName, ...]:
+        return self.ring.subscribers or (self.ring.pop_sequence,)
+
+    def _position(self, sequence: TableName) -> int:
+        rows = self.sql.fetch(_Position, "action/repair/position", {"sequence": sequence.parts})
+        if not rows or rows[0].position is None:
+            raise QueryFailed(f"our role may not see where {sequence} stands: GRANT VIEW DEFINITION on it helps")
+        return rows[0].position
+
+    def _step(self, first: int, last: int) -> list[RingFault]:
+        values: dict[str, Value] = {
+            "from_slot": first,
+            "to_slot": last,
+            "min_age_s": MIN_AGE_S if self.sql.engine.name == "postgres" else int(MIN_AGE_S),
+            "limit": MAX_REPAIRS + 1,
+        }
+        out: list[RingFault] = []
+        subscribers = range(1, len(self.ring.subscribers) + 1) if self.ring.subscribers else (None,)
+        for subscriber in subscribers:
+            more = values | {"position": self._position(self.pop_sequence(subscriber))}
+            name = "find_orphan"
+            if subscriber is not None:
+                name = "find_orphan_of"
+                more |= {"subscriber": subscriber, "bit": 1 << (subscriber - 1)}
+            out += self._find("orphan", name, more, subscriber)
+        return out + self._find("hole", "find_hole", values | {"position": self._position(self.ring.push_sequence)})
+
+    def _find(self, was: Was, name: str, values: dict[str, Value], subscriber: int | None = None) -> list[RingFault]:
+        rows = self.sql.fetch(_Found, f"action/repair/{name}", self.names, values)
+        return [RingFault(was, each.number, each.age_s, each.payload, subscriber) for each in rows]
+
+
+def _names(layout: Layout, ring: Ring) -> dict[str, Name]:
+    table = layout.table
+    names: dict[str, Name] = {
+        "table": table.parts,
+        "slot": ring.slot,
+        "turn": ring.turn,
+        "message_id": ring.message_id,
+        "unread": ring.unread,
+        "size": ring.size,
+        "time": layout.timed(layout.enqueued_at),
+        "payload": None,
+        "sized": None,
+        "spare": object_names.table_name(table.schema, table.name, "spare").parts,
+    }
+    for verb in ("fill_hole", "requeue_orphan", "repair"):
+        routine = layout.routine(verb)
+        names[verb] = None if routine is None else routine.parts
+    return names

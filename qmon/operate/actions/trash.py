@@ -1,0 +1,119 @@
+"""Emptying the trash: the one action that takes something away for good."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+
+from qmon.engines.base import Value
+from qmon.errors import BadInput
+from qmon.model.duration import format_duration
+from qmon.model.layout.layout import TableName
+from qmon.model.operations import Consent, Kind, OperationResult, Plan, Undo
+from qmon.operate.actions import undo_tables
+from qmon.operate.actions.undo_tables import Store
+from qmon.operate.context import OperatorContext, Permission, Stopped, Tell
+from qmon.operate.plan.rights import unwritten, why_not
+from qmon.operate.plan.selection import read_facts
+from qmon.operate.run.batches import Batches
+from qmon.operate.run.once import AppliedOnce
+from qmon.operate.run.operation import Record, Tally, standing
+from qmon.operate.run.operations import recorded
+from qmon.operate.sql import Sql
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    operation: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one operation has left in one store. ``leading``: in the table of the queue, not in the second half."""
+
+    store: Store
+    operation: str
+    count: int
+    leading: bool
+
+
+def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_s: float) -> PreparedEmpty:
+    """Count what of the trash is older than so many seconds, of one queue or all. Raises ``BadInput``.
+
+    Of all queues, the plan's queue is the target's name: that is what is typed on a production target.
+    """
+    if not (older_than_s >= 0 and math.isfinite(older_than_s)):
+        raise BadInput(f"{older_than_s} is not an age")
+    with contextlib.closing(context.connect("trash plan")) as connection:
+        sql = Sql(connection, context.engine)
+        before = read_facts(sql).epoch - older_than_s
+        seen = standing(connection, context.engine).recorded and unwritten(sql) is None
+        parts = _parts(sql, queue, older_than_s) if seen else []
+        count = sum(part.count for part in parts)
+        age = format_duration(older_than_s) if older_than_s else "0 s"
+        plan = Plan(
+            kind=Kind.EMPTY_TRASH,
+            target=context.target.name,
+            queue=queue or context.target.name,
+            title=f"Empty {count:,} rows of the trash for good",
+            count=count,
+            unit="rows of trash",
+            predicate=f"purged more than {age} ago" + (f", of {queue}" if queue else ""),
+            sql=tuple(sql.statement("empty_trash", {"trash": part.store.parts}).text for part in parts[:1]),
+            undo=Undo(possible=False, notes=("what is emptied is gone",)),
+            risks=tuple(f"operation {name} can no longer be undone" for name in _operations(parts)),
+            consent=Consent.TYPED if context.target.prod else Consent.BUTTON,
+            refused=why_not(context, sql, "DELETE", *dict.fromkeys(TableName(*part.store.parts) for part in parts))
+            or (None if count else "nothing in the trash is that old"),
+        )
+    return PreparedEmpty(context, plan, before, parts)
+
+
+class PreparedEmpty(AppliedOnce):
+    """See ``Prepared``."""
+
+    def __init__(self, context: OperatorContext, plan: Plan, before: float, parts: list[_Part]) -> None:
+        super().__init__(context, plan)
+        self._before, self._parts = before, parts
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
+        """See ``Prepared``."""
+        self._check(permission)
+        with contextlib.closing(self._context.connect(str(self._plan.kind))) as connection:
+            sql = Sql(connection, self._context.engine)
+            record = Record("trash", {"before": self._before, "operations": _operations(self._parts)})
+            with self._running(connection, permission, record) as operation:
+                batches = Batches(operation, connection, self._plan.count, tell, stopped)
+                for part in self._parts:
+                    batches.repeat(part.count, partial(self._empty, sql, part))
+            return operation.result()
+
+    def _empty(self, sql: Sql, part: _Part, tally: Tally, size: int) -> int:
+        values: dict[str, Value] = {"operation": part.operation, "before": self._before, "limit": size}
+        tally.done = sql.execute("empty_trash", {"trash": part.store.parts}, values)
+        if part.leading:
+            sql.execute("emptied", {}, {"done": tally.done, "id": part.operation})
+        return tally.done
+
+
+def _parts(sql: Sql, queue: str | None, older_than_s: float) -> list[_Part]:
+    out: list[_Part] = []
+    known: dict[str, tuple[str, str]] = {}
+    for store in undo_tables.stores(sql, "trash"):
+        found = sql.fetch(_Old, "choose_old", {"trash": store.parts}, {"older_than": older_than_s})
+        for row in found:
+            if row.operation not in known:
+                done = recorded(sql.connection, sql.engine, limit=1, id=row.operation)
+                known[row.operation] = (done[0].queue, done[0].about) if done else ("", "")
+            of, about = known[row.operation]
+            if queue in (None, of):
+                out.append(_Part(store, row.operation, row.count, about == store.about))
+    return out
+
+
+def _operations(parts: list[_Part]) -> list[str]:
+    return sorted(Counter(part.operation for part in parts))

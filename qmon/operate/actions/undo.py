@@ -1,0 +1,319 @@
+"""Undo: what a purge moved is put back, and what a requeue changed is taken back where nobody has popped it again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from qmon.engines.base import Value
+from qmon.engines.sql.queries import Name
+from qmon.errors import BadInput
+from qmon.model.layout.io import table_from_text
+from qmon.model.layout.layout import TableName
+from qmon.model.operations import MAX_FIRST, Choice, Kind, LeftOut, OperationState, OwnerState, Plan, PlanRow, Undo
+from qmon.operate.actions import undo_tables
+from qmon.operate.actions.undo_tables import Store
+from qmon.operate.context import OperatorContext
+from qmon.operate.plan.payloads import shown, sized
+from qmon.operate.plan.preview import First, consent
+from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unwritten, why_not
+from qmon.operate.plan.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
+from qmon.operate.plan.selection import MOST, Matches, frozen_of, named_columns, named_names
+from qmon.operate.plan.text import counted
+from qmon.operate.run.batches import Move, RowRefused
+from qmon.operate.run.operation import Record, Running, Tally
+from qmon.operate.run.operations import Recorded, recorded
+from qmon.operate.run.pacing import LARGEST
+from qmon.operate.run.prepared import BatchWork, PreparedRows, lock
+from qmon.operate.run.verification import Written, check_written, fire, still_at
+from qmon.operate.sql import Names, Sql
+from qmon.operate.table import Structure, read_structure
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    done: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Back:
+    done: int
+    other: int
+    altered: int
+    places: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    key: str
+
+
+def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> PreparedRows:
+    """Read and freeze; ``choice`` may name ids and a limit. Raises ``BadInput`` where there is no such operation."""
+    if choice.state is not None or choice.older_than_s is not None or choice.owner is not None:
+        raise BadInput("an undo takes back all, or the messages whose ids are given")
+    with contextlib.closing(context.connect("undo plan")) as connection:
+        sql = Sql(connection, context.engine)
+        found = recorded(connection, context.engine, limit=1, id=operation)
+        if not found:
+            raise BadInput(f"there is no operation {operation!r} here; qmon operations lists them")
+        (done,) = found
+        if (why := _impossible(done) or unwritten(sql)) is not None:
+            return PreparedRows(context, _plan(context, done, refused=context.read_only or why), None)
+        way = _way(sql, done)
+        if way is None:
+            why = "nothing of it is kept any more"
+            return PreparedRows(context, _plan(context, done, refused=context.read_only or why), None)
+        rows, left = way.choose(sql, choice)
+        tables = (way.table.table, None if way.data_way is None else way.data_way.table.table)
+        why = why_not(context, sql, PUT_BACK if way.purged else REQUEUE, *tables)
+        plan = _plan(context, done, refused=why or (None if rows.count else "nothing of it can be undone"))
+        plan = _filled(context, sql, plan, way, rows, left)
+    record = Record(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id)
+    return PreparedRows(context, plan, BatchWork(rows, record, way.begin, way.named) if rows.count else None)
+
+
+def _impossible(done: Recorded) -> str | None:
+    if not done.undoable:
+        return f"{done.kind} {done.id} cannot be undone"
+    if done.state == OperationState.RUNNING:
+        return "it is still under way: stop it first"
+    if done.done == 0:
+        return "it changed nothing"
+    return {"undone": "it is undone already", "gone": "its trash was emptied"}.get(done.undo_state)
+
+
+@dataclass(frozen=True, slots=True)
+class _Strategy:
+    """How one operation is undone: from which store, into which table; of split messages also the second half.
+
+    ``known`` and ``clocked``: of a requeue, what makes a message known, and columns that the server's clock gave.
+    """
+
+    done: Recorded
+    store: Store
+    table: Structure
+    columns: Mapping[str, Any]
+    known: tuple[str, ...] = ()
+    clocked: tuple[str, ...] = ()
+    data_way: _Strategy | None = None
+    data_id: str | None = None
+
+    @property
+    def purged(self) -> bool:
+        return self.done.kind == Kind.PURGE
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What makes a row of the table known, as far as the store has it; of a requeue what it said."""
+        if not self.purged:
+            return self.known
+        return next((key for key in self.table.keys if set(key) <= set(self.store.columns)), ())
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """What a message is called by."""
+        return tuple(each for each in self.columns.get("called") or () if each in self.store.columns)
+
+    @property
+    def names(self) -> dict[str, Name]:
+        """What stands for the names in the statements."""
+        back = tuple(each for each in self.store.columns if each in self.table.written)
+        out: dict[str, Name] = {slot: column for slot, column in self.columns.items() if slot != "called"}
+        given = tuple(each for each in back if each not in self.key)
+        return out | {
+            "table": self.table.table.parts,
+            "trash": self.store.parts,
+            "kept": self.store.parts,
+            "store": self.store.parts,
+            "called": self.called or None,
+            "key": self.key or None,
+            "columns": back if self.purged else given,
+            "certain": self._certain(back)
+            if self.purged
+            else tuple(each for each in given if each not in self.clocked),
+        }
+
+    def _certain(self, back: tuple[str, ...]) -> tuple[str, ...]:
+        """Columns that must come back as they were: those that qmon knows a message by, or all where it knows none."""
+        if not self.key or self.columns.get("payload") is None:
+            return back
+        known = {*self.key, *self.called, self.columns.get("state"), self.columns.get("payload")}
+        return tuple(each for each in back if each in known)
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """The statements of a batch."""
+        return ("put_back", "take_out" if self.key else "take_out_bulk") if self.purged else ("lock_kept", "take_back")
+
+    def choose(self, sql: Sql, choice: Choice) -> tuple[RowSet, tuple[LeftOut, ...]]:
+        """Count and freeze what can be undone; the rest with its reasons."""
+        called = self.called
+        named = named_columns(called, called[-1] if called else None, choice.ids) if choice.ids else ()
+        values: dict[str, Value] = {
+            "operation": self.done.id,
+            "ids": ids_for(sql.engine.name, named, choice.ids) if choice.ids else None,
+            "some": bool(choice.ids),
+            "limit": min(choice.limit or MOST, MOST),
+            "chunk": CHUNK,
+        }
+        names = self.names | named_names(named)
+        found = sql.fetch(Matches, "choose_trash" if self.purged else "choose_kept", names, values)
+        left: Counter[str] = Counter()
+        left.update({row.what: row.count for row in found if row.what != "chosen"})
+        return frozen_of(sql, found), tuple(LeftOut(why, count) for why, count in sorted(left.items()))
+
+    def begin(self, sql: Sql, operation: Running) -> Move:
+        """Returns what undoes one batch."""
+        names, engine = self.names, sql.engine.name
+        given_back = tuple(each for each in self.store.columns if each in self.table.written and each not in self.key)
+
+        def put_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+            values: dict[str, Value] = {"operation": self.done.id}
+            ours, locked = lock(sql, "lock_trash", names, values | rows_for(engine, marks), marks, tally)
+            if ours:
+                halves = self._halves(sql, ours)
+                back = self._put_back(sql, names, ours)
+                if self.data_way is not None and halves:
+                    back += self.data_way._put_back(sql, self.data_way.names, halves)
+                tally.done = len(ours)
+                operation.alter(back)
+                sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
+            return locked
+
+        def take_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+            values: dict[str, Value] = {"operation": self.done.id}
+            ours, locked = lock(sql, "lock_kept", names, values | rows_for(engine, marks), marks, tally)
+            if ours:
+                values |= rows_for(engine, ours)
+                back = sql.fetch(Written, "take_back", names, values)
+                check_written(sql, names, back, len(ours), given_back, self.table.named("trigger"))
+                tally.done = len(back)
+                sql.execute("forget_kept", names, values)
+                sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
+            return locked
+
+        return put_back if self.purged else take_back
+
+    def _halves(self, sql: Sql, ours: Sequence[Mark]) -> list[Mark]:
+        """The rows of the second table's trash that belong to these."""
+        if self.data_way is None or not self.called:
+            return []
+        names: dict[str, Name] = {
+            "trash": self.store.parts,
+            "id": self.called[-1],
+            "data_trash": self.data_way.store.parts,
+            "data_id": self.data_id,
+        }
+        values: dict[str, Value] = {**rows_for(sql.engine.name, ours), "operation": self.done.id}
+        return [(each.key, "") for each in sql.fetch(_Half, "other_halves", names, values)]
+
+    def _put_back(self, sql: Sql, names: Names, ours: Sequence[Mark]) -> int:
+        """Put exactly these rows back and take them out of the trash; returns how many a trigger altered a little.
+
+        Raises ``RowRefused`` where not every one of them came back, or came back as another.
+        """
+        values: dict[str, Value] = {**rows_for(sql.engine.name, ours), "operation": self.done.id}
+        back = sql.fetch(_Back, "put_back", names, values)[0]
+        if back.done != len(ours):
+            raise RowRefused("the table's triggers keep it out")
+        if back.other:
+            raise RowRefused("the table's triggers change it on its way in")
+        if self.table.named("trigger"):
+            fire(sql)
+            if not self.key and not still_at(sql, names["table"], json.loads(back.places or "[]")):
+                raise RowRefused("the table's triggers write it once more, or take it away again")
+        if sql.execute(self.moves[-1], names, values) != len(ours):
+            raise RowRefused("the table's triggers took it away again")
+        return back.altered
+
+    def named(self, sql: Sql, mark: Mark) -> str:
+        """What one of the messages is called."""
+        found = sql.fetch(First, "first_kept", self.names | {"sized": None}, rows_for(sql.engine.name, [mark]))
+        return next((row.id for row in found if row.id), "one without an id")
+
+    def lost(self) -> tuple[str, ...]:
+        """What does not come back: columns that the table no longer has."""
+        columns = self.table.kept
+        return tuple(f"the table has no column {each} any more" for each in self.store.columns if each not in columns)
+
+
+def _way(sql: Sql, done: Recorded) -> _Strategy | None:
+    frozen = json.loads(done.frozen)
+    table = table_from_text(done.about)
+    columns: dict[str, Any] = frozen.get("columns", {})
+    kind: undo_tables.StoreKind = "trash" if done.kind == Kind.PURGE else "kept"
+    store = _holding(sql, kind, table, done.id)
+    if store is None:
+        return None
+    structure = read_structure(sql, table)
+    if not frozen.get("data_table"):
+        return _Strategy(
+            done, store, structure, columns, tuple(frozen.get("known", ())), tuple(frozen.get("clocked", ()))
+        )
+    second = table_from_text(frozen["data_table"])
+    if (data_store := _holding(sql, "trash", second, done.id)) is None:
+        return _Strategy(done, store, structure, columns)
+    data_columns = {"called": [frozen["data_id"]], "payload": columns.get("payload")}
+    data_way = _Strategy(done, data_store, read_structure(sql, second), data_columns)
+    return _Strategy(done, store, structure, columns, data_way=data_way, data_id=frozen["data_id"])
+
+
+def _holding(sql: Sql, kind: undo_tables.StoreKind, table: TableName, operation: str) -> Store | None:
+    """The store of the table that holds rows of the operation: the table's columns may have changed since."""
+    for store in reversed(undo_tables.stores(sql, kind, table)):
+        if sql.fetch(_Done, "held", {"store": store.parts}, {"operation": operation})[0].done:
+            return store
+    return None
+
+
+def _plan(context: OperatorContext, done: Recorded, refused: str | None) -> Plan:
+    return Plan(
+        kind=Kind.UNDO,
+        target=context.target.name,
+        queue=done.queue,
+        title=f"Undo the {done.kind} of {done.queue} by {done.by}",
+        count=0,
+        unit="messages",
+        predicate=f"operation {done.id}: {done.predicate}",
+        sql=(),
+        undo=Undo(possible=False, notes=("an undo is not undone: do it again instead",)),
+        refused=refused,
+    )
+
+
+def _filled(
+    context: OperatorContext, sql: Sql, plan: Plan, way: _Strategy, rows: RowSet, left: tuple[LeftOut, ...]
+) -> Plan:
+    told = "they are as they were before: " + ("in the queue" if way.purged else "in progress, with their old owner")
+    return replace(
+        plan,
+        count=rows.count,
+        title=f"Undo the {way.done.kind} of {counted(rows.count, 'message')} of {way.done.queue} by {way.done.by}",
+        sql=tuple(sql.statement(name, way.names).text for name in way.moves),
+        first=_first(context, sql, way, rows),
+        left_out=left,
+        batch=LARGEST,
+        consequences=(told,),
+        risks=way.lost(),
+        consent=consent(context, rows.count),
+    )
+
+
+def _first(context: OperatorContext, sql: Sql, way: _Strategy, rows: RowSet) -> tuple[PlanRow, ...]:
+    marks = rows.first(MAX_FIRST)
+    slots = ("state", "since", "owner", "attempts", "payload")
+    there = {slot: column if (column := way.columns.get(slot)) in way.store.columns else None for slot in slots}
+    store = TableName(*way.store.parts)
+    names = way.names | there | {"sized": sized(sql, store, there["payload"])}
+    found = {row.key: row for row in sql.fetch(First, "first_kept", names, rows_for(sql.engine.name, marks))}
+    show = shown(context, sql, store, there["payload"])
+    return tuple(
+        PlanRow(row.id or "", row.state or "", row.age_s, row.owner, OwnerState.NONE, row.attempts, show(row.payload))
+        for key, _ in marks
+        if (row := found.get(key)) is not None
+    )

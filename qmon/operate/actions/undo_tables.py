@@ -1,0 +1,95 @@
+"""The tables that keep what an undo needs: ``trash_N`` for purged rows, ``kept_N`` for what requeues change.
+
+One for each queue table and structure: when the table's columns change, the next operation gets a new one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from qmon.engines.base import Value
+from qmon.model.layout.io import table_to_text
+from qmon.model.layout.layout import TableName
+from qmon.operate.plan.row_set import texts_for
+from qmon.operate.sql import Sql
+from qmon.operate.table import Structure
+
+StoreKind = Literal["trash", "kept"]
+OWN: tuple[str, ...] = ("qmon_operation", "qmon_trashed_at", "qmon_row")
+"""Columns that a store has besides those of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """One of these tables."""
+
+    store: int
+    kind: str
+    about: str
+    structure: str
+    operator: bool
+    schema: str
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Its name, in parts to quote."""
+        return (self.schema, f"{self.kind}_{self.store}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it keeps."""
+        return tuple(name for name, _ in json.loads(self.structure))
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    store: int
+
+
+def stores(sql: Sql, kind: StoreKind | None = None, table: TableName | None = None) -> list[Store]:
+    """Those there are, for one table or all. Raises ``QueryFailed`` where qmon has no schema."""
+    about = None if table is None else table_to_text(table)
+    return sql.fetch(Store, "stores", {}, {"kind": kind, "about": about})
+
+
+def find(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...]) -> Store | None:
+    """The store for these columns of a table as it is now, if there is one."""
+    wanted = structure.fingerprint(columns)
+    return next((each for each in stores(sql, kind, structure.table) if each.structure == wanted), None)
+
+
+def ensure(sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...], id: str = "qmon_row") -> Store:
+    """The store for these columns, made where it is missing. Raises ``PermissionMissing`` or ``QueryFailed``.
+
+    ``id``: the column by which the rows of an operation are found: their own number, or the id of split messages.
+    """
+    if (found := find(sql, kind, structure, columns)) is not None:
+        return found
+    with sql.connection.transaction():
+        values = {"kind": kind, "about": table_to_text(structure.table), "structure": structure.fingerprint(columns)}
+        if sql.engine.name == "postgres":
+            added = _create(sql, kind, structure, columns, values, id)
+        else:
+            values |= {"columns": texts_for(sql.engine.name, columns), "found_by": id}
+            added = sql.fetch(_Added, "make_store", {"table": structure.table.parts}, values)[0].store
+        made = next(each for each in stores(sql, kind, structure.table) if each.store == added)
+        if made.operator:
+            sql.execute("share_store", {"store": made.parts})
+    return made
+
+
+def _create(
+    sql: Sql, kind: StoreKind, structure: Structure, columns: tuple[str, ...], values: Mapping[str, Value], id: str
+) -> int:
+    """Make a store by our own rights, as PostgreSQL lets an operator; returns its number."""
+    added = sql.fetch(_Added, "add_store", {}, values)[0].store
+    parts = ("qmon", f"{kind}_{added}")
+    sql.execute(f"create_{kind}", {kind: parts, "table": structure.table.parts, "columns": columns})
+    if kind == "trash":
+        sql.execute("create_trash_default", {"trash": parts})
+    sql.execute("create_store_key", {"store": parts})
+    sql.execute("create_store_index", {"store": parts, "columns": ("qmon_operation", id)})
+    return added

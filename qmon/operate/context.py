@@ -1,0 +1,80 @@
+"""What every action has in common: a desk to work from, a plan that is prepared, and then applied or left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol
+
+from qmon.engines.base import Connection, Engine, Target
+from qmon.errors import BadInput
+from qmon.model.operations import OperationResult, Plan, Progress
+
+TYPED_ABOVE: Final = 10_000
+"""From so many messages on, the queue's name must be typed."""
+
+Connect = Callable[[str], Connection]
+"""Opens a connection for a purpose, which ends up in the application name (``qmon requeue``)."""
+Tell = Callable[[Progress], None]
+Stopped = Callable[[], bool]
+
+
+class ReadOnly(BadInput):
+    """qmon may not change anything here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """The operator: the account on this machine, such as ``anna@app-7``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What the operator has given: the reason, and the queue's name as typed."""
+
+    reason: str = ""
+    typed: str = ""
+
+
+@dataclass(frozen=True)
+class OperatorContext:
+    """Where operations are done from: one target, who acts, and what is allowed.
+
+    ``read_only``: why nothing may be changed, ``None`` where it may. ``redact``: makes a payload fit for a screen.
+    ``trash_days``: how long purged rows are promised to be kept. ``audit``: the local audit's file, else the user's.
+    """
+
+    connect: Connect
+    engine: Engine
+    target: Target
+    who: Who
+    read_only: str | None = None
+    redact: Callable[[str], str] = field(default=lambda text: text)
+    trash_days: float = 7.0
+    audit: Path | None = None
+
+    def may_change(self) -> None:
+        """Raise ``ReadOnly`` where nothing may be changed. Every action asks before it changes anything."""
+        if self.read_only is not None:
+            raise ReadOnly(self.read_only)
+
+
+class PreparedAction(Protocol):
+    """A plan, ready to be applied once."""
+
+    @property
+    def plan(self) -> Plan:
+        """What will be done."""
+        ...
+
+    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
+        """Do it, in batches, until done or ``stopped()``; writes the audit before and after.
+
+        Raises ``BadInput`` with nothing changed where the permission does not suffice or the plan cannot be applied,
+        ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and what else a server says. What batches have committed
+        stays; the operation is then marked interrupted, and preparing it again finishes it.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Installing queue designs, qmon's own schema and its roles."""

@@ -1,0 +1,296 @@
+"""Installs queue designs and takes them away: all or nothing, and never over something that is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from qmon.engines.base import Bound, Connection, Engine, Query, Value
+from qmon.engines.sql import queries
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.layout.json import from_json, to_json
+from qmon.model.layout.layout import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_S, MAX_MAX_ATTEMPTS, Layout, TableName
+from qmon.operate.install import object_names
+from qmon.operate.install.design_layouts import SHAPES, layout_of
+
+DEFAULT_RING_SIZE: Final = 10_000
+MAX_RING_SIZE: Final = 10_000_000
+MAX_SUBSCRIBERS: Final = 16
+SUBSCRIBED: Final = "ring_subscribers"
+"""The design of a ring that several subscribers read."""
+
+CONTROL: Final = ("control/01_schema", "control/02_queues")
+"""What makes qmon's own schema and registry, in order."""
+REGISTER: Final = "control/register"
+"""What writes a queue into the registry."""
+
+_TAKEN: Final = frozenset({"42P07", "42710", "42723", "42S01"})
+"""SQLSTATEs: a table, an object or a function of that name exists (PostgreSQL); any object (SQL Server)."""
+_TAKEN_NUMBERS: Final = frozenset({219, 1913, 2714})
+"""SQL Server's errors: a type, an index or another object of that name exists. Source: Microsoft's list of errors."""
+_DEPENDED_ON: Final = "2BP01"
+_DEPENDED_ON_NUMBERS: Final = frozenset({3726, 3729, 3732})
+"""SQL Server's errors: a foreign key refers to a table, an object to an object, an object to a type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """Something in the database: its kind (``table``, ``index``, ``sequence``, ``function`` …) and its name."""
+
+    kind: str
+    name: TableName
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedInstall:
+    """A queue that may be installed: the design's files in order, what they create as they call it, and its layout."""
+
+    files: tuple[Query, ...]
+    objects: tuple[str, ...]
+    layout: Layout
+    numbers: dict[str, int]
+
+    def names(self, file: Query) -> dict[str, queries.Name]:
+        """What stands for each ``{name}`` of one of the files."""
+        return object_names.names(file, self.layout.table.schema, self.layout.table.name, self.numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What ``install`` has made, and how it acts as a queue."""
+
+    layout: Layout
+    created: tuple[Object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uninstalled:
+    """What ``uninstall`` has taken away."""
+
+    layout: Layout
+    removed: tuple[Object, ...]
+
+
+def available(engine: Engine) -> tuple[str, ...]:
+    """The designs that can be installed on this engine, by name."""
+    return tuple(design for design in queries.designs(engine.name) if design in SHAPES)
+
+
+def prepare(
+    engine: Engine,
+    version: tuple[int, int],
+    design: str,
+    *,
+    schema: str,
+    queue: str,
+    ring_size: int = DEFAULT_RING_SIZE,
+    subscribers: int | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    owner_held_while_working: bool = False,
+    max_attempts: int | None = None,
+) -> PreparedInstall:
+    """Check what ``install`` is asked for, as far as it can be known without a server of this version.
+
+    Raises ``BadInput`` where the design or a name is not possible.
+    """
+    if design == "ring" and subscribers is not None and subscribers > 1:
+        design = SUBSCRIBED
+    if design not in available(engine):
+        raise BadInput(f"there is no design {design!r} to install on {engine.name}; there are: {_listed(engine)}")
+    if not 2 <= ring_size <= MAX_RING_SIZE:
+        raise BadInput(f"a ring has 2 to {MAX_RING_SIZE:,} slots, not {ring_size:,}")
+    readers = _readers(design, subscribers)
+    files = queries.design_files(engine.name, design, version)
+    if max_attempts is not None:
+        _check_attempts(design, files, max_attempts)
+    objects = object_names.slots(files)
+    if readers:
+        objects += object_names.subscriber_sequences(readers)
+    object_names.check(engine.name, design, schema, queue, objects)
+    layout = layout_of(
+        design,
+        schema,
+        queue,
+        objects=objects,
+        size=ring_size,
+        subscribers=readers,
+        timeout_s=timeout_s,
+        owner_held_while_working=owner_held_while_working,
+        max_attempts=max_attempts,
+    )
+    return PreparedInstall(files, objects, layout, numbers(ring_size, readers, max_attempts))
+
+
+def install(
+    connection: Connection,
+    engine: Engine,
+    design: str,
+    *,
+    schema: str,
+    queue: str,
+    ring_size: int = DEFAULT_RING_SIZE,
+    subscribers: int | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    owner_held_while_working: bool = False,
+    max_attempts: int | None = None,
+) -> Installed:
+    """Install a queue of a design and write it into the registry, in one transaction.
+
+    ``ring_size`` is in slots. ``subscribers``: how many read each message of a ring; a ``ring`` for more than one is a
+    ``ring_subscribers``, which has 2 by default. ``timeout_s``: seconds in progress after which a message is stuck.
+    ``owner_held_while_working``: poppers keep their session while they work, so that a vanished one proves them dead.
+    ``max_attempts``: pops after which a message that failed is dead, where the design counts them.
+    Raises ``BadInput``, with nothing changed, where the design or a name is not possible, or one of the objects, or a
+    queue of that name, is there already; ``PermissionMissing`` or ``QueryFailed`` where the server refuses.
+    """
+    ready = prepare(
+        engine,
+        connection.version,
+        design,
+        schema=schema,
+        queue=queue,
+        ring_size=ring_size,
+        subscribers=subscribers,
+        timeout_s=timeout_s,
+        owner_held_while_working=owner_held_while_working,
+        max_attempts=max_attempts,
+    )
+    objects = ready.objects
+    try:
+        with connection.transaction():
+            _control(connection, engine)
+            _refuse_taken(_objects(connection, engine, schema, queue, objects), schema, queue)
+            for file in ready.files:
+                _run(connection, engine, file, ready.names(file))
+            _register(connection, engine, ready.layout)
+            created = _objects(connection, engine, schema, queue, objects)
+    except QueryFailed as problem:
+        if problem.sqlstate in _TAKEN or _TAKEN_NUMBERS.intersection(problem.numbers):
+            raise BadInput(f"cannot install {queue!r}: {problem}; nothing was changed") from problem
+        raise
+    return Installed(ready.layout, tuple(each for each in created if each.kind != "schema"))
+
+
+def uninstall(connection: Connection, engine: Engine, queue: str) -> Uninstalled:
+    """Take an installed queue away, with its messages, and strike it from the registry, in one transaction.
+
+    Raises ``BadInput``, with nothing changed, where the registry does not know the queue or something else (a view, a
+    foreign key) depends on one of its objects.
+    """
+    layout = registered(connection, engine).get(queue)
+    if layout is None:
+        raise BadInput(f"qmon has not installed a queue {queue!r} here; nothing was changed")
+    version = connection.version
+    files = queries.uninstall_files(engine.name, layout.design, version)
+    objects = object_names.slots((*queries.design_files(engine.name, layout.design, version), *files))
+    if layout.ring is not None:
+        objects += object_names.subscriber_sequences(len(layout.ring.subscribers))
+    schema, name = layout.table.schema, layout.table.name
+    try:
+        with connection.transaction():
+            removed = _objects(connection, engine, schema, name, objects)
+            for file in files:
+                _run(connection, engine, file, object_names.names(file, schema, name, {}))
+            _run(connection, engine, _load(connection, engine, "control/unregister"), {}, {"queue": queue})
+    except QueryFailed as problem:
+        if problem.sqlstate == _DEPENDED_ON or _DEPENDED_ON_NUMBERS.intersection(problem.numbers):
+            raise BadInput(f"cannot uninstall {queue!r}: {problem}; drop what depends on it first") from problem
+        raise
+    return Uninstalled(layout, tuple(each for each in removed if each.kind != "schema"))
+
+
+def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
+    """The layouts of all queues that qmon has installed here, by queue; empty where there is no registry."""
+    present = _taken(connection, engine, "qmon", ["queues"])
+    if not any(each.kind == "table" for each in present):
+        return {}
+    statement = queries.render(_load(connection, engine, "control/registry"), {}, engine)
+    rows = connection.fetch(Bound(statement))
+    queue, layout = rows.columns.index("queue"), rows.columns.index("layout")
+    found = {str(row[queue]): from_json(str(row[layout])) for row in rows.rows}
+    # jsonb does not keep the order of keys.
+    return {name: replace(each, routines=tuple(sorted(each.routines))) for name, each in found.items()}
+
+
+def numbers(ring_size: int, subscribers: int, max_attempts: int | None = None) -> dict[str, int]:
+    """The whole numbers that the files of a design may ask for."""
+    most = max_attempts or DEFAULT_MAX_ATTEMPTS
+    return {object_names.SIZE: ring_size, object_names.SUBSCRIBERS: subscribers, object_names.MAX_ATTEMPTS: most}
+
+
+def _readers(design: str, subscribers: int | None) -> int:
+    """How many pop positions a design gets besides its own one: 0 for one that a single subscriber reads."""
+    if design != SUBSCRIBED:
+        if subscribers not in (None, 1):
+            raise BadInput(f"only a ring has several subscribers; {design} has one")
+        return 0
+    wanted = 2 if subscribers is None else subscribers
+    if not 1 <= wanted <= MAX_SUBSCRIBERS:
+        raise BadInput(f"a ring has 1 to {MAX_SUBSCRIBERS} subscribers, not {wanted:,}")
+    return wanted
+
+
+def _check_attempts(design: str, files: Iterable[Query], most: int) -> None:
+    if not any(object_names.MAX_ATTEMPTS in file.names for file in files):
+        raise BadInput(f"a {design} counts no attempts: none of its messages is ever dead")
+    if not 1 <= most <= MAX_MAX_ATTEMPTS:
+        raise BadInput(f"a message is dead after 1 to {MAX_MAX_ATTEMPTS:,} attempts, not {most:,}")
+
+
+def _listed(engine: Engine) -> str:
+    return ", ".join(available(engine)) or "none"
+
+
+def _load(connection: Connection, engine: Engine, name: str) -> Query:
+    return queries.load(engine.name, name, connection.version)
+
+
+def _run(
+    connection: Connection,
+    engine: Engine,
+    query: Query,
+    names: dict[str, queries.Name],
+    values: dict[str, Value] | None = None,
+) -> int:
+    return connection.execute(Bound(queries.render(query, names, engine), values or {}))
+
+
+def _control(connection: Connection, engine: Engine) -> None:
+    """Make qmon's own schema and registry where they are missing; also keeps two installs apart until they commit."""
+    for name in CONTROL:
+        _run(connection, engine, _load(connection, engine, name), {})
+
+
+def _objects(
+    connection: Connection, engine: Engine, schema: str, queue: str, slots: Iterable[str]
+) -> tuple[Object, ...]:
+    return _taken(connection, engine, schema, [object_names.object_name(queue, slot) for slot in slots])
+
+
+def _taken(connection: Connection, engine: Engine, schema: str, names: list[str]) -> tuple[Object, ...]:
+    """Which of these names are taken in the schema; the schema itself is among them where it exists."""
+    statement = queries.render(_load(connection, engine, "action/objects"), {}, engine)
+    rows = connection.fetch(Bound(statement, {"schema": schema, "names": json.dumps(names, ensure_ascii=False)}))
+    return tuple(Object(str(kind), TableName(schema, str(name))) for kind, name in rows.rows)
+
+
+def _refuse_taken(taken: tuple[Object, ...], schema: str, queue: str) -> None:
+    there = [each for each in taken if each.kind != "schema"]
+    if len(there) == len(taken):
+        raise BadInput(f"there is no schema {schema!r}; create it first, or name another one")
+    if there:
+        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
+        raise BadInput(f"cannot install {queue!r}: {there[0]}{more} is there already; nothing was changed")
+
+
+def _register(connection: Connection, engine: Engine, layout: Layout) -> None:
+    values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": to_json(layout)}
+    if _run(connection, engine, _load(connection, engine, REGISTER), {}, values) == 0:
+        raise BadInput(
+            f"a queue {layout.queue!r} on another table is installed already; choose another name or uninstall that one"
+        )

@@ -1,0 +1,232 @@
+"""qmon's own schema and the two roles of those who watch and those who act: planned, shown, or carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from qmon.engines.base import Bound, Connection, Engine, Statement
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.layout.layout import Layout, TableName
+from qmon.operate.install.object_names import table_name
+
+Role = Literal["monitor", "operator"]
+ROLES: Final[tuple[Role, ...]] = ("monitor", "operator")
+
+
+@dataclass(frozen=True, slots=True)
+class SetupStep:
+    """One statement of a setup. ``purpose``: what it is for; ``text``: exactly what is run; ``about``: the object."""
+
+    purpose: str
+    text: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetupResult:
+    """What became of one step; ``problem`` is empty where it worked."""
+
+    step: SetupStep
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Present:
+    qmon_schema: bool
+    registry: bool
+    monitor_role: bool
+    operator_role: bool
+    monitor_statistics: bool
+    monitor_registry: bool
+    operator_monitor: bool
+    operator_signal: bool
+    operator_registry: bool
+    operations: bool
+    operator_operations: bool
+    monitor_operations: bool
+    pauses: bool
+    monitor_pauses: bool
+    operator_pauses: bool
+    operator_stores: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    object_id: int
+    object_schema: str
+    object_name: str
+    is_sequence: bool
+    monitor_schema: bool
+    monitor_object: bool
+    operator_object: bool
+
+    @property
+    def name(self) -> TableName:
+        return TableName(self.object_schema, self.object_name)
+
+
+def plan(
+    connection: Connection,
+    engine: Engine,
+    role: Role,
+    object_ids: Iterable[int] = (),
+    layouts: Iterable[Layout] = (),
+) -> tuple[SetupStep, ...]:
+    """What is missing for this role, in order; nothing where all is there.
+
+    ``role``: ``operator`` includes ``monitor``. ``object_ids``: the tables and sequences of the queues to be watched or
+    acted on; ``layouts``: the queues themselves, for what acting uses besides. Only reads. Raises what
+    ``Connection.fetch`` raises.
+    """
+    work = _Plan(connection, engine)
+    present = work.present()
+    objects = work.objects(object_ids)
+    steps = list(work.monitor(present, objects))
+    if role == "operator":
+        steps += work.operator(present, objects, layouts)
+    return tuple(steps)
+
+
+def grants(
+    connection: Connection, engine: Engine, object_ids: Iterable[int], layouts: Iterable[Layout] = ()
+) -> tuple[SetupStep, ...]:
+    """What those of qmon's roles that exist still lack on these tables and sequences, and queues."""
+    work = _Plan(connection, engine)
+    present = work.present()
+    objects = work.objects(object_ids)
+    steps = list(work.reading(objects)) if present.monitor_role else []
+    return (*steps, *work.writing(objects), *work.acting(layouts)) if present.operator_role else tuple(steps)
+
+
+def script(engine: Engine, steps: Sequence[SetupStep]) -> str:
+    """The steps as SQL that people read and run: each with its purpose above it, on SQL Server a batch.
+
+    Raises ``BadInput`` for a name that holds a line ``GO``, on SQL Server: it would end a batch.
+    """
+    if engine.name != "sqlserver":
+        return "\n".join(f"-- {step.purpose}\n{step.text};\n" for step in steps)
+    if any(line.strip().upper() == "GO" for step in steps for line in step.text.splitlines()):
+        raise BadInput("a script for SQL Server cannot hold a name with a line GO in it; without --print it works")
+    return "\n".join(f"-- {step.purpose}\n{step.text}\nGO\n" for step in steps)
+
+
+def carry_out(connection: Connection, steps: Sequence[SetupStep]) -> tuple[SetupResult, ...]:
+    """Run each step by itself: one that the server refuses leaves the others alone, and is among the outcomes."""
+    return tuple(_run(connection, step) for step in steps)
+
+
+def _run(connection: Connection, step: SetupStep) -> SetupResult:
+    try:
+        connection.execute(Bound(Statement("control/setup", step.text, (), ())))
+    except QueryFailed as problem:
+        return SetupResult(step, str(problem))
+    return SetupResult(step)
+
+
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """Whether the acting role may use one object; ``present``: it is there."""
+
+    present: bool
+    allowed: bool
+
+
+class _Plan:
+    """Renders the statements of one engine."""
+
+    def __init__(self, connection: Connection, engine: Engine) -> None:
+        self.connection = connection
+        self.engine = engine
+
+    def present(self) -> _Present:
+        statement = self._render("catalog/setup")
+        return records(_Present, self.connection.fetch(Bound(statement)))[0]
+
+    def objects(self, ids: Iterable[int]) -> list[_Object]:
+        wanted = ",".join(str(each) for each in sorted(set(ids)))
+        if not wanted:
+            return []
+        statement = self._render("catalog/setup_objects")
+        return records(_Object, self.connection.fetch(Bound(statement, {"objects": wanted})))
+
+    def monitor(self, present: _Present, objects: Sequence[_Object]) -> Iterator[SetupStep]:
+        for missing, name in (
+            (not present.qmon_schema, "01_schema"),
+            (not present.registry, "02_queues"),
+            (not present.monitor_role, "role_monitor"),
+            (not present.monitor_statistics, "monitor_statistics"),
+            (not present.monitor_registry, "monitor_registry"),
+            (not present.monitor_operations, "monitor_operations"),
+            (not present.monitor_pauses, "monitor_pauses"),
+        ):
+            if missing:
+                yield self._step(name)
+        yield from self.reading(objects)
+
+    def operator(self, present: _Present, objects: Sequence[_Object], layouts: Iterable[Layout]) -> Iterator[SetupStep]:
+        for missing, name in (
+            (not present.operator_role, "role_operator"),
+            (not present.operator_monitor, "operator_monitor"),
+            (not present.operator_signal, "operator_signal"),
+            (not present.operator_registry, "operator_registry"),
+            (not present.operations, "03_operations"),
+            (not present.operator_operations, "operator_operations"),
+            (not present.pauses, "04_pauses"),
+            (not present.operator_pauses, "operator_pauses"),
+            (not present.operator_stores, "05_store"),
+            (not present.operator_stores, "06_make_store"),
+            (not present.operator_stores, "07_put_back"),
+            (not present.operator_stores, "operator_stores"),
+        ):
+            if missing and queries.exists(self.engine.name, f"control/{name}", self.connection.version):
+                yield self._step(name)
+        yield from self.writing(objects)
+        yield from self.acting(layouts)
+
+    def reading(self, objects: Sequence[_Object]) -> Iterator[SetupStep]:
+        for schema in dict.fromkeys(each.object_schema for each in objects if not each.monitor_schema):
+            yield replace(self._step("monitor_schema", schema=(schema,)), about=f": {schema}")
+        for each in objects:
+            if not each.monitor_object:
+                yield self._on("monitor", each)
+
+    def writing(self, objects: Sequence[_Object]) -> Iterator[SetupStep]:
+        for each in objects:
+            if not each.operator_object:
+                yield self._on("operator", each)
+
+    def acting(self, layouts: Iterable[Layout]) -> Iterator[SetupStep]:
+        """What acting uses of installed queues besides their tables: switches, archives, and routines."""
+        for layout in layouts:
+            for kind, name in _used(layout):
+                statement = self._render("catalog/setup_right", object=name.parts)
+                right = records(_Right, self.connection.fetch(Bound(statement, {"kind": kind})))[0]
+                if right.present and not right.allowed:
+                    yield replace(self._step(f"operator_{kind}", object=name.parts), about=f": {name}")
+
+    def _on(self, role: Role, each: _Object) -> SetupStep:
+        kind = "sequence" if each.is_sequence else "table"
+        return replace(self._step(f"{role}_{kind}", **{kind: each.name.parts}), about=f": {each.name}")
+
+    def _step(self, name: str, **names: queries.Name) -> SetupStep:
+        query = queries.load(self.engine.name, f"control/{name}", self.connection.version)
+        return SetupStep(query.purpose, queries.render(query, names, self.engine).text)
+
+    def _render(self, name: str, **names: queries.Name) -> Statement:
+        return queries.render(queries.load(self.engine.name, name, self.connection.version), names, self.engine)
+
+
+def _used(layout: Layout) -> Iterator[tuple[str, TableName]]:
+    """What acting uses of a queue besides its tables and sequences, each with the kind of right that it needs."""
+    if layout.switch is not None:
+        for switch in dict.fromkeys((layout.switch.pushers, layout.switch.poppers)):
+            yield "switch", switch
+    if layout.routine("archive") is not None:
+        yield "archive", table_name(layout.table.schema, layout.table.name, "archive_log")
+    for verb in ("archive", "fill_hole", "requeue_orphan", "repair"):
+        if (routine := layout.routine(verb)) is not None:
+            yield "routine", routine

@@ -1,0 +1,127 @@
+"""What ``install`` would run, as a script that a DBA can read and run: the same files, with names in their places."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import Final
+
+from qmon.engines.base import Engine, EngineName, Query
+from qmon.engines.sql import queries
+from qmon.engines.sql.file import scanned
+from qmon.engines.sql.text import Parameter
+from qmon.errors import BadInput
+from qmon.model.layout.json import to_json
+from qmon.operate.install.install import CONTROL, REGISTER, PreparedInstall
+
+WIDTH: Final = 118
+_SLOT: Final = re.compile(r"--\s*\{([a-z0-9_]+)[^}]*\}\s*(.*)")
+_SERVERS: Final[dict[EngineName, str]] = {"postgres": "PostgreSQL", "sqlserver": "SQL Server"}
+
+
+def newest(engine: EngineName) -> int:
+    """The latest major version for which a design or the registry has a file of its own; 0 where none has."""
+    return max(
+        file.since
+        for file in queries.all_files()
+        if file.engine == engine and (file.kind in ("design", queries.SWITCH) or file.name in (*CONTROL, REGISTER))
+    )
+
+
+def script(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> str:
+    """The SQL that installs and registers a queue on a server of this version or a later one, all or nothing.
+
+    For PostgreSQL in one transaction. For SQL Server in batches that each end with ``GO``; where one fails, those after
+    it do nothing. Raises ``BadInput`` for a name that holds a line break, on SQL Server: a line ``GO`` inside it would
+    end a batch.
+    """
+    if engine.name == "sqlserver" and any(
+        len(word.splitlines()) > 1 for word in (ready.layout.table.schema, ready.layout.table.name)
+    ):
+        raise BadInput("a script for SQL Server cannot hold a name with a line break; qmon install can")
+    control = [queries.load(engine.name, name, version) for name in CONTROL]
+    register = queries.load(engine.name, REGISTER, version)
+    parts = [_entry(engine, query, ready.names(query)) for query in (*control, *ready.files)]
+    values = {"queue": ready.layout.queue, "design": ready.layout.design, "layout": to_json(ready.layout)}
+    parts.append(f"{_head(engine, register, {})}{_with_values(engine, register, values)}")
+    title = _title(engine, version, ready)
+    return (_one_transaction if engine.name == "postgres" else _batches)(title, parts)
+
+
+def _one_transaction(title: str, parts: list[str]) -> str:
+    ended = [part if part.endswith(";") else f"{part}\n;" for part in parts]
+    return "\n\n".join([title, "SET client_encoding = 'UTF8';\nBEGIN;", *ended, "COMMIT;\n"])
+
+
+def _batches(title: str, parts: list[str]) -> str:
+    guard = "GO\nIF @@TRANCOUNT = 0 SET NOEXEC ON;\nGO"
+    body = [f"{part}\n{guard}" for part in parts]
+    first = (
+        "SET QUOTED_IDENTIFIER ON;\nSET ANSI_NULLS ON;\nSET NOCOUNT ON;\nSET XACT_ABORT ON;\nGO\nBEGIN TRANSACTION;\nGO"
+    )
+    return "\n\n".join([title, first, *body, "COMMIT TRANSACTION;\nGO\nSET NOEXEC OFF;\nGO\n"])
+
+
+def _title(engine: Engine, version: tuple[int, int], ready: PreparedInstall) -> str:
+    layout = ready.layout
+    since = f", major version {version[0]} or later" if version[0] else ""
+    words = [
+        f"Queue {layout.queue}, design {layout.design}: {layout.traits.essence} ({layout.traits.article}).",
+        f"For {_SERVERS[engine.name]}{since}. It makes the schema qmon and its registry where they are missing; the "
+        f"schema {layout.table.schema} must be there. Where an object of one of these names exists, it fails and "
+        "changes nothing. Where the registry has a queue of this name on another table, that one stays recorded, and "
+        "this one is not.",
+    ]
+    if engine.name == "sqlserver":
+        words.append("Run it with the options of a new session; with sqlcmd, as sqlcmd -b -I -x.")
+    return "\n".join(line for each in words for line in _comment(each))
+
+
+def _entry(engine: Engine, query: Query, names: dict[str, queries.Name]) -> str:
+    """One file: its header as comments, its text rendered."""
+    text = queries.render(query, names, engine).text.partition("\n")[2]
+    return _head(engine, query, names) + text
+
+
+def _head(engine: Engine, query: Query, names: dict[str, queries.Name]) -> str:
+    """The header of a file, with the real names where the file has its own for them."""
+    out = [f"-- {'-' * (WIDTH - 4 - len(query.name))} {query.name}"]
+    for line in _header(query):
+        if found := _SLOT.fullmatch(line):
+            name = queries.plain(names[found[1]])
+            shown = (
+                str(name) if isinstance(name, int) else engine.quote((name,) if isinstance(name, str) else name or ())
+            )
+            out.append(f"--   {_printable(shown)}: {_printable(found[2])}")
+        elif not line.startswith("-- :"):
+            out.append(line)
+    return "\n".join(out) + "\n"
+
+
+def _header(query: Query) -> Iterator[str]:
+    path = query.path.rpartition(":")[0]
+    (file,) = (each for each in queries.all_files() if each.path == path)
+    for line in file.file.read_text(encoding="utf-8").split("\n"):
+        if not line.startswith("--"):
+            return
+        yield line
+
+
+def _with_values(engine: Engine, query: Query, values: dict[str, str]) -> str:
+    """The text of a query without names, with literals for its values: to be read, or run by somebody else's hand."""
+    path, _, line = query.path.rpartition(":")
+    pieces = scanned(query.text, engine.name, path, int(line))
+    return "".join(
+        engine.literal(values[piece.name]) if isinstance(piece, Parameter) else piece if isinstance(piece, str) else ";"
+        for piece in pieces
+    )
+
+
+def _comment(text: str) -> list[str]:
+    return [f"-- {line}" for line in textwrap.wrap(_printable(text), WIDTH - 3, break_on_hyphens=False)]
+
+
+def _printable(text: str) -> str:
+    """The text on one line, whatever a name holds: a line break would end the comment."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

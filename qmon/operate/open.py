@@ -1,0 +1,82 @@
+"""Opens the desk that operations are done from: for the commands and for the dashboard alike."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from qmon.engines.base import Connection, Engine, Session, Target
+from qmon.engines.registry import engine_for
+from qmon.errors import NoConnectionLeft
+from qmon.operate.context import OperatorContext, Who
+
+STATEMENT_S: Final = 120.0
+"""A statement of an operation is given up after so long; an exact count of a long table is the slowest."""
+LOCK_WAIT_S: Final = 5.0
+_READS: Final = frozenset({"operations", "pauses", "record"})
+"""Purposes that change nothing, and so can be served by a standby."""
+
+
+class Connections:
+    """Connects for operations, and remembers what is open, so that a statement under way can be cancelled."""
+
+    def __init__(self, engine: Engine, target: Target) -> None:
+        self._engine = engine
+        self._target = target
+        self._open: list[Connection] = []
+        self._lock = threading.Lock()
+
+    def __call__(self, purpose: str) -> Connection:
+        """Open one; raises what connecting raises."""
+        session = Session(
+            purpose, statement_timeout_s=STATEMENT_S, lock_timeout_s=LOCK_WAIT_S, writes=purpose not in _READS
+        )
+        try:
+            made = self._engine.connect(self._target, session)
+        except NoConnectionLeft as problem:
+            raise NoConnectionLeft(f"{problem}; acting needs a connection beside those that watch") from None
+        with self._lock:
+            self._open.append(made)
+        return made
+
+    def cancel(self) -> None:
+        """Ask the server to end the statements under way on what was opened here; from any thread, without waiting."""
+        with self._lock:
+            opened = tuple(self._open)
+        for connection in opened:
+            connection.cancel()
+
+
+def open_desk(
+    target: Target,
+    *,
+    read_only: str | None = None,
+    redact: Callable[[str], str] = lambda text: text,
+    trash_days: float = 7.0,
+) -> OperatorContext:
+    """The desk for one target; nothing is connected, except to a DSN of which only the server can tell what it is.
+
+    ``read_only``: why nothing may be changed; a target that is configured so needs no further word.
+    """
+    engine = engine_for(target)
+    why = read_only or (f"{target.name} is read-only: qmon.toml says read_only = true" if target.read_only else None)
+    return OperatorContext(Connections(engine, target), engine, target, who(), why, redact, trash_days)
+
+
+def apart(context: OperatorContext) -> tuple[OperatorContext, Connections]:
+    """The same desk with connections of its own, and those: to cancel one operation without touching another."""
+    connections = Connections(context.engine, context.target)
+    return replace(context, connect=connections), connections
+
+
+def who() -> Who:
+    """The account on this machine, such as ``anna@app-7``."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container's user without a name
+        user = "somebody"
+    return Who(f"{user}@{socket.gethostname() or 'localhost'}")

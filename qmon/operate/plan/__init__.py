@@ -1,0 +1,1 @@
+"""Plans: which messages an action is for, what it would do, and what forbids it."""

@@ -1,0 +1,117 @@
+"""What plans of messages have in common: their first rows, the estimate of their time, and the operator's consent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.errors import QueryFailed
+from qmon.model.layout.io import table_to_text
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import MAX_FIRST, Choice, Consent, Kind, PlanRow
+from qmon.operate.context import TYPED_ABOVE, OperatorContext
+from qmon.operate.plan.payloads import shown, sized
+from qmon.operate.plan.row_set import marks_for, texts_for
+from qmon.operate.plan.selection import Criteria, Selection, column_names, narrowed
+from qmon.operate.run.operation import standing
+from qmon.operate.run.pacing import REST
+from qmon.operate.sql import Names, Sql, Values
+from qmon.operate.table import Structure
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """A row as ``first`` reads it."""
+
+    key: str
+    id: str | None
+    state: str | None
+    age_s: float | None
+    owner: str | None
+    attempts: int | None
+    payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    id: str
+    payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rate:
+    rate: float | None
+
+
+def first_rows(
+    context: OperatorContext,
+    sql: Sql,
+    layout: Layout,
+    structure: Structure,
+    choice: Choice,
+    wanted: Criteria,
+    chosen: Selection,
+) -> tuple[PlanRow, ...]:
+    """The first rows as a plan shows them, in the order of the plan."""
+    marks = chosen.rows.first(MAX_FIRST)
+    if not marks:
+        return ()
+    names = column_names(layout, structure, wanted.since)
+    names["sized"] = None if layout.data_table else sized(sql, layout.table, layout.payload)
+    found = {row.key: row for row in sql.fetch(First, "first", names, marks_for(sql.engine.name, marks, structure.key))}
+    seen = [found[key] for key, _ in marks if key in found]
+    ids = tuple(row.id for row in seen if row.id is not None)
+    owners = narrowed(chosen, sql, layout, structure, choice, wanted, ids)
+    payloads = _payloads(sql, layout, ids)
+    show = shown(context, sql, layout.data_table or layout.table, layout.payload)
+    states = (
+        {}
+        if layout.state is None
+        else {
+            str(value): name
+            for name in ("ready", "in_progress", "done", "dead")
+            if (value := getattr(layout.state, name)) is not None
+        }
+    )
+    out = []
+    for row in seen:
+        payload = payloads.get(row.id or "") if payloads is not None else row.payload
+        state = "ready" if row.state is None else states.get(row.state, row.state)
+        owner_state = owners[row.key] if row.key in owners else next(iter(chosen.owner_states))
+        out.append(PlanRow(row.id or "", state, row.age_s, row.owner, owner_state, row.attempts, show(payload)))
+    return tuple(out)
+
+
+def called(sql: Sql, names: Names, values: Values) -> str:
+    """What a message is called; where it is no longer there, or has no id, only that."""
+    found = sql.fetch(First, "first", names, values)
+    return next((row.id for row in found if row.id), "one without an id")
+
+
+def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str | None] | None:
+    if layout.data_table is None or layout.data_id is None or layout.payload is None:
+        return None
+    names = {
+        "data_table": layout.data_table.parts,
+        "data_id": layout.data_id,
+        "payload": layout.payload,
+        "sized": sized(sql, layout.data_table, layout.payload),
+    }
+    found = sql.fetch(_Data, "first_data", names, {"ids": texts_for(sql.engine.name, ids)})
+    return {row.id: row.payload for row in found}
+
+
+def estimated_s(sql: Sql, kind: Kind, layout: Layout, count: int) -> float | None:
+    """Seconds for so many messages, from how fast earlier operations of the kind went here; ``None``: not known."""
+    try:
+        if not standing(sql.connection, sql.engine).recorded:
+            return None
+        values = {"kind": str(kind), "about": table_to_text(layout.table)}
+        rate = sql.fetch(_Rate, "rate", {}, values)[0].rate
+    except QueryFailed:
+        return None
+    return None if not rate else count / rate * (1 + REST)
+
+
+def consent(context: OperatorContext, count: int) -> Consent:
+    """What the operator must give for so many messages."""
+    return Consent.TYPED if context.target.prod or count > TYPED_ABOVE else Consent.BUTTON

@@ -1,0 +1,53 @@
+"""Why our role may not do something here: asked when it is planned, so that the plan says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.layout.layout import Layout, TableName
+from qmon.operate.context import OperatorContext
+from qmon.operate.run.operation import standing
+from qmon.operate.sql import Sql
+
+REQUEUE: Final = "UPDATE"
+PURGE: Final = "DELETE,UPDATE"
+PUT_BACK: Final = "INSERT,SELECT"
+"""What each needs on the tables of the queue."""
+_SETUP: Final = "its owner can: qmon setup <target> --role operator"
+
+
+@dataclass(frozen=True, slots=True)
+class _Lacking:
+    helps: str
+
+
+def why_not(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
+    """Why nothing can be applied, in one line: qmon is read-only here, or our role lacks a right; ``None``: it can.
+
+    ``needed``: privileges on each of the tables, or sequences, separated by commas. Only reads.
+    """
+    if context.read_only is not None:
+        return context.read_only
+    if (why := unwritten(sql)) is not None:
+        return why
+    helps = [
+        each.helps
+        for table in tables
+        if table is not None
+        for each in sql.fetch(_Lacking, "rights", {"table": table.parts}, {"needed": needed})
+    ]
+    return f"this role lacks a right; this helps: {'; '.join(helps)}" if helps else None
+
+
+def unwritten(sql: Sql) -> str | None:
+    """Why our role may not write down operations here, nor see what they keep; ``None``: it may, or there are none."""
+    found = standing(sql.connection, sql.engine)
+    if not found.recorded or found.writable:
+        return None
+    return f"this role may not write the operations of this database; {_SETUP}"
+
+
+def queue_tables(layout: Layout) -> tuple[TableName, ...]:
+    """The tables that hold a queue's messages."""
+    return (layout.table,) if layout.data_table is None else (layout.table, layout.data_table)

@@ -1,0 +1,111 @@
+"""The rows of a plan, frozen: where each lies and which version of it is meant, small enough to keep a million."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+from xml.etree import ElementTree
+
+from qmon.engines.base import EngineName
+from qmon.engines.postgres.arrays import array
+from qmon.model.layout.ids import id_parts
+
+CHUNK: Final = 2000
+"""Rows that are kept, and sent by the server, in one piece."""
+Mark = tuple[str, str]
+"""Where a row lies, and which version of it is meant: words of the server that only it understands."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowSet:
+    """Marks of rows, in the order in which they are to be touched."""
+
+    count: int
+    chunks: tuple[bytes, ...]
+
+    def __iter__(self) -> Iterator[Mark]:
+        for chunk in self.chunks:
+            keys, versions = json.loads(zlib.decompress(chunk))
+            yield from zip(keys, versions, strict=True)
+
+    def first(self, count: int) -> list[Mark]:
+        """The first few."""
+        return list(islice(iter(self), count))
+
+    def turned(self) -> RowSet:
+        """The same rows from the last to the first."""
+        return RowSet(self.count, tuple(_turned(chunk) for chunk in reversed(self.chunks)))
+
+
+def frozen(marks: Iterable[Mark]) -> RowSet:
+    """Keep these rows, packed."""
+    rest = iter(marks)
+    count, chunks = 0, []
+    while some := list(islice(rest, CHUNK)):
+        count += len(some)
+        chunks.append(_packed([[key for key, _ in some], [seen for _, seen in some]]))
+    return RowSet(count, tuple(chunks))
+
+
+def _packed(lists: list[list[str]]) -> bytes:
+    return zlib.compress(json.dumps(lists).encode(), 1)
+
+
+def _turned(chunk: bytes) -> bytes:
+    return _packed([each[::-1] for each in json.loads(zlib.decompress(chunk))])
+
+
+def read_marks(engine: EngineName, keys: str, versions: str) -> list[Mark]:
+    """Marks as a server sends them: two JSON arrays of many (PostgreSQL), or a single one (SQL Server)."""
+    if engine == "sqlserver":
+        return [(keys, versions)]
+    return list(zip(json.loads(keys), json.loads(versions), strict=True))
+
+
+def marks_for(engine: EngineName, marks: Sequence[Mark], key: Sequence[str] = ()) -> dict[str, str]:
+    """Marks as a server takes them: the values ``keys`` and ``versions``, and for PostgreSQL ``tids``.
+
+    A key of PostgreSQL is the table's oid, where it may have partitions, and the place in it: ``16402(0,1)``. One of
+    SQL Server is the text of the columns ``key``: each of them is sent as a value of its own, ``k1``, ``k2`` …
+    """
+    if engine == "postgres":
+        places = [place for place, _ in marks]
+        tids = array(place[place.index("(") :] for place in places)
+        return {"keys": array(places), "tids": tids, "versions": array(seen for _, seen in marks)}
+    rows = (_element(id_parts(text, len(key)), {"k": text, "v": seen}) for text, seen in marks)
+    return {"keys": "".join(rows), "versions": ""}
+
+
+def rows_for(engine: EngineName, marks: Sequence[Mark]) -> dict[str, str]:
+    """Rows of a store as a server takes them: the value ``rows``, and where the marks have it, ``tids`` (PostgreSQL).
+
+    The mark of a message that was requeued says, on PostgreSQL, where that lay at the plan: no index need lead there.
+    """
+    return {
+        "rows": texts_for(engine, (row for row, _ in marks)),
+        "tids": array(place for _, place in marks if place),
+    }
+
+
+def ids_for(engine: EngineName, columns: Sequence[str], ids: Iterable[str]) -> str:
+    """Ids made of these columns as a server takes them: a JSON array of rows (PostgreSQL), or XML (SQL Server)."""
+    parts = [id_parts(text, len(columns)) for text in ids]
+    if engine == "postgres":
+        return json.dumps([dict(zip(columns, each, strict=True)) for each in parts])
+    return "".join(_element(each, {}) for each in parts)
+
+
+def _element(parts: Sequence[str], more: dict[str, str]) -> str:
+    numbered = {f"k{number}": part for number, part in enumerate(parts, 1)}
+    return ElementTree.tostring(ElementTree.Element("r", numbered | more), encoding="unicode")
+
+
+def texts_for(engine: EngineName, texts: Iterable[str]) -> str:
+    """Texts as a server takes them: an array's literal (PostgreSQL), or XML (SQL Server)."""
+    if engine == "postgres":
+        return array(texts)
+    return "".join(ElementTree.tostring(ElementTree.Element("r", k=text), encoding="unicode") for text in texts)

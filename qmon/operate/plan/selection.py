@@ -1,0 +1,308 @@
+"""Which messages an action is for: what the operator chose, turned into rows that are counted and frozen."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from qmon.engines.base import EngineName, Value
+from qmon.engines.postgres.arrays import array
+from qmon.engines.sql.queries import Name
+from qmon.errors import BadInput, PermissionMissing, QueryFailed
+from qmon.model.duration import format_duration
+from qmon.model.layout.ids import id_parts
+from qmon.model.layout.layout import Layout, StateValue
+from qmon.model.operations import Choice, LeftOut, OwnerState
+from qmon.model.owners import OwnerFacts, Proof, proof
+from qmon.operate.plan.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
+from qmon.operate.sql import Sql
+from qmon.operate.table import Structure
+
+MOST: Final = 2_000_000
+"""Messages that one plan freezes; more are done by planning again."""
+STATES: Final = ("ready", "in_progress", "done", "dead")
+State = Literal["ready", "in_progress", "done", "dead"]
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What is looked for, besides the operator's choice.
+
+    ``states``: these, one after the other; none where the layout has no state column. ``since``: the column that the
+    age is counted from. ``older_than_s``: seconds, of all. ``stuck_s``: seconds, of those whose owner is not dead.
+    """
+
+    states: tuple[State, ...]
+    since: str | None
+    older_than_s: float | None
+    stuck_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rows, frozen, and everything that the plan says about them."""
+
+    rows: RowSet
+    left_out: tuple[LeftOut, ...]
+    facts: OwnerFacts
+    proof: Proof
+    owner_states: frozenset[OwnerState]
+    predicate: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """A row of ``choose`` and its like: so many, frozen, or left out and why."""
+
+    what: str
+    count: int
+    keys: str | None
+    versions: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    done: int
+
+
+def check(layout: Layout, choice: Choice) -> None:
+    """Raise ``BadInput`` for a choice that makes no sense on this layout."""
+    if choice.state is not None and choice.state not in STATES:
+        raise BadInput(f"{choice.state!r} is no state: choose {', '.join(STATES)}")
+    if choice.state is not None and layout.state is None and choice.state != "ready":
+        raise BadInput(f"queue {layout.queue!r} has no state column: all its messages are ready")
+    if choice.state is not None and layout.state is not None and value_of(layout, choice.state) is None:
+        raise BadInput(f"queue {layout.queue!r} has no messages that are {choice.state}")
+    for value, what in ((choice.older_than_s, "an age"), (choice.limit, "a limit")):
+        if value is not None and not (value >= 0 and math.isfinite(value)):
+            raise BadInput(f"{value} is not {what}")
+    if choice.limit == 0:
+        raise BadInput("a limit of 0 leaves nothing to do")
+    if choice.owner is not None and layout.owner is None:
+        raise BadInput(f"queue {layout.queue!r} has no column that says who popped a message")
+
+
+def needs_pushed(layout: Layout) -> None:
+    """Raise ``BadInput`` where it is not known when a message was pushed."""
+    if layout.enqueued_at is None:
+        raise BadInput(f"queue {layout.queue!r} has no column that says when a message was pushed; give ids")
+    if not layout.tells(layout.enqueued_at):
+        raise BadInput(f"queue {layout.queue!r}: {zoneless(layout.enqueued_at)}; or give ids")
+
+
+def zoneless(column: str) -> str:
+    """What to do about a column whose times could be those of any clock."""
+    return f'{column} has no time zone: say in the configuration times = "utc", "local" or such as "Europe/Berlin"'
+
+
+def value_of(layout: Layout, state: str) -> StateValue | None:
+    """The value of the state column for one of ``STATES``."""
+    found: StateValue | None = getattr(layout.state, state, None)
+    return found
+
+
+def column_names(layout: Layout, structure: Structure, since: str | None) -> dict[str, Name]:
+    """What stands for the names in the statements that read messages."""
+    owner = layout.owner
+    return {
+        "table": layout.table.parts,
+        "id": layout.id,
+        "key": structure.key or None,
+        "called": structure.called_by(layout) or None,
+        "state": None if layout.state is None else layout.state.column,
+        "since": layout.timed(since),
+        "owner": None if owner is None else owner.column,
+        "lease": layout.timed(owner.column) if owner is not None and owner.kind == "lease" else None,
+        "beat": layout.timed(owner.column) if owner is not None and owner.kind == "heartbeat" else None,
+        "attempts": layout.attempts,
+        "payload": layout.payload if layout.data_table is None else None,
+        "sized": None,
+    }
+
+
+def shown_columns(layout: Layout, structure: Structure, since: str | None) -> dict[str, object]:
+    """The columns that an undo will find and show again, as an operation's frozen values keep them."""
+    names = column_names(layout, structure, since) | {"since": since}
+    return {"columns": {name: names[name] for name in ("called", "state", "since", "owner", "attempts", "payload")}}
+
+
+def named_columns(called: Sequence[str], id: str | None, ids: Sequence[str]) -> tuple[str, ...]:
+    """The columns that these ids are made of: those that a message is called by, or ``id`` alone.
+
+    Raises ``BadInput`` for ids that have as many parts as neither.
+    """
+    if not called and id is None:
+        raise BadInput("these messages have no ids: they can be acted on in bulk only")
+    if not called or all(len(id_parts(text, len(called))) == len(called) for text in ids):
+        return tuple(called) or ((id,) if id is not None else ())
+    if id is not None and all(len(id_parts(text, len(called))) == 1 for text in ids):
+        return (id,)
+    raise BadInput(f"an id here is {'/'.join(called)}; a / within a part is written \\/")
+
+
+def named_names(named: Sequence[str]) -> dict[str, Name]:
+    """What stands for the names of ``:ids`` in the statements that choose."""
+    return {"named": named or None, "first": named[0] if named else None, "last": named[-1] if named else None}
+
+
+def read_facts(sql: Sql) -> OwnerFacts:
+    """The server's clock, and what it lets us say of owners."""
+    return sql.fetch(OwnerFacts, "facts", {})[0]
+
+
+def choose(sql: Sql, layout: Layout, structure: Structure, choice: Choice, wanted: Criteria) -> Selection:
+    """Count and freeze; only reads, and locks nothing.
+
+    Raises ``BadInput`` for ids that cannot be ids here, or where there are several messages to one of them.
+    """
+    sql.set_up("modest")
+    if choice.ids:
+        _each_one(sql, layout, structure, choice.ids)
+    return _chosen(sql, layout, structure, choice, wanted)
+
+
+def _each_one(sql: Sql, layout: Layout, structure: Structure, ids: Sequence[str]) -> None:
+    """Raise ``BadInput`` where one of these ids names several messages."""
+    named = named_columns(structure.called_by(layout), layout.id, ids)
+    if structure.known_by(named):
+        return
+    names: dict[str, Name] = {"table": layout.table.parts, **named_names(named)}
+    with _as_ids(layout):
+        several = sql.fetch(_Done, "several", names, {"ids": ids_for(sql.engine.name, named, ids)})[0].done
+    if several:
+        known = f"; write {'/'.join(structure.called_by(layout))}" if structure.keys else ", nor does any other key"
+        raise BadInput(f"{'/'.join(named)} does not tell messages apart here: one of these ids names several{known}")
+
+
+def _chosen(sql: Sql, layout: Layout, structure: Structure, choice: Choice, wanted: Criteria) -> Selection:
+    named = named_columns(structure.called_by(layout), layout.id, choice.ids) if choice.ids else ()
+    names = column_names(layout, structure, wanted.since) | named_names(named)
+    if layout.state is not None:
+        names["state"] = structure.typed(layout.state.column)
+    facts = read_facts(sql)
+    known = proof(layout, facts)
+    proves = "in_progress" in wanted.states
+    states = choice.owner_states if proves and known.kind != "none" else frozenset({OwnerState.NONE})
+    if not states:
+        raise BadInput("of no owner state: choose dead, alive or unknown")
+    limit = min(choice.limit or MOST, MOST)
+    marks: list[RowSet] = []
+    left: Counter[str] = Counter()
+    for state in wanted.states or (None,):
+        values = _values(sql.engine.name, layout, choice, named, wanted, facts)
+        values |= {
+            "any_state": state is None,
+            "state": None if state is None else value_of(layout, state),
+            "kind": known.kind if state == "in_progress" else "none",
+            "sees": known.sees,
+            "vanished": known.vanished,
+            "wanted": array(states if state == "in_progress" else {OwnerState.NONE}),
+            "limit": limit - sum(each.count for each in marks),
+        }
+        with _as_ids(layout):
+            found = sql.fetch(Matches, "choose", names, values)
+        marks.append(frozen_of(sql, found))
+        left.update({row.what: row.count for row in found if row.what != "chosen"})
+    rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
+    if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
+        left["not there, or in another state"] = gone
+    said = tuple(LeftOut(_why(what, known, wanted), count) for what, count in sorted(left.items()) if count)
+    return Selection(rows, said, facts, known, states, _words(choice, wanted, facts, known, states))
+
+
+def frozen_of(sql: Sql, found: Iterable[Matches]) -> RowSet:
+    """The chosen ones, kept."""
+    engine = sql.engine.name
+    return frozen(
+        mark for row in found if row.keys is not None for mark in read_marks(engine, row.keys, row.versions or "")
+    )
+
+
+def narrowed(
+    chosen: Selection,
+    sql: Sql,
+    layout: Layout,
+    structure: Structure,
+    choice: Choice,
+    wanted: Criteria,
+    ids: tuple[str, ...],
+) -> dict[str, OwnerState]:
+    """The owner states of a few chosen messages, by where they lie."""
+    if len(chosen.owner_states) == 1:
+        (only,) = chosen.owner_states
+        return {key: only for key, _ in chosen.rows.first(len(ids))}
+    out: dict[str, OwnerState] = {}
+    for state in sorted(chosen.owner_states):
+        one = _chosen(sql, layout, structure, replace(choice, ids=ids, owner_states=frozenset({state})), wanted)
+        out |= {key: state for key, _ in one.rows}
+    return out
+
+
+@contextlib.contextmanager
+def _as_ids(layout: Layout) -> Iterator[None]:
+    """What the server cannot read as a value is an id that is none: there is no other that the operator gives."""
+    try:
+        yield
+    except PermissionMissing:
+        raise
+    except QueryFailed as problem:
+        if problem.sqlstate[:2] == "22":
+            raise BadInput(f"these are no ids of queue {layout.queue!r}: {problem}") from problem
+        raise
+
+
+def _values(
+    engine: EngineName, layout: Layout, choice: Choice, named: Sequence[str], wanted: Criteria, facts: OwnerFacts
+) -> dict[str, Value]:
+    return {
+        "ids": ids_for(engine, named, choice.ids) if choice.ids else None,
+        "some": bool(choice.ids),
+        "cutoff": _before(facts, wanted.older_than_s),
+        "stuck": _before(facts, wanted.stuck_s),
+        "owner": choice.owner,
+        "timeout": layout.timeout_s,
+        "chunk": CHUNK,
+    }
+
+
+def _before(facts: OwnerFacts, seconds: float | None) -> str | None:
+    """A moment so many seconds ago by the server's clock, as text that it reads back as the same moment."""
+    return None if seconds is None else _at(facts.epoch - seconds)
+
+
+def _at(epoch: float) -> str:
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S.%f+00:00")
+
+
+def _why(what: str, known: Proof, wanted: Criteria) -> str:
+    if what == "owner unknown" and known.why:
+        return f"owner unknown: {known.why}"
+    if what == "not stuck yet" and wanted.stuck_s is not None:
+        return f"in progress for less than {format_duration(wanted.stuck_s)}"
+    if what == "beyond the limit":
+        return "more than are done at once; plan again for the rest"
+    return what
+
+
+def _words(choice: Choice, wanted: Criteria, facts: OwnerFacts, known: Proof, states: frozenset[OwnerState]) -> str:
+    """The predicate for people, with the frozen values."""
+    said = [" or ".join(state.replace("_", " ") for state in wanted.states) or "ready"]
+    if choice.ids:
+        shown = ", ".join(choice.ids[:5]) + (f" and {len(choice.ids) - 5} more" if len(choice.ids) > 5 else "")
+        said.append(f"id {shown}")
+    if wanted.older_than_s is not None:
+        said.append(f"since before {_at(facts.epoch - wanted.older_than_s)[:-9]}Z")
+    if wanted.stuck_s is not None and known.kind == "none":
+        said.append(f"for more than {format_duration(wanted.stuck_s)}")
+    elif wanted.stuck_s is not None and states != {OwnerState.DEAD}:  # a dead owner is reason enough at any age
+        said.append(f"for more than {format_duration(wanted.stuck_s)} unless the owner is dead")
+    if choice.owner is not None:
+        said.append(f"owner {choice.owner}")
+    if "in_progress" in wanted.states and known.kind != "none":
+        said.append("owner " + " or ".join(sorted(states)))
+    return ", ".join(said)

@@ -1,0 +1,1 @@
+"""Running a plan: in small paced transactions, audited, stoppable, verified."""

@@ -1,0 +1,210 @@
+"""Works through the frozen rows of a plan in small paced transactions that can be stopped at any moment."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from operator import itemgetter
+from typing import Final
+
+from qmon.engines.base import Connection
+from qmon.errors import DeadlineExceeded, LockTimeout, QmonError, QueryFailed
+from qmon.model.operations import Progress
+from qmon.operate.context import Stopped, Tell
+from qmon.operate.plan.row_set import Mark, RowSet
+from qmon.operate.run.operation import Running, Tally
+from qmon.operate.run.pacing import BatchPace
+
+Move = Callable[[Sequence[Mark], Tally], list[Mark]]
+"""One batch, within its transaction: does it, says so in the tally, and returns the rows that others had locked."""
+Named = Callable[[Mark], str]
+"""What a row is called, for people."""
+
+_TRY_AGAIN: Final = frozenset({"40001", "40P01"})
+"""SQLSTATEs of a deadlock and of a failed serialization: tried again, as is what waited for a lock in vain."""
+_REFUSALS: Final = re.compile("22|23|27|44|P0")
+"""How the SQLSTATEs begin by which a constraint, a check option, a policy or a trigger refuses a row."""
+_OWN_ERRORS: Final = 50_000
+_NO_STATE_SAYS: Final = frozenset({3609, 3616, 33504})
+"""SQL Server: numbers from which RAISERROR and THROW are somebody's own; those of a batch that a trigger ended, and of
+a row that a security policy blocks."""
+_LOCKING: Final = re.compile(r"/lock(_|$)")
+"""The statements that lock the rows themselves, and so wait for nothing but the table."""
+_TRIES: Final = 5
+_TRIES_LOCKED: Final = 3
+_HOPELESS: Final = 1000
+"""So many rows refused and none done: it is not about single rows. Each has cost the server an error in its log."""
+_ANY: Final = ("", "")
+"""The mark of a batch that chooses its rows itself."""
+_LOOK_EVERY_S: Final = 0.05
+_PATIENCE_S: Final = 0.3
+"""Seconds that a batch may go on after the operator said stop; then the server is asked to cancel it."""
+
+
+class RowRefused(QmonError):
+    """What came of a statement is not what it was for: a trigger or a rule had its way. The batch is rolled back."""
+
+
+class AllRefused(QmonError):
+    """Row after row is refused, and none was done: the rest is not tried."""
+
+
+def _refusal(problem: QmonError) -> str | None:
+    """Why a row is left alone where this came of it; ``None``: it is not about a row."""
+    if isinstance(problem, RowRefused):
+        return str(problem)
+    if isinstance(problem, LockTimeout) and not _LOCKING.search(problem.query):  # its own lock is passed over
+        return "somebody else holds what it needs, such as a row of another table that refers to it"
+    if not isinstance(problem, QueryFailed):
+        return None
+    words = str(problem).removeprefix(f"{problem.query}: ")
+    own = any(number >= _OWN_ERRORS or number in _NO_STATE_SAYS for number in problem.numbers)
+    policy = problem.sqlstate == "42501" and "row-level security" in words
+    return words if own or policy or _REFUSALS.match(problem.sqlstate) else None
+
+
+class Batches:
+    """One operation's way through its rows. ``rate``: see ``Progress``, over the time of the batches and rests."""
+
+    def __init__(
+        self,
+        operation: Running,
+        connection: Connection,
+        total: int,
+        tell: Tell,
+        stopped: Stopped,
+        pace: BatchPace | None = None,
+    ) -> None:
+        self._operation, self._connection = operation, connection
+        self._total, self._tell, self._stopped = total, tell, stopped
+        self._pace = pace or BatchPace()
+        self._begun = time.monotonic()
+        self._cancelled = False
+        self._named: Named = itemgetter(0)
+
+    def work(self, rows: RowSet, move: Move, named: Named = itemgetter(0)) -> None:
+        """Move all rows; those that others have locked are tried once more at the end.
+
+        Where the server refuses a batch, its halves are tried, until the row that is refused stands alone. Raises
+        ``AllRefused``.
+        """
+        self._named = named
+        locked: list[Mark] = []
+        self._through(iter(rows), move, locked, again=False)
+        if locked and not self._cancelled:
+            self._through(iter(locked), move, [], again=True)
+
+    def repeat(self, count: int, some: Callable[[Tally, int], int]) -> None:
+        """Do ``some`` of at most so many rows until ``count`` are done, or nothing more comes of it."""
+        done = last = 0
+
+        def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
+            nonlocal last
+            last = some(tally, min(self._pace.size, count - done))
+            return []
+
+        while done < count and not self._cancelled:
+            last = 0
+            self._through(iter([_ANY]), move, [], again=False)
+            done += last
+            if last == 0:
+                break
+
+    def _through(self, rest: Iterator[Mark], move: Move, locked: list[Mark], *, again: bool) -> None:
+        while not self._cancelled and (some := list(islice(rest, self._pace.size))):
+            try:
+                self._whole_or_halves(some, move, locked, again=again)
+            except DeadlineExceeded:
+                if not self._stopped():
+                    raise
+                self._cancel()
+
+    def _cancel(self) -> None:
+        self._cancelled = True
+        self._operation.cancel()
+
+    def _whole_or_halves(self, some: Sequence[Mark], move: Move, locked: list[Mark], *, again: bool) -> None:
+        waiting = [some]
+        while waiting:
+            if self._stopped():
+                self._cancel()
+                return
+            part = waiting.pop()
+            begun = time.monotonic()
+            try:
+                locked += self._batch(part, move, again=again)
+            except QmonError as problem:
+                if (why := _refusal(problem)) is None or part == [_ANY]:
+                    raise
+                self._rest(self._pace.after(0, time.monotonic() - begun))
+                if len(part) > 1:
+                    middle = len(part) // 2
+                    waiting += [part[middle:], part[:middle]]
+                else:
+                    self._refuse(part[0], why, again=again)
+
+    def _refuse(self, mark: Mark, why: str, *, again: bool) -> None:
+        with self._operation.batch() as tally:
+            tally.refused, tally.skipped = 1, -1 if again else 0
+        self._operation.refuse(why, self._named(mark))
+        self._say()
+        total = self._operation.total
+        if not total.done and total.refused >= _HOPELESS:
+            raise AllRefused(f"the first {total.refused:,} were refused, every one, and the rest was not tried: {why}")
+
+    def _batch(self, some: Sequence[Mark], move: Move, *, again: bool) -> list[Mark]:
+        for tried in range(1, _TRIES + 1):
+            begun = time.monotonic()
+            try:
+                with _Watch(self._connection, self._stopped), self._operation.batch() as tally:
+                    locked = move(some, tally)
+                    tally.skipped = len(locked) - (len(some) if again else 0)
+            except QueryFailed as problem:
+                locked_out = isinstance(problem, LockTimeout)
+                most = _TRIES_LOCKED if locked_out else _TRIES if problem.sqlstate in _TRY_AGAIN else 1
+                if tried >= most or self._stopped():
+                    raise
+                self._rest(self._pace.held_up())
+                continue
+            rest = self._pace.after(max(len(some), tally.done), time.monotonic() - begun)
+            self._say()
+            self._rest(rest)
+            return locked
+        raise AssertionError("unreachable")
+
+    def _rest(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0 and not self._stopped():
+            time.sleep(min(left, _LOOK_EVERY_S))
+
+    def _say(self) -> None:
+        total = self._operation.total
+        over = total.done + total.skipped + total.changed + total.refused
+        elapsed = time.monotonic() - self._begun
+        rate = over / elapsed if elapsed > 0 and over else None
+        left = None if rate is None else max(0.0, (self._total - over) / rate)
+        self._tell(Progress(self._total, total.done, total.skipped, total.changed, rate, left, refused=total.refused))
+
+
+class _Watch:
+    """While a batch runs: asks the server to cancel it where the operator has said stop and it does not end soon."""
+
+    def __init__(self, connection: Connection, stopped: Stopped) -> None:
+        self._connection, self._stopped = connection, stopped
+        self._over = threading.Event()
+        self._timer = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._timer.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(_PATIENCE_S):
+            if self._stopped():
+                self._connection.cancel()

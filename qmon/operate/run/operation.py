@@ -1,0 +1,289 @@
+"""One operation from its beginning to its end: allowed, written down before and after, and counted batch by batch."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from qmon.engines.base import Bound, Connection, Engine, Value
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.errors import BadInput, PermissionMissing, QmonError
+from qmon.model.operations import Consent, Kind, OperationResult, OperationState, Plan
+from qmon.operate.audit import Audit, AuditFailed
+from qmon.operate.context import OperatorContext, Permission
+
+_LOG: Final = logging.getLogger(__name__)
+PROGRESS_EVERY_S: Final = 1.0
+"""How often, in seconds, the local audit is told how far an operation is; one that cannot be written stops it."""
+_LOGGED: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
+"""What the log has of the audit: nothing that may hold values of rows."""
+_REASONS: Final = 5
+_NAMED: Final = 5
+"""Of so many reasons for refusals so many messages are named."""
+_LETTERS: Final = "23456789abcdefghjkmnpqrstuvwxyz"
+_REASON: Final = {Kind.PAUSE: "a pause needs a reason, which everybody sees"}
+_CONTROL: Final = tuple(
+    f"control/{name}" for name in ("01_schema", "03_operations", "05_store", "06_make_store", "07_put_back")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditAccess:
+    """Whether operations can be written down in a database: the tables are there, we may write them, or make them."""
+
+    recorded: bool
+    writable: bool
+    can_create: bool
+
+    @property
+    def possible(self) -> bool:
+        """They can be written down. ``writable`` false with ``recorded`` true is a missing right."""
+        return self.writable or (not self.recorded and self.can_create)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is written down of an operation besides its plan.
+
+    ``about``: the table, slot or session it is done to. ``frozen``: the values that the plan froze, none of them a
+    secret or a payload. ``undo_of``: the operation that it undoes. ``undoable``: an undo finds what it needs.
+    """
+
+    about: str = ""
+    frozen: Mapping[str, object] = field(default_factory=dict)
+    undo_of: str | None = None
+    undoable: bool = False
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one batch did; see ``OperationResult``."""
+
+    done: int = 0
+    skipped: int = 0
+    changed: int = 0
+    refused: int = 0
+
+
+def standing(connection: Connection, engine: Engine) -> AuditAccess:
+    """Whether operations can be written down here; only reads."""
+    return records(AuditAccess, connection.fetch(_bound(connection, engine, "control/standing")))[0]
+
+
+def ensure_control(connection: Connection, engine: Engine) -> bool:
+    """Make qmon's tables of operations where they are missing. False: this database will not have them from us.
+
+    Raises ``AuditFailed`` where they are there, but not for us to write.
+    """
+    found = standing(connection, engine)
+    if found.writable:
+        return True
+    if found.recorded:
+        raise AuditFailed(
+            "the operations of this database cannot be written by this role; nothing was changed;"
+            " ask its owner for: qmon setup <target> --role operator"
+        )
+    if not found.can_create:
+        return False
+    try:
+        with connection.transaction():
+            for name in _CONTROL:
+                if not queries.exists(engine.name, name, connection.version):
+                    continue
+                connection.execute(_bound(connection, engine, name))
+    except PermissionMissing:
+        return False
+    return True
+
+
+def new_id() -> str:
+    """An id that sorts by time, can be read aloud, and is not given twice: ``261121-071402-k7qd`` (UTC)."""
+    return f"{datetime.now(UTC):%y%m%d-%H%M%S}-" + "".join(secrets.choice(_LETTERS) for _ in range(4))
+
+
+def check(context: OperatorContext, plan: Plan, permission: Permission) -> None:
+    """Raise ``ReadOnly`` or ``BadInput`` unless this plan may be applied with this permission."""
+    context.may_change()
+    if plan.refused is not None:
+        raise BadInput(f"{plan.refused}; nothing was changed")
+    if plan.consent is Consent.TYPED and permission.typed != plan.queue:
+        raise BadInput(f"the queue's name must be typed exactly: {plan.queue}; nothing was changed")
+    if plan.needs_reason and not permission.reason.strip():
+        raise BadInput(f"{_REASON.get(plan.kind, 'a reason is needed')}; nothing was changed")
+
+
+@contextlib.contextmanager
+def running(
+    context: OperatorContext, connection: Connection, plan: Plan, permission: Permission, record: Record | None = None
+) -> Iterator[Running]:
+    """Everything an action does is done inside: it is checked, written down before, and after however it ends.
+
+    Raises what ``check`` raises, ``AuditFailed`` before anything is changed, and whatever is raised inside, after
+    having written that down; the operation is then interrupted, or failed where it had done nothing.
+    """
+    check(context, plan, permission)
+    work = Running(context, connection, plan, permission, record or Record())
+    work.begin()
+    try:
+        yield work
+    except BaseException as problem:
+        work.broken(problem)
+        raise
+    work.end()
+
+
+class Running:
+    """An operation under way. For one thread, the one of its connection."""
+
+    def __init__(
+        self, context: OperatorContext, connection: Connection, plan: Plan, permission: Permission, record: Record
+    ) -> None:
+        self.id = new_id()
+        self.total = Tally()
+        self.recorded = False
+        """A row of it is in the database; where that has no room for it, the local audit is all there is."""
+        self._context, self._connection, self._plan, self._permission = context, connection, plan, permission
+        self._record = record
+        self._audit = Audit(context.audit)
+        self._notes: list[str] = []
+        self._refusals: dict[str, list[str]] = {}
+        self._altered = 0
+        self._state = OperationState.DONE
+        self._told = 0.0
+
+    def begin(self) -> None:
+        """Write that it begins, first here, then in the database."""
+        plan, record = self._plan, self._record
+        given: dict[str, Value] = {
+            "kind": str(plan.kind),
+            "queue": plan.queue,
+            "about": record.about,
+            "by": self._context.who.name,
+            "reason": self._permission.reason,
+            "predicate": plan.predicate,
+            "planned": plan.count,
+            "undo_of": record.undo_of,
+        }
+        self._write("begin", {**given, "frozen": dict(record.frozen)})
+        self._told = time.monotonic()
+        try:
+            self.recorded = ensure_control(self._connection, self._context.engine)
+            if self.recorded:
+                frozen = json.dumps(dict(record.frozen), ensure_ascii=False)
+                self._run("operation_begin", given | {"frozen": frozen, "id": self.id, "undoable": record.undoable})
+        except BaseException as problem:
+            self._last_words(OperationState.FAILED, problem)
+            raise
+
+    @contextlib.contextmanager
+    def batch(self) -> Iterator[Tally]:
+        """One transaction, and what it did: counted in the operation's row within it, and here once it is committed."""
+        if time.monotonic() - self._told >= PROGRESS_EVERY_S:
+            self._write("progress", self._counts())
+            self._told = time.monotonic()
+        tally = Tally()
+        begun = time.monotonic()
+        with self._connection.transaction():
+            yield tally
+            if self.recorded:
+                values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
+                values |= {"refused": tally.refused}
+                values["busy_s"] = time.monotonic() - begun
+                if self._run("operation_count", values | {"id": self.id}) == 0:
+                    raise AuditFailed(f"operation {self.id} is not written down as running any more; it was stopped")
+        self.total.done += tally.done
+        self.total.skipped += tally.skipped
+        self.total.changed += tally.changed
+        self.total.refused += tally.refused
+
+    def note(self, text: str) -> None:
+        """Something the operator should know; ends up in the result."""
+        self._notes.append(text)
+
+    def refuse(self, why: str, name: str) -> None:
+        """A row was left alone, since the server would not have it."""
+        if why not in self._refusals and len(self._refusals) >= _REASONS:
+            why = "for other reasons"
+        self._refusals.setdefault(why, []).append(name)
+
+    def alter(self, count: int) -> None:
+        """So many rows came out otherwise than they were written, in what does not matter to the queue."""
+        self._altered += count
+
+    def cancel(self) -> None:
+        """It ends before all was done, since the operator wanted it to."""
+        self._state = OperationState.CANCELLED
+
+    def end(self) -> None:
+        """Write how it ended, first in the database, then here."""
+        self._conclude()
+        self._close(self._state)
+        self._write("end", {**self._counts(), "state": str(self._state), "notes": self._notes})
+
+    def broken(self, problem: BaseException) -> None:
+        """Write as much as can be written of how it broke; never raises."""
+        some = self.total.done > 0
+        state = OperationState.INTERRUPTED if some or not isinstance(problem, QmonError) else OperationState.FAILED
+        self._conclude()
+        self._notes.append(f"{type(problem).__name__}: {problem}"[:500])
+        with contextlib.suppress(QmonError):
+            self._close(state)
+        self._last_words(state, problem)
+
+    def result(self) -> OperationResult:
+        """How it ended."""
+        plan, total = self._plan, self.total
+        return OperationResult(
+            operation=self.id,
+            kind=plan.kind,
+            queue=plan.queue,
+            state=self._state,
+            done=total.done,
+            skipped=total.skipped,
+            changed=total.changed,
+            refused=total.refused,
+            notes=tuple(self._notes),
+        )
+
+    def _conclude(self) -> None:
+        """Say what was refused and why, and what came out otherwise."""
+        for why, names in self._refusals.items():
+            which = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else "")
+            self._notes.append(f"{len(names):,} refused: {why}: {which}"[:500])
+        if self._altered:
+            self._notes.append(f"{self._altered:,} came back with other values in columns that a trigger writes")
+
+    def _close(self, state: OperationState) -> None:
+        if self.recorded:
+            notes = json.dumps(self._notes, ensure_ascii=False)
+            self._run("operation_end", {"state": str(state), "notes": notes, "id": self.id})
+
+    def _last_words(self, state: OperationState, problem: BaseException) -> None:
+        with contextlib.suppress(AuditFailed):
+            words = f"{type(problem).__name__}: {problem}"[:500]
+            self._write("end", {**self._counts(), "state": str(state), "problem": words})
+
+    def _counts(self) -> dict[str, object]:
+        total = self.total
+        return {"done": total.done, "skipped": total.skipped, "changed": total.changed, "refused": total.refused}
+
+    def _write(self, event: str, entry: Mapping[str, object]) -> None:
+        if event != "progress":
+            told = ", ".join(f"{name} {entry[name]}" for name in _LOGGED if name in entry)
+            _LOG.info("operation %s on %s: %s, %s", self.id, self._context.target.name, event, told)
+        self._audit.write(event, {"operation": self.id, "target": self._context.target.name, **entry})
+
+    def _run(self, name: str, values: Mapping[str, Value]) -> int:
+        return self._connection.execute(_bound(self._connection, self._context.engine, f"control/{name}", values))
+
+
+def _bound(connection: Connection, engine: Engine, name: str, values: Mapping[str, Value] | None = None) -> Bound:
+    return Bound(queries.render(queries.load(engine.name, name, connection.version), {}, engine), values or {})

@@ -1,0 +1,84 @@
+"""The history of a database: what operators did to its queues, and what of it can be undone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from qmon.engines.base import Bound, Connection, Engine
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.model.operations import Kind, Operation, OperationState
+from qmon.operate.run.operation import standing
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A row of ``qmon.operations``."""
+
+    id: str
+    kind: str
+    queue: str
+    about: str
+    by: str
+    login: str
+    reason: str
+    predicate: str
+    frozen: str
+    planned: int
+    done: int
+    skipped: int
+    changed: int
+    refused: int
+    started_at: float
+    ended_at: float | None
+    state: str
+    notes: str
+    undo_of: str | None
+    undoable: bool
+    undone: int
+    emptied: int
+
+    @property
+    def undo_state(self) -> str:
+        """See ``Operation``."""
+        if not self.undoable or self.done == 0:
+            return "no"
+        if self.undone >= self.done:
+            return "undone"
+        if self.undone + self.emptied >= self.done:
+            return "gone"
+        return "partly undone" if self.undone else "possible"
+
+    def operation(self) -> Operation:
+        """As the screens show it."""
+        details = {"about": self.about, "login": self.login, "predicate": self.predicate}
+        for number, note in enumerate(json.loads(self.notes), 1):
+            details[f"note {number}"] = str(note)
+        return Operation(
+            id=self.id,
+            kind=Kind(self.kind),
+            queue=self.queue,
+            state=OperationState(self.state),
+            by=self.by,
+            reason=self.reason,
+            planned=self.planned,
+            done=self.done,
+            skipped=self.skipped,
+            changed=self.changed,
+            refused=self.refused,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            undo_state=self.undo_state,
+            undo_of=self.undo_of,
+            details={name: value for name, value in details.items() if value},
+        )
+
+
+def recorded(connection: Connection, engine: Engine, *, limit: int, id: str | None = None) -> list[Recorded]:
+    """The latest operations, the last one first; none where this database keeps none. Raises ``PermissionMissing``."""
+    if not standing(connection, engine).recorded:
+        return []
+    query = queries.load(engine.name, "control/operations", connection.version)
+    bound = Bound(queries.render(query, {}, engine), {"id": id, "limit": limit})
+    return records(Recorded, connection.fetch(bound))

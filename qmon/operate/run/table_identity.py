@@ -1,0 +1,62 @@
+"""Whether a table is still the one that was planned for: neither rewritten, nor replaced, nor altered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from qmon.engines.base import Value
+from qmon.engines.postgres.arrays import array
+from qmon.errors import QmonError
+from qmon.model.layout.layout import TableName
+from qmon.operate.plan.row_set import Mark
+from qmon.operate.sql import Sql
+
+
+class TableChanged(QmonError):
+    """The table is no longer the one that was planned for; the batch was rolled back."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    part: str
+    file: str | None
+    shape: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableIdentity:
+    """A table with its partitions as a plan saw them."""
+
+    table: TableName
+    parts: dict[str, _Part]
+
+    def check(self, sql: Sql, marks: Iterable[Mark] = ()) -> None:
+        """Raise ``TableChanged`` unless the table, and the partitions where these rows lie, are as they were.
+
+        Within a batch after its last statement: from then on its locks keep everything as it is until the commit.
+        """
+        parts = {key.partition("(")[0] for key, _ in marks if "(" in key}
+        now = {each.part: each for each in _read(sql, self.table, parts)}
+        if not now:
+            raise TableChanged(f"{self.table} is not there any more; plan again")
+        for part, seen in now.items():
+            before = self.parts.get(part)
+            if before is None:
+                raise TableChanged(f"{self.table} is another table than was planned for; plan again")
+            if before.file != seen.file:
+                why = "rewritten (VACUUM FULL, CLUSTER, TRUNCATE, ALTER TABLE, or moved)"
+                raise TableChanged(f"{self.table} was {why} since the plan: its rows lie elsewhere; plan again")
+            if before.shape != seen.shape:
+                why = "its columns, triggers, foreign keys, rules or policies"
+                raise TableChanged(f"{self.table} was altered since the plan ({why}); plan again")
+
+
+def read_place(sql: Sql, table: TableName) -> TableIdentity:
+    """The table as it is now."""
+    return TableIdentity(table, {each.part: each for each in _read(sql, table, None)})
+
+
+def _read(sql: Sql, table: TableName, parts: Iterable[str] | None) -> list[_Part]:
+    values: dict[str, Value] = {"all": parts is None, "parts": array(sorted(parts or ()))}
+    return sql.fetch(_Part, "place", {"table": table.parts}, values)

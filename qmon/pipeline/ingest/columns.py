@@ -1,0 +1,295 @@
+"""From lines to columns, on the executors: Arrow reads the JSON of many lines at once, and no value becomes an object
+of Python's on its way. What is no line of this shape becomes a row that says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from qmon.pipeline.ingest.bundles import INSIDE, KEY, SHARES, bundled, cuts, share
+from qmon.pipeline.ingest.segment_lines import Read, read_segment
+from qmon.pipeline.lake.schema import FIGURES, LINE, STAGED
+from qmon.recording.format.records import VERSION
+
+_LINE: Final = to_arrow_schema(LINE)
+_STAGED: Final = to_arrow_schema(STAGED)
+_BYTES: Final = 4 * 1024 * 1024
+"""Text of lines read at a time, so that memory does not follow the size of a segment."""
+_LATEST: Final = 253_402_300_800.0
+"""The year 10000: a time beyond it is none."""
+_SHOWN: Final = 200
+
+Places = npt.NDArray[np.int64]
+
+
+def batches(segments: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """For ``mapInArrow``: segments (``path``, ``content``) in, rows as in ``schema.STAGED`` out."""
+    for batch in segments:
+        for path, content in zip(batch.column("path"), batch.column("content"), strict=True):
+            name, reads, size = str(path.as_py()), [], 0
+            for read in read_segment(name, content.as_py()):
+                reads.append(read)
+                size += len(read.text or b"")
+                if size >= _BYTES:
+                    yield from rows_of(name, reads)
+                    reads, size = [], 0
+            yield from rows_of(name, reads)
+
+
+def rows_of(file: str, reads: list[Read]) -> Iterator[pa.RecordBatch]:
+    """The rows of some lines of one segment, each kind in a batch of its own."""
+    good = _good([read for read in reads if read.reason is None])
+    source = int.from_bytes(hashlib.blake2b(file.encode(), digest_size=8).digest(), "big", signed=True)
+    for part, lines in good:
+        of = _Lines(file, source, part, lines)
+        polls, reasons = of.polls(), of.reasons()
+        for read, reason in zip(part, reasons, strict=True):
+            read.reason = reason
+        whole = np.array([reason is None for reason in reasons])
+        yield from of.rows(whole & polls, whole & ~polls)
+    bad = [read for read in reads if read.reason is not None]
+    if bad:
+        yield _batch(
+            {
+                "kind": "bad",
+                "file": file,
+                "place": [read.place for read in bad],
+                "text": [_shown(read.text) for read in bad],
+                "reason": [read.reason for read in bad],
+            },
+            len(bad),
+        )
+
+
+def _good(reads: list[Read]) -> Iterator[tuple[list[Read], pa.Table]]:
+    """Lines as Arrow reads them, all at once or, around one that is none, in halves; that one is given its reason."""
+    if not reads:
+        return
+    try:
+        lines = _parsed(b"\n".join(read.text or b"" for read in reads))
+        if lines.num_rows != len(reads):
+            raise pa.ArrowInvalid("not one object a line")
+    except pa.ArrowInvalid:
+        if len(reads) == 1:
+            reads[0].reason = _wrong(reads[0].text or b"")
+            return
+        middle = len(reads) // 2
+        yield from _good(reads[:middle])
+        yield from _good(reads[middle:])
+    else:
+        yield reads, lines
+
+
+def _parsed(text: bytes) -> pa.Table:
+    return pa.json.read_json(
+        pa.BufferReader(text),
+        read_options=pa.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+        parse_options=pa.json.ParseOptions(explicit_schema=_LINE, unexpected_field_behavior="ignore"),
+    )
+
+
+def _wrong(text: bytes) -> str:
+    """Why Arrow does not read a line: it is of a newer format, or of no shape that we know."""
+    try:
+        version = json.loads(text)["v"]
+        newer = version > VERSION
+    except (ValueError, KeyError, TypeError, RecursionError):
+        newer, version = False, 0
+    return _newer(version) if newer else "not JSON, or values of the wrong kind"
+
+
+def _newer(version: object) -> str:
+    return f"written by a newer qmon, format {version}"
+
+
+def _shown(text: bytes | None) -> str | None:
+    return None if text is None else text.decode("utf-8", "replace")[:_SHOWN]
+
+
+class _Lines:
+    """Lines of one segment, column by column."""
+
+    def __init__(self, file: str, source: int, reads: list[Read], lines: pa.Table) -> None:
+        self._file, self._source, self._reads, self._lines = file, source, reads, lines
+        self._figures = lines.column("figures").combine_chunks()
+        self._operation = lines.column("operation").combine_chunks()
+        self._lists = {name: _ListColumn(self._figures.field(name)) for name in FIGURES}
+
+    def polls(self) -> npt.NDArray[np.bool_]:
+        """Which ones are about figures."""
+        found: npt.NDArray[np.bool_] = self._figures.is_valid().to_numpy(zero_copy_only=False)
+        return found
+
+    def reasons(self) -> list[str | None]:
+        """Why each cannot be used; ``None``: it can."""
+        at = pc.coalesce(self._figures.field("sampled_at"), self._operation.field("started_at"))
+        timed = pc.fill_null(pc.and_(pc.greater(at, 0.0), pc.less(at, _LATEST)), False)
+        named = pc.and_(self._column("r").is_valid(), self._column("n").is_valid())
+        whole = pc.and_(timed, named).to_numpy(zero_copy_only=False)
+        count = self._lists["queue"].lengths
+        even = np.ones(len(self._reads), bool)
+        for column in self._lists.values():
+            even &= (column.lengths == 0) | (column.lengths == count)
+        found: list[str | None] = [None] * len(self._reads)
+        for place, (read, version) in enumerate(zip(self._reads, self._column("v").to_pylist(), strict=True)):
+            if version is not None and version > VERSION:
+                found[place] = _newer(version)
+            elif not whole[place]:
+                found[place] = "the recorder, the number or the time is missing"
+            elif not even[place]:
+                found[place] = "its figures are not one for each queue"
+            elif not read.target:
+                found[place] = "the target is not known: neither the session's line nor the folder names it"
+        return found
+
+    def rows(self, polls: npt.NDArray[np.bool_], operations: npt.NDArray[np.bool_]) -> Iterator[pa.RecordBatch]:
+        """Rows of the kinds ``poll``, ``bundle`` and ``operation``, of the lines that are each."""
+        if polls.any():
+            lines = np.flatnonzero(polls)
+            at = self._figures.field("sampled_at").take(lines)
+            common = self._common(lines, at)
+            bundles, counts = self._bundles(lines, common)
+            common["queues"] = counts
+            yield _batch(
+                common | {
+                    "kind": "poll", "file": self._file,
+                    "span_s": self._lists["span_s"].highest()[lines],
+                    "wait": self._figures.field("wait").take(lines),
+                    "sessions": self._figures.field("sessions").take(lines),
+                },
+                len(lines),
+            )  # fmt: skip
+            yield bundles
+        if operations.any():
+            lines = np.flatnonzero(operations)
+            done = self._operation.take(lines)
+            kind: dict[str, Any] = {"kind": "operation", "file": self._file, "operation": done}
+            yield _batch(self._common(lines, done.field("started_at")) | kind, len(lines))
+
+    def _common(self, lines: Places, at: pa.Array) -> dict[str, Any]:
+        """What every row of a line has."""
+        reads = [self._reads[line] for line in lines]
+        return {
+            "source": self._source,
+            "place": pa.array([read.place for read in reads], pa.int64()),
+            "target": [read.target for read in reads],
+            "zone": [read.zone for read in reads],
+            "recorder": self._column("r").take(lines),
+            "sequence": self._column("n").take(lines),
+            "sampled_at": at,
+            "date": _dates(at),
+        }
+
+    def _bundles(self, lines: Places, common: dict[str, Any]) -> tuple[pa.RecordBatch, pa.Array]:
+        """The samples in bundles, and how many there are of each line.
+
+        A queue without a name is none, and one that a line names twice counts once.
+        """
+        counts = self._lists["queue"].lengths[lines]
+        names = self._lists["queue"].spread(lines, counts).dictionary_encode()
+        known = [share(name) for name in names.dictionary.to_pylist()]
+        shares = np.array([*known, 0], np.int64)  # the last is that of those without a name
+        line = np.repeat(np.arange(len(lines)), counts)
+        code = names.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        together = _alike(common)[line] * SHARES + shares[code]
+        order = np.lexsort((line, code, together))
+        again = np.zeros(len(order), bool)
+        again[1:] = (np.diff(code[order]) == 0) & (np.diff(line[order]) == 0)
+        order = order[(code[order] >= 0) & ~again]
+        starts = cuts(together[order])
+        flat = self._flat(lines, counts, common, line[order], order)
+        lengths = np.diff(np.append(starts, len(order)))
+        columns = {name: _full(common[name], len(lines)).take(pa.array(line[order][starts])) for name in KEY}
+        columns |= {
+            "kind": "bundle",
+            "share": pa.array(shares[code[order][starts]], pa.int32()),
+            "bundle": [bundled(flat.slice(start, size)) for start, size in zip(starts, lengths, strict=True)],
+        }
+        kept = np.bincount(line[order], minlength=len(lines))
+        return _batch(columns, len(starts)), pa.array(kept, pa.int32())
+
+    def _flat(
+        self, lines: Places, counts: Places, common: dict[str, Any], line: Places, order: Places
+    ) -> pa.RecordBatch:
+        """One row a sample: ``line`` is its line, ``order`` its place among all of these lines."""
+        at_line, places = pa.array(line), pa.array(order)
+        of_line = common | {"poll": self._figures.field("sequence").take(lines)}
+        columns = []
+        for field in INSIDE:
+            if field.name in self._lists:
+                values = self._lists[field.name].spread(lines, counts).take(places)
+            else:
+                values = _full(of_line[field.name], len(lines)).take(at_line)
+            columns.append(values.cast(field.type))
+        return pa.record_batch(columns, schema=INSIDE)
+
+    def _column(self, name: str) -> pa.Array:
+        return self._lines.column(name).combine_chunks()
+
+
+def _alike(common: dict[str, Any]) -> Places:
+    """A number for each line, the same for those that have ``KEY`` in common."""
+    found: dict[tuple[str, ...], int] = {}
+    columns = (common[name] for name in KEY)
+    each = zip(*(c if isinstance(c, list) else c.to_pylist() for c in columns), strict=True)
+    return np.array([found.setdefault(key, len(found)) for key in each], np.int64)
+
+
+class _ListColumn:
+    """One list a line, of which a missing one is empty."""
+
+    def __init__(self, lists: pa.Array) -> None:
+        self.lengths: Places = pc.fill_null(lists.value_lengths(), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+        self._starts = np.cumsum(self.lengths) - self.lengths
+        self._values = lists.flatten()
+
+    def highest(self) -> npt.NDArray[np.float64]:
+        """The greatest value of each line's list; of one without any not a number."""
+        found = np.full(len(self.lengths), np.nan)
+        if len(self._values):
+            values = self._values.to_numpy(zero_copy_only=False)
+            some = self.lengths > 0
+            found[some] = np.fmax.reduceat(values, self._starts[some])
+        return found
+
+    def spread(self, lines: Places, counts: Places) -> pa.Array:
+        """The values of some lines one after the other, ``counts`` of each; of an empty list nulls."""
+        lengths, total = self.lengths[lines], int(counts.sum())
+        if not lengths.any():
+            return pa.nulls(total, self._values.type)
+        if len(self._values) == total and np.array_equal(lengths, counts):
+            return self._values
+        within = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+        places = np.repeat(self._starts[lines], counts) + within
+        return self._values.take(pa.array(places, mask=np.repeat(lengths == 0, counts)))
+
+
+def _dates(at: pa.Array) -> pa.Array:
+    """The days in UTC."""
+    seconds = pc.floor(at).cast(pa.int64()).cast(pa.timestamp("s"))
+    return pc.strftime(seconds, format="%Y-%m-%d")
+
+
+def _batch(columns: dict[str, Any], rows: int) -> pa.RecordBatch:
+    """Rows as in ``schema.STAGED``; a column that is not given is null, one value stands for all rows."""
+    return pa.record_batch([_full(columns.get(f.name), rows, f.type).cast(f.type) for f in _STAGED], schema=_STAGED)
+
+
+def _full(value: object, rows: int, kind: pa.DataType | None = None) -> pa.Array:
+    if value is None:
+        return pa.nulls(rows, kind)
+    if isinstance(value, list):
+        return pa.array(value, kind)
+    if isinstance(value, np.ndarray):
+        return pa.array(value, from_pandas=True)
+    return value if isinstance(value, pa.Array) else pa.repeat(pa.scalar(value), rows)

@@ -1,0 +1,90 @@
+"""From the bytes of a segment to its lines, on the executors. What cannot be read becomes a row that says why.
+
+Damage in one minute does not cost the next: reading goes on at the next gzip member.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+from qmon.pipeline.ingest.inflating import reader
+from qmon.recording.format.codec import Damaged
+from qmon.recording.read.segment_reader import inflated
+
+_MEMBER: Final = b"\x1f\x8b\x08"
+_WANTED: Final = re.compile(rb'"k":"(figures|operation|session|index)"')
+_KNOWN: Final = re.compile(rb'"k":"([a-z_]+)"')
+
+
+@dataclass(slots=True)
+class Read:
+    """One line that the pipeline needs, or a stretch that cannot be read, with the reason."""
+
+    place: int
+    target: str
+    zone: str
+    kind: str
+    text: bytes | None
+    reason: str | None = None
+
+
+def read_segment(path: str, content: bytes) -> Iterator[Read]:
+    """The lines of one segment that the pipeline needs, in their order; never raises for what is in it.
+
+    A line whose kind is known and not needed here is passed over unread; a line that has no kind is handed on as
+    damaged. The target's name comes from the session's line, else from the folder ``target=…``.
+    """
+    target, zone, place = _from_path(path), "UTC", 0
+    for text, reason in _members(content):
+        for line in text.splitlines():
+            place += 1
+            if (wanted := _WANTED.search(line, 0, 400)) is None:
+                if _KNOWN.search(line, 0, 400) is None:
+                    yield Read(place, target, zone, "", line, "no line of a recording")
+                continue
+            kind = wanted[1].decode()
+            if kind == "session":
+                target, zone = _session(line, target, zone)
+            elif kind != "index":
+                yield Read(place, target, zone, kind, line)
+        if reason:
+            yield Read(place + 1, target, zone, "", None, reason)
+
+
+def _members(content: bytes) -> Iterator[tuple[bytes, str]]:
+    """The text of each gzip member, and what is wrong behind it, or an empty string."""
+    data, at = memoryview(content), 0
+    if not content:
+        yield b"", "the file is empty"
+    while at < len(data):
+        try:
+            text, used = inflated(data[at:], partly=True, reader=reader)
+        except Damaged as problem:
+            text, used, reason = b"", 0, f"byte {at}: {problem}"
+        else:
+            reason = "" if used else f"byte {at}: the file is damaged or cut short within this minute"
+        if used:
+            yield text, ""
+            at += used
+            continue
+        yield text[: text.rfind(b"\n") + 1], reason
+        following = content.find(_MEMBER, at + 1)
+        at = following if following >= 0 else len(data)
+
+
+def _session(line: bytes, target: str, zone: str) -> tuple[str, str]:
+    try:
+        session = json.loads(line)["session"]
+        return str(session["target"]), str(session.get("zone") or zone)
+    except (ValueError, KeyError, TypeError):
+        return target, zone
+
+
+def _from_path(path: str) -> str:
+    folders = [part.removeprefix("target=") for part in path.split("/") if part.startswith("target=")]
+    return unquote(folders[-1]) if folders else ""

@@ -1,0 +1,1 @@
+"""The lake: tables as Parquet folders and their manifest."""

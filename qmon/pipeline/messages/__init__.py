@@ -1,0 +1,1 @@
+"""Archived messages into the lake, each once."""

@@ -1,0 +1,176 @@
+"""An archive as its server has it: columns, ends, who writes to it, and messages by ranges of keys. No Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from qmon.engines.base import Bound, Connection, Engine, Session, Value
+from qmon.engines.rows import records
+from qmon.engines.sql import queries
+from qmon.errors import BadInput, PermissionMissing
+from qmon.model.layout.layout import Layout
+from qmon.operate.install.object_names import table_name
+
+Record = TypeVar("Record")
+
+KEY: Final = "archive_id"
+BATCH_BYTES: Final = 8_000_000
+"""A batch takes as many messages as have this size together, by the size of those before; one at least."""
+_FIRST: Final = 500
+_MOST: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveTable:
+    """A queue's archive. ``columns``: what each figure of a message is called there, ``None`` where there is none."""
+
+    queue: str
+    parts: tuple[str, ...]
+    table_id: int
+    columns: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What there is to read: from which key to which there are rows, and then who was writing.
+
+    ``issued``: the greatest number ever given, where that may be seen.
+    """
+
+    oldest: int | None
+    newest: int | None
+    issued: int | None
+    writers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One archived message; times in seconds since the epoch, on the server's clock."""
+
+    archive_id: int
+    message_id: str
+    enqueued_at: float | None
+    started_at: float | None
+    completed_at: float | None
+    archived_at: float
+    attempts: int | None
+    owner: str | None
+    title: str | None
+    payload_bytes: int | None
+    payload: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveColumnRow:
+    """A column of an archive. ``is_key``: the server alone numbers the rows in it, one after the other."""
+
+    table_id: int
+    column_name: str
+    is_key: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EndsRow:
+    """The keys between which there are rows."""
+
+    oldest: int | None
+    newest: int | None
+    issued: int | None
+    standby: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WriterRow:
+    """A running transaction."""
+
+    writer: str
+
+
+def session(engine: Engine) -> Session:
+    """Of a connection that reads messages: on SQL Server it must not read what is not committed."""
+    return Session("messages", statement_timeout_s=120.0, lock_timeout_s=10.0, read_only=engine.name == "postgres")
+
+
+def archive_of(connection: Connection, engine: Engine, layout: Layout) -> ArchiveTable:
+    """Find the archive of a queue. Raises ``BadInput`` where it has none, or none that is numbered."""
+    if layout.routine("archive") is None:
+        raise BadInput(f"queue {layout.queue!r} has no archive: its design is {layout.design}, which keeps none")
+    parts = table_name(layout.table.schema, layout.table.name, "archive_log").parts
+    found = _ask(connection, engine, ArchiveColumnRow, "archive_columns", parts)
+    if not found:
+        raise BadInput(f"queue {layout.queue!r}: there is no table {'.'.join(parts)}, or we may not see it")
+    if not any(row.column_name == KEY and row.is_key for row in found):
+        kind = "GENERATED ALWAYS AS IDENTITY PRIMARY KEY" if engine.name == "postgres" else "IDENTITY(1, 1) PRIMARY KEY"
+        raise BadInput(
+            f"the archive of {layout.queue!r} does not number its rows, so that new ones cannot be told from old "
+            f"ones; this helps: ALTER TABLE {engine.quote(parts)} ADD {KEY} bigint {kind}"
+        )
+    names = {row.column_name for row in found}
+    wanted = {
+        "message_id": layout.id,
+        "enqueued_at": layout.enqueued_at,
+        "started_at": layout.started_at,
+        "completed_at": next((name for name in ("completed_at", "processed_at") if name in names), None),
+        "attempts": layout.attempts,
+        "owner": None if layout.owner is None else layout.owner.column,
+        "title": "title",
+        "payload": layout.payload,
+    }
+    columns = {name: column if column in names else None for name, column in wanted.items()}
+    if columns["message_id"] is None:
+        raise BadInput(f"the archive of {layout.queue!r} has no column for the id of a message")
+    return ArchiveTable(layout.queue, parts, found[0].table_id, columns)
+
+
+def survey(connection: Connection, engine: Engine, archive: ArchiveTable) -> Survey:
+    """What there is to read now. Raises ``BadInput`` on a standby, where nobody can see who writes."""
+    (ends,) = _ask(connection, engine, EndsRow, "archive_ends", archive.parts)
+    if ends.standby:
+        raise BadInput(
+            f"{archive.queue}: this server only follows another one, so that what is still being written cannot be "
+            "seen here; name the primary"
+        )
+    writing = _ask(connection, engine, WriterRow, "archive_writers", archive.parts)
+    return Survey(ends.oldest, ends.newest, ends.issued, frozenset(row.writer for row in writing))
+
+
+def read(
+    connection: Connection, engine: Engine, archive: ArchiveTable, ranges: Iterable[tuple[int, int]], *, payloads: bool
+) -> Iterator[list[Message]]:
+    """The committed messages of some ranges of keys, both ends included, in batches of bounded size."""
+    query = queries.load(engine.name, "catalog/archive_messages", connection.version)
+    names: dict[str, queries.Name] = {"archive_log": archive.parts, **archive.columns}
+    statement = queries.render(query, {name: names[name] for name in query.names}, engine)
+    limit = _FIRST
+    for first, last in ranges:
+        after = first - 1
+        while after < last:
+            values: dict[str, Value] = {"after": after, "upto": last, "limit": limit, "with_payload": int(payloads)}
+            found = _fetched(connection, Message, Bound(statement, values), archive.parts)
+            if found:
+                yield found
+            if len(found) < limit:
+                break
+            after, limit = found[-1].archive_id, _next(limit, found)
+
+
+def _next(limit: int, found: list[Message]) -> int:
+    """How many to take next: by the size of these, and no more than twice as many."""
+    each = sum(message.payload_bytes or 0 for message in found) / len(found) + 200
+    return max(1, min(_MOST, 2 * limit, int(BATCH_BYTES / each)))
+
+
+def _ask(connection: Connection, engine: Engine, kind: type[Record], name: str, parts: tuple[str, ...]) -> list[Record]:
+    query = queries.load(engine.name, f"catalog/{name}", connection.version)
+    statement = queries.render(query, {"archive_log": parts}, engine)
+    return _fetched(connection, kind, Bound(statement), parts)
+
+
+def _fetched(connection: Connection, kind: type[Record], bound: Bound, parts: tuple[str, ...]) -> list[Record]:
+    try:
+        return records(kind, connection.fetch(bound))
+    except PermissionMissing as problem:
+        helps = f"; this helps: {problem.grant}" if problem.grant else ""
+        raise BadInput(f"not allowed to read {'.'.join(parts)}: {problem}{helps}") from problem

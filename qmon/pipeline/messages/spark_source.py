@@ -1,0 +1,115 @@
+"""Archived messages as a Python data source of Spark: each partition reads ranges of keys by a connection of its own.
+
+What a partition is told has no password in it. It finds one where it runs: in the environment, as the driver does, or
+in the keyring; so none is in a plan, an option, an event log or on Spark's pages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
+
+from qmon.config.redact import redactor
+from qmon.config.secrets import from_environment, from_keyring, unlock
+from qmon.engines.base import Connection, Target
+from qmon.engines.registry import engine_for
+from qmon.pipeline.messages.archive_reader import ArchiveTable, Message, read, session
+from qmon.pipeline.messages.watermarks import Range
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAME: Final = "qmon_messages"
+_D, _S, _L = DoubleType(), StringType(), LongType()
+_KINDS: Final = {
+    "archive_id": _L, "message_id": _S, "enqueued_at": _D, "started_at": _D, "completed_at": _D, "archived_at": _D,
+    "attempts": _L, "owner": _S, "title": _S, "payload_bytes": _L, "payload": _S,
+}  # fmt: skip
+READ: Final = StructType([StructField(name, kind) for name, kind in _KINDS.items()])
+"""The columns of ``qmon.pipeline.messages.archive_reader.Message``."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRangeRead:
+    """What to read. ``parts``: the ranges of keys of each partition; ``redact``: patterns to cover, as configured."""
+
+    target: Target
+    archive: ArchiveTable
+    parts: Sequence[Sequence[Range]]
+    payloads: bool = False
+    redact: tuple[str, ...] = ()
+
+    def options(self) -> dict[str, str]:
+        """For Spark's reader; without a password."""
+        target = {"name": self.target.name, "engine": self.target.engine, "parameters": dict(self.target.parameters)}
+        told = {
+            "target": target, "archive": asdict(self.archive), "parts": self.parts, "payloads": self.payloads,
+            "redact": self.redact,
+        }  # fmt: skip
+        return {"reading": json.dumps(told)}
+
+    @classmethod
+    def of(cls, options: dict[str, str]) -> KeyRangeRead:
+        """What ``options`` says."""
+        raw = json.loads(options["reading"])
+        archive = ArchiveTable(**(raw["archive"] | {"parts": tuple(raw["archive"]["parts"])}))
+        parts = [[(first, last) for first, last in part] for part in raw["parts"]]
+        return cls(Target(**raw["target"]), archive, parts, raw["payloads"], tuple(raw["redact"]))
+
+
+class ArchivedMessages(DataSource):
+    """``spark.read.format("qmon_messages")``, with the options of a ``KeyRangeRead``."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What it is registered as."""
+        return NAME
+
+    def schema(self) -> StructType:
+        """``READ``."""
+        return READ
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Of one reading."""
+        return _Reader(KeyRangeRead.of(dict(self.options)))
+
+
+class _Reader(DataSourceReader):
+    def __init__(self, reading: KeyRangeRead) -> None:
+        self._reading = reading
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return [InputPartition(list(part)) for part in self._reading.parts]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        known, redact = self._reading, redactor(self._reading.redact)
+        engine = engine_for(known.target)
+        connection = connect(known.target)
+        try:
+            for messages in read(connection, engine, known.archive, partition.value, payloads=known.payloads):
+                yield _table(messages, redact if known.payloads else None)
+        finally:
+            connection.close()
+
+
+def connect(target: Target) -> Connection:
+    """Connect with the password that this machine knows for the target. Raises what connecting raises."""
+    engine = engine_for(target)
+    known = Target(target.name, target.engine, target.parameters, password=target.password or from_environment(target))
+    return unlock(known, lambda each: engine.connect(each, session(engine)), (from_keyring,))[1]
+
+
+def _table(messages: Sequence[Message], redact: Callable[[str], str] | None) -> pa.RecordBatch:
+    """``redact``: covers what must not be seen of payloads and titles; ``None``: nothing of them is kept."""
+    import pyarrow as pa
+
+    types: dict[Any, Any] = {_L: pa.int64(), _S: pa.string(), _D: pa.float64()}
+    columns = {name: [getattr(message, name) for message in messages] for name in _KINDS}
+    for name in ("title", "payload"):
+        columns[name] = [redact(text) if redact and text is not None else None for text in columns[name]]
+    return pa.record_batch({name: pa.array(columns[name], types[kind]) for name, kind in _KINDS.items()})

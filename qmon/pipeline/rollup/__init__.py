@@ -1,0 +1,1 @@
+"""From rows to minutes, hours and days, incidents, baselines and capacity."""

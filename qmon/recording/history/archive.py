@@ -1,0 +1,136 @@
+"""The recordings of one target, while more of it may be written: which files there are, and which a range needs."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from qmon.recording.format.codec import Damaged
+from qmon.recording.format.records import Mark, read_line
+from qmon.recording.read.minutes import kind_of, minutes
+from qmon.recording.read.paths import begins_at, safe, segments
+from qmon.recording.read.reader import RecordingReader
+from qmon.recording.read.segment_reader import mark_of, open_segment
+from qmon.recording.write.segment import OPEN
+
+_LONGEST_S: Final = 3700.0
+"""A segment is at most an hour long."""
+_JUMP_TO: Final = (None, b"verdict", b"operation")
+
+
+class RecordingArchive:
+    """Finds files and marks. All methods look at the disk, and are for a thread that may wait for it.
+
+    Args:
+        paths: the segments, in the order of time.
+        zone: of the recording machine, an IANA name.
+        spans: the first and last moment that there is, seconds since the epoch; without them, until now.
+        clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        paths: Callable[[], Sequence[Path]],
+        zone: str,
+        *,
+        spans: tuple[float, float] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._paths = paths
+        self._spans = spans
+        self._clock = clock
+        self._marks = lru_cache(maxsize=1000)(_sealed_marks)
+        self.zone = zone
+        self.live = spans is None
+
+    @property
+    def ends_at(self) -> float:
+        """The last moment that there may be something of: now, where it is still written."""
+        return self._spans[1] if self._spans is not None else self._clock()
+
+    @property
+    def begins_at(self) -> float:
+        """The first moment that something was recorded of; where there is nothing, that is now."""
+        if self._spans is not None:
+            return self._spans[0]
+        paths = self._paths()
+        return begins_at(paths[0]) if paths else self._clock()
+
+    def between(self, since_at: float, until_at: float) -> list[Path]:
+        """The segments that may hold something between two moments."""
+        starts = ((begins_at(path), path) for path in self._paths())
+        return [path for at, path in starts if at == 0.0 or since_at - _LONGEST_S <= at <= until_at]
+
+    def span(self, path: Path) -> tuple[float, float] | None:
+        """The first and last moment of a sealed segment; ``None`` where nothing can be read of it."""
+        try:
+            one = open_segment(path)
+        except OSError:
+            return None
+        times = [at for member in one.members for at in (member.first_at, member.last_at)]
+        times += [line.at for line in one.tail]
+        return (min(times), max(times)) if times else None
+
+    def mark(self, queue: str, at: float, *, forward: bool, stopped: Callable[[], bool] = lambda: False) -> Mark | None:
+        """The next incident or operation of a queue after a moment, or the one before it; ``None``: there is none."""
+        paths = self._paths()
+        starts = [begins_at(path) for path in paths]
+        if forward:
+            order: Iterator[Path] = iter(paths[max(0, bisect_left(starts, at - _LONGEST_S)) :])
+        else:
+            order = reversed(paths[: bisect_right(starts, at)])
+        best: Mark | None = None
+        for path in order:
+            if stopped() or (best is not None and begins_at(path) not in (0.0, best.at) and _past(best, path, forward)):
+                break
+            for mark in self._marks_of(path):
+                after = mark.at > at + 0.001 if forward else mark.at < at - 0.001
+                nearer = best is None or (mark.at < best.at if forward else mark.at > best.at)
+                if mark.queue in ("", queue) and after and nearer:
+                    best = mark
+        return best
+
+    def _marks_of(self, path: Path) -> tuple[Mark, ...]:
+        return _open_marks(path) if path.name.startswith(OPEN) else self._marks(path)
+
+
+def _past(best: Mark, path: Path, forward: bool) -> bool:
+    """Whether nothing in this segment can be nearer than what was found."""
+    return begins_at(path) > best.at if forward else begins_at(path) + _LONGEST_S < best.at
+
+
+def _sealed_marks(path: Path) -> tuple[Mark, ...]:
+    try:
+        return open_segment(path).marks
+    except OSError:
+        return ()
+
+
+def _open_marks(path: Path) -> tuple[Mark, ...]:
+    found: list[Mark] = []
+    try:
+        for _, text in minutes(path, float("-inf"), float("inf")):
+            for each in text.splitlines():
+                if kind_of(each) in _JUMP_TO:
+                    line = read_line(each)
+                    mark = mark_of(line) if line is not None and line.kind in ("verdict", "operation") else None
+                    if mark is not None:
+                        found.append(mark)
+    except (Damaged, OSError):
+        pass
+    return tuple(found)
+
+
+def live_archive(root: Path, target: str, zone: str, *, clock: Callable[[], float] = time.time) -> RecordingArchive:
+    """All that was recorded of a target below a folder, and what is being recorded now. Raises ``BadInput``."""
+    below = root / f"target={safe(target)}"
+    return RecordingArchive(lambda: segments(below), zone, clock=clock)
+
+
+def taped_archive(tape: RecordingReader) -> RecordingArchive:
+    """What is on a tape."""
+    return RecordingArchive(lambda: tape.paths, tape.session.zone, spans=(tape.begins_at, tape.ends_at))

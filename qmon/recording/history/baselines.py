@@ -1,0 +1,96 @@
+"""Reads the small file of what is usual, ``.baselines.json``, that ``qmon pipeline baselines`` writes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from qmon.errors import BadInput
+from qmon.model.baselines import HOURS, Baseline, Baselines
+from qmon.recording.history.zone import is_zone
+
+FILE: Final = ".baselines.json"
+"""Its name in the folder of the recordings."""
+VERSION: Final = 1
+_LARGEST: Final = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBaselines:
+    """What was found where nobody had named a file. ``problem``: why it could not be read, in one line, or empty."""
+
+    baselines: Baselines = field(default_factory=Baselines)
+    problem: str = ""
+
+
+def read_baselines(path: Path) -> Baselines:
+    """What is usual, as the file says. Raises ``BadInput`` in one line: no such file, damaged, or newer than this."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise BadInput(f"{path}: is too large for a file of what is usual; was another one meant?")
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(f"{path}: there is no such file; `qmon pipeline baselines` writes it") from None
+    except OSError as problem:
+        raise BadInput(f"{path}: cannot be read: {problem.strerror or problem}") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{path}: is damaged; `qmon pipeline baselines` writes it anew") from None
+    if not isinstance(raw, dict) or not isinstance(raw.get("version"), int):
+        raise BadInput(f"{path}: is no file of `qmon pipeline baselines`")
+    if raw["version"] > VERSION:
+        raise BadInput(f"{path}: was written by a newer qmon (version {raw['version']} of the file); install that one")
+    try:
+        return _read(raw)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
+        why = f"{problem}" if isinstance(problem, ValueError) else "something is missing in it"
+        raise BadInput(f"{path}: is damaged ({why}); `qmon pipeline baselines` writes it anew") from None
+
+
+def find_baselines(root: Path | None) -> FoundBaselines:
+    """What is usual, from the file in the folder of the recordings, if there is one; never raises for its contents."""
+    path = root / FILE if root is not None else None
+    if path is None or not path.is_file():
+        return FoundBaselines()
+    try:
+        return FoundBaselines(read_baselines(path))
+    except BadInput as problem:
+        return FoundBaselines(problem=str(problem))
+
+
+def _read(raw: Mapping[str, Any]) -> Baselines:
+    zones = {str(target): _zone(name) for target, name in raw.get("zones", {}).items()}
+    hours = {
+        target: {queue: {name: _hours(each) for name, each in figures.items()} for queue, figures in queues.items()}
+        for target, queues in raw["queues"].items()
+    }
+    return Baselines(hours, _zone(raw["zone"]), zones)
+
+
+@cache
+def _zone(name: object) -> str:
+    if not isinstance(name, str) or not is_zone(name):
+        raise ValueError(f"there is no time zone {name!r}")
+    return name
+
+
+def _hours(raw: Mapping[str, Any]) -> dict[int, Baseline]:
+    return {_hour(hour): _usual(numbers) for hour, numbers in raw.items()}
+
+
+def _hour(text: str) -> int:
+    hour = int(text)
+    if not 0 <= hour < HOURS:
+        raise ValueError(f"there is no hour {hour} of the week")
+    return hour
+
+
+def _usual(numbers: list[float]) -> Baseline:
+    median, mad, readings = numbers
+    if not (math.isfinite(median) and math.isfinite(mad)):
+        raise ValueError("a number that is infinite or none")
+    return Baseline(float(median), float(mad), int(readings))

@@ -1,0 +1,94 @@
+"""Figures over time, cut into equal steps: of each step the least, the greatest, the mean by time, and the last value.
+
+As many numbers as there are steps, however many readings go in.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+_NO_TIME: Final = 1e-6
+"""A reading that stands for no time (the first one, the one after a gap) counts where there is no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """One figure in one step of time."""
+
+    least: float
+    most: float
+    mean: float
+    last: float
+
+
+class Bins:
+    """``count`` steps of ``step_s`` seconds from ``start_at`` on, of so many figures. For one thread."""
+
+    __slots__ = ("_last", "_last_at", "_least", "_most", "_total", "_weight", "count", "figures", "start_at", "step_s")
+
+    def __init__(self, start_at: float, step_s: float, count: int, figures: int) -> None:
+        self.start_at, self.step_s, self.count, self.figures = start_at, step_s, count, figures
+        size = count * figures
+        self._least = array("d", [float("inf")]) * size
+        self._most = array("d", [float("-inf")]) * size
+        self._total = array("d", [0.0]) * size
+        self._weight = array("d", [0.0]) * size
+        self._last = array("d", [0.0]) * size
+        self._last_at = array("d", [float("-inf")]) * size
+
+    def add(self, at: float, span_s: float | None, values: Sequence[float | None]) -> None:
+        """Take in one reading of all figures at ``at``; each stands for the ``span_s`` seconds before it."""
+        span = span_s or 0.0
+        place = int((at - self.start_at) // self.step_s)
+        begin = int((at - span - self.start_at) // self.step_s)
+        if begin == place:
+            if 0 <= place < self.count:
+                self._put(place, at, span or _NO_TIME, values)
+            return
+        for each in range(max(0, begin), min(place, self.count - 1) + 1):
+            left = self.start_at + each * self.step_s
+            inside = min(at, left + self.step_s) - max(at - span, left)
+            self._put(each, min(at, left + self.step_s), max(inside, _NO_TIME), values)
+
+    def _put(self, place: int, at: float, weight: float, values: Sequence[float | None]) -> None:
+        for figure, value in enumerate(values):
+            if value is None:
+                continue
+            here = figure * self.count + place
+            if value < self._least[here]:
+                self._least[here] = value
+            if value > self._most[here]:
+                self._most[here] = value
+            self._total[here] += value * weight
+            self._weight[here] += weight
+            if at >= self._last_at[here]:
+                self._last[here], self._last_at[here] = value, at
+
+    def take(self, other: Bins) -> None:
+        """Take in finer steps, each of which lies within one of these."""
+        for place in range(other.count):
+            here = int((other.start_at + (place + 0.5) * other.step_s - self.start_at) // self.step_s)
+            if not 0 <= here < self.count:
+                continue
+            for figure in range(self.figures):
+                mine, theirs = figure * self.count + here, figure * other.count + place
+                if not other._weight[theirs]:
+                    continue
+                self._least[mine] = min(self._least[mine], other._least[theirs])
+                self._most[mine] = max(self._most[mine], other._most[theirs])
+                self._total[mine] += other._total[theirs]
+                self._weight[mine] += other._weight[theirs]
+                if other._last_at[theirs] >= self._last_at[mine]:
+                    self._last[mine], self._last_at[mine] = other._last[theirs], other._last_at[theirs]
+
+    def steps(self, figure: int) -> tuple[Bucket | None, ...]:
+        """The steps of one figure; ``None`` where it was not known."""
+        return tuple(
+            Bucket(self._least[i], self._most[i], self._total[i] / self._weight[i], self._last[i])
+            if self._weight[i]
+            else None
+            for i in range(figure * self.count, (figure + 1) * self.count)
+        )

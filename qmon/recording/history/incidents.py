@@ -1,0 +1,93 @@
+"""From what was said at each poll to incidents: stretches of trouble, joined where little time is between them.
+
+The pipeline's report joins in the same way (``qmon.pipeline.rollup.incidents``), so that both tell the same incidents.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.view import Severity
+
+GAP_S: Final = 120.0
+"""Trouble that comes back within so many seconds is the same incident."""
+
+
+@dataclass(slots=True)
+class Run:
+    """Polls one after the other with the same verdict of at least a warning; times are seconds since the epoch.
+
+    ``began_at``: when its first sign was there, which is before it was said.
+    """
+
+    code: str
+    severity: int
+    proof: str
+    first_at: float
+    last_at: float
+    began_at: float
+    polls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A stretch of trouble, first said at ``first_at``, of which a sign was there at ``began_at``. ``cause``: the
+    worst verdict, of those as bad the one seen most; ``proof``: its first.
+    """
+
+    began_at: float
+    first_at: float
+    last_at: float
+    severity: Severity
+    cause: str
+    proof: str
+
+
+class Runs:
+    """Collects the runs of one queue, poll by poll."""
+
+    def __init__(self) -> None:
+        self.found: list[Run] = []
+        self._open: Run | None = None
+
+    def add(self, at: float, code: str, severity: int, proof: str, since_at: float | None) -> None:
+        """Take in what was said at one poll. ``since_at``: when the first sign was seen, where that is known."""
+        now = self._open
+        if severity < Severity.WARNING:
+            self._open = None
+        elif now is not None and now.code == code and 0 <= at - now.last_at <= GAP_S:
+            now.last_at, now.polls, now.severity = at, now.polls + 1, max(now.severity, severity)
+        else:
+            began_at = at if since_at is None else min(at, since_at)
+            self._open = Run(code, severity, proof, at, at, began_at)
+            self.found.append(self._open)
+
+
+def incidents(runs: Iterable[Run]) -> tuple[Incident, ...]:
+    """The incidents that these runs make, in the order of time."""
+    stretches: list[list[Run]] = []
+    until = float("-inf")
+    for run in sorted(runs, key=lambda run: (run.first_at, run.last_at)):
+        if run.first_at - until > GAP_S:
+            stretches.append([])
+        stretches[-1].append(run)
+        until = max(until, run.last_at)
+    return tuple(map(_incident, stretches))
+
+
+def _incident(stretch: list[Run]) -> Incident:
+    polls: Counter[str] = Counter()
+    worst: dict[str, int] = {}
+    for run in stretch:
+        polls[run.code] += run.polls
+        worst[run.code] = max(worst.get(run.code, 0), run.severity)
+    cause = min(polls, key=lambda code: (-worst[code], -polls[code], code))
+    proof = next(run.proof for run in stretch if run.code == cause)
+    last_at = max(run.last_at for run in stretch)
+    began_at = min(run.began_at for run in stretch)
+    return Incident(
+        began_at, stretch[0].first_at, last_at, Severity(min(worst[cause], Severity.CRITICAL)), cause, proof
+    )

@@ -1,0 +1,227 @@
+"""The past of one queue: any range of what was recorded, thinned out to so many steps while it is read.
+
+Reads what the dashboard said at each poll (lines of the kind ``figures``) and the operations; snapshots are passed over
+unread. A sealed segment is read once and kept as sums of minutes, for longer ranges.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from qmon.model.operations import Operation
+from qmon.recording.format.codec import Damaged
+from qmon.recording.format.records import PLAIN, read_line
+from qmon.recording.history.archive import RecordingArchive
+from qmon.recording.history.buckets import Bins, Bucket
+from qmon.recording.history.incidents import Incident, Run, Runs, incidents
+from qmon.recording.read.minutes import kind_of, minutes
+from qmon.recording.write.segment import OPEN
+
+FIGURES: Final = (
+    "ready", "gap", "push_rate", "pop_rate", "complete_rate", "oldest_s", "in_progress", "stuck", "scheduled", "dead",
+)  # fmt: skip
+"""The figures of a queue that a recording holds of each poll, by their names in ``Point`` and ``QueueView``."""
+MINUTE_S: Final = 60.0
+_LONGEST_SPAN_S: Final = 150.0
+"""A poll stands for no more time than this, as in the pipeline."""
+_WANTED: Final = (None, b"figures", b"operation")
+_KEPT: Final = 800
+"""Segments of which the minutes are kept, some 25 kB each: thirty days of one queue."""
+_SHOW_EVERY_S: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An operation as it was when it was last seen. ``at``: when it was first seen, on the recorder's clock."""
+
+    at: float
+    operation: Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A range as far as it was read. ``read``: the share of it, 0 to 1; ``queues``: all that were seen in it.
+
+    ``problem``: what is damaged, in one line, or empty.
+    """
+
+    queue: str
+    since_at: float
+    step_s: float
+    steps: Mapping[str, tuple[Bucket | None, ...]]
+    incidents: tuple[Incident, ...] = ()
+    operations: tuple[Done, ...] = ()
+    queues: tuple[str, ...] = ()
+    read: float = 1.0
+    problem: str = ""
+
+    @property
+    def until_at(self) -> float:
+        """Where the last step ends."""
+        return self.since_at + self.step_s * len(self.steps[FIGURES[0]])
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What is taken from lines: one queue's steps, its runs of trouble, the operations."""
+
+    bins: Bins
+    runs: list[Run] = field(default_factory=list)
+    done: dict[str, Done] = field(default_factory=dict)
+    queues: set[str] = field(default_factory=set)
+    problem: str = ""
+
+    def take(self, other: Gathered) -> None:
+        """Take in a segment."""
+        self.bins.take(other.bins)
+        self.take_words(other)
+
+    def take_words(self, other: Gathered) -> None:
+        """Take in all but the figures."""
+        self.runs += other.runs
+        for id, each in other.done.items():
+            self.done[id] = _newest(self.done.get(id), each)
+        self.queues |= other.queues
+        self.problem = self.problem or other.problem
+
+
+class Pasts:
+    """Reads ranges of an archive. For one thread at a time."""
+
+    def __init__(self, archive: RecordingArchive) -> None:
+        self.archive = archive
+        self._kept: OrderedDict[tuple[Path, str], Gathered] = OrderedDict()
+
+    def read(
+        self, queue: str, since_at: float, step_s: float, count: int, stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[Past]:
+        """``count`` steps of ``step_s`` seconds from ``since_at``: what was read so far, again and again, then all.
+
+        The newest is read first. Ends early where ``stopped`` says so. Where steps are whole minutes, ``since_at``
+        must be one. Never raises for what is in the files.
+        """
+        until_at = since_at + step_s * count
+        whole = Gathered(Bins(since_at, step_s, count, len(FIGURES)))
+        paths = self.archive.between(since_at - _LONGEST_SPAN_S, until_at)
+        by_minute = step_s >= MINUTE_S and step_s % MINUTE_S == 0
+        shown_at = time.monotonic()
+        for number, path in enumerate(reversed(paths)):
+            if by_minute and not path.name.startswith(OPEN):
+                for share in self._sealed(path, queue, whole, stopped):
+                    if time.monotonic() - shown_at >= _SHOW_EVERY_S:
+                        yield _past(queue, whole, (number + share) / len(paths))
+                        shown_at = time.monotonic()
+            else:
+                one = Gathered(whole.bins)
+                for share in gather(path, queue, one, since_at, until_at):
+                    if stopped():
+                        break
+                    if time.monotonic() - shown_at >= _SHOW_EVERY_S:
+                        yield _past(queue, whole, (number + share) / len(paths))
+                        shown_at = time.monotonic()
+                whole.take_words(one)
+            if stopped():
+                yield _past(queue, whole, number / len(paths))
+                return
+        yield _past(queue, whole, 1.0)
+
+    def _sealed(self, path: Path, queue: str, whole: Gathered, stopped: Callable[[], bool]) -> Iterator[float]:
+        """Take in a segment that will not change any more, from what is kept of it where that is so."""
+        key = (path, queue)
+        found = self._kept.get(key)
+        if found is None:
+            span = self.archive.span(path)
+            if span is None:
+                return
+            start = span[0] // MINUTE_S * MINUTE_S - MINUTE_S
+            found = Gathered(Bins(start, MINUTE_S, int((span[1] - start) // MINUTE_S) + 1, len(FIGURES)))
+            for share in gather(path, queue, found, *span):
+                if stopped():
+                    return
+                yield share
+            self._kept[key] = found
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        whole.take(found)
+
+
+def gather(path: Path, queue: str, into: Gathered, since_at: float, until_at: float) -> Iterator[float]:
+    """Take in the lines of a segment between two moments; gives the share that was read, minute by minute."""
+    runs = Runs()
+    into.runs = runs.found
+    try:
+        for share, text in minutes(path, since_at - MINUTE_S, until_at):
+            for line in text.splitlines():
+                if kind_of(line) in _WANTED:
+                    _line(line, queue, into, runs)
+            yield share
+    except (Damaged, OSError) as problem:
+        into.problem = f"{path.name}: {problem.strerror if isinstance(problem, OSError) else problem}"
+
+
+def _line(text: bytes, queue: str, into: Gathered, runs: Runs) -> None:
+    line = read_line(text)
+    if line is None:
+        return
+    if line.kind == "operation":
+        operation: Operation = PLAIN.decode(Operation, line.value)
+        if operation.queue in ("", queue):
+            into.done[operation.id] = _newest(into.done.get(operation.id), Done(line.at, operation))
+    elif line.kind == "figures":
+        try:
+            _figures(line.at, line.value, queue, into, runs)
+        except (TypeError, KeyError, IndexError, ValueError, AttributeError) as problem:
+            raise Damaged(f"no figures: {problem!r}") from None
+
+
+def _figures(at: float, value: Mapping[str, Any], queue: str, into: Gathered, runs: Runs) -> None:
+    names: Sequence[str] = value.get("queue", ())
+    into.queues.update(names)
+    if queue not in names:
+        return
+    place = names.index(queue)
+
+    def of(name: str) -> Any:
+        values = value.get(name)
+        return values[place] if values else None
+
+    span = of("span_s")
+    span = span if span is not None and 0 < span <= _LONGEST_SPAN_S else None
+    rates = [
+        moved / span if span is not None and moved is not None else None
+        for moved in (of("pushed"), of("popped"), of("completed"))
+    ]
+    state = [of(name) for name in FIGURES[5:]]
+    into.bins.add(at, span, (of("ready"), of("gap"), *rates, *state))
+    runs.add(at, of("verdict") or "", of("severity") or 0, of("proof") or "", of("since_at"))
+
+
+def _newest(before: Done | None, now: Done) -> Done:
+    """An operation is told as it was last seen, at the moment when it was first seen."""
+    if before is None:
+        return now
+    first, last = sorted((before, now), key=lambda each: each.at)
+    return Done(first.at, last.operation)
+
+
+def _past(queue: str, whole: Gathered, read: float) -> Past:
+    bins = whole.bins
+    until_at = bins.start_at + bins.step_s * bins.count
+    done = sorted(whole.done.values(), key=lambda each: each.at)
+    return Past(
+        queue,
+        bins.start_at,
+        bins.step_s,
+        {name: bins.steps(figure) for figure, name in enumerate(FIGURES)},
+        tuple(i for i in incidents(whole.runs) if i.last_at >= bins.start_at and i.began_at < until_at),
+        tuple(each for each in done if bins.start_at <= each.at < until_at),
+        tuple(sorted(whole.queues, key=str.casefold)),
+        read,
+        whole.problem,
+    )

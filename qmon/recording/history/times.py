@@ -1,0 +1,52 @@
+"""Moments as people type them, in the time zone of the recording."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from qmon.errors import BadInput
+from qmon.model.duration import parse_duration
+from qmon.recording.history.zone import is_zone
+
+_CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
+_WAYS: Final = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
+
+
+def parse_moment(text: str, zone: str, near_at: float) -> float:
+    """Seconds since the epoch of a time of day, of a date with one, or of ``+5m`` and ``-5m`` from ``near_at``.
+
+    A time of day is that of the day of ``near_at``, and where that lies after it of the day before. Times are those of
+    ``zone``, unless they say otherwise. Raises ``BadInput``.
+    """
+    cleaned = text.strip()
+    if cleaned[:1] in ("+", "-"):
+        return near_at + (1 if cleaned[0] == "+" else -1) * parse_duration(cleaned[1:])
+    where = zone_of(zone)
+    clock = _CLOCK.fullmatch(cleaned)
+    try:
+        if clock is None:
+            found = datetime.fromisoformat(cleaned)
+            return (found if found.tzinfo is not None else found.replace(tzinfo=where)).timestamp()
+        near = datetime.fromtimestamp(near_at, where)
+        seconds = float(clock[3] or 0)
+        found = near.replace(hour=int(clock[1]), minute=int(clock[2]), second=int(seconds), microsecond=0)
+    except (ValueError, OverflowError):
+        raise BadInput(f"{text!r} is no time: {_WAYS}") from None
+    if found > near + timedelta(minutes=1):
+        found -= timedelta(days=1)
+    return found.timestamp() + seconds % 1
+
+
+def told(at: float, zone: str) -> str:
+    """A moment in a time zone: ``2026-11-21 14:03:20 CET``."""
+    return datetime.fromtimestamp(at, zone_of(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+@lru_cache(maxsize=64)
+def zone_of(name: str) -> ZoneInfo:
+    """The time zone; UTC where this machine does not know it."""
+    return ZoneInfo(name if is_zone(name) else "UTC")

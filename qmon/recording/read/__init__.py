@@ -1,0 +1,1 @@
+"""Reading recordings: segments, replay, export."""

@@ -1,0 +1,79 @@
+"""A stretch of a recording as one file for a colleague: a segment like any other, with numbers of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.recording.format.records import PLAIN, Line, SessionLine
+from qmon.recording.read.reader import RecordingReader
+from qmon.recording.write.rolling_writer import RollingWriter
+from qmon.recording.write.segment import CannotWrite, Writer
+
+LEAD_S: Final = 120.0
+"""So much of what came before goes with it, so that the first figures have their rates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What the file holds: ``snapshots``, and their first and last time, seconds since the epoch."""
+
+    snapshots: int
+    first_at: float
+    last_at: float
+    bytes: int
+
+
+def export(tape: RecordingReader, since_at: float, until_at: float, to: Path) -> Exported:
+    """Write what was recorded between two moments (seconds since the epoch), and two minutes before, to a new file.
+
+    Raises ``BadInput`` where nothing was recorded then, the file is there already, or it cannot be written.
+    """
+    if since_at >= until_at:
+        raise BadInput("--from must lie before --to; nothing was written")
+    if to.exists():
+        raise BadInput(f"{to} is there already; nothing was written")
+    work = to.with_name(f".{to.name}-{secrets.token_hex(4)}")
+    try:
+        return _export(tape, since_at, until_at, to, work)
+    except (CannotWrite, OSError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else str(problem)
+        raise BadInput(f"{to} cannot be written: {reason}") from problem
+    finally:
+        with contextlib.suppress(OSError):  # it has its name by now, or never was
+            work.unlink()
+
+
+def _export(tape: RecordingReader, since_at: float, until_at: float, to: Path, work: Path) -> Exported:
+    times: list[float] = []
+    roll: RollingWriter | None = None
+    for segment, line in tape.lines(since_at - LEAD_S):
+        if line.at > until_at:
+            break
+        if roll is None:
+            roll = RollingWriter(work.parent, secrets.token_hex(6), segment.session or tape.session)
+            roll.begin(Writer(work, to), line.at)
+        if line.kind == "snapshot":
+            times.append(line.at)
+            roll.turn_minute(line.at)
+            roll.snapshot(segment.snapshot(line), line.at)
+        elif line.kind not in ("layout", "texts", "index", "end"):
+            _copy(roll, line)
+        roll.flush(line.at)
+    if roll is None or not any(at >= since_at for at in times):
+        if roll is not None:
+            roll.abandon()
+        raise BadInput("nothing was recorded between these moments; nothing was written")
+    roll.seal(times[-1], None)
+    return Exported(len(times), times[0], times[-1], to.stat().st_size)
+
+
+def _copy(roll: RollingWriter, line: Line) -> None:
+    if line.kind == "session":
+        session: SessionLine = PLAIN.decode(SessionLine, line.value)
+        roll.session = session
+    roll.add(line.kind, line.value, line.at)

@@ -1,0 +1,163 @@
+"""The tape: all that was recorded of one target, in the order of time, from any moment on."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from qmon.errors import BadInput
+from qmon.model.operations import Operation
+from qmon.model.snapshot import Snapshot
+from qmon.monitor.source import Phase, SourceState
+from qmon.recording.format.codec import Damaged
+from qmon.recording.format.records import PLAIN, Changed, Line, Mark, SessionLine, VerdictsLine
+from qmon.recording.read.paths import begins_at, sealed_path, segments, targets
+from qmon.recording.read.segment_reader import Segment, open_segment
+
+What = Snapshot | SourceState | Operation | VerdictsLine
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something that was recorded, and when, in seconds since the epoch on the clock of the recording machine."""
+
+    at: float
+    what: What
+
+
+class RecordingReader:
+    """Reads the segments of one target. For one thread.
+
+    Args:
+        paths: its segments, in the order of time; damaged ones are read as far as they go.
+
+    Raises ``BadInput`` where nothing was recorded.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._segment = lru_cache(maxsize=8)(_opened)
+        starts = {path: begins_at(path) or self._first_at(path) for path in paths}
+        twice = {at for at, count in Counter(starts.values()).items() if count > 1}
+        self._paths = sorted(starts, key=lambda p: (starts[p], self._first_at(p) if starts[p] in twice else 0.0))
+        self._starts = [starts[path] for path in self._paths]
+        sessions = (self._segment(path).session for path in reversed(self._paths))
+        newest = next((session for session in sessions if session is not None), None)
+        if newest is None:
+            raise BadInput("nothing is recorded there")
+        self._newest = newest
+
+    def _first_at(self, path: Path) -> float:
+        one = self._segment(path)
+        return one.members[0].first_at if one.members else one.tail[0].at if one.tail else 0.0
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The segments, in the order of time."""
+        return tuple(self._paths)
+
+    @property
+    def session(self) -> SessionLine:
+        """What the newest segment says of itself."""
+        return self._newest
+
+    @property
+    def begins_at(self) -> float:
+        """The time of the first line."""
+        return min(self._first_at(path) for path in self._paths[:2])
+
+    @property
+    def ends_at(self) -> float:
+        """The time of the last line."""
+        return max(_last_at(self._segment(path)) for path in self._paths[-2:])
+
+    def marks(self) -> list[Mark]:
+        """The moments worth jumping to, in order."""
+        return sorted((mark for path in self._paths for mark in self._segment(path).marks), key=lambda mark: mark.at)
+
+    def said(self, at: float) -> list[VerdictsLine]:
+        """What was said of each queue last, up to a moment; each segment begins with all that stands."""
+        if not self._starts or at < self._starts[0]:
+            return []
+        try:
+            return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).said(at).values())
+        except Damaged:
+            return []
+
+    def moments(self, since_at: float) -> Iterator[Moment]:
+        """Everything from a moment on, as what it was."""
+        for one, line in self.lines(since_at):
+            what = _what(one, line)
+            if what is not None:
+                yield Moment(line.at, what)
+
+    def lines(self, since_at: float) -> Iterator[tuple[Segment, Line]]:
+        """Every line from a moment on. Where two recorders were at it, the first goes on until it ends."""
+        first = max(0, bisect_right(self._starts, since_at) - 1)
+        newest, recorder = since_at, ""
+        for path in self._paths[first:]:
+            one = self._segment(path)
+            for line in _readable(one, newest):
+                if line.at < since_at or (line.at <= newest and recorder not in ("", line.recorder)):
+                    continue
+                newest, recorder = max(newest, line.at), line.recorder
+                yield one, line
+
+
+def _opened(path: Path) -> Segment:
+    """The segment, also where its recorder has sealed it meanwhile."""
+    try:
+        return open_segment(path)
+    except FileNotFoundError:
+        return open_segment(sealed_path(path))
+
+
+def _last_at(one: Segment) -> float:
+    return one.tail[-1].at if one.tail else one.members[-1].last_at if one.members else 0.0
+
+
+def _readable(one: Segment, since_at: float) -> Iterator[Line]:
+    try:
+        yield from one.lines(since_at)
+    except Damaged:
+        return
+
+
+def _what(one: Segment, line: Line) -> What | None:
+    if line.kind == "snapshot":
+        return one.snapshot(line)
+    if line.kind == "state":
+        changed: Changed = PLAIN.decode(Changed, line.value)
+        known = changed.phase in set(Phase)
+        return (
+            SourceState(one.session.target if one.session else "", Phase(changed.phase), changed.reason)
+            if known
+            else None
+        )
+    if line.kind in ("operation", "verdict"):
+        found: What = PLAIN.decode(Operation if line.kind == "operation" else VerdictsLine, line.value)
+        return found
+    return None
+
+
+def open_tape(path: Path, target: str | None = None) -> RecordingReader:
+    """The tape of a file, or of one target of a folder of recordings. Raises ``BadInput``."""
+    try:
+        if path.is_file():
+            return RecordingReader([path])
+        known = dict(targets(path))
+        if target is None and len(known) > 1:
+            raise BadInput(f"several targets are recorded in {path}; say which with --target: {', '.join(known)}")
+        if target is not None and target not in known:
+            raise BadInput(f"{target!r} is not recorded in {path}; there is: {', '.join(known) or 'nothing'}")
+        below = known[target] if target is not None else next(iter(known.values()), path)
+        return RecordingReader(segments(below))
+    except OSError as problem:
+        raise BadInput(f"{path} cannot be read: {problem.strerror or problem}") from problem
+    except BadInput as problem:
+        if "nothing is recorded there" in str(problem):
+            raise BadInput(f"nothing is recorded in {path}") from None
+        raise

@@ -1,0 +1,1 @@
+"""Writing recordings: the recorder, its segments, recovery and retention."""

@@ -1,0 +1,84 @@
+"""What operators do to a target while it is recorded, from wherever they do it: read from its database now and then."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from qmon.engines.base import Connection
+from qmon.errors import NoConnectionLeft, QmonError
+from qmon.model.operations import Operation
+from qmon.operate.context import OperatorContext
+from qmon.operate.run.operations import recorded
+from qmon.recording.write.recorder import Recorder
+
+EVERY_S: Final = 5.0
+_SOON_S: Final = 0.5
+"""How soon it is seen that polls have begun."""
+_FULL_S: Final = 60.0
+"""Where no connection is left, one is not asked for more often."""
+_LIMIT: Final = 50
+_RECENT_S: Final = 3600.0
+
+
+class OperationsWatch:
+    """Tells ``recorder`` each operation that is new or has changed, on a thread of its own, until closed.
+
+    It has a connection only while the polls have theirs, so that it never takes the last one there is; once closed
+    it looks once more, since theirs is free then.
+    What had begun more than an hour before the newest one that is there when it begins to look is not told.
+    A database that keeps no operations, or does not let us see them, has none to tell.
+    """
+
+    def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = EVERY_S) -> None:
+        self._context = context
+        self._recorder = recorder
+        self._connection: Connection | None = None
+        self._every_s = every_s
+        self._known: dict[str, Operation] = {}
+        self._since_at: float | None = None
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="qmon-operations", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Look once more, since what was done last has just been done, and end. Waits two seconds at most."""
+        self._closing.set()
+        self._thread.join(2.0)
+
+    def _run(self) -> None:
+        last = False
+        while not last:
+            last = self._closing.is_set()
+            rest_s = self._every_s
+            try:
+                if last or self._recorder.live:
+                    self._look()
+                else:
+                    self._drop()
+                    rest_s = min(rest_s, _SOON_S)
+            except NoConnectionLeft:
+                rest_s = max(rest_s, _FULL_S)
+            except QmonError:  # the poller says what is wrong with the target
+                self._drop()
+            if not last:
+                self._closing.wait(rest_s)
+        self._drop()
+
+    def _look(self) -> None:
+        self._connection = self._connection or self._context.connect("record")
+        rows = recorded(self._connection, self._context.engine, limit=_LIMIT)
+        self._tell(tuple(each.operation() for each in rows))
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _tell(self, found: tuple[Operation, ...]) -> None:
+        if self._since_at is None and found:
+            self._since_at = max(each.started_at for each in found) - _RECENT_S
+        for each in reversed(found):
+            if each.started_at >= (self._since_at or 0.0) and self._known.get(each.id) != each:
+                self._recorder.operated(each)
+        self._known = {each.id: each for each in found}

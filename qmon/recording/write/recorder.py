@@ -1,0 +1,223 @@
+"""The recorder of one target: what its poller gives is on the disk within a moment, written by a thread of its own.
+
+A kill costs at most what has come in since the last write, which is made as soon as something comes. Where the disk
+does not take it, recording stops and says why; whoever gave the snapshots goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from qmon import __version__, log
+from qmon.errors import BadInput
+from qmon.model.operations import Operation
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import QueueView, Verdict, View
+from qmon.monitor.source import Phase, SourceState
+from qmon.recording.format.figures import Figures, figures_of
+from qmon.recording.format.records import PLAIN, Changed, End, Gap, SessionLine, VerdictsLine
+from qmon.recording.format.redaction import discreet
+from qmon.recording.history.zone import local_zone
+from qmon.recording.write.recovery import salvage
+from qmon.recording.write.rolling_writer import RollingWriter
+from qmon.recording.write.segment import CannotWrite
+
+_LOG: Final = logging.getLogger(__name__)
+_WAITING: Final = 256
+_ENDING_S: Final = 5.0
+_SLOW: Final = "the disk does not keep up"
+
+
+@dataclass(frozen=True, slots=True)
+class _Poll:
+    """A snapshot and what was made of it: by queue what is said of it, and the figures; ``None``: nothing was."""
+
+    snapshot: Snapshot
+    said: Mapping[str, tuple[Verdict, ...]] | None
+    figures: Figures | None
+
+
+_APART: Final = frozenset({Phase.CONNECTING, Phase.LOST, Phase.CLOSED})
+"""Phases in which a source has no connection."""
+_Event = tuple[float, _Poll | SourceState | Operation]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a recording stands. ``stopped``: why nothing is recorded any more, else empty. ``cpu_s``: seconds so far.
+
+    ``snapshots``: recorded; ``lost``: that could not be; ``bytes``: written, of this start of the program.
+    """
+
+    snapshots: int = 0
+    lost: int = 0
+    bytes: int = 0
+    cpu_s: float = 0.0
+    stopped: str = ""
+    newest_at: float | None = None
+
+
+class Recorder:
+    """Records one target below a folder. ``seen``, ``changed`` and ``operated`` return at once, from any thread.
+
+    Args:
+        root: the folder of all recordings.
+        target: the target's name, free of secrets.
+        interval_s: seconds between polls, as asked for.
+        redact: covers in statements and payloads what the configuration says.
+        payloads: messages' payloads are recorded, too.
+        environment: the target's, such as ``prod``.
+        clock: seconds since the epoch.
+
+    What was left open by a recorder that is gone is sealed first. Raises ``BadInput`` where nothing can be written
+    there from the beginning.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        target: str,
+        *,
+        interval_s: float,
+        redact: Callable[[str], str] = lambda text: text,
+        payloads: bool = False,
+        environment: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._clock = clock
+        self._target = target
+        self._queue: queue.Queue[_Event | None] = queue.Queue(_WAITING)
+        self._lost = 0
+        self._said: dict[str, tuple[Verdict, ...]] = {}
+        session = SessionLine(
+            target, "", "", __version__, local_zone(), interval_s, clock(), socket.gethostname(), environment
+        )  # fmt: skip
+        try:
+            salvage(root)
+            self._roll = RollingWriter(root, secrets.token_hex(6), session, discreet(redact, payloads=payloads))
+            self._roll.open(clock(), ())
+        except (CannotWrite, OSError) as problem:
+            raise BadInput(f"{problem}; choose another folder") from problem
+        self._status = Status()
+        self._live = False
+        self._closing = ""
+        self._thread = threading.Thread(target=self._run, name="qmon-record", daemon=True)
+        self._thread.start()
+
+    @property
+    def status(self) -> Status:
+        """How it stands now."""
+        return self._status
+
+    @property
+    def live(self) -> bool:
+        """Whether the source has its connection."""
+        return self._live
+
+    @property
+    def id(self) -> str:
+        """The recorder's id, as on its lines."""
+        return self._roll.recorder
+
+    def seen(self, snapshot: Snapshot, view: View | None) -> None:
+        """Record a snapshot, its figures, and what is said of its queues where that has changed.
+
+        Without a view, where none could be made, the snapshot alone.
+        """
+        poll = _Poll(snapshot, None, None)
+        if view is not None:
+            poll = _Poll(snapshot, {q.name: verdicts_of(q) for q in view.queues}, figures_of(view))
+        self._live = True
+        self._put((self._clock(), poll))
+
+    def changed(self, state: SourceState) -> None:
+        """Record that the source has changed its phase."""
+        self._live = state.phase not in _APART
+        self._put((self._clock(), state))
+
+    def operated(self, operation: Operation) -> None:
+        """Record what an operator did."""
+        self._put((self._clock(), operation))
+
+    def close(self, reason: str = "closed") -> Status:
+        """Write what has come in, seal the segment, and say how it stands. Waits at most five seconds."""
+        self._closing = self._closing or reason
+        try:
+            self._queue.put(None, timeout=_ENDING_S)
+        except queue.Full:
+            return replace(self._status, stopped=_SLOW)
+        self._thread.join(_ENDING_S)
+        return self._status
+
+    def _put(self, event: _Event) -> None:
+        if self._status.stopped or self._closing:
+            return
+        try:
+            self._queue.put_nowait(event)
+        except queue.Full:
+            if isinstance(event[1], _Poll):
+                self._lost += 1
+
+    # ----------------------------------------------------------------------------------- on the recorder's thread
+
+    def _run(self) -> None:
+        try:
+            while (event := self._queue.get()) is not None:
+                self._record(event)
+                self._status = replace(self._status, bytes=self._roll.bytes, cpu_s=time.thread_time())
+            self._roll.seal(self._clock(), End(self._closing))
+        except CannotWrite as problem:
+            self._stop(str(problem))
+        except Exception as problem:  # a defect of ours ends the recording, never the watching
+            self._stop(log.report(problem))
+
+    def _stop(self, reason: str) -> None:
+        _LOG.warning("the recording of %s has stopped: %s", self._target, reason)
+        self._status = replace(self._status, stopped=reason)
+        self._roll.abandon()
+
+    def _record(self, event: _Event) -> None:
+        (at, what), roll = event, self._roll
+        roll.turn(at, [VerdictsLine(name, holds, standing=True) for name, holds in self._said.items()])
+        if self._lost and self._queue.qsize() < _WAITING // 2:
+            roll.add("gap", PLAIN.encode(Gap(self._lost, _SLOW)), at)
+            self._status = replace(self._status, lost=self._status.lost + self._lost)
+            self._lost = 0
+        if isinstance(what, _Poll):
+            self._poll(what, at)
+        elif isinstance(what, SourceState):
+            roll.add("state", PLAIN.encode(Changed(what.phase, what.reason)), at)
+        else:
+            roll.add("operation", PLAIN.encode(what), at)
+        roll.flush(at)
+        if isinstance(what, _Poll):
+            self._status = replace(self._status, snapshots=self._status.snapshots + 1, newest_at=at)
+
+    def _poll(self, poll: _Poll, at: float) -> None:
+        self._roll.snapshot(poll.snapshot, at)
+        if poll.figures is not None:
+            self._roll.add("figures", PLAIN.encode(poll.figures), at)
+        if poll.said is None:
+            return
+        for name, holds in poll.said.items():
+            if _signs(holds) != _signs(self._said.get(name, ())):
+                self._roll.add("verdict", PLAIN.encode(VerdictsLine(name, holds)), at)
+        self._said = dict(poll.said)
+
+
+def verdicts_of(view: QueueView) -> tuple[Verdict, ...]:
+    """All that is said of a queue, the worst first."""
+    return view.verdicts or (view.verdict,)
+
+
+def _signs(holds: tuple[Verdict, ...]) -> list[tuple[str, int]]:
+    return [(verdict.code, verdict.severity) for verdict in holds]

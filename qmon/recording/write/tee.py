@@ -1,0 +1,68 @@
+"""Recording what the dashboard shows: between its source, its fold and its screens, unseen by all three."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.monitor.source import Event, Focus, Sink, SnapshotSource, SourceState
+from qmon.recording.write.recorder import Recorder
+
+
+class RecordingSource:
+    """A source that is recorded. Implements ``SnapshotSource``; ``fold`` must be used for its snapshots."""
+
+    def __init__(self, source: SnapshotSource, fold: Callable[[Snapshot], View], recorder: Recorder) -> None:
+        self._source = source
+        self._fold = fold
+        self._recorder = recorder
+
+    @property
+    def target(self) -> str:
+        """The target's name, free of secrets."""
+        return self._source.target
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds between polls, as asked for."""
+        return self._source.interval_s
+
+    def fold(self, snapshot: Snapshot) -> View:
+        """The view of a snapshot; both are recorded, the snapshot also where no view can be made."""
+        view = None
+        try:
+            view = self._fold(snapshot)
+        finally:
+            self._recorder.seen(snapshot, view)
+        return view
+
+    def start(self, sink: Sink) -> None:
+        """Begin; ``sink`` gets every snapshot and every change of phase."""
+
+        def both(event: Event) -> None:
+            if isinstance(event, SourceState):
+                self._recorder.changed(event)
+            sink(event)
+
+        self._source.start(both)
+
+    def poll_now(self, changed: str = "") -> None:
+        """Poll as soon as the poll under way has ended."""
+        self._source.poll_now(changed)
+
+    def set_interval(self, seconds: float) -> None:
+        """Poll every ``seconds`` from now on."""
+        self._source.set_interval(seconds)
+
+    def set_focus(self, focus: Focus) -> None:
+        """Say what is on the screens."""
+        self._source.set_focus(focus)
+
+    def count_exactly(self, queue: str) -> None:
+        """Ask for an exact count of one queue."""
+        self._source.count_exactly(queue)
+
+    def close(self) -> None:
+        """End."""
+        self._source.close()

@@ -1,0 +1,1 @@
+"""Acting from the screens: what is asked for, the threads that do it, the dialog."""

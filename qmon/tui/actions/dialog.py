@@ -1,0 +1,284 @@
+"""The dialog of every action: it is planned, confirmed, applied and its end told here, and no step blocks a key."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from qmon.model.operations import Consent, Kind, OperationResult, Plan, Progress
+from qmon.model.view import QueueView
+from qmon.operate.context import Permission, PreparedAction
+from qmon.tui import keys
+from qmon.tui.actions import panel
+from qmon.tui.actions.plan import VERBS
+from qmon.tui.actions.request import ActionRequest, option
+from qmon.tui.actions.runner import ActionRunner, ActionTask, Ended, Planned, Told
+from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui.widgets.button import Button
+from qmon.tui.widgets.cycle import Cycle
+from qmon.tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from qmon.tui.app import QmonApp
+
+_TICK_S: Final = 0.5
+_SHORT_NAME: Final = 4
+WHY: Final = "why; goes into the audit"
+WHY_NEEDED: Final = "needed: why; goes into the audit"
+_OTHER_ROWS: Final = 9
+"""Of the dialog, those that do not scroll."""
+
+
+class DialogStep(StrEnum):
+    """What the dialog is at; also the class that shows and hides its rows."""
+
+    PLANNING = "-planning"
+    REFUSED = "-refused"
+    CONFIRM = "-confirm"
+    APPLYING = "-applying"
+    ENDED = "-ended"
+
+
+class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
+    """One action. The result is that of the operation, or ``None`` where nothing was begun."""
+
+    BINDINGS = keys.ACT
+    AUTO_FOCUS = "#act-close"
+
+    def __init__(self, ask: ActionRequest, runner: ActionRunner) -> None:
+        super().__init__()
+        self.step = DialogStep.PLANNING
+        self._ask = ask
+        self._option = option(ask)
+        self._runner = runner
+        self._job: ActionTask | None = None
+        self._prepared: PreparedAction | None = None
+        self._result: OperationResult | None = None
+        self._problem = ""
+        self._progress: Progress | None = None
+        self._before: QueueView | None = None
+        self._since = self._ended_at = 0.0
+
+    @property
+    def board(self) -> QmonApp:
+        """The app, as what it is."""
+        return cast("QmonApp", self.app)
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan, once it is there."""
+        return self._prepared.plan if self._prepared is not None else None
+
+    @property
+    def _resumes(self) -> bool:
+        """A key for pausing found somebody paused: there is no length to choose."""
+        return self.plan is not None and self.plan.kind is Kind.RESUME
+
+    def compose(self) -> ComposeResult:
+        """What it is about, what may be changed and must be given, and the buttons."""
+        with Vertical(id="act"):
+            yield Lines(id="act-title")
+            with VerticalScroll(id="act-body", can_focus=False):
+                yield Lines(id="act-text", most=1_000)
+            with Horizontal(id="act-option", classes="field"):
+                yield Lines(classes="label")
+                yield Cycle()
+            with Horizontal(id="act-reason", classes="field"):
+                yield Lines(classes="label")
+                yield Input(compact=True, max_length=500, placeholder=WHY)
+            with Horizontal(id="act-typed", classes="field"):
+                yield Lines(classes="label")
+                yield Input(compact=True, placeholder="its name, exactly")
+            yield Lines(id="act-problem", most=2)
+            with Horizontal(id="act-buttons"):
+                yield Lines(id="act-hint")
+                yield Button(VERBS[self._ask.kind], hot=True, id="act-do")
+                yield Button("Cancel", id="act-close")
+
+    def on_mount(self) -> None:
+        """Begin to plan."""
+        if self._option is not None:
+            words = [words for words, _ in self._option.values]
+            self.query_one(Cycle).offer(words, self._option.at)
+        self.watch(self.app, "shown", self._figures_came, init=False)
+        self.watch(self.query_one("#act-body"), "show_vertical_scrollbar", self._hint, init=False)
+        self.set_interval(_TICK_S, self._draw)
+        self._plan()
+
+    # -------------------------------------------------------------------------------------------------- the steps
+
+    def _go(self, step: DialogStep) -> None:
+        self.remove_class(*DialogStep)
+        self.step = step
+        self.add_class(step)
+        self.query_one("#act-close", Button).relabel(panel.CLOSES[step])
+        self._draw()
+
+    def _plan(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+        self._prepared, self._problem, self._since = None, "", self.board.clock()
+        self._job = self._runner.job(self)
+        self._job.plan(self._ask.prepare)
+        self._go(DialogStep.PLANNING)
+
+    def on_planned(self, message: Planned) -> None:
+        """The plan is there: it can be confirmed, or it says why it cannot."""
+        if self._job is None or message.number != self._job.number:
+            return
+        self._prepared = message.prepared
+        plan = self.plan
+        self._problem = message.problem or (plan.refused or "" if plan is not None else "")
+        if plan is not None:
+            self.query_one("#act-do", Button).relabel(VERBS[plan.kind])
+            self.set_class(plan.consent is Consent.TYPED, "-typed")
+            self.query_one("#act-reason Input", Input).placeholder = WHY_NEEDED if plan.needs_reason else WHY
+        self._go(DialogStep.REFUSED if self._problem or plan is None else DialogStep.CONFIRM)
+        if not isinstance(self.focused, Cycle):
+            self.query_one("#act-close", Button).focus()
+
+    @on(Cycle.Turned)
+    def _changed(self, message: Cycle.Turned) -> None:
+        if self._option is not None and self.step in (DialogStep.PLANNING, DialogStep.REFUSED, DialogStep.CONFIRM):
+            self._ask = self._option.values[message.at][1]
+            self._plan()
+
+    def _apply(self) -> None:
+        plan = self.plan
+        if self._prepared is None or plan is None or self._job is None or self.step is not DialogStep.CONFIRM:
+            return
+        reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
+        same = typed.value in (plan.queue, clean(plan.queue))  # what cannot be typed may be typed as it is shown
+        if plan.consent is Consent.TYPED and not same:
+            self._refuse(f"type the queue's name exactly: {plan.queue}", typed)
+            return
+        if plan.needs_reason and not reason.value.strip():
+            self._refuse("a reason is needed here; it goes into the audit", reason)
+            return
+        self._before = self._queue()
+        self._since = self.board.clock()
+        self._problem = ""
+        self._job.apply(self._prepared, Permission(reason.value.strip(), plan.queue if same else ""))
+        self.query_one("#act-close", Button).focus()
+        self._go(DialogStep.APPLYING)
+
+    def _refuse(self, problem: str, at: Input) -> None:
+        self._problem = problem
+        at.focus()
+        self._draw()
+
+    def on_told(self, message: Told) -> None:
+        """The operation goes on."""
+        self._progress = message.progress
+        if self.step is DialogStep.APPLYING:
+            self._draw()
+
+    def on_ended(self, message: Ended) -> None:
+        """The operation has ended: say how, and have the figures read again."""
+        self._result, self._problem = message.result, message.problem
+        if message.refused and self._progress is None:
+            self._go(DialogStep.CONFIRM)
+            self.query_one("#act-reason Input", Input).focus()
+            return
+        self._ended_at = self.board.clock()
+        self._go(DialogStep.ENDED)
+        self.query_one("#act-close", Button).focus()
+        self.board.source.poll_now(changed=self._queue_name)
+
+    def _figures_came(self) -> None:
+        if self.step is DialogStep.ENDED:
+            self._draw()
+
+    # ---------------------------------------------------------------------------------------------------- drawing
+
+    @property
+    def _queue_name(self) -> str:
+        return self.plan.queue if self.plan is not None else self._ask.queue
+
+    def _queue(self) -> QueueView | None:
+        view = self.board.shown.view
+        return view.queue(self._queue_name) if view is not None else None
+
+    def _after(self) -> QueueView | None:
+        """The queue's figures from a poll that began after the end."""
+        view = self.board.shown.view
+        return self._queue() if view is not None and view.taken_at > self._ended_at else None
+
+    def _text(self) -> panel.DialogText:
+        now = self.board.clock()
+        took = (self._ended_at if self.step is DialogStep.ENDED else now) - self._since
+        stopping = self._job is not None and self._job.stopping
+        return panel.DialogText(
+            self._ask, self.plan, self._problem, took, self._progress, stopping, self._result, self._before,
+            self._after() if self.step is DialogStep.ENDED else None,
+        )  # fmt: skip
+
+    def _draw(self) -> None:
+        if not self.is_mounted:
+            return
+        said, step, shown = self._text(), self.step.value, self.board.shown
+        writer = panel.WRITERS[step]
+        self.query_one("#act-title", Lines).show(lambda cells, _: [panel.title(said, step, shown, cells)])
+        self.query_one("#act-text", Lines).show(lambda cells, _: writer(said, cells))
+        problem = self._problem if self.step is DialogStep.CONFIRM else ""
+        self.set_class(bool(problem), "-problem")
+        self.query_one("#act-body").styles.max_height = max(4, self.size.height - _OTHER_ROWS)
+        self.query_one("#act-problem", Lines).show(lambda cells, _: panel.problem(problem, cells))
+        self._hint()
+        name = clean(self.plan.queue) if self.plan is not None else ""
+        for row, label in (("option", self._option.name if self._option else ""), ("reason", "reason"),
+                           ("typed", f"type {shorten(name, 24)}")):  # fmt: skip
+            lines = self.query_one(f"#act-{row} .label", Lines)
+            lines.show(lambda cells, _, label=label: [((f" {label}", "muted"),)])  # type: ignore[misc]
+        self.set_class(self._option is not None and not self._resumes, "-optional")
+        self.query_one("#act").set_class(width(name) > _SHORT_NAME, "-long")
+
+    def _hint(self) -> None:
+        """Which keys there are; that there is more to read is known once the text has been laid out."""
+        more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
+        hint = panel.HINTS[self.step.value] + (
+            " · PgDn more" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
+        )
+        self.query_one("#act-hint", Lines).show(lambda cells, _: [((f" {shorten(hint, cells - 1)}", "muted"),)])
+
+    # ----------------------------------------------------------------------------------------------- what keys do
+
+    @on(Button.Pressed, "#act-do")
+    def _confirmed(self) -> None:
+        self._apply()
+
+    @on(Button.Pressed, "#act-close")
+    def _close_pressed(self) -> None:
+        self.action_leave()
+
+    @on(Input.Submitted)
+    def _filled_in(self) -> None:
+        self.focus_next()
+
+    def action_leave(self) -> None:
+        """Leave it, or stop what is under way: first after the batch, then at once."""
+        if self.step is DialogStep.APPLYING and self._job is not None:
+            if self._job.stopping:
+                self._job.cancel()
+            self._job.stop()
+            self._draw()
+            return
+        if self.step is DialogStep.PLANNING and self._job is not None:
+            self._job.cancel()
+        if self.is_current:  # a second key may come before the screen has gone
+            self.dismiss(self._result)
+
+    def action_scroll(self, by: int) -> None:
+        """A page of the text up or down."""
+        body = self.query_one("#act-body", VerticalScroll)
+        body.scroll_page_down(animate=False) if by > 0 else body.scroll_page_up(animate=False)
+
+    def action_go(self, by: int) -> None:
+        """The next thing that can be changed or pressed, or the one before."""
+        self.focus_next() if by > 0 else self.focus_previous()

@@ -1,0 +1,128 @@
+"""What the dialog says of a plan: which messages, what is left out, how long, whether it can be undone, the SQL."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from qmon.model.operations import Kind, Plan, PlanRow, Undo
+from qmon.tui import text
+from qmon.tui.shared.sanitize import clean
+from qmon.tui.shared.tables import table_lines
+from qmon.tui.spans import Line, wrap
+from qmon.tui.widgets import columns
+
+LABEL: Final = 10
+"""Cells of the names at the left."""
+
+VERBS: Final[dict[Kind, str]] = {
+    Kind.REQUEUE: "Requeue", Kind.PURGE: "Purge", Kind.PAUSE: "Pause", Kind.RESUME: "Resume", Kind.UNDO: "Undo",
+    Kind.REPAIR: "Repair", Kind.END_BLOCKER: "End session", Kind.INSTALL_GATE: "Install gate",
+    Kind.REMOVE_GATE: "Remove gate", Kind.EMPTY_TRASH: "Empty trash",
+}  # fmt: skip
+"""What the button says."""
+
+COLUMNS: Final = (
+    columns.GridColumn("id", "ID", least=6, most=36, shrinks_to=12, sortable=False),
+    columns.GridColumn("state", "STATE", rank=4, most=12, sortable=False),
+    columns.GridColumn("age", "AGE", True, 1, least=7, most=10, sortable=False),
+    columns.GridColumn("owner", "OWNER", rank=2, most=32, shrinks_to=12, sortable=False),
+    columns.GridColumn("attempts", "ATTEMPTS", True, 3, most=9, sortable=False),
+    columns.GridColumn("payload", "PAYLOAD", rank=5, least=12, grows=True, sortable=False),
+)
+
+
+def plan_lines(plan: Plan, cells: int) -> list[Line]:
+    """Everything there is to know before it is confirmed; the SQL comes last."""
+    lines = entry("which", plan.predicate, cells)
+    lines += entry("left out", left_out(plan), cells, "text" if plan.left_out else "muted")
+    lines += entry("effort", effort(plan), cells)
+    told, tone = undo(plan.undo)
+    lines += entry("undo", told, cells, tone)
+    for name, said, color in (("risk", plan.risks, "accent"), ("note", plan.consequences, "text")):
+        for index, line in enumerate(said):
+            lines += entry(name if index == 0 else "", f"▲ {line}" if name == "risk" else line, cells, color)
+    if plan.first:
+        lines += [(), *table_lines(COLUMNS, [_row(row) for row in plan.first], cells)]
+        if plan.count > len(plan.first):
+            lines.append(((f" … and {plan.count - len(plan.first):,} more", "muted"),))
+    if plan.sql:
+        lines += [(), *sql_lines(plan.sql, cells)]
+    return lines
+
+
+def entry(name: str, told: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:
+    """A name at the left and a text beside it, broken over as many lines as it takes, at most ``most``."""
+    if not told:
+        return []
+    room = max(10, cells - LABEL - 2)
+    pieces = wrap(clean(told), room, room, most)
+    return [((f" {name if index == 0 else '':<{LABEL}}", "muted"), (piece, tone)) for index, piece in enumerate(pieces)]
+
+
+def left_out(plan: Plan) -> str:
+    """``owner alive 3 · locked 12``."""
+    return " · ".join(f"{each.why} {each.count:,}" for each in plan.left_out) or "nothing"
+
+
+def effort(plan: Plan) -> str:
+    """``1,204 messages in batches of 500, about 2 s``."""
+    parts = [f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}"]
+    if plan.batch is not None and plan.count > plan.batch:
+        parts[0] += f" in batches of {plan.batch:,}"
+    if plan.seconds is not None:
+        parts.append(f"about {text.age(plan.seconds)}" if plan.seconds >= 1 else "less than a second")
+    return ", ".join(parts)
+
+
+def undo(can: Undo) -> tuple[str, str]:
+    """Whether it can be undone, what of it cannot, and the tone that fits."""
+    notes = "; ".join(can.notes)
+    if not can.possible:
+        return (f"cannot be undone{': ' + notes if notes else ''}", "accent")
+    until = f" until {moment(can.until)}" if can.until is not None else ""
+    return (f"partly undoable{until}: {notes}" if notes else f"undoable{until}", "text")
+
+
+def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
+    """A moment in the time of this machine: ``14:32``, and where it is not today the day (``short``: for a column)."""
+    when = datetime.fromtimestamp(at).astimezone()
+    if short and when.date() != datetime.now().astimezone().date():
+        return when.strftime("%m-%d %H:%M")
+    clock = when.strftime("%H:%M:%S" if seconds else "%H:%M")
+    return clock if when.date() == datetime.now().astimezone().date() else when.strftime("%Y-%m-%d ") + clock
+
+
+def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:
+    """The statements as they are, long lines broken."""
+    lines: list[Line] = []
+    for index, statement in enumerate(statements):
+        if index:
+            lines.append(())
+        for line in statement.rstrip().splitlines():
+            pieces = textwrap.wrap(
+                clean(line.expandtabs(4)), max(20, cells - 2), drop_whitespace=False, subsequent_indent="    "
+            )
+            lines += [((f" {piece}", "muted"),) for piece in pieces or [""]]
+    return lines
+
+
+def _row(row: PlanRow) -> columns.GridRow:
+    owner = " ".join(part for part in (row.owner or "", _owner_state(row)) if part)
+    return columns.GridRow(
+        row.id,
+        (
+            (clean(row.id), "text"),
+            (clean(row.state.replace("_", " ")), "muted"),
+            (text.UNKNOWN, "faint") if row.age_s is None else (text.long_age(row.age_s), "text"),
+            (clean(owner), "text") if owner else (text.UNKNOWN, "faint"),
+            (text.UNKNOWN, "faint") if row.attempts is None else (text.count(row.attempts), "text"),
+            (text.UNKNOWN, "faint") if row.payload is None else (clean(row.payload), "muted"),
+        ),
+    )
+
+
+def _owner_state(row: PlanRow) -> str:
+    return "" if row.owner_state.value == "none" else row.owner_state.value

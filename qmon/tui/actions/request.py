@@ -1,0 +1,93 @@
+"""What an operator asks for with a key, before it is planned; and the choices that the dialog offers to change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from qmon.errors import BadInput
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, OwnerState, Side
+from qmon.operate.context import PreparedAction
+from qmon.operate.run.contract import Acts
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRequest:
+    """One action on one queue. ``operation``: the one to undo, ``None`` for the newest of the queue that can be.
+
+    ``session`` and ``started_at``: the session to end, as it was shown.
+    """
+
+    kind: Kind
+    queue: str
+    layout: Layout | None = None
+    choice: Choice = field(default_factory=Choice)
+    side: Side = Side.PUSHERS
+    for_s: float = DEFAULT_PAUSE_S
+    operation: str | None = None
+    session: int | None = None
+    started_at: float | None = None
+
+    def prepare(self, operator: Acts) -> PreparedAction:
+        """Read the server and plan it. Raises what planning raises, ``BadInput`` where nothing fits."""
+        if self.kind is Kind.UNDO:
+            return operator.undo(self.operation or _newest(operator, self.queue))
+        if self.kind is Kind.END_BLOCKER and self.session is not None:
+            return operator.end_blocker(self.session, self.started_at)
+        if self.layout is None:
+            raise BadInput("no queue is chosen")
+        if self.kind is Kind.REQUEUE:
+            return operator.requeue(self.layout, self.choice)
+        if self.kind is Kind.PURGE:
+            return operator.purge(self.layout, self.choice)
+        if self.kind is Kind.REPAIR:
+            return operator.repair(self.layout)
+        known = (self.queue, str(self.layout.table))  # it may have been paused under another name of the same table
+        if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.pauses()):
+            return operator.resume(self.layout, self.side)
+        return operator.pause(self.layout, self.side, for_s=self.for_s)
+
+
+UNDOABLE: Final = ("possible", "partly undone")
+
+
+def _newest(operator: Acts, queue: str) -> str:
+    """The operation that ``u`` means: the last one of this queue that can be undone."""
+    for operation in operator.operations():
+        if operation.queue == queue and operation.kind is not Kind.UNDO and operation.undo_state in UNDOABLE:
+            return operation.id
+    raise BadInput("nothing that was done to this queue can be undone; 6 lists the operations")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something the dialog lets the operator change: its name, and the words of each value with what is then asked."""
+
+    name: str
+    values: tuple[tuple[str, ActionRequest], ...]
+    at: int = 0
+
+
+_OWNERS: Final = (
+    ("dead", frozenset({OwnerState.DEAD})),
+    ("dead or unknown", frozenset({OwnerState.DEAD, OwnerState.UNKNOWN})),
+    ("any, also alive", frozenset({OwnerState.DEAD, OwnerState.UNKNOWN, OwnerState.ALIVE})),
+)
+_LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14_400.0))
+
+
+def option(ask: ActionRequest) -> Option | None:
+    """What can be changed about this, if anything: owners of a requeue, states of a purge, the length of a pause."""
+    on_rows = ask.kind is Kind.REQUEUE or (ask.kind is Kind.PURGE and bool(ask.choice.ids))
+    if on_rows and ask.layout is not None and ask.layout.owner is not None:
+        values = tuple((w, replace(ask, choice=replace(ask.choice, owner_states=s))) for w, s in _OWNERS)
+        return Option("owners", values)
+    if ask.kind is Kind.PURGE and ask.layout is not None and ask.layout.state is not None and not ask.choice.ids:
+        states = ask.layout.state
+        known = [name for name in ("ready", "in_progress", "done", "dead") if getattr(states, name) is not None]
+        named = ((name.replace("_", " "), replace(ask, choice=replace(ask.choice, state=name))) for name in known)
+        return Option("state", (("ready or dead", ask), *named))
+    if ask.kind is Kind.PAUSE:
+        return Option("for", tuple((words, replace(ask, for_s=seconds)) for words, seconds in _LENGTHS), at=1)
+    return None

@@ -1,0 +1,172 @@
+"""Where the screens have their actions planned and done: on threads of their own, so that no key ever waits."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+from qmon import log
+from qmon.errors import BadInput, PermissionMissing, QmonError
+from qmon.model.operations import OperationResult, Progress
+from qmon.operate.context import OperatorContext, Permission, PreparedAction
+from qmon.operate.open import Connections, apart
+from qmon.operate.run.contract import Acts
+
+T = TypeVar("T")
+
+_TELL_EVERY_S: Final = 0.1
+
+
+class Planned(Message):
+    """A plan is there, or why it is not. ``number``: of the job; an older one's answer is not wanted any more."""
+
+    def __init__(self, number: int, prepared: PreparedAction | None, problem: str = "") -> None:
+        super().__init__()
+        self.number = number
+        self.prepared = prepared
+        self.problem = problem
+
+
+class Told(Message):
+    """How far an operation is."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__()
+        self.progress = progress
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the newest is of interest."""
+        return isinstance(message, Told)
+
+
+class Ended(Message):
+    """An operation has ended, or broken off. ``refused``: it was never begun, and may be tried again."""
+
+    def __init__(self, result: OperationResult | None, problem: str = "", *, refused: bool = False) -> None:
+        super().__init__()
+        self.result = result
+        self.problem = problem
+        self.refused = refused
+
+
+class ActionTask:
+    """One plan and its operation. ``stop`` ends it after the batch under way, ``cancel`` that batch too."""
+
+    def __init__(self, to: MessagePump, operator: Acts, connections: Connections, number: int) -> None:
+        self.number = number
+        self._to = to
+        self._operator = operator
+        self._connections = connections
+        self._stop = threading.Event()
+        self._told_at = 0.0
+        self.thread: threading.Thread | None = None
+
+    def plan(self, prepare: Callable[[Acts], PreparedAction]) -> None:
+        """Plan on a thread; ``Planned`` comes at the end."""
+
+        def run() -> None:
+            try:
+                self._to.post_message(Planned(self.number, prepare(self._operator)))
+            except Exception as problem:
+                self._to.post_message(Planned(self.number, None, told(problem)))
+
+        self._start(run)
+
+    def apply(self, prepared: PreparedAction, permission: Permission) -> None:
+        """Apply on a thread; ``Told`` comes meanwhile, ``Ended`` at the end."""
+
+        def run() -> None:
+            try:
+                self._to.post_message(Ended(prepared.apply(permission, self._tell, self._stop.is_set)))
+            except Exception as problem:
+                self._to.post_message(Ended(None, told(problem), refused=isinstance(problem, BadInput)))
+
+        self._start(run)
+
+    def _start(self, run: Callable[[], None]) -> None:
+        self.thread = threading.Thread(target=run, name=f"qmon-act-{self.number}", daemon=True)
+        self.thread.start()
+
+    def _tell(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now - self._told_at >= _TELL_EVERY_S or progress.done >= progress.total:
+            self._told_at = now
+            self._to.post_message(Told(progress))
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was told to stop."""
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """Stop after the batch under way."""
+        self._stop.set()
+
+    def cancel(self) -> None:
+        """Stop, and have the server end the statement under way. Does not wait."""
+        self._stop.set()
+        threading.Thread(target=self._connections.cancel, name="qmon-act-cancel", daemon=True).start()
+
+
+class ActionRunner:
+    """Makes jobs for the screens. ``read_only``: why nothing may be changed, or ``None``."""
+
+    def __init__(self, context: OperatorContext, operator: Callable[[OperatorContext], Acts] | None = None) -> None:
+        self.context = context
+        self._make = operator or _operator
+        self._jobs: list[ActionTask] = []
+
+    @property
+    def read_only(self) -> str | None:
+        """Why nothing may be changed here."""
+        return self.context.read_only
+
+    def job(self, to: MessagePump) -> ActionTask:
+        """A new job that posts to ``to``; it has connections of its own."""
+        context, connections = apart(self.context)
+        made = ActionTask(to, self._make(context), connections, len(self._jobs) + 1)
+        self._jobs.append(made)
+        return made
+
+    def ask(self, question: Callable[[Acts], T], answer: Callable[[T | None, str], object]) -> None:
+        """Read something on a thread; ``answer`` is called there with what was read, or with why it was not."""
+
+        def run() -> None:
+            try:
+                got = question(self._make(self.context))
+            except Exception as problem:
+                answer(None, told(problem))
+            else:
+                answer(got, "")
+
+        threading.Thread(target=run, name="qmon-ask", daemon=True).start()
+
+    def close(self, patience_s: float) -> None:
+        """Stop what is under way and give it so many seconds to end in order."""
+        deadline = time.monotonic() + patience_s
+        for job in self._jobs:
+            job.stop()
+        for job in self._jobs:
+            if job.thread is not None:
+                job.thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def told(problem: Exception) -> str:
+    """A problem as one line for the operator, with the GRANT that would help."""
+    if not isinstance(problem, QmonError):
+        return log.report(problem)
+    log.told(problem)
+    if isinstance(problem, PermissionMissing) and problem.grant:
+        return f"{problem}; this would help: {problem.grant}"
+    return str(problem)
+
+
+def _operator(context: OperatorContext) -> Acts:
+    from qmon.operate.operator import Operator
+
+    return Operator(context)

@@ -1,0 +1,1 @@
+"""Screen 4: who waits for whom."""

@@ -1,0 +1,120 @@
+"""Screen 4: who waits for whom, head blockers on top, and the end of one of them on a key."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+
+from qmon.model.operations import Kind, OperationResult
+from qmon.model.waits.blocking import Forest, Place
+from qmon.monitor.source import Focus
+from qmon.tui import keys, text
+from qmon.tui.actions.availability import why_all_off
+from qmon.tui.actions.request import ActionRequest
+from qmon.tui.blocking import tree
+from qmon.tui.shared.header import heading
+from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.status import Freshness, Shown
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+_NOBODY: Final = Forest()
+
+
+class BlockingScreen(DashboardScreen):
+    """The tree of sessions that wait for locks."""
+
+    NAME = "blocking"
+    BINDINGS = keys.BLOCKING
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: dict[str, Place] = {}
+
+    def body(self) -> ComposeResult:
+        """The tree, and what there is to say about the session under the cursor."""
+        yield Lines(id="blocking-heading")
+        yield Grid(tree.COLUMNS, id="blocking")
+        yield Lines(id="session-heading")
+        yield Lines(id="session", most=8)
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw the tree."""
+        places = tree.kept(self._forest(shown), self.filter_text)
+        self._places = dict(zip(tree.keys(places), places, strict=True))
+        empty = tree.nothing(shown.view, self.filter_text)
+        self.grid.show(tree.rows(places), stale=stale, empty=empty)
+        self._draw_session(stale=stale)
+
+    def _forest(self, shown: Shown) -> Forest:
+        return (shown.view.server.blocking if shown.view is not None else None) or _NOBODY
+
+    def _draw_session(self, *, stale: bool) -> None:
+        place = self._selected()
+        self.set_class(place is None, "-nobody")
+        self.query_one("#session", Lines).show(lambda cells, rows: tree.lines(place, cells, rows), stale=stale)
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """The titles: how many wait, deadlocks, and the age of it all."""
+        extra = tree.summary(self._forest(shown))
+        if shown.view is not None:
+            rate = text.figure(shown.view.server.deadlocks, text.rate)
+            extra = " · ".join(part for part in (extra, f"deadlocks/s {rate}") if part)
+        self.query_one("#blocking-heading", Lines).show(
+            lambda cells, _: [heading("blocking", cells, extra=extra, shown=shown, now=now)]
+        )
+        place = self._selected()
+        title = f"session {tree.name(place.key)}" if place is not None else "session"
+        self.query_one("#session-heading", Lines).show(lambda cells, _: [heading(title, cells, shown=shown, now=now)])
+
+    def focus_wanted(self) -> Focus:
+        """Statements in full."""
+        return Focus(blocking=True)
+
+    # ----------------------------------------------------------------------------------------------- what keys do
+
+    def _selected(self) -> Place | None:
+        """The session under the cursor, as it stands in full."""
+        place = self._places.get(self.grid.cursor or "")
+        return self._forest(self.board.shown).find(place.key) if place is not None and place.again else place
+
+    def offs(self) -> dict[str, str]:
+        """The session under the cursor can be ended, if anything can be changed at all."""
+        why = why_all_off(self.board.runner, self.board.shown.view)
+        if why is None and self._selected() is None:
+            why = "no session is chosen"
+        return {"end-blocker": why} if why is not None else {}
+
+    def action_act(self, word: str) -> None:
+        """Plan to end the session under the cursor: exactly the one that is shown."""
+        why, place = self.offs().get(word), self._selected()
+        if why is not None or place is None:
+            self.board.say(why or "")
+            return
+        s = place.session
+        self.board.act(ActionRequest(Kind.END_BLOCKER, f"session {s.session}", session=s.session,
+        started_at=s.started_at),
+                       self.acted)  # fmt: skip
+
+    def acted(self, result: OperationResult | None) -> None:
+        """See at once who waits now."""
+        self.board.source.poll_now()
+
+    @on(Grid.Opened)
+    def _opened(self, message: Grid.Opened) -> None:
+        from qmon.tui.blocking.dialog import SessionDetails
+
+        def then(end: bool | None) -> None:
+            if end:
+                self.action_act("end-blocker")
+
+        if (place := self._selected()) is not None:
+            self.app.push_screen(SessionDetails(place), then)
+
+    @on(Grid.Selected)
+    def _cursor_moved(self) -> None:
+        shown, now = self.board.shown, self.board.clock()
+        self._draw_session(stale=shown.freshness(now) is Freshness.STALE)
+        self._draw_frame(shown, now)

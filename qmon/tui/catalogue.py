@@ -1,0 +1,41 @@
+"""Which screens there are: digit, name and where the class is; it is imported when the screen is first shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from qmon.tui.shared.screen import DashboardScreen
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One screen. ``place`` is ``module:class``; ``about`` is said by the palette and the help."""
+
+    name: str
+    digit: str
+    title: str
+    about: str
+    place: str
+
+    def make(self) -> DashboardScreen:
+        """A new screen of this kind."""
+        module, _, name = self.place.partition(":")
+        made: DashboardScreen = getattr(import_module(module), name)()
+        return made
+
+
+ENTRIES: Final = (
+    Entry("overview", "1", "overview", "All queues, the worst first", "qmon.tui.overview.screen:OverviewScreen"),
+    Entry("queue", "2", "queue", "The queue under the cursor", "qmon.tui.queue.screen:QueueScreen"),
+    Entry("waits", "3", "waits", "Waits and latches, who holds the horizon, what pops touch",
+          "qmon.tui.waits.screen:WaitsScreen"),
+    Entry("blocking", "4", "blocking", "Who waits for whom, head blockers on top",
+          "qmon.tui.blocking.screen:BlockingScreen"),
+    Entry("history", "5", "history", "Any range of the recording, with what is usual",
+          "qmon.tui.history.screen:HistoryScreen"),
+    Entry("operations", "6", "operations", "What was done, by whom, and whether it can be undone",
+          "qmon.tui.operations.screen:OperationsScreen"),
+)  # fmt: skip

@@ -1,0 +1,125 @@
+"""What the dashboard knows of the past beside its own memory; it is read apart from the screens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock, Thread
+
+from textual.message import Message
+from textual.message_pump import MessagePump
+
+from qmon.model.baselines import Baselines
+from qmon.recording.format.records import Mark
+from qmon.recording.history.archive import RecordingArchive
+from qmon.recording.history.baselines import FoundBaselines
+from qmon.recording.history.range_query import Past, Pasts
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPast:
+    """``archive``: what is recorded of the target, if anything is. ``usual``: what is usual, as of now.
+
+    ``here``: the moment that a replay shows; ``go``: lets it go to one. Seconds since the epoch.
+    """
+
+    archive: RecordingArchive | None = None
+    usual: Callable[[], FoundBaselines] = FoundBaselines
+    here: Callable[[], float] | None = None
+    go: Callable[[float], None] | None = None
+
+    @property
+    def baselines(self) -> Baselines:
+        """What is usual."""
+        return self.usual().baselines
+
+    @property
+    def problem(self) -> str:
+        """Why it could not be read, in one line, or empty."""
+        return self.usual().problem
+
+
+@dataclass(frozen=True, slots=True)
+class PastRequest:
+    """A range of one queue: ``count`` steps of ``step_s`` seconds."""
+
+    queue: str
+    since_at: float
+    step_s: float
+    count: int
+
+
+class PastRead(Message):
+    """A range was read, or a part of it. ``begins_at``, ``ends_at``: of all that is recorded."""
+
+    def __init__(self, turn: int, past: Past, begins_at: float, ends_at: float) -> None:
+        super().__init__()
+        self.turn = turn
+        self.past = past
+        self.begins_at = begins_at
+        self.ends_at = ends_at
+
+
+class MarkFound(Message):
+    """The incident or operation to jump to; ``None``: there is none."""
+
+    def __init__(self, turn: int, mark: Mark | None) -> None:
+        super().__init__()
+        self.turn = turn
+        self.mark = mark
+
+
+class PastReader:
+    """Reads on a thread of its own; what is asked for ends what was asked before. For the thread of the screen."""
+
+    def __init__(self, archive: RecordingArchive, to: MessagePump) -> None:
+        self.turn = 0
+        """The number of what was asked for last; answers to earlier ones are of no use."""
+        self._archive = archive
+        self._pasts = Pasts(archive)
+        self._to = to
+        self._one = Lock()
+
+    def stop(self) -> None:
+        """Nothing is wanted any more."""
+        self.turn += 1
+
+    def read(self, wanted: PastRequest, *, whole: bool = False) -> int:
+        """Read a range; ``PastRead`` comes again and again, or with ``whole`` once. Returns the turn."""
+
+        def do(turn: int) -> None:
+            last: Past | None = None
+            given = (wanted.queue, wanted.since_at, wanted.step_s, wanted.count)
+            for past in self._pasts.read(*given, lambda: turn != self.turn):
+                if last is not None and not whole:
+                    self._tell(turn, last)
+                last = past
+            if last is not None:
+                self._tell(turn, last)
+
+        return self._start(do)
+
+    def jump(self, queue: str, at: float, *, forward: bool) -> int:
+        """Look for the next incident or operation of a queue, or the one before; ``MarkFound`` comes."""
+
+        def do(turn: int) -> None:
+            mark = self._archive.mark(queue, at, forward=forward, stopped=lambda: turn != self.turn)
+            self._to.post_message(MarkFound(turn, mark))
+
+        return self._start(do)
+
+    def _start(self, do: Callable[[int], None]) -> int:
+        self.turn += 1
+        turn = self.turn
+
+        def run() -> None:
+            with self._one:
+                if turn == self.turn:
+                    do(turn)
+
+        Thread(target=run, name="qmon-past", daemon=True).start()
+        return turn
+
+    def _tell(self, turn: int, past: Past) -> None:
+        if turn == self.turn:
+            self._to.post_message(PastRead(turn, past, self._archive.begins_at, self._archive.ends_at))

@@ -1,0 +1,1 @@
+"""Screen 6: what was done to the queues."""

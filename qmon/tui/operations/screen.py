@@ -1,0 +1,157 @@
+"""Screen 6: what was done to the queues, by whom and why, and whether it can be undone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.message import Message
+
+from qmon.model.operations import Kind, Operation, OperationResult
+from qmon.tui import keys
+from qmon.tui.actions.availability import why_all_off
+from qmon.tui.actions.request import ActionRequest
+from qmon.tui.operations import rows
+from qmon.tui.shared.filtering import keep
+from qmon.tui.shared.header import heading
+from qmon.tui.shared.sanitize import clean
+from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.status import Shown
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+_AGAIN_S: Final = 5.0
+
+
+class OperationsRead(Message):
+    """The history has been read, or could not be."""
+
+    def __init__(self, found: tuple[Operation, ...] | None, problem: str) -> None:
+        super().__init__()
+        self.found = found
+        self.problem = problem
+
+
+class OperationsScreen(DashboardScreen):
+    """The history of operations, the newest first."""
+
+    NAME = "operations"
+    BINDINGS = keys.OPERATIONS
+    SORTS = rows.SORTS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = rows.DEFAULT_SORT
+        self._found: tuple[Operation, ...] | None = None
+        self._problem = ""
+        self._read_at = 0.0
+        self._asked = False
+
+    def body(self) -> ComposeResult:
+        """The table."""
+        yield Lines(id="operations-heading")
+        yield Grid(rows.COLUMNS, id="operations")
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw what was read last."""
+        found = keep(self._found or (), self.filter_text, rows.words)
+        kept = rows.ordered(found, *self.sorted_by)
+        self.grid.show(rows.rows(kept), sorted_by=self.sorted_by, empty=self._nothing())
+
+    def _nothing(self) -> str:
+        if self.board.runner is None:
+            return "no operations here: these figures are only looked at"
+        if self._problem:
+            return clean(self._problem)
+        if self._found is None:
+            return "reading the operations"
+        return f"no operation matches {clean(self.filter_text)}" if self._found else "nothing was done yet"
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """The title, with the age of what was read."""
+        count = f"{len(self.grid.keys)}"
+        read = f"read {max(0.0, now - self._read_at):.0f} s ago" if self._found is not None else ""
+        told = self._problem and f"cannot be read: {clean(self._problem)}"
+        extra = " · ".join(part for part in (count if self._found else "", told or read) if part)
+        self.query_one("#operations-heading", Lines).show(
+            lambda cells, _: [heading("operations", cells, extra=extra, shown=None)]
+        )
+
+    # ---------------------------------------------------------------------------------------------------- reading
+
+    def on_screen_resume(self) -> None:
+        """Read at once."""
+        super().on_screen_resume()
+        self._read()
+
+    def tick(self) -> None:
+        """Read again now and then."""
+        if self.board.clock() - self._read_at >= _AGAIN_S:
+            self._read()
+        super().tick()
+
+    def _shown_changed(self) -> None:
+        if self in self.app.screen_stack and self.board.clock() - self._read_at >= _AGAIN_S:
+            self._read()
+        super()._shown_changed()
+
+    def _read(self) -> None:
+        if self.board.runner is not None and not self._asked:
+            self._asked = True
+            self.board.runner.ask(
+                lambda operator: operator.operations(),
+                lambda found, problem: self.post_message(OperationsRead(found, problem)),
+            )
+
+    def on_operations_read(self, message: OperationsRead) -> None:
+        """Show what was read; what could not be read leaves the old, with the reason."""
+        self._asked = False
+        self._read_at = self.board.clock()
+        self._problem = message.problem
+        self._found = message.found if message.found is not None else self._found
+        self.redraw()
+
+    # ----------------------------------------------------------------------------------------------- what keys do
+
+    def _selected(self) -> Operation | None:
+        return next((each for each in self._found or () if each.id == self.grid.cursor), None)
+
+    def offs(self) -> dict[str, str]:
+        """Undo works on the operation under the cursor."""
+        why = why_all_off(self.board.runner, self.board.shown.view)
+        each = self._selected()
+        if why is None and each is None:
+            why = "no operation is chosen"
+        if why is None and each is not None and each.undo_state not in ("possible", "partly undone"):
+            why = f"this operation cannot be undone: {each.undo_state}"
+        return {"undo": why} if why is not None else {}
+
+    def action_act(self, word: str) -> None:
+        """Undo the operation under the cursor."""
+        why, each = self.offs().get(word), self._selected()
+        if why is not None or each is None:
+            self.board.say(why or "")
+        else:
+            self.board.act(ActionRequest(Kind.UNDO, each.queue, operation=each.id), self.acted)
+
+    def acted(self, result: OperationResult | None) -> None:
+        """Read again."""
+        self._read()
+
+    @on(Grid.Opened)
+    def _opened(self, message: Grid.Opened) -> None:
+        from qmon.tui.operations.dialog import OperationDetails
+
+        each = self._selected()
+
+        def then(undo: bool | None) -> None:
+            if undo:
+                self.action_act("undo")
+
+        if each is not None:
+            self.app.push_screen(OperationDetails(each, undoable="undo" not in self.offs()), then)
+
+    @on(Grid.Selected)
+    def _cursor_moved(self) -> None:
+        self.redraw()

@@ -1,0 +1,60 @@
+"""The marks on the overview: a sign beside a figure outside its usual band, and words where there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from qmon.model.baselines import Anomaly, Baselines, unusual
+from qmon.model.view import QueueView
+from qmon.tui.shared.figures import NAMES
+from qmon.tui.widgets.columns import Cell, GridColumn
+
+ABOVE: Final = "△"
+BELOW: Final = "▽"
+FULL_WORDS_FROM: Final = 150
+COLUMN: Final = GridColumn(
+    "usual", "USUAL", rank=8, least=10, most=44, sortable=False, from_width=120,
+    about="against the same hour of the week: △ more than usual, ▽ less",
+)  # fmt: skip
+
+Found = Mapping[str, tuple[Anomaly, ...]]
+"""By queue what is outside its band, the farthest out first."""
+
+
+def find(known: Baselines, target: str, queues: Sequence[QueueView]) -> Found:
+    """What is unusual of these queues; empty where nothing is known of what is usual."""
+    if target not in known.hours:
+        return {}
+    each = ((queue.name, unusual(known, target, queue.name, queue.history)) for queue in queues)
+    return {name: found for name, found in each if found}
+
+
+def sign(each: Anomaly) -> str:
+    """``△`` or ``▽``."""
+    return ABOVE if each.above else BELOW
+
+
+def marked(cell: Cell, figure: str, found: Sequence[Anomaly]) -> Cell:
+    """A figure's cell, with the sign before it where the figure is outside its band."""
+    each = next((each for each in found if _name(each) == figure), None)
+    return cell if each is None else (f"{sign(each)}{cell[0]}", "accent")
+
+
+def words(found: Sequence[Anomaly], *, full: bool = True) -> str:
+    """``△ ready 3.1× the usual Tue 14:00`` of the farthest out, or ``△ ready 3.1×``; empty where all is as usual."""
+    if not found:
+        return ""
+    first = found[0]
+    name = NAMES.get(_name(first), _name(first))
+    return f"{sign(first)} {name} {first.words if full else first.brief}"
+
+
+def cell(found: Sequence[Anomaly], *, full: bool) -> Cell:
+    """The same as a cell of the column."""
+    return (words(found, full=full), "accent")
+
+
+def _name(each: Anomaly) -> str:
+    """The figure's name in ``QueueView``."""
+    return each.figure.removesuffix("_s")

@@ -1,0 +1,96 @@
+"""The queues of Service Broker, below the others: a line each, and one for what is sent and not delivered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.broker import BrokerQueue, BrokerView, state
+from qmon.model.view import Verdict, View
+from qmon.tui import text
+from qmon.tui.actions.plan import entry
+from qmon.tui.shared import figures
+from qmon.tui.shared.sanitize import clean
+from qmon.tui.shared.tables import table_lines
+from qmon.tui.spans import Line, Span, cut
+from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
+
+_WIDE: Final = 150
+"""From so many cells on each queue's proof stands in its line; else the worst one's stands below."""
+COLUMNS: Final = (
+    GridColumn("queue", "QUEUE", least=8, most=30, shrinks_to=12, about="the queue, as the database names it"),
+    GridColumn("depth", "DEPTH", True, 1, most=12, about="messages in it, as the server counts them"),
+    GridColumn("state", "STATE", rank=2, least=9, most=13, about="off, or what its monitor says of it"),
+    GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="procedures that run for it, of so many at most"),
+    GridColumn("waiting", "WAITING", True, 5, least=7, most=7, about="sessions that wait for its messages"),
+    GridColumn("empty", "EMPTY", True, 6, least=6, most=8, about="since a RECEIVE last found nothing"),
+    GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="what is wrong with it"),
+    GridColumn("proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="the readings behind it"),
+)  # fmt: skip
+
+
+def summary(found: BrokerView) -> str:
+    """For the panel's title."""
+    count = f"{len(found.queues)} queue{'' if len(found.queues) == 1 else 's'}"
+    return f"{count} · read {text.ticking(found.age_s)} before" if found.age_s >= 1 else count
+
+
+def lines(view: View | None, cells: int, rows: int) -> list[Line]:
+    """The panel, at most ``rows`` lines; none where there is no such queue."""
+    found = view.server.broker if view is not None else None
+    if found is None:
+        return []
+    below = [*_because(found, cells, 2 if rows > 4 else 1), *_sent(found, cells)]
+    listed = found.queues[: max(1, rows - 1 - len(below))]
+    table = table_lines(COLUMNS, [_row(queue, found) for queue in listed], cells - 1)
+    return [*(((" ", "text"), *line) for line in table), *below][:rows]
+
+
+def _row(queue: BrokerQueue, found: BrokerView) -> GridRow:
+    monitor, sample, severity = queue.monitor, queue.sample, _severity(queue.verdict)
+    word = state(queue, monitored=found.monitored)
+    tasks = "" if monitor is None else f"{monitor.tasks} of {sample.max_readers}"
+    empty = "" if monitor is None or monitor.empty_s is None else text.age(monitor.empty_s)
+    proof = "" if queue.verdict is None else clean(queue.verdict.proof)
+    return GridRow(
+        queue.name,
+        (
+            (clean(queue.name), "strong" if severity > 1 else "text"),
+            figures.cell(queue.depth),
+            (word, "alarm" if "off" in word else "text"),
+            (tasks if sample.activates else "", "text"),
+            ("" if monitor is None else str(monitor.waiting), "text"),
+            (empty, "muted"),
+            _verdict(queue.verdict),
+            (proof, "text" if severity > 1 else "muted"),
+        ),
+    )
+
+
+def _verdict(verdict: Verdict | None) -> Cell:
+    if verdict is None:
+        return ("", "muted")
+    return (f"{figures.SIGNS[verdict.severity]} {verdict.code}", figures.TONES[verdict.severity])
+
+
+def _because(found: BrokerView, cells: int, most: int) -> list[Line]:
+    """What is wrong with the worst queue."""
+    worst = found.queues[0].verdict
+    if worst is None or cells > _WIDE:
+        return []
+    return entry("because", worst.proof, cells, figures.TONES[worst.severity], most=most)
+
+
+def _sent(found: BrokerView, cells: int) -> list[Line]:
+    """Messages sent and not delivered, where there are some."""
+    if not found.sending.value:
+        return []
+    if found.verdict is not None:
+        severity = found.verdict.severity
+        said: Span = (f"{figures.SIGNS[severity]} {clean(found.verdict.proof)}", figures.TONES[severity])
+    else:
+        said = (f"{text.figure(found.sending)} sent and not delivered yet", "text")
+    return [cut(((" transmission  ", "muted"), said), cells)]
+
+
+def _severity(verdict: Verdict | None) -> int:
+    return -1 if verdict is None else verdict.severity

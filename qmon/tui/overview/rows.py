@@ -1,0 +1,132 @@
+"""The rows of the overview: one a queue, the worst first unless asked otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from qmon.model.baselines import Anomaly
+from qmon.model.view import QueueView
+from qmon.tui import text
+from qmon.tui.overview import baselines
+from qmon.tui.plots.blocks import sparkline
+from qmon.tui.plots.series import FEW, highest, sample
+from qmon.tui.shared import figures
+from qmon.tui.shared.sanitize import clean
+from qmon.tui.widgets.columns import GridColumn, GridRow
+
+TREND_CELLS: Final = 8
+FULL_WORDS_FROM: Final = 150
+TREND_WINDOW_S: Final = 600.0
+
+COLUMNS: Final = (
+    GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=12, about="the queue, as its layout names it"),
+    GridColumn("design", "DESIGN", rank=10, most=14, about="how the queue is built in tables"),
+    GridColumn("ready", "READY", True, 1, most=12, about="messages ready now: ~ estimated, ≥ at least"),
+    GridColumn("in_progress", "IN PROG", True, 6, most=9, about="messages taken and not finished"),
+    GridColumn("stuck", "STUCK", True, 3, most=9, about="in progress for longer than the queue's timeout"),
+    GridColumn("oldest", "OLDEST", True, 4, most=8, about="age of the oldest message that is ready"),
+    GridColumn("push_rate", "PUSH/s", True, 2, most=11, about="messages committed by pushers, per second"),
+    GridColumn("pop_rate", "POP/s", True, 2, most=11, about="messages taken by poppers, per second"),
+    GridColumn("gap", "GAP", True, 9, most=11, about="push position minus pop position; not of a ring: span of ids"),
+    GridColumn("trend", "DEPTH", rank=8, least=TREND_CELLS, most=TREND_CELLS, sortable=False, from_width=120,
+           about="messages ready over the last ten minutes, from zero to their own highest"),
+    GridColumn("forecast", "FORECAST", rank=7, most=24, sortable=False,
+           about="when it drains, or that it grows: ↓ drains in, ↑ grows by"),
+    GridColumn("verdict", "VERDICT", rank=0, least=24, most=28,
+           about="what is wrong: ■ critical  ▲ warning  ◦ notice  · fine"),
+    GridColumn("proof", "BECAUSE", rank=11, least=30, grows=True, sortable=False, from_width=170,
+           about="the readings behind the verdict"),
+)  # fmt: skip
+
+SORTS: Final = ("verdict", "queue", "ready", "stuck", "oldest", "push_rate", "pop_rate")
+"""What ``s`` goes through."""
+
+DEFAULT_SORT: Final = ("verdict", True)
+
+
+_USUAL_AT: Final = next(place for place, column in enumerate(COLUMNS) if column.key == "verdict")
+WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], baselines.COLUMN, *COLUMNS[_USUAL_AT:])
+"""Where it is known what is usual."""
+
+
+def rows(queues: Sequence[QueueView], cells: int, unusual: baselines.Found | None = None) -> tuple[GridRow, ...]:
+    """One row a queue, in the order given. The trend is only drawn where its column may be there.
+
+    ``unusual``: what is outside its band, for rows of ``WITH_USUAL``.
+    """
+    with_trend = cells >= next(c.from_width for c in COLUMNS if c.key == "trend")
+    plain = (_row(queue, with_trend, cells >= FULL_WORDS_FROM) for queue in queues)
+    if unusual is None:
+        return tuple(plain)
+    full = cells >= baselines.FULL_WORDS_FROM
+    return tuple(_with_usual(row, unusual.get(row.key, ()), full) for row in plain)
+
+
+def _with_usual(row: GridRow, found: Sequence[Anomaly], full: bool) -> GridRow:
+    marked = [
+        baselines.marked(cell, column.key, found) for column, cell in zip(COLUMNS, row.cells, strict=True)
+    ]  # fmt: skip
+    return GridRow(row.key, (*marked[:_USUAL_AT], baselines.cell(found, full=full), *marked[_USUAL_AT:]), row.notes)
+
+
+def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:
+    stuck_tone = "alarm" if queue.stuck.value else "text"
+    severity = queue.verdict.severity
+    proof = clean(queue.verdict.proof)
+    return GridRow(
+        queue.name,
+        (
+            (clean(queue.name), "strong" if severity > 1 else "text"),
+            (queue.layout.design, "muted"),
+            figures.cell(queue.ready),
+            figures.cell(queue.in_progress),
+            figures.cell(queue.stuck, tone=stuck_tone),
+            figures.cell(queue.oldest, text.age),
+            figures.cell(queue.push_rate, text.aligned_rate) if queue.push_rate.value is not None else _NO_RATE,
+            figures.cell(queue.pop_rate, text.aligned_rate) if queue.pop_rate.value is not None else _NO_RATE,
+            figures.cell(queue.gap),
+            (_trend(queue) if with_trend else "", "depth fill"),
+            figures.forecast(queue, brief=True) if full_words else figures.short_forecast(queue),
+            figures.verdict(queue),
+            (proof, "text" if severity > 1 else "muted"),
+        ),
+        {name: reason for name in figures.FIGURES if (reason := clean(getattr(queue, name).reason))},
+    )
+
+
+_NO_RATE: Final = (f"{text.UNKNOWN}  ", "faint")
+
+
+def _trend(queue: QueueView) -> str:
+    depth = sample(queue.history, "ready", TREND_CELLS, TREND_WINDOW_S)
+    return sparkline(depth, max(FEW, highest(depth)))
+
+
+_VALUES: Final[dict[str, Callable[[QueueView], float | str | None]]] = {
+    "queue": lambda q: q.name.casefold(),
+    "design": lambda q: q.layout.design,
+    "ready": lambda q: q.ready.value,
+    "in_progress": lambda q: q.in_progress.value,
+    "stuck": lambda q: q.stuck.value,
+    "oldest": lambda q: q.oldest.value,
+    "push_rate": lambda q: q.push_rate.value,
+    "pop_rate": lambda q: q.pop_rate.value,
+    "gap": lambda q: q.gap.value,
+    "verdict": lambda q: float(q.verdict.severity),
+}
+
+
+def ordered(queues: Sequence[QueueView], by: str, descending: bool) -> list[QueueView]:
+    """Sorted by one column; equal ones by name, those without a value last either way."""
+    value = _VALUES[by]
+    known = [q for q in queues if value(q) is not None]
+    known.sort(key=lambda q: q.name.casefold())
+    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
+    return known + sorted((q for q in queues if value(q) is None), key=lambda q: q.name.casefold())
+
+
+def words(queue: QueueView) -> str:
+    """What the filter looks at."""
+    tables = f"{queue.layout.table} {queue.layout.data_table or ''}"
+    return f"{queue.name} {queue.layout.design} {tables} {queue.verdict.code}"

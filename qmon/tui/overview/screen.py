@@ -1,0 +1,148 @@
+"""Screen 1: all queues, what is wrong with the worst, and the trends of the one under the cursor."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+
+from qmon.model.verdicts.reaching import unreachable
+from qmon.model.view import QueueView, Verdict, View
+from qmon.monitor.source import Phase
+from qmon.tui import keys
+from qmon.tui.overview import baselines, broker
+from qmon.tui.overview import rows as overview
+from qmon.tui.overview.target import target_line
+from qmon.tui.overview.trends import span_words, trends
+from qmon.tui.overview.why import why
+from qmon.tui.shared.filtering import keep
+from qmon.tui.shared.header import heading
+from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.shared.waiting import waiting
+from qmon.tui.status import Freshness, Shown
+from qmon.tui.themes import is_plain
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+
+class OverviewScreen(DashboardScreen):
+    """All queues of the target."""
+
+    NAME = "overview"
+    BINDINGS = keys.OVERVIEW
+    SORTS = overview.SORTS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = overview.DEFAULT_SORT
+        self.unusual: baselines.Found | None = None
+
+    def body(self) -> ComposeResult:
+        """The target line, the table, the trends, and why."""
+        yield Lines(id="target")
+        yield Lines(id="queues-heading")
+        yield Grid(overview.COLUMNS, id="queues")
+        yield Lines(id="broker-heading")
+        yield Lines(id="broker", most=8)
+        yield Lines(id="trends-heading")
+        yield Lines(id="trends")
+        yield Lines(id="why", most=3)
+        yield Lines(id="waiting")
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw what the view says; before the first one, say what is waited for."""
+        self.set_class(shown.view is None, "-waiting")
+        view = shown.view
+        if view is None:
+            self.query_one("#waiting", Lines).show(lambda cells, rows: waiting(shown, now, cells, rows))
+            return
+        self.query_one("#target", Lines).show(lambda cells, _: target_line(view, cells), stale=stale)
+        kept = overview.ordered(keep(view.queues, self.filter_text, overview.words), *self.sorted_by)
+        empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
+        known = self.board.known.baselines
+        self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
+        self.grid.columns = overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
+        rows = overview.rows(kept, self.size.width, self.unusual)
+        self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
+        self._draw_broker(view, stale=stale)
+        self._draw_selected(view, stale=stale, lost=_lost(shown))
+
+    def _draw_broker(self, view: View, *, stale: bool) -> None:
+        """The queues of Service Broker, where there are some."""
+        self.set_class(view.server.broker is not None, "-broker")
+        if view.server.broker is not None:
+            most = 8 if self.size.height >= 32 else 4
+            self.query_one("#broker", Lines).show(
+                lambda cells, rows: broker.lines(view, cells, min(rows, most)), stale=stale
+            )
+
+    def _selected(self, view: View) -> QueueView | None:
+        return view.queue(self.grid.cursor) if self.grid.cursor is not None else None
+
+    def _draw_selected(self, view: View, *, stale: bool, lost: Verdict | None = None) -> None:
+        """What depends on the cursor: the trends, and the lines that say why."""
+        queue = self._selected(view)
+        worst = overview.ordered(view.queues, *overview.DEFAULT_SORT)
+        plain = is_plain(self.app.theme)
+        self.query_one("#why", Lines).show(
+            lambda cells, rows: why(view, worst, queue, cells, min(rows, 3), lost=lost), stale=stale
+        )
+        self.query_one("#trends", Lines).show(
+            lambda cells, rows: trends(queue, cells, rows, plain=plain) if queue is not None else [], stale=stale
+        )
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """The titles of the table and of the trends."""
+        view = shown.view
+        if view is None:
+            return
+        count = len(self.grid.keys)
+        of = f"{count} of {len(view.queues)}" if self.filter_text else f"{count}"
+        self.query_one("#queues-heading", Lines).show(
+            lambda cells, _: [heading("queues", cells, extra=of, shown=shown, now=now)]
+        )
+        if (found := view.server.broker) is not None:
+            self.query_one("#broker-heading", Lines).show(
+                lambda cells, _: [heading("Service Broker", cells, extra=broker.summary(found), shown=shown, now=now)]
+            )
+        queue = self._selected(view)
+        name = shorten(clean(queue.name), 30) if queue is not None else "trends"
+        extra = span_words(queue) if queue is not None else ""
+        if queue is not None and self.unusual and (told := baselines.words(self.unusual.get(queue.name, ()))):
+            extra += f" · {told}"
+        self.query_one("#trends-heading", Lines).show(
+            lambda cells, _: [heading(name, cells, extra=extra, shown=shown, now=now)]
+        )
+
+    def acting_on(self) -> QueueView | None:
+        """The queue under the cursor."""
+        view = self.board.shown.view
+        return self._selected(view) if view is not None else None
+
+    @on(Grid.Selected)
+    def _cursor_moved(self, message: Grid.Selected) -> None:
+        self.board.selected = message.key
+        shown, now = self.board.shown, self.board.clock()
+        if shown.view is not None:
+            self._draw_selected(shown.view, stale=shown.freshness(now) is Freshness.STALE, lost=_lost(shown))
+            self._draw_frame(shown, now)
+
+    @on(Grid.Opened)
+    def _opened(self, message: Grid.Opened) -> None:
+        self.board.selected = message.key
+        self.app.switch_mode("queue")
+
+    def action_count_exactly(self) -> None:
+        """Ask for an exact count of the queue under the cursor."""
+        self.board.count_exactly(self.grid.cursor)
+
+    def on_screen_resume(self) -> None:
+        """Put the cursor on the queue that was looked at meanwhile."""
+        if self.board.selected is not None:
+            self.grid.select(self.board.selected)
+        super().on_screen_resume()
+
+
+def _lost(shown: Shown) -> Verdict | None:
+    """The verdict on a target that is gone."""
+    return unreachable(shown.state.reason) if shown.state is not None and shown.phase is Phase.LOST else None

@@ -1,0 +1,87 @@
+"""The rows of the queue screen: messages in progress, the stuck ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from qmon.model.samples.polled import MessageSample
+from qmon.model.view import QueueView
+from qmon.tui import text
+from qmon.tui.shared.sanitize import clean
+from qmon.tui.widgets.columns import GridColumn, GridRow
+
+COLUMNS: Final = (
+    GridColumn("id", "ID", least=6, most=36, about="the message's id"),
+    GridColumn("state", "STATE", rank=5, least=11, most=14, about="▲ stuck: in progress for longer than the timeout"),
+    GridColumn("age", "AGE", True, 1, least=9, most=10, about="since it was started, or else since it was pushed"),
+    GridColumn("owner", "OWNER", rank=2, least=8, most=32, shrinks_to=14, about="who took it"),
+    GridColumn("attempts", "ATTEMPTS", True, 4, most=9, about="how often it was taken"),
+    GridColumn("payload", "PAYLOAD", rank=3, least=16, grows=True, sortable=False, about="how the message begins"),
+)  # fmt: skip
+
+SORTS: Final = ("age", "id", "state", "owner", "attempts")
+DEFAULT_SORT: Final = ("age", True)
+
+
+_NO_AGE: Final = "this table has no start time: the age of one row is not known"
+
+
+def title(queue: QueueView, *, stuck_only: bool) -> str:
+    """What the rows are: a ring and a design that deletes on pop list their next messages, of whatever state."""
+    if stuck_only:
+        return "stuck messages"
+    at_head = queue.layout.deletes_on_pop or queue.layout.ring is not None
+    return "messages at the head" if at_head else "messages in progress"
+
+
+def rows(queue: QueueView, messages: Sequence[MessageSample], marked: Collection[str] = ()) -> tuple[GridRow, ...]:
+    """One row a message, in the order given; where some are marked, all ids stand a little further right."""
+    return tuple(_row(queue, m, "" if not marked else "◆ " if m.id in marked else "  ") for m in messages)
+
+
+def _row(queue: QueueView, message: MessageSample, mark: str) -> GridRow:
+    stuck = queue.is_stuck(message)
+    state = "▲ stuck" if stuck else f"{clean(message.state.replace('_', ' '))}"
+    return GridRow(
+        message.id,
+        (
+            (mark + clean(message.id), "strong" if mark.strip() else "text"),
+            (state, "alarm" if stuck else "muted"),
+            (text.UNKNOWN, "faint") if message.age_s is None else (text.long_age(message.age_s), "text"),
+            (text.UNKNOWN, "faint") if message.owner is None else (clean(message.owner), "text"),
+            (text.UNKNOWN, "faint") if message.attempts is None else (text.count(message.attempts), "text"),
+            (text.UNKNOWN, "faint") if message.payload is None else (clean(message.payload), "muted"),
+        ),
+        {} if message.age_s is not None else {"age": _NO_AGE},
+    )
+
+
+_VALUES: Final[dict[str, Callable[[MessageSample], float | str | None]]] = {
+    "state": lambda m: m.state,
+    "age": lambda m: m.age_s,
+    "owner": lambda m: m.owner,
+    "attempts": lambda m: m.attempts,
+}
+
+
+def natural(id: str) -> tuple[int, int, str]:
+    """Numbers in their order, before words in theirs."""
+    return (0, int(id), id) if id.isdecimal() else (1, 0, id)
+
+
+def ordered(queue: QueueView, messages: Sequence[MessageSample], by: str, descending: bool) -> list[MessageSample]:
+    """Sorted by one column, equal ones by id; without a value last. By age, the stuck ones are always first."""
+    if by == "id":
+        return sorted(messages, key=lambda m: natural(m.id), reverse=descending)
+    value = _VALUES[by]
+    known = sorted((m for m in messages if value(m) is not None), key=lambda m: natural(m.id))
+    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
+    if by == "age":
+        known.sort(key=lambda m: not queue.is_stuck(m))
+    return known + sorted((m for m in messages if value(m) is None), key=lambda m: natural(m.id))
+
+
+def words(message: MessageSample) -> str:
+    """What the filter looks at."""
+    return f"{message.id} {message.state.replace('_', ' ')} {message.owner or ''} {message.payload or ''}"

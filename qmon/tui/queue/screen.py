@@ -1,0 +1,211 @@
+"""Screen 2: one queue: its figures, its throughput and depth over time, its messages in progress, what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+
+from qmon.model.operations import Choice, OperationResult
+from qmon.model.view import QueueView, View
+from qmon.monitor.source import Focus
+from qmon.operate.plan.selection import STATES
+from qmon.tui import keys, text
+from qmon.tui.actions.selection import MarkedMessages
+from qmon.tui.overview.trends import span_words
+from qmon.tui.plots.series import highest
+from qmon.tui.plots.throughput import throughput
+from qmon.tui.queue import panel
+from qmon.tui.queue import rows as messages
+from qmon.tui.queue.ledger import ledger_lines
+from qmon.tui.queue.verdicts import LEAST, MOST
+from qmon.tui.shared.filtering import keep
+from qmon.tui.shared.header import heading
+from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.shared.waiting import waiting
+from qmon.tui.spans import Line
+from qmon.tui.status import Shown
+from qmon.tui.themes import is_plain
+from qmon.tui.waits import horizon
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+ROW_LIMIT = 200
+HIGH = 36
+"""A screen of so many rows has room for more than the worst verdict."""
+
+
+class QueueScreen(DashboardScreen):
+    """The queue that was under the cursor of the overview."""
+
+    NAME = "queue"
+    BINDINGS = keys.QUEUE_SCREEN
+    SORTS = messages.SORTS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sorted_by = messages.DEFAULT_SORT
+        self.stuck_only = False
+        self.marks = MarkedMessages()
+
+    def body(self) -> ComposeResult:
+        """Title and figures, the plot with what is not known beside it, and the rows."""
+        yield Lines(id="title")
+        yield Lines(id="readings")
+        yield Lines(id="tables", most=2)
+        yield Lines(id="because", most=MOST)
+        with Horizontal(id="middle"):
+            with Vertical(id="plot-side"):
+                yield Lines(id="plot-heading")
+                yield Lines(id="plot")
+            with Vertical(id="unknown-side"):
+                yield Lines(id="ledger", most=6)
+                yield Lines(id="unknown-heading")
+                yield Lines(id="unknown-list")
+        yield Lines(id="rows-heading")
+        yield Grid(messages.COLUMNS, opens=False, id="rows")
+        yield Lines(id="unknown-lines", most=2)
+        yield Lines(id="waiting")
+
+    @property
+    def _told(self) -> int:
+        """Lines for verdicts at most."""
+        return MOST if self.size.height >= HIGH else LEAST
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw the queue; without figures or without the queue, say so."""
+        view = shown.view
+        found = view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
+        self.set_class(found is None, "-waiting")
+        if view is None or found is None:
+            missing = _missing(view, self.board.selected)
+            self.query_one("#waiting", Lines).show(lambda cells, rows: missing or waiting(shown, now, cells, rows))
+            return
+        self._draw_queue(found, view, stale=stale)
+        self._draw_rows(found, stale=stale)
+
+    def _draw_queue(self, found: QueueView, view: View, *, stale: bool) -> None:
+        plain, tall = is_plain(self.app.theme), self.size.height >= HIGH
+        self.set_class(found.use is None, "-no-use")
+        self.set_class(found.ledger is None, "-no-ledger")
+        writers: dict[str, Callable[[int, int], list[Line]]] = {
+            "#title": lambda cells, _: panel.title(found, cells),
+            "#readings": lambda cells, _: panel.readings(found, cells),
+            "#tables": lambda cells, rows: horizon.of_queue(found, view, cells, rows if tall else 1),
+            "#because": lambda cells, rows: panel.because(found, view, cells, min(rows, self._told)),
+            "#plot": lambda cells, rows: throughput(found.history, cells, rows, plain=plain),
+            "#ledger": lambda cells, _: ledger_lines(found, cells),
+            "#unknown-list": lambda cells, rows: panel.unknown_list(found, cells, rows),
+            "#unknown-lines": lambda cells, rows: panel.unknown_lines(found, cells, min(rows, 2)),
+        }
+        for id, writer in writers.items():
+            self.query_one(id, Lines).show(writer, stale=stale)
+
+    def _draw_rows(self, found: QueueView, *, stale: bool) -> None:
+        listed = [m for m in found.messages or () if not self.stuck_only or found.is_stuck(m)]
+        kept = messages.ordered(found, keep(listed, self.filter_text, messages.words), *self.sorted_by)
+        self.grid.show(
+            messages.rows(found, kept, self.marks.of(found.name)),
+            sorted_by=self.sorted_by,
+            stale=stale,
+            empty=self._nothing(found, bool(listed)),
+        )
+
+    def _nothing(self, found: QueueView, any_listed: bool) -> str:
+        """Why the table is empty."""
+        failed = next((f.reason for f in found.failures if f.probe == "messages"), None)
+        if failed is not None:
+            return clean(failed)
+        if found.messages is None:
+            return found.in_progress.reason or "the rows come with the next poll"
+        if any_listed:
+            return f"no message matches {clean(self.filter_text)}"
+        return "nothing is stuck" if self.stuck_only else "nothing is in progress"
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """The titles of the panels."""
+        view = shown.view
+        found = view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
+        if found is None:
+            return
+        top = text.count(highest([p.ready for p in found.history]))
+        extra = f"{span_words(found)}, depth up to {top}"
+        title = messages.title(found, stuck_only=self.stuck_only)
+        listed = found.messages or ()
+        count = f"{len(self.grid.keys)} of {len(listed)}" if self.filter_text else f"{len(self.grid.keys)}"
+        if len(listed) >= ROW_LIMIT:
+            count = f"the first {count}"
+        if marked := self.marks.of(found.name):
+            count += f" · {len(marked)} marked"
+        for id, name, more in (
+            ("#plot-heading", "throughput and depth", extra),
+            ("#unknown-heading", "not known", ""),
+            ("#rows-heading", title, count),
+        ):
+            self.query_one(id, Lines).show(
+                lambda cells, _, name=name, more=more: [  # type: ignore[misc]  # defaults bind the loop's values
+                    heading(name, cells, extra=more, shown=shown if name != "not known" else None, now=now)
+                ]
+            )
+
+    def focus_wanted(self) -> Focus:
+        """The rows of this queue; no waits, which are not on this screen."""
+        return Focus(rows_of=self.board.selected, row_limit=ROW_LIMIT, only_stuck=self.stuck_only, waits=False)
+
+    def acting_on(self) -> QueueView | None:
+        """This queue."""
+        view = self.board.shown.view
+        return view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
+
+    def chosen(self) -> Choice:
+        """The marked messages, in the state they are shown in; without marks all that the action is for."""
+        marked, found = self.marks.of(self.board.selected or ""), self.acting_on()
+        listed = found.messages or () if found is not None else ()
+        states = {m.state for m in listed if m.id in marked}
+        one = states.pop() if len(states) == 1 else None
+        return Choice(ids=tuple(sorted(marked, key=messages.natural)), state=one if one in STATES else None)
+
+    def acted(self, result: OperationResult | None) -> None:
+        """What was marked has been acted on."""
+        if result is not None:
+            self.marks.clear()
+            self.redraw()
+
+    def action_mark(self) -> None:
+        """Mark the message under the cursor, or no longer, and go on to the next."""
+        if self.grid.cursor is not None and self.grid.keys and self.board.selected is not None:
+            self.marks.turn(self.board.selected, self.grid.cursor)
+            self.grid.action_move(1)
+            self.redraw()
+
+    def action_only_stuck(self) -> None:
+        """List stuck messages only, or all in progress."""
+        self.stuck_only = not self.stuck_only
+        self.board.refocus()
+        self.redraw()
+
+    def action_neighbour(self, by: int) -> None:
+        """Go to the queue before or after this one, in the order of the overview's default."""
+        view = self.board.shown.view
+        if view is None or not view.queues:
+            return
+        names = sorted((q.name for q in view.queues), key=str.casefold)
+        at = names.index(self.board.selected) if self.board.selected in names else 0
+        self.board.selected = names[(at + by) % len(names)]
+        self.filter_text = ""
+        self.board.refocus()
+        self.redraw()
+
+    def action_count_exactly(self) -> None:
+        """Ask for an exact count of this queue."""
+        self.board.count_exactly(self.board.selected)
+
+
+def _missing(view: View | None, name: str | None) -> list[Line]:
+    """What to say where there are figures, but not of this queue."""
+    if view is None:
+        return []
+    told = "no queue is chosen" if name is None else f"{shorten(clean(name), 40)} is not among the queues any more"
+    return [(), ((f"  {told}; esc goes back to the overview", "text"),)]

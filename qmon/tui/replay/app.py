@@ -1,0 +1,107 @@
+"""The dashboard over a recording: the same screens, with the recorded time in the header and keys to move in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from qmon.errors import BadInput
+from qmon.model.view import View
+from qmon.recording.history.times import parse_moment, told
+from qmon.recording.read.compare import compare
+from qmon.recording.read.replay import SPEEDS, Replay
+from qmon.tui.app import QmonApp
+from qmon.tui.feed import StateChanged, ViewReady
+from qmon.tui.replay import keys
+from qmon.tui.replay.comparing import CompareDialog
+from qmon.tui.replay.go_to import GoTo
+from qmon.tui.shared.sanitize import clean
+
+
+class ReplayApp(QmonApp, inherit_bindings=False):
+    """Shows what a replay gives. Keys that act are off: nothing can be done to what has been."""
+
+    BINDINGS = keys.APP
+
+    def __init__(self, replay: Replay, **more: Any) -> None:
+        super().__init__(replay, replay.fold, clock=replay.clock, **more)
+        self._replay = replay
+        self._kept: tuple[float, View] | None = None
+        self._label()
+        replay.told = self._told
+
+    def _told(self) -> None:
+        """Called on the replay's thread."""
+        self.call_later(self._moved)
+
+    def _label(self) -> None:
+        replay = self._replay
+        how = f"▶ ×{replay.speed:g}" if replay.playing else "‖"
+        text = f"{told(replay.at, replay.tape.session.zone)} {how}"
+        self.set_reactive(QmonApp.shown, replace(self.shown, replay=text))
+
+    def _moved(self) -> None:
+        self._label()
+        self.tick()
+
+    def on_view_ready(self, message: ViewReady) -> None:
+        """New figures, with the time at which they were new."""
+        self._label()
+        super().on_view_ready(message)
+
+    def on_state_changed(self, message: StateChanged) -> None:
+        """What the poller said then."""
+        self._label()
+        super().on_state_changed(message)
+
+    def action_play(self) -> None:
+        """Play, or stand still."""
+        self._replay.play(not self._replay.playing)
+
+    def action_step(self, direction: int) -> None:
+        """One snapshot on, or back."""
+        if direction > 0:
+            self._replay.step()
+        else:
+            self._replay.step_back()
+
+    def action_speed(self, direction: int) -> None:
+        """Faster or slower."""
+        at = min(range(len(SPEEDS)), key=lambda place: abs(SPEEDS[place] - self._replay.speed))
+        speed = SPEEDS[min(max(at + direction, 0), len(SPEEDS) - 1)]
+        self._replay.set_speed(speed)
+        self.say(f"plays {speed:g} times as fast as it was")
+
+    def action_jump(self, direction: int) -> None:
+        """To the next incident or operation, or the one before."""
+        mark = self._replay.jump(direction > 0)
+        where = "after" if direction > 0 else "before"
+        self.say(f"{mark.queue}: {clean(mark.text)}" if mark else f"no incident and no operation {where} this moment")
+
+    def action_go_to(self) -> None:
+        """Ask for a time, and go there."""
+
+        def go(text: str | None) -> None:
+            if text is None:
+                return
+            tape, relative = self._replay.tape, text[:1] in ("+", "-")
+            try:
+                self._replay.seek(parse_moment(text, tape.session.zone, self._replay.at if relative else tape.ends_at))
+            except BadInput as problem:
+                self.say(clean(str(problem)))
+
+        self.push_screen(GoTo(), go)
+
+    def action_compare(self) -> None:
+        """Remember this moment, or compare the one that was remembered with this one."""
+        view, at, kept = self.shown.view, self._replay.at, self._kept
+        if view is None:
+            return
+        if kept is None:
+            self._kept = (at, view)
+            self.say("remembered; go to another moment and press c again")
+            return
+        self._kept = None
+        zone = self._replay.tape.session.zone
+        found, before, after = compare(kept[1], view), told(kept[0], zone), told(at, zone)
+        self.push_screen(CompareDialog(found, before, after))

@@ -1,0 +1,1 @@
+"""What several screens have: header, banners, line of keys, filter, help, palette."""

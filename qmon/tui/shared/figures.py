@@ -1,0 +1,86 @@
+"""One figure as a cell or a span: its text, and the tone that fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from qmon.model.view import Figure, QueueView, Severity, Trend
+from qmon.tui import text
+from qmon.tui.shared.sanitize import clean
+
+Cell = tuple[str, str]
+
+SIGNS: Final[Mapping[Severity, str]] = {
+    Severity.FINE: "·",
+    Severity.NOTICE: "◦",
+    Severity.WARNING: "▲",
+    Severity.CRITICAL: "■",
+}
+TONES: Final[Mapping[Severity, str]] = {
+    Severity.FINE: "muted",
+    Severity.NOTICE: "text",
+    Severity.WARNING: "accent",
+    Severity.CRITICAL: "alarm",
+}
+
+FIGURES: Final = (
+    "ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "push_rate", "pop_rate", "complete_rate", "gap",
+    "fill",
+)  # fmt: skip
+"""The figures of a queue, by their names in ``QueueView``."""
+
+NAMES: Final[Mapping[str, str]] = {
+    "ready": "ready", "in_progress": "in progress", "stuck": "stuck", "scheduled": "scheduled", "dead": "dead",
+    "oldest": "oldest", "push_rate": "push rate", "pop_rate": "pop rate", "complete_rate": "complete rate",
+    "gap": "gap", "fill": "ring fill",
+}  # fmt: skip
+
+
+def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text") -> Cell:
+    """A figure with its sign; zero, unknown and what is old are grey."""
+    if figure.value is None:
+        return (text.UNKNOWN, "faint")
+    if figure.old:
+        return (text.figure(figure, write), "faint")
+    return (text.figure(figure, write), "muted" if figure.value == 0 else tone)
+
+
+def unknown(queue: QueueView) -> list[tuple[str, str]]:
+    """The figures of a queue that are not known, each with the reason.
+
+    Only a ring has a fill, and an empty queue no oldest message: neither is something that one could know.
+    """
+    out = []
+    none = {"fill" if queue.layout.ring is None else "", "oldest" if queue.ready.value == 0 else ""}
+    for name in FIGURES:
+        if name in none:
+            continue
+        figure: Figure = getattr(queue, name)
+        if figure.value is None and figure.reason:
+            out.append((NAMES[name], clean(figure.reason)))
+    return out
+
+
+def verdict(queue: QueueView) -> Cell:
+    """The verdict with the sign of its severity."""
+    severity = queue.verdict.severity
+    key = f" [{queue.verdict.key}]" if queue.verdict.key else ""
+    return (f"{SIGNS[severity]} {clean(queue.verdict.code.replace('_', ' '))}{key}", TONES[severity])
+
+
+_ARROWS: Final = {Trend.DRAINING: ("drains in ", "↓ "), Trend.GROWING: ("growing ", "↑ ")}
+
+
+def short_forecast(queue: QueueView) -> Cell:
+    """The forecast with an arrow for its verb: ``↓ 35 m ± 4``, ``↑ 216/s``."""
+    words, tone = forecast(queue, brief=True)
+    verb, arrow = _ARROWS.get(queue.forecast.trend, ("", ""))
+    return (arrow + words.removeprefix(verb) if verb and words.startswith(verb) else words, tone)
+
+
+def forecast(queue: QueueView, *, brief: bool = False) -> Cell:
+    """The forecast in words, or that there is none yet. ``brief``: without what it takes."""
+    words = clean(queue.forecast.text)
+    words = words.partition(": ")[0] if brief else words
+    return (words, "text") if words else (text.UNKNOWN, "faint")

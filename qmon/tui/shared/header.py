@@ -1,0 +1,136 @@
+"""The first line of every screen: the target, how fresh the figures are, and what qmon costs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.view import View
+from qmon.monitor.source import Phase
+from qmon.tui import text
+from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui.spans import Line, LinePart, Span, cut, fit, line_width, spread
+from qmon.tui.status import Freshness, Shown
+
+ENGINES: Final = {"postgres": "PostgreSQL", "sqlserver": "SQL Server"}
+_LONG_REASON: Final = 60
+
+
+def header(shown: Shown, now: float, cells: int) -> list[Line]:
+    """The header line. What is not essential goes where there is no room: pages, then the budget, then the interval."""
+    badges = [b for b in _badges(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
+    name = f" {shorten(clean(shown.target), 28)}"
+    said = (*_replay(shown), *state(shown, now)) if shown.replay else state(shown, now)
+    room = cells - width(name) - 3 - line_width(fit(badges, cells, "  ")) - 2
+    left = [LinePart.of(name, "strong")]
+    if shown.view is not None:
+        left.append(LinePart.of(_engine(shown.view), "muted", 2))
+    left.append(LinePart(cut(said, room), 0))
+    if shown.phase is not Phase.LOST:
+        left.append(LinePart.of(f"every {text.interval(shown.interval_s)}", "muted", 3))
+    if shown.view is not None:
+        left += _cost(shown.view)
+    return [spread(left, badges, cells)]
+
+
+def _replay(shown: Shown) -> tuple[Span, ...]:
+    """That these figures were, and when; they are never called live."""
+    return ((" REPLAY ", "badge"), (f" {shown.replay}  ", "accent"))
+
+
+def state(shown: Shown, now: float) -> tuple[Span, ...]:
+    """What the source does and how old the figures are, each state with a sign of its own."""
+    age = text.age(shown.age_s(now))
+    reason = clean(shown.state.reason) if shown.state is not None else ""
+    phase = shown.phase
+    if phase is Phase.LOST:
+        return _lost(shown, now, reason)
+    if phase is Phase.CLOSED:
+        return (("✕ closed", "alarm"),)
+    if phase is Phase.PAUSED:
+        return (("‖ paused", "accent"), (f" {age} ago", "text"))
+    if phase is Phase.CONNECTING:
+        return (("◌ connecting", "accent"), (f" {shorten(reason, _LONG_REASON)}" if reason else "", "muted"))
+    if phase is Phase.LATE or (shown.overdue(now) and not shown.frozen):
+        why = f": {shorten(reason, _LONG_REASON)}" if reason else ""
+        return (("◌ late", "alarm"), (f" {age} ago{why}", "accent"))
+    if shown.frozen:
+        return (("◇ frozen", "accent"), (f" {age} ago", "text"))
+    if shown.view is None:
+        return (("◌ waiting", "accent"), (" for the first figures", "muted"))
+    live: tuple[Span, ...] = () if shown.replay else (("●", "pop"), (" live", "text"))
+    return (*live, (f" {age} ago", "muted"))
+
+
+def _lost(shown: Shown, now: float, reason: str) -> tuple[Span, ...]:
+    told = shorten(reason or "no connection", _LONG_REASON)
+    return (("✕ lost", "alarm"), (f", {retry(shown, now)}: {told}", "accent"))
+
+
+def retry(shown: Shown, now: float) -> str:
+    """When the source tries again: ``retry in 3 s``."""
+    if shown.state is None or shown.state.retry_at is None:
+        return "trying again"
+    left = shown.state.retry_at - now
+    return f"retry in {left:.0f} s" if left >= 0.5 else "trying now"
+
+
+def _engine(view: View) -> str:
+    return clean(f"{ENGINES.get(view.engine, view.engine)} {view.server_version}")
+
+
+def _cost(view: View) -> list[LinePart]:
+    """What the last poll cost the server, or where that is unknown, how long it took here."""
+    server = view.server
+    if server.server_ms is not None:
+        parts = [LinePart.of(f"probe {text.milliseconds(server.server_ms)}", "muted", 4)]
+    else:
+        parts = [LinePart.of(f"probe {text.milliseconds(server.client_ms)} here", "muted", 4)]
+    if server.buffers is not None:
+        parts.append(LinePart.of(f"{text.count(server.buffers)} pages", "muted", 6))
+    if server.cpu_ms is not None:
+        parts.append(LinePart.of(f"CPU {server.cpu_ms:,} ms", "muted", 7))
+    if server.budget_share is not None:
+        tone = "accent" if server.budget_share > 1 else "muted"
+        parts.append(LinePart.of(f"{text.percent(server.budget_share)} of budget", tone, 5))
+    if server.observing is not None and server.observing.shed:
+        parts.append(LinePart.of(f"{len(server.observing.shed)} shed", "accent", 2))
+    return parts
+
+
+def _badges(shown: Shown) -> list[LinePart]:
+    badges = []
+    if shown.environment:
+        badges.append(LinePart.of(f" {shorten(clean(shown.environment), 16)} ", "tag", 2))
+    if shown.recording:
+        stopped = shown.recording != "REC"
+        badges.append(LinePart.of(f" {shown.recording} ", "badge" if stopped else "tag", 0 if stopped else 2))
+    if shown.prod:
+        badges.append(LinePart.of(" PROD ", "badge", 0))
+    if shown.read_only:
+        badges.append(LinePart.of(" READ-ONLY ", "tag", 1))
+    if shown.view is not None and shown.view.server.in_recovery:
+        standby = shown.view.server.standby
+        words = standby.words.upper() if standby is not None else ""
+        badges.append(
+            LinePart.of(f" STANDBY{', ' if words else ''}{words} ", "badge" if words else "tag", 0 if words else 1)
+        )
+    return badges
+
+
+def heading(title: str, cells: int, *, extra: str = "", shown: Shown | None = None, now: float = 0.0) -> Line:
+    """A panel's title with a rule after it and, at its end, the age of what is below."""
+    left: list[Span] = [("── ", "faint"), (title, "title")]
+    if extra:
+        left += [("  ", "text"), (extra, "muted")]
+    end = ""
+    if shown is not None and shown.view is not None:
+        end = f" {text.ticking(shown.age_s(now))} ago "
+        stale = shown.freshness(now) is Freshness.STALE
+        end_tone = "accent" if stale else "muted"
+    else:
+        end_tone = "muted"
+    start = cut(left, max(0, cells - len(end) - 2))
+    rule = "─" * max(0, cells - line_width(start) - len(end) - (3 if end else 1))
+    if not end:
+        return (*start, (" ", "text"), (rule, "faint"))
+    return (*start, (" ", "text"), (rule, "faint"), (end, end_tone), ("──", "faint"))

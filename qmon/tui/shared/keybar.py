@@ -1,0 +1,57 @@
+"""The line at the bottom: the keys that matter here, and the filter where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from textual.binding import Binding
+
+from qmon.tui.catalogue import ENTRIES
+from qmon.tui.keys import ACTING
+from qmon.tui.shared.sanitize import clean
+from qmon.tui.spans import Line, LinePart, Span, fit
+
+_ALWAYS = ("palette", "quit")
+_FULL_FROM = 140
+"""From so many cells on all screens are named, below only the one that is shown."""
+
+
+def key_name(binding: Binding) -> str:
+    """The key as people know it."""
+    return binding.key_display or binding.key.partition(",")[0]
+
+
+def keybar(
+    bindings: Iterable[Binding],
+    here: str,
+    filter_text: str,
+    cells: int,
+    off: Mapping[str, str] | None = None,
+    why: str = "",
+) -> list[Line]:
+    """``here``: the name of the screen. Keys further along the line go first; two of them always stay.
+
+    ``off``: by the id of a key why it can do nothing now; it is dimmed. ``why``: the word for all of them, said behind.
+    """
+    off = off or {}
+    places: list[Span] = []
+    for entry in ENTRIES:
+        is_here = entry.name == here
+        title = entry.title if is_here or cells >= _FULL_FROM else ""
+        places += [(f" {entry.digit} ", "strong" if is_here else "key"), (title, "text" if is_here else "muted")]
+    parts = [LinePart(tuple(places), 0)]
+    if filter_text:
+        parts.append(
+            LinePart((("filter ", "muted"), (f" {clean(filter_text)} ", "tag"), (" esc drops it", "muted")), 0)
+        )
+    shown = [b for b in bindings if b.show]
+    acting = [b for b in shown if b.group is ACTING and b.id in off]
+    for rank, binding in enumerate(shown, start=1):
+        dim = binding.id in off
+        spans = (
+            (f"{key_name(binding)} ", "faint" if dim else "key"), (binding.description, "faint" if dim else "muted"),
+        )  # fmt: skip
+        parts.append(LinePart(spans, 0 if binding.id in _ALWAYS else rank))
+        if why and acting and binding is acting[-1]:
+            parts.append(LinePart.of(f"({why})", "faint", rank))
+    return [fit(parts, cells, "  ")]

@@ -1,0 +1,51 @@
+"""Something in full, in a window that scrolls where it does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+
+from qmon.tui.spans import Line
+from qmon.tui.widgets.lines import Lines
+
+
+class TextDialog(ModalScreen[bool], inherit_bindings=False):
+    """The result is whether what is shown is to be acted on.
+
+    Args:
+        text: the lines for so many cells of width.
+        hint: what the keys do.
+    """
+
+    AUTO_FOCUS = "VerticalScroll"
+
+    def __init__(self, text: Callable[[int], list[Line]], hint: str) -> None:
+        super().__init__()
+        self._text, self._hint = text, hint
+
+    def compose(self) -> ComposeResult:
+        """One text."""
+        with Vertical():
+            with VerticalScroll():
+                yield Lines(id="details-lines")
+            yield Lines(id="details-hint")
+
+    def on_mount(self) -> None:
+        """Write it."""
+        self.query_one("#details-lines", Lines).show(lambda cells, _: self._text(cells))
+        self.query_one("#details-hint", Lines).show(lambda *_: [((f" {self._hint}", "muted"),)])
+
+    def action_close(self) -> None:
+        """Close."""
+        self._answer(False)
+
+    def action_act(self) -> None:
+        """Close, and act on it."""
+        self._answer(True)
+
+    def _answer(self, act: bool) -> None:
+        if self.is_current:  # a key that was pressed twice comes twice
+            self.dismiss(act)

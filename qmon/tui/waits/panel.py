@@ -1,0 +1,141 @@
+"""The waits of a target as rows, and what is said of the one under the cursor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from qmon.model.samples.waits import WaitSource
+from qmon.model.view import View
+from qmon.model.waits.known import meaning
+from qmon.model.waits.waiting import Waiting, WaitRate
+from qmon.tui import text
+from qmon.tui.actions.plan import entry
+from qmon.tui.shared.sanitize import clean
+from qmon.tui.spans import Line
+from qmon.tui.widgets.columns import GridColumn, GridRow
+
+_BAR: Final = 10
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+_LARGE: Final = 0.5
+_BENIGN: Final = "benign"
+_NEVER: Final = 10_000
+
+COLUMNS: Final = (
+    GridColumn("wait", "WAIT", least=22, most=34, shrinks_to=18, sortable=False,
+           about="what sessions wait for; running: they are on a processor"),
+    GridColumn("sessions", "SESSIONS", True, least=8, most=8, sortable=False,
+           about="so many are in it on average: seconds waited for each second watched"),
+    GridColumn("share", "SHARE", True, least=6, most=6, sortable=False, about="of all waiting and running that counts"),
+    GridColumn("bar", "", least=_BAR, most=_BAR, rank=3, sortable=False, about="the share as a bar"),
+    GridColumn("per_s", "PER S", True, least=8, most=8, rank=5, from_width=100, sortable=False,
+           about="waits that ended per second; PostgreSQL does not count them"),
+    GridColumn("each", "EACH", True, least=8, most=8, rank=5, from_width=100, sortable=False,
+           about="how long one takes on average"),
+    GridColumn("signal", "CPU", True, least=5, most=5, rank=6, from_width=160, sortable=False,
+           about="share of the wait spent waiting for a processor after it"),
+    GridColumn("what", "FOR", rank=2, least=20, grows=True, sortable=False, about="what is waited for"),
+)  # fmt: skip
+
+
+def columns(found: Waiting | None) -> tuple[GridColumn, ...]:
+    """The columns: those of what is counted only where the server counts."""
+    if found is not None and found.source is WaitSource.COUNTED:
+        return COLUMNS
+    return tuple(replace(c, from_width=_NEVER) if c.key in ("per_s", "each", "signal") else c for c in COLUMNS)
+
+
+def rows(found: Waiting | None, wanted: str) -> tuple[GridRow, ...]:
+    """A row a wait, the longest first, then latches that are no page, then the benign ones as one."""
+    if found is None:
+        return ()
+    kept = [rate for rate in (*found.rates, *found.latches) if _fits(rate, wanted)]
+    made = [_row(rate) for rate in kept]
+    if found.benign and not wanted:
+        inside = sum(rate.sessions for rate in found.benign)
+        names = ", ".join(rate.name for rate in found.benign[:6])
+        cells = [(f"{len(found.benign)} benign", "muted"), (_sessions(inside), "muted"), ("", "muted")]
+        made.append(GridRow(_BENIGN, (*cells, *[("", "muted")] * (len(COLUMNS) - 4), (clean(names), "muted"))))
+    return tuple(made)
+
+
+def _fits(rate: WaitRate, wanted: str) -> bool:
+    inverse = wanted.startswith("!")
+    needle = wanted.removeprefix("!").strip().casefold()
+    return not needle or (needle in f"{rate.name} {_what(rate)}".casefold()) is not inverse
+
+
+def _row(rate: WaitRate) -> GridRow:
+    quiet = not rate.event
+    tone = "muted" if quiet else "accent" if rate.share >= _LARGE else "text"
+    latch = rate.kind == "latch"
+    return GridRow(
+        key(rate),
+        (
+            (clean(rate.name), "muted" if quiet else "strong"),
+            (_sessions(rate.sessions), tone),
+            ("" if latch else text.percent(rate.share), tone),
+            ("" if latch else _bar(rate.share), tone),
+            _counted(rate.per_s),
+            (text.milliseconds(rate.each_s * 1000), "text") if rate.each_s is not None else (text.UNKNOWN, "faint"),
+            (text.percent(rate.signal), "text") if rate.signal is not None else (text.UNKNOWN, "faint"),
+            (clean(_what(rate)), "muted"),
+        ),
+    )
+
+
+def key(rate: WaitRate) -> str:
+    """What the row of a wait is called."""
+    return f"{rate.kind}:{rate.event}"
+
+
+def _counted(value: float | None) -> tuple[str, str]:
+    return (text.aligned_rate(value), "text") if value is not None else (text.UNKNOWN, "faint")
+
+
+def _sessions(value: float) -> str:
+    """``4.50``, ``0.02``; two digits behind the point line up."""
+    return "<0.01" if 0 < value < 0.005 else f"{value:,.2f}"
+
+
+def _bar(share: float) -> str:
+    """A share as a bar of ten cells."""
+    eighths = round(min(1.0, share) * _BAR * 8)
+    return "█" * (eighths // 8) + (_EIGHTHS[eighths % 8] if eighths % 8 else "")
+
+
+def _what(rate: WaitRate) -> str:
+    known = meaning(rate.kind, rate.event)
+    return known.what if known is not None else "not known to qmon: see the server's documentation"
+
+
+def lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
+    """What the wait under the cursor means for a queue, and what helps."""
+    known = meaning(rate.kind, rate.event) if rate is not None else None
+    if known is None:
+        return []
+    each = max(1, rows // 2)
+    said = entry("at queues", known.why, cells, most=each)
+    return (said + entry("helps", known.do, cells, "strong", most=each))[:rows]
+
+
+def summary(found: Waiting | None) -> str:
+    """``4.2 sessions at work on average · 118 looks in 30 s``."""
+    if found is None:
+        return ""
+    how = f"{found.looks} looks in {found.seconds:.0f} s" if found.source is WaitSource.SAMPLED else (
+        f"counted over {found.seconds:.0f} s")  # fmt: skip
+    return f"{found.busy:,.1f} sessions at work on average · {how}"
+
+
+def nothing(view: View | None, wanted: str) -> str:
+    """What is said where there are no rows."""
+    if view is None:
+        return "waiting for the first figures"
+    found = view.server.waiting
+    if found is not None:
+        return f"no wait matches {clean(wanted)}" if wanted and found.rates else "nobody waits and nobody is at work"
+    for failure in view.failures:
+        if failure.probe in ("waits", "waits over time", "wait_totals"):
+            return clean(failure.words)
+    return "waits follow with the second poll"

@@ -1,0 +1,137 @@
+"""Screen 3: what sessions wait for and what that means for a queue, who holds the horizon, and what pops cost."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+
+from qmon.model.operations import Kind, OperationResult
+from qmon.model.samples.horizon import HolderKind, HorizonSample
+from qmon.model.view import QueueView
+from qmon.model.waits.horizon_holders import culprit
+from qmon.monitor.source import Focus
+from qmon.tui import keys
+from qmon.tui.actions.availability import why_all_off
+from qmon.tui.actions.request import ActionRequest
+from qmon.tui.shared.header import heading
+from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.status import Freshness, Shown
+from qmon.tui.waits import counters, horizon, panel, usage
+from qmon.tui.widgets.grid import Grid
+from qmon.tui.widgets.lines import Lines
+
+
+class WaitsScreen(DashboardScreen):
+    """Waits above; below them the horizon, and the tables and indexes of one queue."""
+
+    NAME = "waits"
+    BINDINGS = keys.WAITS
+
+    def body(self) -> ComposeResult:
+        """The waits, what the one under the cursor means, the horizon, tables and indexes."""
+        yield Lines(id="waits-heading")
+        yield Lines(id="counters")
+        yield Grid(panel.COLUMNS, opens=False, id="waits")
+        yield Lines(id="meaning", most=4)
+        yield Lines(id="horizon-heading")
+        yield Lines(id="horizon", most=7)
+        yield Lines(id="use-heading")
+        yield Lines(id="use", most=12)
+
+    def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
+        """Draw the three panels."""
+        view, most = shown.view, self.size.height
+        found = view.server.waiting if view is not None else None
+        self.set_class(view is not None and view.server.counters is not None, "-counted")
+        self.query_one("#counters", Lines).show(lambda cells, _: counters.lines(view, cells), stale=stale)
+        self.grid.columns = panel.columns(found)
+        self.grid.show(panel.rows(found, self.filter_text), stale=stale, empty=panel.nothing(view, self.filter_text))
+        self._draw_meaning(stale=stale)
+        tall = most >= 32
+        self.query_one("#horizon", Lines).show(
+            lambda cells, rows: horizon.lines(view, cells, min(rows, 7 if tall else 3)), stale=stale
+        )
+        self.query_one("#use", Lines).show(
+            lambda cells, rows: usage.lines(self._queue(shown), cells, min(rows, 12 if tall else 4)), stale=stale
+        )
+
+    def _draw_meaning(self, *, stale: bool) -> None:
+        found = self.board.shown.view.server.waiting if self.board.shown.view is not None else None
+        rates = (*found.rates, *found.latches) if found is not None else ()
+        rate = next((each for each in rates if panel.key(each) == self.grid.cursor), None)
+        most = 4 if self.size.height >= 32 else 2
+        self.query_one("#meaning", Lines).show(
+            lambda cells, rows: panel.lines(rate, cells, min(rows, most)), stale=stale
+        )
+
+    def _queue(self, shown: Shown) -> QueueView | None:
+        """The queue that was chosen, or else the one whose pops touch most."""
+        view = shown.view
+        if view is None or not view.queues:
+            return None
+        chosen = view.queue(self.board.selected) if self.board.selected is not None else None
+        costs = {q.name: q.use.touched.value or 0.0 for q in view.queues if q.use is not None}
+        return chosen or max(view.queues, key=lambda q: costs.get(q.name, -1.0))
+
+    def draw_ages(self, shown: Shown, now: float) -> None:
+        """The titles of the panels, with their age."""
+        queue = self._queue(shown)
+        found = shown.view.server.waiting if shown.view is not None else None
+        for id, name, extra in (
+            ("#waits-heading", "waits", panel.summary(found)),
+            ("#horizon-heading", "horizon", ""),
+            ("#use-heading", usage.title(queue), usage.summary(queue)),
+        ):
+            self.query_one(id, Lines).show(
+                lambda cells, _, name=name, extra=extra: [  # type: ignore[misc]  # defaults bind the loop's values
+                    heading(name, cells, extra=extra, shown=shown, now=now)
+                ]
+            )
+
+    def focus_wanted(self) -> Focus:
+        """Waits looked at closely."""
+        return Focus(closely=True)
+
+    # ----------------------------------------------------------------------------------------------- what keys do
+
+    def _holder(self) -> HorizonSample | None:
+        view = self.board.shown.view
+        return culprit(view.server.horizon) if view is not None else None
+
+    def offs(self) -> dict[str, str]:
+        """The session that holds the horizon can be ended, if it is one and anything can be changed at all."""
+        why, holder = why_all_off(self.board.runner, self.board.shown.view), self._holder()
+        if why is None and holder is None:
+            why = "nobody holds the horizon for long"
+        elif why is None and holder is not None and holder.kind != HolderKind.SESSION:
+            why = f"{horizon.named(holder)} is no session"
+        return {"end-blocker": why} if why is not None else {}
+
+    def action_act(self, word: str) -> None:
+        """Plan to end the session that holds the horizon: exactly the one that is shown."""
+        why, holder = self.offs().get(word), self._holder()
+        if why is not None or holder is None:
+            self.board.say(why or "")
+            return
+        ask = ActionRequest(
+            Kind.END_BLOCKER, f"session {holder.session}", session=holder.session, started_at=holder.started_at
+        )
+        self.board.act(ask, self.acted)
+
+    def acted(self, result: OperationResult | None) -> None:
+        """See at once who holds it now."""
+        self.board.source.poll_now()
+
+    def action_neighbour(self, by: int) -> None:
+        """The tables of the queue before or after this one."""
+        view, queue = self.board.shown.view, self._queue(self.board.shown)
+        if view is None or queue is None:
+            return
+        names = sorted((q.name for q in view.queues), key=str.casefold)
+        self.board.selected = names[(names.index(queue.name) + by) % len(names)]
+        self.redraw()
+
+    @on(Grid.Selected)
+    def _cursor_moved(self) -> None:
+        shown, now = self.board.shown, self.board.clock()
+        self._draw_meaning(stale=shown.freshness(now) is Freshness.STALE)

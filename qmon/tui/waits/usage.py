@@ -1,0 +1,141 @@
+"""How a queue's tables and indexes are used: a line on the queue's screen, a table on that of the waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from qmon.model.rates.usage import IndexUse, QueueUse
+from qmon.model.view import QueueView
+from qmon.tui import text
+from qmon.tui.plots.blocks import sparkline
+from qmon.tui.shared.sanitize import clean, pad, shorten
+from qmon.tui.spans import Line, LinePart, Span, cut
+
+_KB: Final = 1024.0
+_NAME: Final = 26
+_WIDTH: Final = 9
+_Of = Callable[[IndexUse], float | None]
+
+_COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
+    ("ROWS/s", lambda part: part.rows, text.aligned_rate),
+    ("PAGES/s", lambda part: part.pages, text.aligned_rate),
+    ("SCANS/s", lambda part: part.scans, text.aligned_rate),
+    ("LATCH/s", lambda part: part.latch_waits, text.aligned_rate),
+    ("LOCK/s", lambda part: part.lock_waits, text.aligned_rate),
+    ("SPLIT/s", lambda part: part.splits, text.aligned_rate),
+    ("FRAG", lambda part: part.fragmented, text.percent),
+    ("DEAD", lambda part: part.ghosts, text.count),
+)
+
+
+def size(value: float) -> str:
+    """Bytes in a unit of three digits: ``8 kB``, ``1.2 MB``, ``48 GB``."""
+    unit = "kB"
+    value /= _KB
+    for bigger in ("MB", "GB", "TB"):
+        if abs(value) < 1000:
+            break
+        value, unit = value / _KB, bigger
+    return f"{value:,.0f} {unit}" if abs(value) >= 9.95 or unit == "kB" else f"{value:.1f} {unit}"
+
+
+def per_pop(use: QueueUse) -> Line:
+    """``412 rows touched per pop, 1.2 before``; SQL Server: ``38 logical reads per pop``."""
+    rows = use.touched
+    spans: list[Span] = [(text.figure(rows, text.rate), "strong"), (f" {use.touches} per pop", "muted")]
+    if use.before is not None and rows.value is not None and rows.value >= 2 * max(use.before, 1.0):
+        spans.append((f", {text.rate(use.before)} before", "muted"))
+    return tuple(spans)
+
+
+def trend(use: QueueUse, cells: int) -> str:
+    """Rows per pop over the last minutes as blocks."""
+    values = list(use.trend)[-cells:]
+    return sparkline(values, max((v for v in values if v is not None), default=0.0))
+
+
+def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
+    """What the queue's screen says of its tables, in parts that go where room is short."""
+    use = queue.use
+    if use is None:
+        return []
+    parts = [LinePart(per_pop(use) if cells < 100 else (*per_pop(use), (f" {trend(use, 12)}", "muted")), 3)]
+    if use.touched.value is None:
+        parts = []
+    if use.pages_per_pop.value is not None:
+        parts.append(LinePart((("pages ", "muted"), (text.figure(use.pages_per_pop, text.rate), "text")), 5))
+    if use.dead is not None:
+        parts.append(LinePart((("dead rows ", "muted"), (text.count(use.dead), "text" if use.dead else "muted")), 4))
+    if use.hot_share.value is not None:
+        parts.append(LinePart((("HOT ", "muted"), (text.percent(use.hot_share.value), "text")), 6))
+    total = sum(part.bytes or 0 for part in use.parts)
+    grows = sum(part.growth or 0.0 for part in use.parts)
+    more = f" {'+' if grows > 0 else '-'}{size(abs(grows) * 60)}/min" if abs(grows) * 60 >= _KB else ""
+    parts.append(LinePart((("size ", "muted"), (f"{size(total)}{more}", "text")), 7))
+    return parts
+
+
+def title(queue: QueueView | None) -> str:
+    """The panel's title."""
+    return "tables and indexes" if queue is None else f"tables and indexes of {shorten(clean(queue.name), 30)}"
+
+
+def summary(queue: QueueView | None) -> str:
+    """What a pop touches, behind the panel's title."""
+    use = queue.use if queue is not None else None
+    if use is None:
+        return ""
+    return "".join(piece for piece, _ in per_pop(use)) if use.touched.value is not None else use.touched.reason
+
+
+def lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
+    """A line for each table and index, columns as far as there is room for them and as this server knows them."""
+    if queue is None:
+        return [((" no queue is chosen", "muted"),)]
+    use = queue.use
+    if use is None:
+        return [((" not read in this poll", "muted"),)]
+    known = [column for column in _COLUMNS if any(column[1](part) is not None for part in use.parts)]
+    name = min(_NAME, max(12, cells - 24 - _WIDTH * 3))
+    room = max(0, (cells - name - 12 - 2 * (_WIDTH + 1) - 1) // (_WIDTH + 1))
+    kept = known[:room]
+    heads = ["SIZE", "GROWTH", *(title for title, _, _ in kept)]
+    head: Line = (
+        (f" {pad('TABLE OR INDEX', name)} {pad('ROLE', 8)}", "title"),
+        *((f" {pad(each, _WIDTH, right=True)}", "title") for each in heads),
+    )
+    said = [cut(head, cells), *(cut(_line(part, name, kept), cells) for part in use.parts)]
+    return [*said, *(cut(line, cells) for line in _unread(use))][:rows]
+
+
+def _unread(use: QueueUse) -> list[Line]:
+    """How old the fragmentation is, and of which indexes it is not read."""
+    ages = [part.fragmented_s for part in use.parts if part.fragmented_s is not None]
+    out: list[Line] = [((f" FRAG as of {text.age(max(ages))} ago", "muted"),)] if ages else []
+    return out + [
+        ((f" {shorten(clean(part.name), _NAME)}: fragmentation is {part.unread}", "muted"),)
+        for part in use.parts
+        if part.unread
+    ]
+
+
+def _line(part: IndexUse, name: int, kept: list[tuple[str, _Of, Callable[[float], str]]]) -> Line:
+    table = part.role == "table"
+    spans: list[Span] = [
+        (f" {pad(shorten(clean(part.name), name), name)}", "strong" if table else "text"),
+        (f" {pad(part.role, 8)}", "muted"),
+        _cell(part.bytes, size),
+        _cell(None if part.growth is None else part.growth * 60, _growth),
+    ]
+    return (*spans, *(_cell(of(part), write) for _, of, write in kept))
+
+
+def _growth(per_minute: float) -> str:
+    return "0" if abs(per_minute) < _KB else f"{size(per_minute)}/m"
+
+
+def _cell(value: float | None, write: Callable[[float], str]) -> Span:
+    if value is None:
+        return (f" {pad(text.UNKNOWN, _WIDTH, right=True)}", "faint")
+    return (f" {pad(write(value), _WIDTH, right=True)}", "text" if value else "muted")

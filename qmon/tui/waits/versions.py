@@ -1,0 +1,49 @@
+"""What holding the horizon costs where a version store keeps old rows (SQL Server), and what letting go would gain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from qmon.model.samples.horizon import HolderKind, HorizonSample, VersionStoreSample
+from qmon.model.view import View
+from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui.spans import Line, Span
+from qmon.tui.waits.usage import per_pop, size, trend
+
+_COSTS: Final = 3
+
+
+def keeps(view: View) -> bool:
+    """Whether this server keeps old rows in a version store; PostgreSQL keeps them in the tables, as dead rows."""
+    return view.engine == "sqlserver"
+
+
+def held(store: VersionStoreSample | None) -> Line:
+    """``row versions 1.2 GB in tempdb, 3 MB in the database``."""
+    if store is None:
+        return (("how many row versions there are is not read", "muted"),)
+    whose = " of all databases" if store.whole_server else ""
+    places = [(store.bytes, f" in tempdb{whose}"), (store.persistent_bytes, " in the database itself")]
+    known = [f"{size(value)}{where}" for value, where in places if value is not None]
+    return (("row versions ", "muted"), (", ".join(known) or "none", "text"))
+
+
+def costs(view: View) -> list[Line]:
+    """The version store, and the queues whose pops read most."""
+    found = [held(view.server.version_store)]
+    paying = [(q, q.use) for q in view.queues if q.use is not None and q.use.touched.value is not None]
+    paying.sort(key=lambda pair: pair[1].touched.value or 0.0, reverse=True)
+    for queue, use in paying[:_COSTS]:
+        head: list[Span] = [(shorten(clean(queue.name), 20), "strong"), ("  ", "text"), *per_pop(use)]
+        found.append((*head, (f" {trend(use, 16)}", "accent")))
+    return found
+
+
+def gain(view: View, holders: Sequence[HorizonSample], short: str) -> str:
+    """What there is to gain if the oldest let go; ``short``: who would hold it then, empty: nobody."""
+    store = view.server.version_store
+    much = f"up to {size(store.total)} of row versions" if store is not None else "old row versions"
+    then = f"{short}, holds it then" if short else "nobody holds it then"
+    key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
+    return f"the server may remove {much}, and ghosts of rows; {then}{key}"
