@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from textual.reactive import reactive
@@ -47,7 +48,7 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
         clock: our monotonic clock, in seconds.
     """
 
-    CSS_PATH = "qmon.tcss"
+    CSS_PATH = Path(__file__).with_name("qmon.tcss")
     BINDINGS = keys.APP
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False

@@ -51,7 +51,7 @@ def test_the_same_text_comes_back() -> None:
     text = "SELECT {id}, 'é\U0001f600', :a FROM {t}"
     pieces = scan(text, "postgres", "x.sql")
     assert "".join(p if isinstance(p, str) else f"<{p.__class__.__name__}>" for p in pieces) == (
-        "SELECT <Slot>, 'é\U0001f600', <Parameter> FROM <Slot>"
+        "SELECT <Placeholder>, 'é\U0001f600', <Parameter> FROM <Placeholder>"
     )
 
 

@@ -1,1 +1,0 @@
-"""Acting from the screens: what is asked for, the threads that do it, and what a queue allows."""

@@ -1,1 +1,0 @@
-"""What lies over a screen for a moment."""
