@@ -14,10 +14,11 @@ from qmon.engines.base import Bound, Rows, Statement, Value
 from qmon.engines.faults import DriverFault, Explain, read_fault
 from qmon.engines.keywords import format_connection_string, lookup
 from qmon.engines.prepared import PreparedStatements
-from qmon.engines.rows import check_columns
+from qmon.engines.rows import check_columns, results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.lasting import Texts, joined, parts
-from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
+from qmon.engines.values import LONGEST_TEXT, of_one_length, values_of
+from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
 
 try:
     import pyodbc
@@ -32,8 +33,7 @@ T = TypeVar("T")
 
 _LOG: Final = logging.getLogger(__name__)
 
-_LONGEST: Final = 4000
-_TEXT: Final = (pyodbc.SQL_WVARCHAR, _LONGEST, 0)
+_TEXT: Final = (pyodbc.SQL_WVARCHAR, LONGEST_TEXT, 0)
 """The type, length and digits as which texts and NULL are sent; the statements cast them to what they need."""
 _CANCEL_S: Final = 2.0
 """So many seconds a connection that is closed waits for a cancel that is under way."""
@@ -307,20 +307,12 @@ class OdbcConnection:
             self._guard.release()
 
     def _values(self, bound: Bound) -> list[Value]:
-        wanted, given = bound.statement.parameters, bound.values
-        if missing := [name for name in wanted if name not in given]:
-            raise BadInput(f"{bound.statement.name} needs a value for {missing[0]}")
-        if extra := given.keys() - set(wanted):
-            raise BadInput(f"{bound.statement.name} has no use for the value {min(extra)}")
-        values = [given[name] for name in wanted]
-        if not self._nul_allowed and any(isinstance(value, str) and "\0" in value for value in values):
-            raise BadInput(f"{bound.statement.name}: a value holds a NUL character, which this server cannot store")
-        return values
+        return values_of(bound, nul_allowed=self._nul_allowed)
 
     def _start(self, text: str, values: Sequence[Value], cursor: pyodbc.Cursor | None = None) -> None:
         cursor = cursor or self._cursor
         if self._most_values is not None:
-            sizes = [_TEXT if _is_text(value) else None for value in values]
+            sizes = [_TEXT if of_one_length(value) else None for value in values]
             cursor.setinputsizes(sizes if any(sizes) else None)
         if values:
             cursor.execute(text, values)
@@ -370,13 +362,7 @@ class OdbcConnection:
 
         def work() -> list[Rows]:
             self._start(text, values, cursor)
-            out: list[Rows] = []
-            while True:
-                if description := cursor.description:  # else a count of rows, which nobody asked for
-                    columns = tuple(column[0].lower() for column in description)
-                    out.append(Rows(columns, tuple(map(tuple, cursor.fetchall()))))
-                if not cursor.nextset():
-                    break
+            out = results(cursor)
             if len(out) != len(bounds):
                 raise QueryFailed(f"{name} returned {len(out)} results instead of {len(bounds)}", query=name)
             return out
@@ -410,8 +396,3 @@ class OdbcConnection:
         elif self._cancelled:  # one that comes between two results makes the driver lose its thread in other words
             problem = DeadlineExceeded(f"{name}: cancelled", sqlstate="57014", query=name)
         raise problem
-
-
-def _is_text(value: Value) -> bool:
-    """Whether it is sent as a text of one length: such as are longer, which the driver sends in pieces, have none."""
-    return value is None or (isinstance(value, str) and len(value.encode("utf-16-le", "replace")) <= 2 * _LONGEST)

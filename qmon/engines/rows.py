@@ -21,6 +21,17 @@ class _NotThatError(Exception):
     """A value that is not what the field holds."""
 
 
+def results(cursor: Any) -> list[Rows]:
+    """All result sets of the statements that a driver's cursor has run."""
+    out: list[Rows] = []
+    while True:
+        if description := cursor.description:  # else a count of rows, which nobody asked for
+            columns = tuple(column[0].lower() for column in description)
+            out.append(Rows(columns, tuple(map(tuple, cursor.fetchall()))))
+        if not cursor.nextset():
+            return out
+
+
 def check_columns(rows: Rows, statement: Statement) -> None:
     """Raise ``QueryFailed`` unless the columns are those the statement declares, where it declares some."""
     if statement.columns and rows.columns != statement.columns:
