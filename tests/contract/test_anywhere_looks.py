@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import pytest
 
-from qmon.engines.base import Connection
+from qmon.engines.base import Connection, Value
 from qmon.engines.rows import records
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, StateColumn, TableName
-from qmon.model.samples.deadlocks import GraphSample
+from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
 from qmon.model.samples.procedures import ReadsSample, RoutineSample
 from qmon.model.samples.readable import ReadableSample
 from qmon.model.view import View
@@ -234,6 +234,15 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
             assert {row.procedure_id for row in reads} <= {row.procedure_id for row in routines}
             graphs = asked(connection, book.job("deadlock_graphs", GraphSample, {"chars": 200}))
             assert all(row.session != row.blocker for row in graphs)
+            for each in asked(connection, book.job("deadlock_file", ReportFile)):
+                start: dict[str, Value] = {"path": each.path, "file": "", "offset": -1, "chars": 200}
+                reports = asked(connection, book.job("deadlock_reports", ReportSample, start))
+                assert all(row.session != row.blocker for row in reports)
+                if reports:  # and what was written after the newest of them
+                    last = max(reports, key=lambda row: row.offset)
+                    after = start | {"file": last.file, "offset": last.offset}
+                    later = asked(connection, book.job("deadlock_reports", ReportSample, after))
+                    assert all(row.offset > last.offset for row in later)
 
 
 def asked(connection: Connection, job: ProbeStatement) -> list[Any]:
