@@ -145,4 +145,9 @@ def read_structure(sql: Sql, table: TableName, state: str | None = None) -> Stru
     keys = [(first, [each.column_name for each in some]) for first, some in parts]
     keys.sort(key=lambda each: (each[0][0], len(each[1]), each[0][1]))
     obstacles = (*sql.fetch(Obstacle, "obstacles", names, {"state": state}), *sql.fetch(Obstacle, "hidden", names))
+    if elsewhere := [each.name for each in obstacles if each.kind == "elsewhere"]:
+        raise BadInput(
+            f"{table} has partitions that another server keeps: {', '.join(elsewhere)}; what is done there is not one"
+            " transaction with what is kept here"
+        )
     return Structure(table, columns, obstacles, tuple(tuple(key) for _, key in keys))

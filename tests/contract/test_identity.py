@@ -329,3 +329,22 @@ def test_a_rule_that_stands_in_for_a_statement_is_refused_beforehand(database: s
     jobs(database)
     query(database, "CREATE RULE never AS ON DELETE TO jobs DO INSTEAD NOTHING")
     assert "never" in (operator.purge(LAYOUT, BUSY).plan.refused or "")
+
+
+def test_a_table_with_a_partition_on_another_server_is_not_acted_on(database: str, operator: Operator) -> None:
+    query(
+        database,
+        """
+        CREATE TABLE jobs (tenant text, seq bigint, status int, owner text, attempts int, since timestamptz,
+                           payload text) PARTITION BY LIST (tenant);
+        CREATE TABLE here PARTITION OF jobs FOR VALUES IN ('a');
+        CREATE FOREIGN DATA WRAPPER any; CREATE SERVER far FOREIGN DATA WRAPPER any;
+        CREATE FOREIGN TABLE there PARTITION OF jobs FOR VALUES IN ('b') SERVER far;
+        INSERT INTO jobs VALUES ('a', 1, 2, 'a1', 1, now(), 'a1')
+        """.replace("any", '"any"'),
+    )
+    for prepare in (operator.requeue, operator.purge):
+        with pytest.raises(
+            BadInput, match="partitions that another server keeps: there; what is done there is not one"
+        ):
+            prepare(LAYOUT, BUSY)

@@ -2,9 +2,10 @@
 -- {table}  the table
 -- :state   the column of the state, where that is to change; else NULL
 -- > kind   cascade: another table's rows are deleted or changed with it; referred: another table's rows keep it from
---          being deleted; refers: it refers to another table; unique: an index that covers the state; trigger: one that
---          is on; on delete: one that fires then; before insert, update or delete: one that sees each row before;
---          after update: one that fires behind it; rule insert, update or delete: a rule stands in for the statement
+--          being deleted; refers: it refers to another table; elsewhere: a partition that another server keeps; unique:
+--          an index that covers the state; trigger: one that is on; on delete: one that fires then; before insert,
+--          update or delete: one that sees each row before; after update: one that fires behind it; rule insert, update
+--          or delete: a rule stands in for the statement
 -- > name   the other table and the constraint, the trigger, the rule or the index
 WITH tree AS MATERIALIZED (
     SELECT CAST({table!literal} AS regclass) AS part
@@ -23,6 +24,10 @@ SELECT CASE WHEN k.confdeltype IN ('c', 'n', 'd') THEN 'cascade' ELSE 'referred'
             ELSE CAST(CAST(k.conrelid AS regclass) AS text) || ' (' || k.conname || ')' END AS name
 FROM tree
 JOIN pg_catalog.pg_constraint AS k ON k.confrelid = tree.part AND k.contype = 'f' AND k.conparentid = 0
+UNION
+SELECT 'elsewhere', CAST(CAST(tree.part AS regclass) AS text)
+FROM tree
+JOIN pg_catalog.pg_class AS c ON c.oid = tree.part AND c.relkind = 'f'
 UNION
 SELECT 'refers', CAST(CAST(k.confrelid AS regclass) AS text)
 FROM pg_catalog.pg_constraint AS k
