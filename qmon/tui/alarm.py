@@ -40,7 +40,7 @@ class Alarm:
             board = self._board
             self.alerting.hook.on_failure = lambda words: board.post_message(AlertCommandFailed(words))
 
-    def on_hook_failed(self, message: AlertCommandFailed) -> None:
+    def on_alert_command_failed(self, message: AlertCommandFailed) -> None:
         """Said once; the hook tells each failure once."""
         self._board.notify(clean(message.words), severity="warning", timeout=15, markup=False)
 
