@@ -19,6 +19,8 @@ from tests.facts import query
 TABLES: Final = 500
 _AT_ONCE: Final = 10
 _RESOLVE_S: Final = 5.0
+_PATIENCE_S: Final = 300.0
+"""It is about memory: however long a busy machine takes to show a table."""
 _GROWTH: Final = 1.02
 """The last quarter of the time has at most so many times the memory of the second one."""
 
@@ -38,10 +40,10 @@ def plateau(minutes: float) -> str:
                 query(server.url(), f"CREATE TABLE {name} {QUEUE}; INSERT INTO {name} (status) VALUES ('ready')")
             made += len(names)
             there = names[-1]
-            watched.view(lambda view, name=there: not _gone(view, name))  # type: ignore[misc]
-            watched.view(polls=2)
+            watched.view(lambda view, name=there: not _gone(view, name), timeout=_PATIENCE_S)  # type: ignore[misc]
+            watched.view(polls=2, timeout=_PATIENCE_S)
             query(server.url(), f"DROP TABLE {', '.join(names)}")
-            watched.view(lambda view, name=there: _gone(view, name))  # type: ignore[misc]
+            watched.view(lambda view, name=there: _gone(view, name), timeout=_PATIENCE_S)  # type: ignore[misc]
             del watched.views[:-1]
             gc.collect()
             sizes.append((spent, _megabytes()))
