@@ -199,7 +199,7 @@ def _plan(url: str, spec: Spec, book: StatementCache, name: str) -> str:
 
 
 def test_a_count_that_met_a_lock_is_made_soon_after_it_is_gone(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_counts, "_TRY_AGAIN_S", 0.2)
+    monkeypatch.setattr(exact_counts, "_LOCK_AGAIN_S", 0.2)
     made(database)
     with connected(database, autocommit=False) as holder, watching(database, [JOBS]) as watched:
         holder.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")

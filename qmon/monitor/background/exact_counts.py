@@ -30,6 +30,8 @@ from qmon.monitor.probes import deadlocks
 
 _HEAD_EVERY_S: Final = 10.0
 _TRY_AGAIN_S: Final = 60.0
+_LOCK_AGAIN_S: Final = 5.0
+"""After a lock that was not to be had: each try costs the server a second of waiting at most, and reads nothing."""
 _SETTLED_S: Final = 2.5
 """After so many seconds the server's counters have seen what was committed before (PostgreSQL: a second)."""
 _DEAR_HEAD_S: Final = 0.001
@@ -298,9 +300,12 @@ class ExactCounts(BackgroundReader):
         return best
 
     def _fail(self, task: _Task, problem: QmonError) -> None:
-        late = isinstance(problem, DeadlineExceeded) and not isinstance(problem, LockTimeout)
-        slow = _DEADLINE_S * COST_FACTOR if late else 0.0
-        task.due_at = self._clock() + max(_TRY_AGAIN_S, slow)
+        again = _TRY_AGAIN_S
+        if isinstance(problem, LockTimeout):
+            again = _LOCK_AGAIN_S
+        elif isinstance(problem, DeadlineExceeded):
+            again = _DEADLINE_S * COST_FACTOR
+        task.due_at = self._clock() + again
         if task.kind == "count":
             self.counts.fail(task.queue, str(problem))
         with self._lock:
