@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qmon.model.duration import format_duration
 from qmon.model.layout.layout import Layout
+from qmon.model.pauses import clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,7 @@ def proof(layout: Layout, facts: OwnerFacts) -> Proof:
     elif facts.pooled:
         why = "a connection pool hands sessions on"
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
-        ago = (
-            "at a time unknown"
-            if facts.up_since is None
-            else f"{format_duration(round(facts.epoch - facts.up_since))} ago"
-        )
-        why = f"the server came up {ago}, less than one timeout"
+        # A moment and no age: the words may be shown for longer than until they are read again.
+        at = "a time unknown" if facts.up_since is None else clock(facts.up_since)
+        why = f"the server came up at {at}, less than one timeout before"
     return Proof(kind, facts.sees_others, not why, why or "what is written there is no session")
