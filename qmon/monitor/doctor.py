@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from qmon.engines.base import Connection, Engine, Value
+from qmon.engines.base import Bound, Connection, Engine, Value
 from qmon.engines.rows import records
-from qmon.errors import PermissionMissing, QueryFailed
+from qmon.engines.sql import queries
+from qmon.errors import NoConnectionLeft, PermissionMissing, QueryFailed
 from qmon.model.counts import PartSample
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.clients import ClientSample
@@ -33,12 +34,55 @@ from qmon.monitor.background.fragmentation import FragmentationReader
 from qmon.monitor.background.scan import Scan, parts_of
 from qmon.monitor.catalog.resolve import resolve
 from qmon.monitor.catalog.wanted_indexes import proposals
-from qmon.monitor.poll.own_reads import OwnUses
-from qmon.monitor.poll.queue_probes import QueueProbes, Spec
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.poll.standby import replica, with_replica
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.locks import Locks
-from qmon.monitor.state.standby import replica, with_replica
+from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+
+GIVES: Final = (
+    "all that a poll reads",
+    "exact counts of deep queues, and the full look for the oldest message",
+    "what sessions wait for over time, where the server counts no waits",
+    "acting while the dashboard is open",
+)
+"""What each connection is for, the first first: `qmon connect` has so many."""
+
+
+def room(connect: Callable[[], Connection]) -> int:
+    """How many of these connections are to be had, one that is open already among them; tried, and closed again.
+
+    Raises what connecting raises but ``NoConnectionLeft``.
+    """
+    made: list[Connection] = []
+    try:
+        while len(made) + 1 < len(GIVES):
+            made.append(connect())
+    except NoConnectionLeft:
+        pass
+    finally:
+        for connection in made:
+            connection.close()
+    return len(made) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """One right. ``grant``: the statement that gives it; whoever may grant runs it, qmon never does."""
+
+    name: str
+    held: bool
+    gives: str
+    grant: str
+
+
+def rights(connection: Connection, engine: Engine) -> tuple[Right, ...]:
+    """The rights of this engine and version, the most useful first. Raises what ``Connection.fetch`` raises."""
+    query = queries.load(engine.name, "catalog/rights", connection.version)
+    statement = queries.render(query, {}, engine)
+    return tuple(records(Right, connection.fetch(Bound(statement))))
+
 
 _TARGET = (
     ("clock", ClockSample),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from qmon.model.snapshot import Snapshot
 
@@ -38,6 +38,9 @@ class SourceState:
     catalog: bool = False
 
 
+ROW_LIMIT: Final = 200
+"""So many messages of a queue are listed at most."""
+
 Event = Snapshot | SourceState
 Sink = Callable[[Event], None]
 """Called from the source's own thread, so it must be quick and thread-safe."""
@@ -45,15 +48,13 @@ Sink = Callable[[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What the screens show now: probes of hidden screens do not run. ``rows_of``: the queue whose rows are listed.
+    """What the screens show now, beside what every poll reads.
 
-    ``closely``: waits are looked at more often.
+    ``rows_of``: the queue whose messages are listed; ``blocking``: who blocks whom; ``closely``: waits, which are then
+    sampled more often.
     """
 
     rows_of: str | None = None
-    row_limit: int = 200
-    only_stuck: bool = False
-    waits: bool = True
     blocking: bool = False
     closely: bool = False
 

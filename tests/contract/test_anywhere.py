@@ -6,8 +6,7 @@ import pytest
 
 from qmon.engines.base import Connection, Value
 from qmon.engines.sql import queries
-from qmon.monitor.catalog.rights import rights
-from qmon.monitor.doctor import checkup
+from qmon.monitor.doctor import checkup, rights
 from qmon.operate.install.install import registered, uninstall
 from qmon.workload.statements import Statements
 from tests.contract.anywhere import Place, execute, message, rolled_back, rows

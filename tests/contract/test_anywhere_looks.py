@@ -21,9 +21,9 @@ from qmon.monitor.catalog.catalog import Catalog
 from qmon.monitor.catalog.discovery import discover
 from qmon.monitor.catalog.resolve import resolve
 from qmon.monitor.doctor import checkup
-from qmon.monitor.poll.own_reads import OwnUses
-from qmon.monitor.poll.queue_probes import Spec
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Focus
 from qmon.workload.statements import Statements
 from tests.contract.anywhere import Place, execute, rolled_back

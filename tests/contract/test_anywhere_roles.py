@@ -15,8 +15,7 @@ import pytest
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OperationState, OwnerState, Side
-from qmon.monitor.catalog.rights import rights
-from qmon.monitor.doctor import checkup
+from qmon.monitor.doctor import checkup, rights
 from qmon.operate.actions.archive import SESSION, Archiver, check
 from qmon.operate.context import PreparedAction
 from qmon.operate.operator import Operator

@@ -12,7 +12,7 @@ from qmon.engines.registry import engine_for
 from qmon.engines.rows import records
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.waits.blocking import forest
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.statements import StatementCache
 from tests.contract.standing import stand, standing
 from tests.contract.watching import connect, target_of
 from tests.facts import query, wait_until

@@ -234,7 +234,7 @@ async def test_hidden_panels_are_not_polled() -> None:
         assert [f for f in d.source.asked if isinstance(f, Focus)] == [Focus()]
         await d.give()
         await d.press("enter")
-        assert [f for f in d.source.asked if isinstance(f, Focus)][-1] == Focus(rows_of="invoices", waits=False)
+        assert [f for f in d.source.asked if isinstance(f, Focus)][-1] == Focus(rows_of="invoices")
         assert "poll_now" in d.source.asked
         await d.press("escape")
         assert [f for f in d.source.asked if isinstance(f, Focus)][-1] == Focus()

@@ -15,8 +15,8 @@ from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSa
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Figure, Severity
-from qmon.monitor.poll.statements import StatementCache
 from qmon.monitor.probes.broker import BrokerProbes
+from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.broker import BrokerTrack
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.format.codec import Codec

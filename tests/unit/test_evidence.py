@@ -7,7 +7,7 @@ from dataclasses import replace
 from qmon.model.samples.messages import MessageDiagnostics
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import Figure
-from qmon.monitor.state.evidence import QueueDiagnosis
+from qmon.monitor.state.diagnosis import QueueDiagnosis
 from tests.unit.test_verdicts_mishaps import LAYOUT, POLL, client, owner
 
 DONE = Figure.unknown("nothing is done")

@@ -21,8 +21,8 @@ from qmon.model.samples.fragmentation import Fragmentation
 from qmon.model.samples.usage import UseSample
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
-from qmon.monitor.poll.queue_probes import Spec
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.usage import UseTrack
 from qmon.tui.waits import usage as panel
 from tests.replayed import BIG, Driver, connection

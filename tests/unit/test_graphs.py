@@ -15,8 +15,8 @@ from qmon.model.samples.deadlocks import Circle, ReportSample
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.statements import StatementCache
 from qmon.monitor.probes.deadlocks import DeadlockReports
+from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from tests.replayed import Driver, connection, full, said
 from tests.tsql_types import Type

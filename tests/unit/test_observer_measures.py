@@ -6,7 +6,7 @@ from qmon.engines.base import Bound, Statement
 from qmon.model.budget import Budget
 from qmon.model.samples.polled import ClockSample, HeadSample
 from qmon.monitor.poll.budget import ProbeBudget
-from qmon.monitor.poll.statements import ProbeStatement
+from qmon.monitor.probes.statements import ProbeStatement
 
 STATEMENT = Bound(Statement("test", "SELECT 1", (), ()))
 JOBS = [

@@ -13,10 +13,10 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.procedures import reads_between, verb_of
 from qmon.model.samples.procedures import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
-from qmon.monitor.poll.queue_probes import QueueProbes
-from qmon.monitor.poll.statements import StatementCache
 from qmon.monitor.probes.procedures import Procedures
-from qmon.monitor.state.reads import ReadsTrack
+from qmon.monitor.probes.queue import QueueProbes
+from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.state.usage import ReadsTrack
 from tests.unit.test_history import poll
 
 BIG: Final = 2**53 + 1

@@ -19,7 +19,7 @@ from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.poller import Poller
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
 from qmon.monitor.poll.runner import Runner
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Event, Focus, Phase, SourceState
 from qmon.monitor.state.target import TargetHistory
 from tests.replayed import Driver, connection, full, said

@@ -15,8 +15,8 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.polled import DepthSample, HeadSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.queue_probes import QueueProbes
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.queue import QueueProbes
+from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from tests.polled import Counting
 from tests.replayed import connection

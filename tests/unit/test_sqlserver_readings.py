@@ -22,8 +22,8 @@ from qmon.model.view import View
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.poll.queue_probes import Spec
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.format.codec import Codec

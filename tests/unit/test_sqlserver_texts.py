@@ -17,7 +17,7 @@ from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
 from qmon.model.samples.polled import ClockSample, CostSample, PausesKnown, ServerSample
 from qmon.monitor.poll.runner import Runner
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from qmon.monitor.source import Focus
 from tests.polled import Counting, Polls
 from tests.replayed import connection, said

@@ -11,7 +11,7 @@ from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails, TableRow
 from qmon.monitor.catalog.resolve import _Resolver
-from qmon.monitor.catalog.state_texts import check_state
+from qmon.monitor.catalog.state_values import check_state
 from tests.replayed import Driver, connection
 
 ROW = TableRow(12, "dbo", "Orders", True, True, 1000, 30)

@@ -14,7 +14,7 @@ from qmon.model.samples.polled import HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge
 from qmon.model.view import Figure
-from qmon.monitor.state.attempts import HandsTrack, TriesTrack
+from qmon.monitor.state.messages import HandsTrack, TriesTrack
 from qmon.monitor.state.ring import RingTrack
 from tests.unit.test_verdicts import FINE
 

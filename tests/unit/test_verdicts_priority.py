@@ -9,7 +9,7 @@ from qmon.model.readings import QueueReadings
 from qmon.model.samples.messages import MessageDiagnostics, PrioritySample
 from qmon.model.verdicts import judge
 from qmon.model.view import Figure
-from qmon.monitor.state.priorities import PriorityTrack
+from qmon.monitor.state.messages import PriorityTrack
 from tests.unit.test_verdicts import FINE
 
 LOW = Starved(9, "812", 20.0, 840.0, 5)

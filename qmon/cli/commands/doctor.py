@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qmon.cli.targets import Opened
-    from qmon.monitor.catalog.rights import Right
-    from qmon.monitor.doctor import Check
+    from qmon.monitor.doctor import Check, Right
 
 
 def add_to(app: typer.Typer) -> None:
@@ -95,9 +94,7 @@ class Examined:
 def examined(at: Opened) -> Examined:
     """Run every probe once. Raises ``ConnectionLost``, and what reading the catalogue raises."""
     from qmon.engines.base import Session
-    from qmon.monitor.catalog.rights import rights
-    from qmon.monitor.connection_limit import room
-    from qmon.monitor.doctor import checkup
+    from qmon.monitor.doctor import checkup, rights, room
 
     found = checkup(at.connection, at.engine, at.configured)
     allowed = rights(at.connection, at.engine)
@@ -106,7 +103,7 @@ def examined(at: Opened) -> Examined:
 
 
 def _say(seen: Examined) -> None:
-    from qmon.monitor.connection_limit import GIVES
+    from qmon.monitor.doctor import GIVES
 
     at, found, allowed, had = seen.at, seen.checks, seen.rights, seen.connections
     say(f"{clean(at.target.name)}: {at.engine.name} {seen.version}, connected as session {at.connection.session_id}")

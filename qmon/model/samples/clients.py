@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+MOST_CLIENTS: Final = 500
+"""A poll lists at most so many sessions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,10 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
 from qmon.monitor.background.reader import BackgroundReader
 from qmon.monitor.background.scan_counts import COST_FACTOR, Counted, ScanCounts, Version
-from qmon.monitor.poll.own_reads import OwnUses
-from qmon.monitor.poll.queue_probes import Memo, QueueProbes, Spec, names_of, state_values
-from qmon.monitor.poll.statements import StatementCache
 from qmon.monitor.probes import deadlocks
+from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.queue import Memo, QueueProbes, Spec, names_of, state_values
+from qmon.monitor.probes.statements import StatementCache
 
 _HEAD_EVERY_S: Final = 10.0
 _TRY_AGAIN_S: Final = 60.0

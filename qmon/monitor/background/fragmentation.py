@@ -10,8 +10,8 @@ from qmon.engines.base import Connection, Engine
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
 from qmon.model.samples.fragmentation import Fragmentation, FragmentSample, TreeSample
-from qmon.monitor.poll.queue_probes import Spec
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.statements import StatementCache
 
 FIRST_S: Final = 60.0
 """Not in the first minute: a short look at a queue does without."""

@@ -17,9 +17,9 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.budget import Budget
 from qmon.model.counts import PartSample, ScanSample, TableCount, summed
-from qmon.monitor.poll.own_reads import OwnUses
-from qmon.monitor.poll.queue_probes import Spec, names_of, state_values
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.queue import Spec, names_of, state_values
+from qmon.monitor.probes.statements import StatementCache
 
 EVERY_S: Final = 5.0
 """Seconds from the end of one scan of a table to the next, at least."""

@@ -14,9 +14,9 @@ from qmon.model.counts import TableCount
 from qmon.model.duration import format_duration
 from qmon.model.samples.polled import ClockSample
 from qmon.monitor.background.scan import EVERY_S, Allowance, Scan, Throttle, allowance, parts_of
-from qmon.monitor.poll.own_reads import OwnUses
-from qmon.monitor.poll.queue_probes import Spec
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.queue import Spec
+from qmon.monitor.probes.statements import StatementCache
 
 COST_FACTOR: Final = 200.0
 """A reading that cannot be done in parts rests for so many times what it took: half a per cent of one processor."""
@@ -69,8 +69,6 @@ class ScanCounts:
         self._counts: dict[str, TableCount] = {}
         self._parts: dict[str, tuple[int, ...]] = {}
         self._problems: dict[str, str] = {}
-        self.spent_s = 0.0
-        """Seconds of server time that counts have taken so far, as seen from here."""
         self.done = 0
         """Tables counted so far."""
 
@@ -144,7 +142,6 @@ class ScanCounts:
         began = self._clock()
         pages = scan.step(connection, self._own, self._throttle.pages)
         took_s = self._clock() - began
-        self.spent_s += took_s
         if scan.by_range:
             rest_s = self._throttle.learn(pages, max(0.0, took_s - self._trip_s), allowed)
             self._rest_until = self._clock() + rest_s

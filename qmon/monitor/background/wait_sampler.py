@@ -24,7 +24,7 @@ from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.deadlocks import circles_of
 from qmon.monitor.background.reader import BackgroundReader
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.statements import StatementCache
 
 EVERY_S: Final = 0.25
 CLOSELY_S: Final = 0.1
@@ -52,8 +52,6 @@ class WaitSampler(BackgroundReader):
         self._waited: dict[tuple[str, str], float] = {}
         self._circles: list[Circle] = []
         self._failure: ProbeFailure | None = None
-        self.spent_s = 0.0
-        """Seconds of server time that looks have taken so far, as seen from here, without the way to the server."""
 
     def look_closely(self, closely: bool) -> None:
         """Look more often, while somebody looks at the waits."""
@@ -116,7 +114,7 @@ class WaitSampler(BackgroundReader):
             took_lately.append(took)
             stands_for = min(started - last, _LONGEST * planned)
             last = started
-            self._add(began, seen, stands_for, took)
+            self._add(began, seen, stands_for)
             if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
                 self._see(records(CircleSample, connection.fetch(circles)))
                 took_lately.append(max(0.0, self._clock() - now - trip))
@@ -130,13 +128,12 @@ class WaitSampler(BackgroundReader):
         call()
         return self._clock() - started
 
-    def _add(self, began: float, seen: list[WaitSample], stands_for: float, took: float) -> None:
+    def _add(self, began: float, seen: list[WaitSample], stands_for: float) -> None:
         with self._lock:
             self._failure = None
             self._since_at = began
             self._watched_s += stands_for
             self._looks += 1
-            self.spent_s += took
             for wait in seen:
                 key = ("", "") if not wait.event else (wait.kind, wait.event)
                 self._waited[key] = self._waited.get(key, 0.0) + wait.sessions * stands_for

@@ -21,8 +21,7 @@ from qmon.monitor.catalog.complete_layout import complete
 from qmon.monitor.catalog.discovery import Candidate, discover, likely
 from qmon.monitor.catalog.registry import registered
 from qmon.monitor.catalog.relation_kind import refusal
-from qmon.monitor.catalog.state_texts import check_state
-from qmon.monitor.catalog.state_values import Known, known_values
+from qmon.monitor.catalog.state_values import Known, check_state, known_values
 from qmon.monitor.catalog.zones import check_due, server_zone, with_zones
 
 SPARE: Final = "_spare"

@@ -5,12 +5,40 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from qmon.errors import QueryFailed
-from qmon.model.layout.layout import StateColumn, StateValue
+from qmon.engines.sql import queries
+from qmon.errors import BadInput, QueryFailed
+from qmon.model.layout.layout import Layout, StateColumn, StateValue
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import TRUTHS, WHOLE, pick, state_of
 from qmon.monitor.catalog.predicate import condition
+
+_ASK: Final = "catalog/state_kept"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    kept: bool
+
+
+def check_state(layout: Layout, details: TableDetails, catalog: Catalog) -> None:
+    """Raises ``BadInput`` where the value of a state has a character that its column lacks: no message is in it."""
+    state = layout.state
+    column = details.column(state.column) if state is not None else None
+    if state is None or column is None or not queries.exists(catalog.engine.name, _ASK, catalog.connection.version):
+        return
+    if catalog.engine.text_type(column.type_name) != "varchar":
+        return
+    names: dict[str, queries.Name] = {"table": details.table.name.parts, "state": state.column}
+    for value in (state.ready, state.in_progress, state.done, state.dead):
+        text = str(value)
+        if not text.isascii() and not catalog.ask(_Kept, _ASK, names, value=text)[0].kept:
+            raise BadInput(
+                f"{details.table.name}.{state.column} cannot hold the value {text!r} of a state: its collation, or that"
+                " of the database, lacks one of these characters, or it is too short"
+            )
+
 
 _ARTICLES = {"status": (1, 2, None), "flag": (0, None, 1)}
 """Ready, in progress and done of Buschmann's and Rusanu's tables; Al Zabir has 0, 1 and 2."""

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Final
 
 from qmon.model.budget import AT_ONCE, Budget, Key, Observing, ProbeCost, ProbePace, Throttled, chosen, pace
-from qmon.monitor.poll.statements import PART, ProbeStatement
+from qmon.monitor.probes.statements import PART, ProbeStatement
 
 KEPT: Final = frozenset(
     {"server", "clock", "cost", "pauses_known", "pauses", "counters", "table_counters", "sequences"}

@@ -36,25 +36,22 @@ from qmon.model.waits.blocking import pairs_of
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan_counts import Counted, Version
 from qmon.monitor.background.wait_sampler import WaitSampler
-from qmon.monitor.catalog.replaced import Replaced
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.budget import ProbeBudget
-from qmon.monitor.poll.found import Found, found_in
 from qmon.monitor.poll.permissions import PermissionRecheck
 from qmon.monitor.poll.quarantine import InFlightProbe
-from qmon.monitor.poll.queue_probes import QueueProbes, Spec, ring_probe
-from qmon.monitor.poll.runner import Results, Runner
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.poll.replaced import Replaced
+from qmon.monitor.poll.runner import Runner
+from qmon.monitor.poll.server import ClientsAsked, ServerProbes
+from qmon.monitor.poll.standby import replica, seen_from_standby
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.broker import BrokerProbes
-from qmon.monitor.probes.listed import messages_of
 from qmon.monitor.probes.locks import Locks
-from qmon.monitor.probes.messages import ClueProbes
+from qmon.monitor.probes.messages import ClueProbes, messages_of
 from qmon.monitor.probes.procedures import Procedures
-from qmon.monitor.probes.server import ServerProbes
-from qmon.monitor.source import Focus
-from qmon.monitor.state.clients import ClientsAsked
-from qmon.monitor.state.standby import replica, seen_from_standby
+from qmon.monitor.probes.queue import QueueProbes, Spec, ring_probe
+from qmon.monitor.probes.statements import Found, ProbeStatement, Results, StatementCache, found_in
+from qmon.monitor.source import ROW_LIMIT, Focus
 
 FIGURES: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "rates", "gap")
 """The figures that the facts about a table may rule out, by the names used in ``unknown``."""
@@ -252,7 +249,7 @@ class Collector:
         if sequences:
             jobs.append(self._book.job("sequences", SequenceSample, {"sequences": self._engine.ids(sequences)}))
         for name, probes in self._queues.items():
-            jobs += probes.jobs(now, self._sessions, focus.row_limit if focus.rows_of == name else None)
+            jobs += probes.jobs(now, self._sessions, ROW_LIMIT if focus.rows_of == name else None)
             jobs += probes.newest() if self._standby else []
         jobs += replica(self._book) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.readable import ReadableSample
-from qmon.monitor.poll.runner import Results, Runner
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.poll.runner import Runner
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 _PROBE = "readable"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Final
 
 from qmon.engines.base import Connection
 from qmon.engines.rows import records
@@ -13,10 +13,8 @@ from qmon.model.budget import Key
 from qmon.model.samples.polled import ClockSample, ServerSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.poll.quarantine import InFlightProbe
-from qmon.monitor.poll.statements import PART, ProbeStatement
+from qmon.monitor.probes.statements import PART, ProbeStatement, Results
 
-Results = dict[tuple[str, str], tuple[Any, ...]]
-"""The records of each job that worked, by queue and probe."""
 _PROVING_S: Final = 0.45
 """Probes that run by themselves take no longer together in one poll; a poll must end within its deadline."""
 _REST: Final = 15

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
-from qmon.monitor.poll.runner import Results
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 _EVERY_S: Final = 10.0
 _KEPT_S: Final = 60.0

@@ -15,7 +15,7 @@ from qmon.engines.sql import queries
 from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.samples.deadlocks import Circle, CircleSample, GraphSample, ReportFile, ReportSample
 from qmon.model.waits.deadlocks import circles_of
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.statements import StatementCache
 
 EVERY_S: Final = 15.0
 """Between two readings, or more where one took long."""

@@ -13,9 +13,8 @@ from typing import Final
 
 from qmon.model.samples.messages import TriedSample
 from qmon.model.samples.polled import HeldSample
-from qmon.monitor.poll.queue_probes import STILL, QueueProbes
-from qmon.monitor.poll.runner import Results
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.queue import STILL, QueueProbes
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 from qmon.monitor.source import Focus
 
 EVERY_S: Final = 15.0

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from qmon.engines.base import Bound, Engine, Value
 from qmon.engines.sql import queries
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.table_facts import TableFacts
 from qmon.model.owners import OwnerFacts, proof
+from qmon.model.payloads import holds_bytes, readable
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.messages import (
     DrawerSample,
@@ -22,9 +25,23 @@ from qmon.model.samples.messages import (
     SweepSample,
     TriedSample,
 )
-from qmon.monitor.poll.queue_probes import QueueProbes, state_values
-from qmon.monitor.poll.runner import Results
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.model.samples.polled import MessageSample
+from qmon.monitor.probes.queue import QueueProbes, state_values
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+
+
+def messages_of(
+    layout: Layout, facts: TableFacts, found: Mapping[str, tuple[MessageSample, ...]]
+) -> tuple[MessageSample, ...] | None:
+    """The rows for the queue screen, if they were asked for; binary payloads as text where they are text."""
+    for probe in found:
+        if probe.startswith("messages"):
+            column = facts.column(layout.payload) if layout.payload is not None else None
+            if column is None or not holds_bytes(column.type):
+                return found[probe]
+            return tuple(replace(m, payload=readable(m.payload)) for m in found[probe])
+    return None
+
 
 OWNERS: Final = 100
 """So many messages in progress are looked at, the longest-running where an index gives them."""

@@ -9,9 +9,8 @@ from qmon.model.layout.layout import Layout
 from qmon.model.rates.procedures import verb_of
 from qmon.model.samples.procedures import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.poll.queue_probes import QueueProbes
-from qmon.monitor.poll.runner import Results
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.queue import QueueProbes
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 _READS: Final = "procedures"
 _NAMED: Final = "routines"

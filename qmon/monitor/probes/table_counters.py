@@ -8,8 +8,7 @@ from typing import Final
 from qmon.engines.sql.queries import Name
 from qmon.model.samples.polled import CounterSample
 from qmon.model.samples.usage import TableCounterSample, UseSample
-from qmon.monitor.poll.runner import Results
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 PROBE: Final = "table_counters"
 

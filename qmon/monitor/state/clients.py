@@ -2,34 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from qmon.engines.base import Value
 from qmon.model.clients import ClientsSeen, is_client, quiet_for, seen_of, way_to_know
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side
+from qmon.model.samples.clients import MOST_CLIENTS
 from qmon.model.snapshot import Snapshot
-
-CLIENTS: Final = 500
-"""So many sessions of programs are listed at most."""
-_TEXTS: Final = 50
-_TEXTS_EVERY_S: Final = 10.0
-
-
-class ClientsAsked:
-    """How many sessions a poll lists, and of how many it reads the last statement. Belongs to one collector.
-
-    Who was seen to pop stays a popper, so the statements of all are read now and then only, where reading them is dear.
-    """
-
-    def __init__(self) -> None:
-        self._all_at = float("-inf")
-
-    def asked(self, now: float) -> dict[str, Value]:
-        """The values of the probe ``clients``; ``now``: our monotonic clock, seconds."""
-        every = now - self._all_at >= _TEXTS_EVERY_S
-        self._all_at = now if every else self._all_at
-        return {"limit": CLIENTS, "texts": CLIENTS if every else _TEXTS}
 
 
 class ClientsTrack:
@@ -55,6 +32,6 @@ class ClientsTrack:
             self._last_at = snapshot.sampled_at
         return ClientsSeen(
             connected, waiting, by, one, len(clients) - connected,
-            None if self._last_at is None else snapshot.sampled_at - self._last_at, len(clients) < CLIENTS,
+            None if self._last_at is None else snapshot.sampled_at - self._last_at, len(clients) < MOST_CLIENTS,
             quiet_for(clients, self._members),
         )  # fmt: skip

@@ -14,10 +14,8 @@ from qmon.model.readings import QueueReadings
 from qmon.model.samples.polled import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import NOT_READ, Figure
+from qmon.monitor.probes.queue import COUNT_LIMIT, HELD_AT_LEAST
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
-
-COUNT_LIMIT: Final = 1000
-"""Ready, in-progress and dead messages are counted exactly up to so many, each poll."""
 
 
 def exact_ready(q: QueueSamples, held: int) -> float | None:
@@ -32,8 +30,6 @@ def exact_ready(q: QueueSamples, held: int) -> float | None:
     return float(max(0, q.head.counted - held))
 
 
-HELD_AT_LEAST: Final = 200
-"""So many rows from the head on are looked at for who holds them."""
 OF_ROWS: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "done")
 """The figures that come from the rows of a table, by their names in ``QueueView``."""
 

@@ -19,18 +19,17 @@ from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.verdicts import RuleInput, judge
 from qmon.model.view import NOT_READ, Figure, Forecast, Point, QueueView, Trend
 from qmon.model.waits.locked import everything_locked
-from qmon.monitor.poll.queue_probes import ring_probe
 from qmon.monitor.probes.locks import EVERY_S
+from qmon.monitor.probes.queue import COUNT_LIMIT, ring_probe
 from qmon.monitor.probes.table_counters import PROBE
 from qmon.monitor.state import figures
-from qmon.monitor.state.evidence import QueueDiagnosis
+from qmon.monitor.state.diagnosis import QueueDiagnosis
 from qmon.monitor.state.figures import HeldRows
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
-from qmon.monitor.state.gone import as_old, unseen
+from qmon.monitor.state.id_rates import IdRates
 from qmon.monitor.state.rate_window import Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
-from qmon.monitor.state.stale_figures import StaleFigures, flow_left_out, of_locks
-from qmon.monitor.state.standby import IdRates
+from qmon.monitor.state.stale_figures import StaleFigures, as_old, flow_left_out, of_locks, unseen
 from qmon.monitor.state.usage import UseTrack
 from qmon.monitor.state.verdict_log import VerdictLog
 
@@ -187,7 +186,7 @@ class QueueTrack:
         change = None
         if q.progress is not None and before.progress is not None:
             counts = (before.progress.in_progress, q.progress.in_progress)
-            change = counts[1] - counts[0] if max(counts) <= figures.COUNT_LIMIT else None
+            change = counts[1] - counts[0] if max(counts) <= COUNT_LIMIT else None
         table = None
         if (
             work.exact

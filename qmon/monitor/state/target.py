@@ -10,15 +10,37 @@ from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import standby_of
 from qmon.model.view import Figure, TargetView, View
-from qmon.model.waits.blocking import forest
+from qmon.model.waits.blocking import Held, forest
 from qmon.monitor.state.broker import BrokerTrack
 from qmon.monitor.state.counters import CounterTrack
 from qmon.monitor.state.deadlocks import DeadlockTrack
-from qmon.monitor.state.gone import gone_queues
 from qmon.monitor.state.queue import QueueTrack
 from qmon.monitor.state.rate_window import RATE_WINDOW_S
-from qmon.monitor.state.row_holders import held_by_session
+from qmon.monitor.state.stale_figures import gone_queues
 from qmon.monitor.state.waits import RECENT_S, SHOWN_S, WaitTrack
+
+
+def held_by_session(snapshot: Snapshot) -> dict[int, tuple[Held, ...]]:
+    """By session the rows near each queue's head that it has locked or taken, most first; nothing where none are known.
+
+    Rows under the id of a savepoint are left out, since it does not tell whose it is.
+    """
+    whose = {writer.xid: writer.session for writer in snapshot.writers or ()}
+    rows: dict[tuple[int, str], int] = {}
+    more: set[str] = set()
+    for queue in snapshot.queues:
+        name = queue.layout.queue
+        if queue.head is not None and queue.head.counted >= queue.head_limit:
+            more.add(name)
+        for held in queue.held or ():
+            if held.running and held.xid in whose:
+                key = (whose[held.xid], name)
+                rows[key] = rows.get(key, 0) + held.rows
+    found: dict[int, tuple[Held, ...]] = {}
+    for (session, name), count in sorted(rows.items(), key=lambda item: (-item[1], item[0])):
+        found[session] = (*found.get(session, ()), Held(name, count, at_least=name in more))
+    return found
+
 
 BUDGET_SHARE: Final = 0.01
 """Server time qmon may use, as a share of one processor."""

@@ -9,7 +9,7 @@ from textual.containers import Horizontal, Vertical
 
 from qmon.model.operations import Choice, OperationResult
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import Focus
+from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.operate.plan.selection import STATES
 from qmon.tui import keys, text
 from qmon.tui.actions.selection import MarkedMessages
@@ -32,7 +32,6 @@ from qmon.tui.waits import horizon
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
-ROW_LIMIT = 200
 HIGH = 36
 """A screen of so many rows has room for more than the worst verdict."""
 
@@ -151,8 +150,8 @@ class QueueScreen(DashboardScreen):
             )
 
     def focus_wanted(self) -> Focus:
-        """The rows of this queue; no waits, which are not on this screen."""
-        return Focus(rows_of=self.board.selected, row_limit=ROW_LIMIT, only_stuck=self.stuck_only, waits=False)
+        """The rows of this queue."""
+        return Focus(rows_of=self.board.selected)
 
     def acting_on(self) -> QueueView | None:
         """This queue."""
@@ -183,7 +182,6 @@ class QueueScreen(DashboardScreen):
     def action_only_stuck(self) -> None:
         """List stuck messages only, or all in progress."""
         self.stuck_only = not self.stuck_only
-        self.board.refocus()
         self.redraw()
 
     def action_neighbour(self, by: int) -> None:

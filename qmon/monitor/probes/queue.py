@@ -27,8 +27,12 @@ from qmon.model.samples.polled import (
     RingSample,
     WalkSample,
 )
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
-from qmon.monitor.state.figures import COUNT_LIMIT, HELD_AT_LEAST
+from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+
+COUNT_LIMIT: Final = 1000
+"""Ready, in-progress and dead messages are counted exactly up to so many, each poll."""
+HELD_AT_LEAST: Final = 200
+"""So many rows from the head on are read for who holds them."""
 
 
 def ring_probe(layout: Layout) -> str:

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.samples.polled import CounterSample
-from qmon.monitor.poll.queue_probes import QueueProbes
-from qmon.monitor.poll.runner import Results
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.queue import QueueProbes
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 _LOST = "lost"
 _Seen = tuple[tuple[int, str | None, int | None, bool], ...]

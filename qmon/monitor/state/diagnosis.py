@@ -12,9 +12,8 @@ from qmon.model.readings import NO_QUEUE_READINGS, QueueReadings
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import Figure
 from qmon.monitor.state.archive import ArchiveTrack
-from qmon.monitor.state.attempts import HandsTrack, TriesTrack
 from qmon.monitor.state.clients import ClientsTrack
-from qmon.monitor.state.priorities import PriorityTrack
+from qmon.monitor.state.messages import HandsTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.ring import RingTrack
 
 _KEPT_S: Final = 30.0

@@ -8,6 +8,7 @@ from typing import Final
 
 from qmon.engines.base import Value
 from qmon.engines.secret import hide_passwords
+from qmon.model.samples.clients import MOST_CLIENTS
 from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.polled import CounterSample, ServerSample, WaitSample
@@ -16,9 +17,8 @@ from qmon.model.samples.waits import LatchSample, WaitSource, WaitTotal, WaitTot
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.known import PAGE_LATCHES
 from qmon.monitor.background.wait_sampler import WaitSampler
-from qmon.monitor.poll.own_reads import OwnUses
-from qmon.monitor.poll.runner import Results
-from qmon.monitor.poll.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 _STATISTICS_EVERY_S: Final = 10.0
 _EVERY_S: Final = 0.9
@@ -27,6 +27,8 @@ _KEPT_S: Final = 6.0
 """A poll without the horizon has that of an earlier one, but none older than that."""
 _HOLDERS: Final = 20
 _STATEMENT: Final = 200
+_TEXTS: Final = 50
+_TEXTS_EVERY_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +136,19 @@ class ServerProbes:
 def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:
     """Totals that the server itself has counted since it started; times in seconds since the epoch."""
     return None if rows is None else WaitTotals(WaitSource.COUNTED, started_at, now_at - started_at, rows)
+
+
+class ClientsAsked:
+    """How many sessions a poll lists, and of how many it reads the last statement. Belongs to one collector.
+
+    Who was seen to pop stays a popper, so the statements of all are read now and then only, where reading them is dear.
+    """
+
+    def __init__(self) -> None:
+        self._all_at = float("-inf")
+
+    def asked(self, now: float) -> dict[str, Value]:
+        """The values of the probe ``clients``; ``now``: our monotonic clock, seconds."""
+        every = now - self._all_at >= _TEXTS_EVERY_S
+        self._all_at = now if every else self._all_at
+        return {"limit": MOST_CLIENTS, "texts": MOST_CLIENTS if every else _TEXTS}

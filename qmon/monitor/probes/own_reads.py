@@ -10,7 +10,7 @@ from qmon.engines.base import Bound, Connection, Rows
 from qmon.engines.rows import records
 from qmon.model.rates.usage import Key
 from qmon.model.samples.usage import UseSample
-from qmon.monitor.poll.statements import StatementCache
+from qmon.monitor.probes.statements import StatementCache
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 from qmon.engines.base import Bound, Engine, Statement, Value
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
+from qmon.model.samples.polled import CounterSample, SequenceSample
 
 PART: Final = "@"
 """Between a probe's name and its part."""
+Results = dict[tuple[str, str], tuple[Any, ...]]
+"""The records of each statement that worked, by queue and probe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +88,34 @@ class StatementCache:
             (str(i), self.job(probe, record, {"table_id": i}, own.get(i), f"{PART}{i}")) for i in dict.fromkeys(tables)
         ]
         return [replace(job, queue="", part=part) for part, job in jobs]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Sorted once a poll, so that many queues cost no more than their number.
+
+    ``queues``: queue → probe → its records; ``partial``: table → why our role sees only a part of it.
+    """
+
+    queues: Mapping[str, Mapping[str, tuple[Any, ...]]]
+    counters: Mapping[int, CounterSample]
+    partial: Mapping[int, str]
+    sequences: Mapping[int, SequenceSample]
+
+    def of(self, queue: str) -> Mapping[str, tuple[Any, ...]]:
+        """The records of each probe of this queue that worked."""
+        return self.queues.get(queue, {})
+
+
+def found_in(results: Results) -> Found:
+    """Sort the results of a poll."""
+    queues: defaultdict[str, dict[str, tuple[Any, ...]]] = defaultdict(dict)
+    for (queue, probe), records in results.items():
+        queues[queue][probe] = records
+    every = queues[""]
+    return Found(
+        queues,
+        {each.table_id: each for each in every.get("counters", ())},
+        {each.table_id: each.why for each in every.get("partial", ())},
+        {each.sequence_id: each for each in every.get("sequences", ())},
+    )

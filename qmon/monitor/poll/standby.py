@@ -1,0 +1,55 @@
+"""Polls of a standby: rows of queues are there, but their counters, sequences and sessions are the primary's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.messages import MessageDiagnostics
+from qmon.model.samples.polled import NewestSample, ReplicaSample, ServerSample
+from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+
+_RING: Final = ("ready", "in_progress", "oldest", "gap", "fill")
+
+
+def replica(book: StatementCache) -> list[ProbeStatement]:
+    """What to ask a standby about itself, where its engine does not tell it with the server."""
+    return [book.job("replica", ReplicaSample)] if book.has("replica") else []
+
+
+def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:
+    """The server with what it said about its copy; one that is of several groups says nothing that holds for all."""
+    if len(found) != 1:
+        return server
+    return replace(server, replay_paused=found[0].replay_paused, behind_s=found[0].behind_s)
+
+
+def seen_from_standby(snapshot: Snapshot, results: Results) -> Snapshot:
+    """The snapshot without what only the primary knows, and why that is missing. ``results``: of its jobs."""
+    uses = snapshot.uses
+    if uses is not None:
+        uses = tuple(
+            replace(u, scans=None, rows_read=None, pages=None, own_rows=None, own_pages=None, ghosts=None) for u in uses
+        )
+    newest = {queue: rows[0] for (queue, probe), rows in results.items() if probe == "newest"}
+    queues = tuple(_without_primary(q, newest.get(q.layout.queue)) for q in snapshot.queues)
+    server = with_replica(snapshot.server, results.get(("", "replica"), ()))
+    return replace(snapshot, server=server, queues=queues, uses=uses, statistics=None, clients=None, writers=None)
+
+
+def _without_primary(q: QueueSamples, newest: NewestSample | None) -> QueueSamples:
+    unknown = {"rates": COUNTERS}
+    if q.layout.ring is not None:
+        unknown |= dict.fromkeys(_RING, SEQUENCES)
+    elif newest is None:
+        unknown["gap"] = SEQUENCES
+    if pops_in_transaction(q.layout):
+        unknown |= dict.fromkeys(("in_progress", "stuck"), SESSIONS)
+    return replace(
+        q, ring=None, last_id=newest.last_id if newest is not None else None, held=None, locked=(), elsewhere=COUNTERS,
+        clues=MessageDiagnostics(priorities=q.clues.priorities), unknown={**unknown, **q.unknown},
+    )  # fmt: skip

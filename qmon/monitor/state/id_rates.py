@@ -1,0 +1,59 @@
+"""Rates of a queue on a standby, where counters are not known: from the ids of its rows."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from qmon.model.snapshot import QueueSamples
+from qmon.model.standby import IDS
+from qmon.model.view import Figure
+from qmon.monitor.state.rate_window import RATE_WINDOW_S
+
+
+class IdRates:
+    """Rates by the ids of the rows: pushes by how far the newest has come, pops by how the depth has changed meanwhile.
+
+    An id that was drawn and rolled back counts as pushed and popped, so both are estimates. Where pops delete, the
+    newest row is the last one pushed only while messages are popped from the other end and some are left.
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int, float | None]] = deque()
+
+    def add(self, q: QueueSamples, at: float, ready: float | None) -> None:
+        """Take in one poll. ``ready``: the depth where it is exact."""
+        told = not q.layout.traits.deletes_on_pop or q.layout.traits.order == "fifo"
+        if q.last_id is None or not told or (self._seen and q.last_id < self._seen[-1][1]):
+            self._seen.clear()
+        if q.last_id is None or not told:
+            return
+        exact = ready if q.layout.due_at is None else None
+        self._seen.append((at, q.last_id, exact))
+        while len(self._seen) > 2 and at - self._seen[1][0] >= RATE_WINDOW_S:
+            self._seen.popleft()
+
+    @property
+    def push(self) -> Figure | None:
+        """Messages pushed per second, ``None`` where the ids do not tell."""
+        if len(self._seen) < 2:
+            return None
+        return Figure(self._pushed / self.seconds, estimated=True, reason=IDS)
+
+    @property
+    def pop(self) -> Figure | None:
+        """Messages popped per second, ``None`` where ids and depths do not tell."""
+        if len(self._seen) < 2:
+            return None
+        before, now = self._seen[0][2], self._seen[-1][2]
+        if before is None or now is None:
+            return None
+        return Figure(max(0.0, self._pushed - (now - before)) / self.seconds, estimated=True, reason=IDS)
+
+    @property
+    def seconds(self) -> float:
+        """The time that the rates are over."""
+        return self._seen[-1][0] - self._seen[0][0]
+
+    @property
+    def _pushed(self) -> int:
+        return self._seen[-1][1] - self._seen[0][1]
