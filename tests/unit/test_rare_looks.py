@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
-from qmon.monitor.state.waits import LOOKS, WaitTrack
+from qmon.monitor.state.counters import SAMPLES, WaitTrack
 from tests.unit.test_history import poll
 
 
@@ -21,9 +21,9 @@ def test_rare_looks_are_taken_over_a_longer_time() -> None:
         looks = n // 3
         track.add(replace(poll(n, 1000.0 + n), waits_total=looked(looks, 3.0 * looks + 1)), unbroken=True)
         found = track.over(4.0)
-        if n >= 3 * (LOOKS + 1):
+        if n >= 3 * (SAMPLES + 1):
             assert found is not None
-            assert (found.looks or 0) >= LOOKS
+            assert (found.looks or 0) >= SAMPLES
             assert found.rates[0].sessions == 0.5
 
 

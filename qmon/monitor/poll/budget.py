@@ -124,20 +124,24 @@ class ProbeBudget:
         """What watching costs. ``commits``: transactions of ours that the server had counted before this poll."""
         every = self._pace.every
         expected = self._expected
-        shed = sorted((self._shed(key, n) for key, n in every.items()), key=lambda each: (-each.ms, each.probe))
+        throttled = sorted(
+            (self._throttled(key, n) for key, n in every.items()), key=lambda each: (-each.ms, each.probe)
+        )
         dearest = sorted(expected, key=lambda key: (-expected[key], key))[:_DEAREST]
         return Observing(
-            self.budget.text, self.budget.allowed_ms(self.interval_s), self._asked_s,
-            _fine(self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in expected.items())),
-            tuple(_joined(shed)),
-            tuple(
+            budget=self.budget.text,
+            allowed_ms=self.budget.allowed_ms(self.interval_s),
+            asked_s=self._asked_s,
+            expected_ms=_fine(self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in expected.items())),
+            shed=tuple(_joined(throttled)),
+            dearest=tuple(
                 ProbeCost(key[0], _plain(key[1]), _fine(self._costs[key]), _fine(min(1.0, self._often.get(key, 0.0))))
                 for key in dearest
             ),
-            commits,
-        )  # fmt: skip
+            commits=commits,
+        )
 
-    def _shed(self, key: Key, every: int) -> Throttled:
+    def _throttled(self, key: Key, every: int) -> Throttled:
         usual = self.interval_s / min(1.0, max(self._often.get(key, 1.0), _FORGOTTEN))
         return Throttled(key[0], _plain(key[1]), _fine(usual * every), _fine(usual), _fine(self._costs[key]))
 
@@ -151,10 +155,10 @@ def _plain(probe: str) -> str:
     return probe.partition(PART)[0]
 
 
-def _joined(shed: Iterable[Throttled]) -> list[Throttled]:
+def _joined(throttled: Iterable[Throttled]) -> list[Throttled]:
     """One entry where a probe was asked in parts: that of the part which is read least often."""
     out: dict[Key, Throttled] = {}
-    for each in shed:
+    for each in throttled:
         there = out.get((each.queue, each.probe))
         if there is None or each.every_s > there.every_s:
             out[each.queue, each.probe] = each

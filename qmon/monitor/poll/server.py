@@ -48,13 +48,13 @@ class ServerRead:
 class ServerProbes:
     """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection.
 
-    ``sampler``: what looks at waits between polls, where the server does not count them. ``slow``: what the slow
-    readings have read.
+    ``sampler``: samples waits between polls, where the server does not count them. ``own``: what qmon's background
+    readers have read.
     """
 
-    def __init__(self, book: StatementCache, sampler: WaitSampler | None = None, slow: OwnUses | None = None) -> None:
+    def __init__(self, book: StatementCache, sampler: WaitSampler | None = None, own: OwnUses | None = None) -> None:
         self._book = book
-        self._slow = slow or OwnUses()
+        self._own = own or OwnUses()
         self._sampler = sampler
         self._statistics: tuple[StatisticsSample, ...] | None = None
         self._looked_at = float("-inf")
@@ -105,12 +105,15 @@ class ServerProbes:
         if uses is not None and not one_trip:
             uses = [replace(use, own_rows=None, own_pages=None) for use in uses]
         return ServerRead(
-            None if uses is None else tuple(self._slow.without(uses)), self._statistics,
-            self._held(results.get(("", "horizon")), server.now_at),
-            self._fought_over(results, server.now_at), waits,
-            () if sampler is None else sampler.failures(), () if sampler is None else sampler.circles(),
-            next(iter(results.get(("", "version_store"), ())), None),
-        )  # fmt: skip
+            uses=None if uses is None else tuple(self._own.without(uses)),
+            statistics=self._statistics,
+            horizon=self._held(results.get(("", "horizon")), server.now_at),
+            latches=self._fought_over(results, server.now_at),
+            waits=waits,
+            failures=() if sampler is None else sampler.failures(),
+            circles=() if sampler is None else sampler.circles(),
+            version_store=next(iter(results.get(("", "version_store"), ())), None),
+        )
 
     def _fought_over(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
         """Who waits for pages: as read in this poll, or lately."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Final
 
 from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign
 from qmon.model.samples.broker import Broker, TransmissionSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import Figure, Verdict
+from qmon.monitor.state.counters import CounterWindow
 
 _GROWTH_S: Final = 60.0
 _NOT_SEEN: Final = "our role may not see the table that holds them"
@@ -19,7 +19,7 @@ class BrokerTrack:
 
     def __init__(self) -> None:
         self._since: dict[tuple[int, str], float] = {}
-        self._sent: deque[tuple[float, int]] = deque()
+        self._undelivered = CounterWindow[int](_GROWTH_S)
         self._read_at: float | None = None
 
     def add(self, snapshot: Snapshot) -> BrokerView | None:
@@ -27,12 +27,13 @@ class BrokerTrack:
         found = snapshot.broker
         if found is None:
             self._since, self._read_at = {}, None
-            self._sent.clear()
+            self._undelivered.clear()
             return None
         if self._read_at is not None and found.read_at < self._read_at:
-            self._sent.clear()
-        if found.read_at != self._read_at:
-            self._count(found)
+            self._undelivered.clear()
+        sent = found.transmission
+        if found.read_at != self._read_at and sent is not None and sent.messages is not None:
+            self._undelivered.add(found.read_at, sent.messages)
         self._read_at = found.read_at
         before, self._since = self._since, {}
         growth = self._growth()
@@ -67,19 +68,11 @@ class BrokerTrack:
         since = self._since[key] = before.get(key, at)
         return Verdict(sign.code, sign.proof, sign.severity, since) if at - since >= sign.hold_s else None
 
-    def _count(self, found: Broker) -> None:
-        if found.transmission is None or found.transmission.messages is None:
-            return
-        self._sent.append((found.read_at, found.transmission.messages))
-        while len(self._sent) > 2 and found.read_at - self._sent[1][0] >= _GROWTH_S:
-            self._sent.popleft()
-
     def _growth(self) -> float | None:
         """Messages more a second, over the last minute."""
-        if len(self._sent) < 2:
+        if len(self._undelivered) < 2:
             return None
-        (first_at, first), (last_at, last) = self._sent[0], self._sent[-1]
-        return (last - first) / (last_at - first_at)
+        return (self._undelivered.last - self._undelivered.first) / self._undelivered.seconds
 
 
 def _sending(found: TransmissionSample | None) -> Figure:

@@ -30,8 +30,8 @@ class ClientsTrack:
         connected, waiting, one = seen_of(clients, self._members)
         if connected:
             self._last_at = snapshot.sampled_at
+        left_s = None if self._last_at is None else snapshot.sampled_at - self._last_at
         return ClientsSeen(
-            connected, waiting, by, one, len(clients) - connected,
-            None if self._last_at is None else snapshot.sampled_at - self._last_at, len(clients) < MOST_CLIENTS,
-            quiet_for(clients, self._members),
+            connected, waiting, by, one, others=len(clients) - connected, left_s=left_s,
+            whole=len(clients) < MOST_CLIENTS, quiet_s=quiet_for(clients, self._members),
         )  # fmt: skip

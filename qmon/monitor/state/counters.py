@@ -1,20 +1,97 @@
-"""The server's own counters over time: keeps those of the last polls, and gives rates over the usual window."""
+"""What servers count, over time: rates of counters, waits, deadlocks and archives from the totals of the last polls."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
 
+from qmon.model.rates.archiving import Archiving
 from qmon.model.rates.counters import CounterRates, rates_between
 from qmon.model.samples.counters import ServerCounters
+from qmon.model.samples.deadlocks import Circle
+from qmon.model.samples.polled import CounterSample
+from qmon.model.samples.waits import WaitTotals
 from qmon.model.snapshot import Snapshot
+from qmon.model.view import Figure
+from qmon.model.waits.deadlocks import Deadlocks
+from qmon.model.waits.waiting import Waiting, waiting_between
 from qmon.monitor.state.rate_window import RATE_WINDOW_S
+
+SHOWN_S: Final = 30.0
+"""Seconds that waits on screens are taken over: fewer samples than that say little."""
+RECENT_S: Final = 4.0
+"""Seconds for verdicts, so that a cure is seen at once."""
+SAMPLES: Final = 4
+"""Fewer samples of waits say nothing: where that few fell into the time asked for, it is as long as it takes."""
+_DEADLOCKS_S: Final = 60.0
+_ARCHIVED_S: Final = 30.0
+_NEARLY: Final = 0.95
+"""Polls come early or late by a little."""
+_MOST_POLLS: Final = 400
+
+Totals = TypeVar("Totals")
+
+
+class CounterWindow(Generic[Totals]):
+    """Totals of the last polls, without a reset between them. Not thread-safe: one thread folds.
+
+    Args:
+        seconds: how far back the oldest totals lie, at least, once it has been watched for so long.
+        reset: whether counting began anew between two totals: those before are forgotten.
+    """
+
+    def __init__(self, seconds: float, reset: Callable[[Totals, Totals], bool] = lambda before, now: False) -> None:
+        self._seconds = seconds
+        self._reset = reset
+        self._points: deque[tuple[float, Totals]] = deque(maxlen=_MOST_POLLS)
+
+    def add(self, at: float, totals: Totals) -> None:
+        """Take in the totals ``at`` (server clock, seconds)."""
+        if self._points and self._reset(self._points[-1][1], totals):
+            self._points.clear()
+        self._points.append((at, totals))
+        while len(self._points) > 2 and at - self._points[1][0] >= self._seconds:
+            self._points.popleft()
+
+    def clear(self) -> None:
+        """Begin anew: there was a gap or a restart."""
+        self._points.clear()
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    @property
+    def first(self) -> Totals:
+        """The oldest totals of the window."""
+        return self._points[0][1]
+
+    @property
+    def last(self) -> Totals:
+        """The newest totals."""
+        return self._points[-1][1]
+
+    @property
+    def seconds(self) -> float:
+        """Seconds between the first and the last."""
+        return self._points[-1][0] - self._points[0][0]
+
+    def before(self, seconds: float, enough: Callable[[Totals], bool] = lambda before: True) -> tuple[float, Totals]:
+        """The newest totals that are so many seconds old and ``enough``, or else the oldest; with their age."""
+        now = self._points[-1][0]
+        for at, totals in reversed(self._points):
+            if now - at >= seconds * _NEARLY and enough(totals):
+                return now - at, totals
+        return self.seconds, self.first
 
 
 class CounterTrack:
-    """The memory of one target. Not thread-safe: one thread folds."""
+    """The server's own counters (SQL Server): their rates over the usual window."""
 
     def __init__(self) -> None:
-        self._kept: deque[tuple[float, ServerCounters]] = deque(maxlen=256)
+        self._window = CounterWindow[ServerCounters](
+            RATE_WINDOW_S * _NEARLY, reset=lambda before, now: rates_between(before, now, 1.0) is None
+        )
         self._shown: CounterRates | None = None
 
     def add(self, snapshot: Snapshot, *, unbroken: bool) -> CounterRates | None:
@@ -23,16 +100,90 @@ class CounterTrack:
         A poll that left the counters out has the rates of the one before.
         """
         if not unbroken:
-            self._kept.clear()
+            self._window.clear()
             self._shown = None
-        counters, at = snapshot.server_counters, snapshot.sampled_at
-        if counters is None:
-            return self._shown
-        if self._kept and rates_between(self._kept[-1][1], counters, 1.0) is None:
-            self._kept.clear()
-        self._kept.append((at, counters))
-        while len(self._kept) > 2 and at - self._kept[1][0] >= RATE_WINDOW_S * 0.95:
-            self._kept.popleft()
-        since, first = self._kept[0]
-        self._shown = rates_between(first, counters, at - since)
+        if snapshot.server_counters is not None:
+            self._window.add(snapshot.sampled_at, snapshot.server_counters)
+            self._shown = rates_between(self._window.first, self._window.last, self._window.seconds)
         return self._shown
+
+
+class WaitTrack:
+    """What sessions of one target waited for, over a long and a short time."""
+
+    def __init__(self) -> None:
+        self._window = CounterWindow[WaitTotals](
+            SHOWN_S, reset=lambda before, now: waiting_between(before, now) is None and now != before
+        )
+
+    def add(self, snapshot: Snapshot, *, unbroken: bool) -> None:
+        """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart."""
+        if not unbroken or snapshot.waits_total is None:
+            self._window.clear()
+        if snapshot.waits_total is not None:
+            self._window.add(snapshot.sampled_at, snapshot.waits_total)
+
+    def over(self, seconds: float) -> Waiting | None:
+        """What was waited for in the last so many seconds, or in as many as there are; ``None`` before the second."""
+        if len(self._window) < 2:
+            return None
+        now = self._window.last
+
+        def enough(before: WaitTotals) -> bool:
+            return before.looks is None or now.looks is None or now.looks - before.looks >= SAMPLES
+
+        return waiting_between(self._window.before(seconds, enough)[1], now)
+
+
+class DeadlockTrack:
+    """Deadlocks of one target in the last minute, with what was seen just before them."""
+
+    def __init__(self) -> None:
+        self._before: int | None = None
+        self._counted: deque[tuple[float, int]] = deque()
+        self._seen: deque[tuple[float, Circle]] = deque(maxlen=20)
+
+    def add(self, snapshot: Snapshot, *, unbroken: bool) -> Deadlocks:
+        """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart."""
+        at, total = snapshot.sampled_at, snapshot.server.deadlocks
+        if unbroken and total is not None and self._before is not None and total > self._before:
+            self._counted.append((at, total - self._before))
+        self._before = self._before if total is None else total
+        for circle in snapshot.circles:
+            if all(circle.members != known.members for _, known in self._seen):
+                self._seen.append((at, circle))
+        while self._counted and self._counted[0][0] <= at - _DEADLOCKS_S:
+            self._counted.popleft()
+        while self._seen and self._seen[0][0] <= at - _DEADLOCKS_S:
+            self._seen.popleft()
+        last = at - self._counted[-1][0] if self._counted else None
+        return Deadlocks(sum(count for _, count in self._counted), last, tuple(circle for _, circle in self._seen))
+
+
+class ArchiveTrack:
+    """The done messages of one queue: how fast they grow, and when rows were last taken out of the table."""
+
+    def __init__(self) -> None:
+        self._done = CounterWindow[float](_ARCHIVED_S)
+        self._deleted: int | None = None
+        self._began_at = 0.0
+        self._last_at: float | None = None
+        self._usual_s: float | None = None
+
+    def add(self, counters: CounterSample | None, done: Figure, at: float) -> Archiving | None:
+        """Take in one poll at ``at`` (server clock, seconds); ``None`` where the done messages are not known."""
+        if counters is None or done.value is None:
+            return None
+        if self._deleted is None or counters.deleted < self._deleted:
+            self._done.clear()
+            self._began_at, self._last_at, self._usual_s = at, None, None
+        elif counters.deleted > self._deleted:
+            if self._last_at is not None:
+                self._usual_s = max(self._usual_s or 0.0, at - self._last_at)
+            self._last_at = at
+        self._deleted = counters.deleted
+        self._done.add(at, done.value)
+        seconds = self._done.seconds
+        growth = (done.value - self._done.first) / seconds if seconds > 0 else 0.0
+        silent_s = at - (self._began_at if self._last_at is None else self._last_at)
+        return Archiving(done.value, growth, seconds, silent_s, self._usual_s)

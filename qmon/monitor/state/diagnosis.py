@@ -11,8 +11,8 @@ from qmon.model.owning import owners_of
 from qmon.model.readings import NO_QUEUE_READINGS, QueueReadings
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import Figure
-from qmon.monitor.state.archive import ArchiveTrack
 from qmon.monitor.state.clients import ClientsTrack
+from qmon.monitor.state.counters import ArchiveTrack
 from qmon.monitor.state.messages import HandsTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.ring import RingTrack
 

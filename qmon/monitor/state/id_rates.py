@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from qmon.model.snapshot import QueueSamples
 from qmon.model.standby import IDS
 from qmon.model.view import Figure
+from qmon.monitor.state.counters import CounterWindow
 from qmon.monitor.state.rate_window import RATE_WINDOW_S
 
 
@@ -18,42 +17,36 @@ class IdRates:
     """
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, int, float | None]] = deque()
+        self._seen = CounterWindow[tuple[int, float | None]](
+            RATE_WINDOW_S, reset=lambda before, now: now[0] < before[0]
+        )
+        """The newest id, and the depth where it is exact."""
 
     def add(self, q: QueueSamples, at: float, ready: float | None) -> None:
         """Take in one poll. ``ready``: the depth where it is exact."""
-        told = not q.layout.traits.deletes_on_pop or q.layout.traits.order == "fifo"
-        if q.last_id is None or not told or (self._seen and q.last_id < self._seen[-1][1]):
+        known = not q.layout.traits.deletes_on_pop or q.layout.traits.order == "fifo"
+        if q.last_id is None or not known:
             self._seen.clear()
-        if q.last_id is None or not told:
-            return
-        exact = ready if q.layout.due_at is None else None
-        self._seen.append((at, q.last_id, exact))
-        while len(self._seen) > 2 and at - self._seen[1][0] >= RATE_WINDOW_S:
-            self._seen.popleft()
+        else:
+            self._seen.add(at, (q.last_id, ready if q.layout.due_at is None else None))
 
     @property
     def push(self) -> Figure | None:
         """Messages pushed per second, ``None`` where the ids do not tell."""
         if len(self._seen) < 2:
             return None
-        return Figure(self._pushed / self.seconds, estimated=True, reason=IDS)
+        return Figure(self._pushed / self._seen.seconds, estimated=True, reason=IDS)
 
     @property
     def pop(self) -> Figure | None:
         """Messages popped per second, ``None`` where ids and depths do not tell."""
         if len(self._seen) < 2:
             return None
-        before, now = self._seen[0][2], self._seen[-1][2]
+        before, now = self._seen.first[1], self._seen.last[1]
         if before is None or now is None:
             return None
-        return Figure(max(0.0, self._pushed - (now - before)) / self.seconds, estimated=True, reason=IDS)
-
-    @property
-    def seconds(self) -> float:
-        """The time that the rates are over."""
-        return self._seen[-1][0] - self._seen[0][0]
+        return Figure(max(0.0, self._pushed - (now - before)) / self._seen.seconds, estimated=True, reason=IDS)
 
     @property
     def _pushed(self) -> int:
-        return self._seen[-1][1] - self._seen[0][1]
+        return self._seen.last[0] - self._seen.first[0]

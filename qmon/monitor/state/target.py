@@ -1,4 +1,4 @@
-"""History: folds the snapshots of one target into views. Bounded, and the same for a live target and a replay."""
+"""Folds the snapshots of one target into views. Bounded, and the same for a live target and a replay."""
 
 from __future__ import annotations
 
@@ -12,35 +12,10 @@ from qmon.model.standby import standby_of
 from qmon.model.view import Figure, TargetView, View
 from qmon.model.waits.blocking import Held, forest
 from qmon.monitor.state.broker import BrokerTrack
-from qmon.monitor.state.counters import CounterTrack
-from qmon.monitor.state.deadlocks import DeadlockTrack
+from qmon.monitor.state.counters import RECENT_S, SHOWN_S, CounterTrack, CounterWindow, DeadlockTrack, WaitTrack
 from qmon.monitor.state.queue import QueueTrack
 from qmon.monitor.state.rate_window import RATE_WINDOW_S
 from qmon.monitor.state.stale_figures import gone_queues
-from qmon.monitor.state.waits import RECENT_S, SHOWN_S, WaitTrack
-
-
-def held_by_session(snapshot: Snapshot) -> dict[int, tuple[Held, ...]]:
-    """By session the rows near each queue's head that it has locked or taken, most first; nothing where none are known.
-
-    Rows under the id of a savepoint are left out, since it does not tell whose it is.
-    """
-    whose = {writer.xid: writer.session for writer in snapshot.writers or ()}
-    rows: dict[tuple[int, str], int] = {}
-    more: set[str] = set()
-    for queue in snapshot.queues:
-        name = queue.layout.queue
-        if queue.head is not None and queue.head.counted >= queue.head_limit:
-            more.add(name)
-        for held in queue.held or ():
-            if held.running and held.xid in whose:
-                key = (whose[held.xid], name)
-                rows[key] = rows.get(key, 0) + held.rows
-    found: dict[int, tuple[Held, ...]] = {}
-    for (session, name), count in sorted(rows.items(), key=lambda item: (-item[1], item[0])):
-        found[session] = (*found.get(session, ()), Held(name, count, at_least=name in more))
-    return found
-
 
 BUDGET_SHARE: Final = 0.01
 """Server time qmon may use, as a share of one processor."""
@@ -61,8 +36,10 @@ class TargetHistory:
         self._budget = budget
         self._tracks: dict[str, QueueTrack] = {}
         self._prev: Snapshot | None = None
-        self._servers: list[tuple[ServerSample, int]] = []
-        """Samples, each with the transactions of our own among those it counts."""
+        self._servers = CounterWindow[tuple[ServerSample, int]](
+            RATE_WINDOW_S * 0.95, reset=lambda before, now: now[1] < before[1]
+        )
+        """Samples, each with qmon's own transactions among those it counts."""
         self._waits = WaitTrack()
         self._deadlocks = DeadlockTrack()
         self._counters = CounterTrack()
@@ -89,20 +66,20 @@ class TargetHistory:
             del self._tracks[name]
         self._prev = snapshot
         return View(
-            snapshot.target, snapshot.engine, snapshot.server_version, snapshot.sequence, snapshot.sampled_at,
-            snapshot.taken_at, snapshot.interval_s, server, tuple(queues),
-            tuple(f for f in snapshot.failures if f.queue not in names),
+            target=snapshot.target, engine=snapshot.engine, server_version=snapshot.server_version,
+            sequence=snapshot.sequence, sampled_at=snapshot.sampled_at, taken_at=snapshot.taken_at,
+            interval_s=snapshot.interval_s, server=server, queues=tuple(queues),
+            failures=tuple(f for f in snapshot.failures if f.queue not in names),
         )  # fmt: skip
 
     def _recent_commits(self) -> float | None:
-        """Transactions committed per second over the time that verdicts look at waits for."""
-        now, ours = self._servers[-1]
-        long = (kept for kept in reversed(self._servers) if now.now_at - kept[0].now_at >= RECENT_S * 0.95)
-        before, ours_before = next(long, self._servers[0])
+        """Transactions committed per second in the last few seconds, without qmon's own."""
+        now, own = self._servers.last
+        span, (before, own_before) = self._servers.before(RECENT_S)
         if now.commits is None or before.commits is None:
             return None
-        span, done = now.now_at - before.now_at, now.commits - before.commits
-        return max(0, done - (ours - ours_before)) / span if span > 0 and done >= 0 else None
+        done = now.commits - before.commits
+        return max(0, done - (own - own_before)) / span if span > 0 and done >= 0 else None
 
     def _unbroken(self, now: Snapshot) -> bool:
         prev = self._prev
@@ -118,13 +95,10 @@ class TargetHistory:
 
     def _server(self, now: Snapshot, unbroken: bool) -> TargetView:
         own = now.observing.commits if now.observing is not None else 0
-        if not unbroken or (self._servers and own < self._servers[-1][1]):
+        if not unbroken:
             self._servers.clear()
-        self._servers.append((now.server, own))
-        while len(self._servers) > 2 and now.server.now_at - self._servers[1][0].now_at >= RATE_WINDOW_S * 0.95:
-            self._servers.pop(0)
-        first, own_before = self._servers[0]
-        span = now.server.now_at - first.now_at
+        self._servers.add(now.server.now_at, (now.server, own))
+        (first, own_before), span = self._servers.first, self._servers.seconds
 
         def rate(before: int | None, after: int | None) -> Figure:
             if before is None or after is None:
@@ -138,13 +112,15 @@ class TargetHistory:
             usual = self._budget * 1000 * now.interval_s
             share = now.server_ms / (now.observing.allowed_ms if now.observing is not None else usual)
         return TargetView(
-            _less(rate(first.commits, now.server.commits), own - own_before, span),
-            rate(first.rollbacks, now.server.rollbacks), rate(first.deadlocks, now.server.deadlocks),
-            now.server.sessions, now.waits, now.blocked,
-            now.client_ms, now.server_ms, now.buffers, share, now.server.in_recovery,
-            None if now.blocking is None else forest(now.blocking, held_by_session(now)), now.horizon,
-            self._waits.over(SHOWN_S), now.observing, self._counters.add(now, unbroken=unbroken), now.version_store,
-            now.cpu_ms, self._broker.add(now), standby=standby_of(now.server),
+            commits=_less(rate(first.commits, now.server.commits), own - own_before, span),
+            rollbacks=rate(first.rollbacks, now.server.rollbacks),
+            deadlocks=rate(first.deadlocks, now.server.deadlocks),
+            sessions=now.server.sessions, waits=now.waits, blocked=now.blocked,
+            client_ms=now.client_ms, server_ms=now.server_ms, buffers=now.buffers, cpu_ms=now.cpu_ms,
+            budget_share=share, in_recovery=now.server.in_recovery, standby=standby_of(now.server),
+            blocking=None if now.blocking is None else forest(now.blocking, _held_by_session(now)),
+            horizon=now.horizon, version_store=now.version_store, waiting=self._waits.over(SHOWN_S),
+            counters=self._counters.add(now, unbroken=unbroken), broker=self._broker.add(now), observing=now.observing,
         )  # fmt: skip
 
 
@@ -158,3 +134,25 @@ def _same_start(before: float, now: float) -> bool:
 def _less(rate: Figure, own: int, span: float) -> Figure:
     """A rate without so many of our own transactions in ``span`` seconds."""
     return rate if rate.value is None or span <= 0 else replace(rate, value=max(0.0, rate.value - own / span))
+
+
+def _held_by_session(snapshot: Snapshot) -> dict[int, tuple[Held, ...]]:
+    """By session the rows near each queue's head that it has locked or taken, most first; nothing where none are known.
+
+    Rows under the id of a savepoint are left out, since it does not tell whose it is.
+    """
+    whose = {writer.xid: writer.session for writer in snapshot.writers or ()}
+    rows: dict[tuple[int, str], int] = {}
+    more: set[str] = set()
+    for queue in snapshot.queues:
+        name = queue.layout.queue
+        if queue.head is not None and queue.head.counted >= queue.head_limit:
+            more.add(name)
+        for held in queue.held or ():
+            if held.running and held.xid in whose:
+                key = (whose[held.xid], name)
+                rows[key] = rows.get(key, 0) + held.rows
+    found: dict[int, tuple[Held, ...]] = {}
+    for (session, name), count in sorted(rows.items(), key=lambda item: (-item[1], item[0])):
+        found[session] = (*found.get(session, ()), Held(name, count, at_least=name in more))
+    return found

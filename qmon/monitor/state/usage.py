@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -18,52 +18,6 @@ from qmon.model.samples.usage import UseSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import Figure
 
-READS_WINDOW_S: Final = 60.0
-"""Readings come every ten seconds, or less often."""
-_NEXT_READING: Final = "follows with the next reading"
-_NONE: Final = 'no procedure that pops is known and has run: poppers = { procedure = "…" } names one'
-_NONE_OF_OURS: Final = "none of its procedures has run, or our role may not see them: VIEW DEFINITION shows them"
-
-
-class ReadsTrack:
-    """The memory of one queue. Not thread-safe: one thread folds.
-
-    Pages per call know nothing of time, and totals of other plans are never compared: a restart needs no care.
-    """
-
-    def __init__(self) -> None:
-        self._kept: deque[tuple[float, tuple[ProcedureReads, ...]]] = deque(maxlen=256)
-        self._shown: Figure | None = None
-        self._shown_at = 0.0
-
-    def add(self, snapshot: Snapshot, layout: Layout) -> Figure | None:
-        """Pages per call of a pop; ``None`` on an engine that has no such reading.
-
-        A poll that did not read it has the figure of an earlier one, with its age.
-        """
-        at = snapshot.sampled_at
-        if snapshot.procedures is None:
-            if self._shown is None or self._shown.value is None:
-                return self._shown
-            return Figure(self._shown.value, age_s=max(0.0, at - self._shown_at))
-        own = tuple(each for each in snapshot.procedures if each.queue == layout.queue)
-        while self._kept and at - self._kept[0][0] > READS_WINDOW_S * 1.5:
-            self._kept.popleft()
-        self._shown, self._shown_at = self._figure(own, layout), at
-        self._kept.append((at, own))
-        return self._shown
-
-    def _figure(self, now: tuple[ProcedureReads, ...], layout: Layout) -> Figure:
-        if not any(each.verb == "pop" for each in now):
-            return Figure.unknown(_NONE_OF_OURS if layout.routines else _NONE)
-        for _, before in self._kept:
-            moved = reads_between(before, now, "pop")
-            if moved is not None:
-                reads, calls = moved
-                return Figure(reads / calls) if calls > 0 else Figure.unknown("no pop has ended in the last minute")
-        return Figure.unknown(_NEXT_READING)
-
-
 WINDOW_S: Final = 10.0
 ANALYZED_S: Final = 20.0
 _GROWTH_S: Final = 300.0
@@ -71,6 +25,11 @@ _REMEMBER_EVERY_S: Final = 5.0
 _REMEMBERED: Final = 720
 _BEFORE_S: Final = 600.0
 _FIRST: Final = "follows with the second poll"
+_READS_S: Final = 60.0
+"""Totals of procedures are read every ten seconds, or less often."""
+_NEXT_READING: Final = "follows with the next reading"
+_NOT_KNOWN: Final = 'no procedure that pops is known and has run: poppers = { procedure = "…" } names one'
+_NOT_RUN: Final = "none of its procedures has run, or our role may not see them: VIEW DEFINITION shows them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +106,12 @@ class UseTrack:
         ghosts = [use.ghosts for use in now.values() if use.ghosts is not None]
         fragments = {(each.table_id, each.index_id): each for each in snapshot.fragments}
         return QueueUse(
-            rows, self._per_pop(lambda work: work.pages), self._before(snapshot, at),
-            Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown("nothing was updated"),
-            sum(ghosts) if ghosts else None, tuple(value for _, value in self._past),
-            tuple(self._part(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
-            max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0, self._read,
+            rows_per_pop=rows, pages_per_pop=self._per_pop(lambda work: work.pages), before=self._before(snapshot, at),
+            hot_share=Figure(hot / updated) if updated > 0 and hot >= 0 else Figure.unknown("nothing was updated"),
+            dead=sum(ghosts) if ghosts else None, trend=tuple(value for _, value in self._past),
+            parts=tuple(self._part(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
+            analyzed=max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0,
+            reads_per_pop=self._read,
         )  # fmt: skip
 
     def _per_pop(self, of: Callable[[PopWork], int | None]) -> Figure:
@@ -173,22 +133,25 @@ class UseTrack:
         values = [value for when, value in self._past if value is not None and began - _BEFORE_S <= when < began]
         return median(values) if values else None
 
-    def _part(self, key: Key, use: UseSample, at: float, torn: Fragmentation | None) -> IndexUse:
+    def _part(self, key: Key, use: UseSample, at: float, fragmentation: Fragmentation | None) -> IndexUse:
         seconds = sum(tick.seconds for tick in self._ticks)
         works = [tick.work[key] for tick in self._ticks if key in tick.work]
 
-        def rate(values: Iterable[float | None]) -> float | None:
-            known = [value for value in values if value is not None]
+        def rate(of: Callable[[PopWork], float | None]) -> float | None:
+            known = [value for value in map(of, works) if value is not None]
             return sum(known) / seconds if known and seconds > 0 else None
 
+        read_at = fragmentation.read_at if fragmentation is not None else None
         return IndexUse(
-            use.name, use.role, use.bytes, self._growth(key, use, at), use.ghosts,
-            rate(w.scans for w in works), rate(w.rows for w in works), rate(w.pages for w in works),
-            rate(w.latch_waits for w in works), rate(w.latch_wait_s for w in works),
-            rate(w.lock_waits for w in works), rate(w.lock_wait_s for w in works), rate(w.splits for w in works),
-            use.index_id, torn.fragmented if torn is not None else None,
-            None if torn is None or torn.read_at is None else max(0.0, at - torn.read_at),
-            torn.unread if torn is not None else "",
+            name=use.name, role=use.role, id=use.index_id, bytes=use.bytes, ghosts=use.ghosts,
+            growth=self._growth(key, use, at), scans=rate(lambda w: w.scans), rows=rate(lambda w: w.rows),
+            pages=rate(lambda w: w.pages),
+            latch_waits=rate(lambda w: w.latch_waits), latch_wait=rate(lambda w: w.latch_wait_s),
+            lock_waits=rate(lambda w: w.lock_waits), lock_wait=rate(lambda w: w.lock_wait_s),
+            splits=rate(lambda w: w.splits),
+            fragmented=fragmentation.fragmented if fragmentation is not None else None,
+            fragmented_s=None if read_at is None else max(0.0, at - read_at),
+            unread=fragmentation.unread if fragmentation is not None else "",
         )  # fmt: skip
 
     def _growth(self, key: Key, use: UseSample, at: float) -> float | None:
@@ -201,3 +164,42 @@ class UseTrack:
             sizes.popleft()
         since, was = sizes[0]
         return (use.bytes - was) / (at - since) if at - since >= _REMEMBER_EVERY_S else None
+
+
+class ReadsTrack:
+    """Pages that each call of a procedure reads that pops from one queue, over the last minute (SQL Server).
+
+    Pages per call know nothing of time, and totals of other plans are never compared: a restart needs no care.
+    """
+
+    def __init__(self) -> None:
+        self._totals: deque[tuple[float, tuple[ProcedureReads, ...]]] = deque(maxlen=256)
+        self._shown: Figure | None = None
+        self._shown_at = 0.0
+
+    def add(self, snapshot: Snapshot, layout: Layout) -> Figure | None:
+        """Pages per call of a pop; ``None`` on an engine that does not tell.
+
+        A poll that did not read the totals has the figure of an earlier one, with its age.
+        """
+        at = snapshot.sampled_at
+        if snapshot.procedures is None:
+            if self._shown is None or self._shown.value is None:
+                return self._shown
+            return Figure(self._shown.value, age_s=max(0.0, at - self._shown_at))
+        own = tuple(each for each in snapshot.procedures if each.queue == layout.queue)
+        while self._totals and at - self._totals[0][0] > _READS_S * 1.5:
+            self._totals.popleft()
+        self._shown, self._shown_at = self._figure(own, layout), at
+        self._totals.append((at, own))
+        return self._shown
+
+    def _figure(self, now: tuple[ProcedureReads, ...], layout: Layout) -> Figure:
+        if not any(each.verb == "pop" for each in now):
+            return Figure.unknown(_NOT_RUN if layout.routines else _NOT_KNOWN)
+        for _, before in self._totals:
+            moved = reads_between(before, now, "pop")
+            if moved is not None:
+                reads, calls = moved
+                return Figure(reads / calls) if calls > 0 else Figure.unknown("no pop has ended in the last minute")
+        return Figure.unknown(_NEXT_READING)
