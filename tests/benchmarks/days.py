@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-import zlib
 from pathlib import Path
+from typing import Any
 
-from qmon.recording.format.codec import Plain
+from qmon.recording.format.frames import FrameWriter, inflated
 from qmon.recording.read.paths import segments
-from qmon.recording.read.segment_reader import inflated
 from tests.benchmarks.recording import INTERVAL_S, Day, Live, made_day
 
 WAITS_EVERY_S = 10.0
@@ -21,7 +20,7 @@ def varied_day(root: Path, live: Live, hours: int) -> Day:
     """So many hours of the run's last minute, of which no two have the same figures; one target."""
     rng = random.Random(hours)
 
-    def vary(figures: Plain, at: float) -> Plain:
+    def vary(figures: Any, at: float) -> Any:
         return figures | _jittered(rng, figures) | _troubled(figures, at) | _waited(rng, at)
 
     return made_day(root, live, hours, vary)
@@ -30,7 +29,7 @@ def varied_day(root: Path, live: Live, hours: int) -> Day:
 def copies(day: Path, root: Path, targets: int) -> int:
     """The same day of so many targets; returns the bytes.
 
-    All but the first minute of a segment is copied as it is, so the index at its end is of no use, which readers of
+    All but the first frame of a segment is copied as it is, so the index at its end is of no use, which readers of
     whole segments do not need.
     """
     size = 0
@@ -40,17 +39,16 @@ def copies(day: Path, root: Path, targets: int) -> int:
         for number in range(targets):
             folder = root / f"target=t{number}" / path.parent.name
             folder.mkdir(parents=True, exist_ok=True)
-            packer = zlib.compressobj(6, zlib.DEFLATED, 31)
-            first = packer.compress(text.replace(b'"target":"bench"', b'"target":"t%d"' % number)) + packer.flush()
+            first = FrameWriter().end(text.replace(b'"target":"bench"', b'"target":"t%d"' % number))
             size += (folder / path.name).write_bytes(first + content[used:])
     return size
 
 
-def _jittered(rng: random.Random, figures: Plain) -> Plain:
+def _jittered(rng: random.Random, figures: Any) -> Any:
     """Counts go up by some messages, ages by some milliseconds; what is not known stays so."""
     count = len(figures["queue"])
     steps = {"ready": 200, "in_progress": 8, "pushed": 50, "popped": 50, "completed": 50}
-    found: Plain = {}
+    found: Any = {}
     for name, most in steps.items():
         values = figures.get(name) or [None] * count
         found[name] = [None if each is None else each + rng.randrange(most) for each in values]
@@ -59,14 +57,14 @@ def _jittered(rng: random.Random, figures: Plain) -> Plain:
     return {name: values for name, values in found.items() if any(each is not None for each in values)}
 
 
-def _waited(rng: random.Random, at: float) -> Plain:
+def _waited(rng: random.Random, at: float) -> Any:
     """Who waits for what, as often as it is looked at."""
     if at % WAITS_EVERY_S >= INTERVAL_S:
         return {}
     return {"wait": list(WAITS), "sessions": [rng.randrange(40) for _ in WAITS]}
 
 
-def _troubled(figures: Plain, at: float) -> Plain:
+def _troubled(figures: Any, at: float) -> Any:
     """One queue that is behind for the first minutes of each hour, another each time."""
     if at % 3600 >= TROUBLE_S:
         return {}

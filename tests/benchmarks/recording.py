@@ -6,6 +6,7 @@ written by the recorder's own writer.
 
 from __future__ import annotations
 
+import json
 import tempfile
 import threading
 import time
@@ -13,17 +14,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, SourceState
 from qmon.monitor.state.target import TargetHistory
-from qmon.recording.format.chain import SnapshotDelta
-from qmon.recording.format.codec import Plain
+from qmon.recording.format.codec import encode
 from qmon.recording.format.figures import figures_of
-from qmon.recording.format.records import PLAIN, End, SessionLine, Shared
+from qmon.recording.format.records import End, Line, SessionLine
 from qmon.recording.read.paths import segments
 from qmon.recording.read.reader import open_tape
 from qmon.recording.read.replay import Replay
@@ -97,7 +99,7 @@ class Day:
     last_at: float
 
 
-def _as_it_is(figures: Plain, at: float) -> Plain:
+def _as_it_is(figures: Any, at: float) -> Any:
     return figures
 
 
@@ -129,35 +131,25 @@ def live_run(root: Path, seconds: float) -> Live:
     return Live(polls, status, time.monotonic() - began)
 
 
-def made_day(root: Path, live: Live, hours: int, vary: Callable[[Plain, float], Plain] = _as_it_is) -> Day:
+def made_day(root: Path, live: Live, hours: int, vary: Callable[[Any, float], Any] = _as_it_is) -> Day:
     """The run's last minute again and again, with its times moved on; ``vary``: what becomes of the figures."""
     polls = live.polls[-int(60 / INTERVAL_S) :]
-    shared = Shared()
-    values = [shared.write(snapshot) for snapshot, _ in polls]
-    chain = SnapshotDelta()
-    chain.begin(values[0])
-    changes = [chain.told(value) or {} for value in values[1:]]
-    figures = [PLAIN.encode(figures_of(view)) for _, view in polls]
-    roll = RollingWriter(root, "0123456789ab", SessionLine("bench", "", "", "bench", "UTC", INTERVAL_S, _BEGIN))
+    figures = [json.loads(encode(figures_of(view))) for _, view in polls]
+    writer = RollingWriter(root, "0123456789ab", SessionLine("bench", "", "", "bench", "UTC", INTERVAL_S, _BEGIN))
     at, count = _BEGIN, 0
-    roll.open(at, ())
+    writer.open(at, ())
     for count in range(hours * 60 * len(polls)):
         minute, place = divmod(count, len(polls))
         at = _BEGIN + 60.0 * minute + 60.0 * place / len(polls)
-        now_at = at + polls[place][0].sampled_at % 1e-3
-        roll.turn(at, ())
-        if place == 0:
-            first = polls[0][0]
-            server = replace(first.server, now_at=now_at)
-            roll.snapshot(replace(first, sequence=count + 1, sampled_at=now_at, taken_at=at, server=server), at)
-        else:
-            by = changes[place - 1]
-            new = by["+"] | {"sampled_at": now_at, "taken_at": at}
-            within = by["~"] | {"server": by["~"]["server"] | {"+": {"now_at": now_at}}}
-            roll.add("delta", by | {"+": new, "~": within}, at)
-        roll.add("figures", vary(figures[place], at) | {"sequence": count + 1, "sampled_at": now_at}, at)
-        roll.flush(at)
-    roll.seal(at, End("closed"))
+        snapshot, _ = polls[place]
+        now_at = at + snapshot.sampled_at % 1e-3
+        server = replace(snapshot.server, now_at=now_at)
+        writer.roll(at, ())
+        writer.snapshot(replace(snapshot, sequence=count + 1, sampled_at=now_at, taken_at=at, server=server), at)
+        said = vary(figures[place], at) | {"sequence": count + 1, "sampled_at": now_at}
+        writer.add_line(Line("", 0, at, "figures", msgspec.json.encode(said)))
+        writer.flush(at)
+    writer.seal(at, End("closed"))
     return Day(root, sum(path.stat().st_size for path in segments(root)), count + 1, _BEGIN, at)
 
 

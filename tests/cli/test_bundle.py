@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import qmon
-from qmon.model.layout.layout import Layout
-from qmon.recording.format.records import PLAIN, Shared
+from qmon.model.snapshot import Snapshot
+from qmon.recording.format.codec import decode
 from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.jobs import configuration, fill
@@ -82,8 +82,7 @@ def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tm
 def snapshot(file: Path) -> tuple[dict[str, Any], Any]:
     """The snapshot of a bundle as it stands there, and read as recordings are."""
     raw = json.loads(contents(file)["snapshot.json"])
-    layouts = {key: PLAIN.decode(Layout, value) for key, value in raw["layout"].items()}
-    return raw, Shared(layouts, raw["texts"]).read(raw["snapshot"])
+    return raw, decode(Snapshot, json.dumps(raw["snapshot"]).encode())
 
 
 def test_the_snapshot_is_read_as_a_recording_is_and_ends_statements_at_their_first_literal(

@@ -15,7 +15,7 @@ from tests.cli.calling import call
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import query, wait_until
 from tests.recording.test_record_command import recording
-from tests.recording.writing import lines_of, sequences
+from tests.recording.writing import lines_of, sequences, value
 
 FULL = "the server has no connection left: too many connections for role"
 MINE = "SELECT application_name FROM pg_stat_activity WHERE usename = ? AND application_name LIKE 'qmon %'"
@@ -97,4 +97,4 @@ def test_a_recording_polls_by_the_one_connection_and_has_the_operations_at_its_e
         assert sessions(database, role) == ["qmon poll"]
         child.send_signal(signal.SIGTERM)
         child.communicate(timeout=90)
-    assert [line.value["kind"] for line in lines_of(tmp_path) if line.kind == "operation"] == ["purge"]
+    assert [value(line)["kind"] for line in lines_of(tmp_path) if line.kind == "operation"] == ["purge"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,8 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from qmon.recording.format.codec import encode
 from qmon.recording.format.figures import Figures
-from qmon.recording.format.records import PLAIN, End, SessionLine
+from qmon.recording.format.frames import SUFFIX
+from qmon.recording.format.records import End, SessionLine
 from qmon.recording.write.rolling_writer import RollingWriter
 
 TROUBLE = ("no pops", 3), ("pushers outrun poppers", 2), ("healthy", 0)
@@ -44,7 +47,7 @@ class Watched:
         ``trouble``: polls at which the first queue has a verdict. ``steps``: polls before which the server's clock is
         set on by so many seconds; as in life, such a poll has no span.
         """
-        rng, before = random.Random(seed), {path for path in self.root.rglob("*.gz")}
+        rng, before = random.Random(seed), {path for path in self.root.rglob(f"*{SUFFIX}")}
         session = SessionLine(self.target, "postgres", "18", "0.1.0", self.zone, self.step_s, start_at)
         roll = RollingWriter(self.root, self.recorder, session)
         roll.open(start_at, ())
@@ -53,17 +56,17 @@ class Watched:
             at = round(at + self.step_s + rng.uniform(-0.05, 0.05) + steps.get(poll, 0.0), 3)
             if poll in steps:
                 last = None
-            roll.turn(at, ())
+            roll.roll(at, ())
             figures = self._figures(rng, poll, at, None if last is None else at - last, poll in trouble)
-            roll.add("figures", PLAIN.encode(figures), at)
+            roll.add(figures, at)
             self.written.append(
                 {"r": self.recorder, "n": roll._number, "target": self.target, "zone": self.zone}
-                | PLAIN.encode(figures)
+                | json.loads(encode(figures))
             )
             roll.flush(at)
             last = at
         roll.seal(at, End("closed"))
-        return sorted({path for path in self.root.rglob("*.gz")} - before)
+        return sorted({path for path in self.root.rglob(f"*{SUFFIX}")} - before)
 
     def _figures(self, rng: random.Random, poll: int, at: float, span: float | None, trouble: bool) -> Figures:
         names = self.queues

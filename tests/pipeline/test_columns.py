@@ -17,7 +17,7 @@ from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched, rows
 
 BUNDLES = {"target": pa.string(), "date": pa.string(), "bundle": pa.binary()}
-FILE = "file:/r/target=shop/x.jsonl.gz"
+FILE = "file:/r/target=shop/x.jsonl.zst"
 
 
 def staged(reads: list[Read]) -> dict[str, list[dict[str, Any]]]:
@@ -80,7 +80,7 @@ NO_LINES = {
     "no number": (line(7).replace('"n": 7', '"n": null'), "the recorder, the number or the time is missing"),
     "no time": (line(7, sampled_at=0), "the recorder, the number or the time is missing"),
     "no day": (line(7, sampled_at=1e300), "the recorder, the number or the time is missing"),
-    "newer": (line(7).replace('"v": 1', '"v": 3'), "written by a newer qmon, format 3"),
+    "newer": (line(7).replace('"v": 1', '"v": 2'), "written by a newer qmon, format 2"),
     "newer, of another shape": (
         '{"v":4,"r":4,"n":"x","k":"figures","figures":[]}',
         "written by a newer qmon, format 4",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from qmon.monitor.state.target import TargetHistory
+from qmon.recording.format.codec import encode
 from qmon.recording.format.figures import figures_of
-from qmon.recording.format.records import PLAIN
 from qmon.recording.read.paths import segments
 from qmon.recording.read.segment_reader import open_segment
 from tests.contract.watching import installed
@@ -83,9 +84,9 @@ def folded(root: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         place = {"target": segment.session.target, "zone": segment.session.zone}
         for line in segment.lines():
             if line.kind == "snapshot":
-                view = history.setdefault(line.recorder, TargetHistory()).add(segment.snapshot(line))
-                said.append({"r": line.recorder, **place, **PLAIN.encode(figures_of(view))})
+                view = history.setdefault(line.recorder, TargetHistory()).add(line.record())
+                said.append({"r": line.recorder, **place, **json.loads(encode(figures_of(view)))})
             elif line.kind == "figures":
                 said[-1]["n"] = line.number
-                told.append({"r": line.recorder, "n": line.number, **place, **line.value})
+                told.append({"r": line.recorder, "n": line.number, **place, **json.loads(line.value)})
     return said, told

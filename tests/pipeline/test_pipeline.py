@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import shutil
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from pyspark.sql import SparkSession
 
 from qmon.errors import BadInput
@@ -31,12 +31,12 @@ pytestmark = pytest.mark.timeout(1200)  # half a minute where Spark has a proces
 
 def strange_lines() -> bytes:
     """A segment of which only the third line is good: an operation."""
-    newer = {"v": 3, "r": "x", "n": 1, "at": 1, "k": "figures", "figures": {"sampled_at": START}}
+    newer = {"v": 2, "r": "x", "n": 1, "at": 1, "k": "figures", "figures": {"sampled_at": START}}
     uneven = newer | {"v": 1, "figures": {"sampled_at": START, "queue": ["a", "b"], "ready": [1.0]}}
     done = {"v": 1, "r": "aaaaaaaaaaaa", "n": 9999, "at": START, "k": "operation"}
     done["operation"] = {"id": "op1", "kind": "requeue", "queue": "orders", "state": "done", "started_at": START + 1200}
     texts = [json.dumps(each, separators=(",", ":")) for each in (newer, uneven, done)]
-    return gzip.compress("\n".join([*texts, '{"k":"figures" broken', "nothing"]).encode())
+    return zstandard.compress("\n".join([*texts, '{"k":"figures" broken', "nothing"]).encode())
 
 
 def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path) -> None:
@@ -58,10 +58,10 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path) -> N
     late = Watched(root, "shop", "dddddddddddd", "Europe/Berlin")
     for path in late.record(START - 7200, 60, seed=5):
         os.utime(path, (time.time() - 3 * WEEK_S,) * 2)
-    shutil.copy(segment, segment.with_name("copy.jsonl.gz"))
-    segment.with_name("strange.jsonl.gz").write_bytes(strange_lines())
-    segment.with_name("empty.jsonl.gz").touch()
-    segment.with_name("_open.jsonl.gz").write_bytes(b"still written")
+    shutil.copy(segment, segment.with_name("copy.jsonl.zst"))
+    segment.with_name("strange.jsonl.zst").write_bytes(strange_lines())
+    segment.with_name("empty.jsonl.zst").touch()
+    segment.with_name("_open.jsonl.zst").write_bytes(b"still written")
     lake = run(spark, root, tmp_path / "lake")
 
     expected = [row for each in (first, again, second, late, odd) for row in rows(each.written)]
@@ -70,7 +70,7 @@ def test_recordings_equal_plain_python(spark: SparkSession, tmp_path: Path) -> N
     copied = [row for row in expected if row["recorder"] == "aaaaaaaaaaaa" and row["sampled_at"] < START + 1200]
     assert lake.manifest().counts["duplicates"] == len(copied)
     done = json.loads((root / ".pipeline.json").read_text())["done"]
-    assert set(done) == {p.relative_to(root).as_posix() for p in root.rglob("*.gz") if p.name[0] != "_"}
+    assert set(done) == {p.relative_to(root).as_posix() for p in root.rglob("*.zst") if p.name[0] != "_"}
     the_report(lake, expected)
 
 
@@ -80,11 +80,11 @@ def bad_lines(lake: Lake) -> None:
     bad = lake.session.read.parquet(*(lake.storage.at("bad", f"batch={stamp}") for stamp in manifest.bad))
     told = {(Path(row.file).name, row.place, row.reason) for row in bad.collect()}
     assert told == {
-        ("strange.jsonl.gz", 1, "written by a newer qmon, format 3"),
-        ("strange.jsonl.gz", 2, "its figures are not one for each queue"),
-        ("strange.jsonl.gz", 4, "not JSON, or values of the wrong kind"),
-        ("strange.jsonl.gz", 5, "no line of a recording"),
-        ("empty.jsonl.gz", 0, "the file is empty"),
+        ("strange.jsonl.zst", 1, "written by a newer qmon, format 2"),
+        ("strange.jsonl.zst", 2, "its figures are not one for each queue"),
+        ("strange.jsonl.zst", 4, "not JSON, or values of the wrong kind"),
+        ("strange.jsonl.zst", 5, "no line of a recording"),
+        ("empty.jsonl.zst", 0, "the file is empty"),
     }
     assert manifest.counts["bad"] == len(told)
     (kept,) = lake.read("operations").collect()

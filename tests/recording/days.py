@@ -17,7 +17,7 @@ from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import Severity, Verdict
 from qmon.recording.format.figures import Figures
-from qmon.recording.format.records import PLAIN, End, SessionLine, VerdictsLine
+from qmon.recording.format.records import End, SessionLine, VerdictsLine
 from qmon.recording.history.baselines import FILE
 from qmon.recording.write.rolling_writer import RollingWriter
 from tests.recording.made import made
@@ -92,10 +92,10 @@ def _written(
     root: Path, hours: float, target: str, every_s: float, change: Callable[[Figures], Figures], seal: bool,
     begin_at: float, snapshots: float,
 ) -> None:  # fmt: skip
-    roll = RollingWriter(
+    writer = RollingWriter(
         root, "4f2a9c01be77", SessionLine(target, "postgres", "18.6", "0.1.0", ZONE, every_s, begin_at)
     )
-    roll.open(begin_at, ())
+    writer.open(begin_at, ())
     before: float | None = None
     holds = dict.fromkeys(QUEUES, HEALTHY)
     operated = False
@@ -105,24 +105,24 @@ def _written(
         if SILENT[0] <= since < SILENT[1]:
             before = None
             continue
-        roll.turn(at, [VerdictsLine(name, (verdict,), standing=True) for name, verdict in holds.items()])
+        writer.roll(at, [VerdictsLine(name, (verdict,), standing=True) for name, verdict in holds.items()])
         if since < snapshots:
-            roll.snapshot(poll(number + 1, at, target, every_s), at)
+            writer.snapshot(poll(number + 1, at, target, every_s), at)
         span = at - before if before is not None else None
-        roll.add("figures", PLAIN.encode(change(figures(number + 1, at, span))), at)
+        writer.add(change(figures(number + 1, at, span)), at)
         before = at
         for name in QUEUES:
             if (now := said(name, since)) != holds[name]:
                 holds[name] = now
-                roll.add("verdict", PLAIN.encode(VerdictsLine(name, (now,))), at)
+                writer.add(VerdictsLine(name, (now,)), at)
         if since >= DONE_AT and not operated:
             operated = True
-            roll.add("operation", PLAIN.encode(requeued(at)), at)
-        roll.flush(at)
+            writer.add(requeued(at), at)
+        writer.flush(at)
     if seal:
-        roll.seal(begin_at + hours * 3600, End("closed"))
+        writer.seal(begin_at + hours * 3600, End("closed"))
     else:
-        roll.abandon()
+        writer.abandon()
 
 
 def poll(sequence: int, at: float, target: str, every_s: float) -> Snapshot:

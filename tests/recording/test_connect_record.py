@@ -21,7 +21,7 @@ from qmon.recording.write.recorder import Recorder
 from tests.contract.watching import target_of
 from tests.facts import wait_until
 from tests.recording.test_replay_command import run_of
-from tests.recording.writing import lines_of, sequences
+from tests.recording.writing import lines_of, sequences, value
 from tests.tui.scripted import Scripted
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/orders"
@@ -55,7 +55,7 @@ def test_what_is_shown_is_recorded_and_sealed(tmp_path: Path) -> None:
     assert run_recorded(Saying(), TargetHistory().add, context, tmp_path, shows(5)) == 0
     assert not any(path.name.startswith("_") for path in segments(tmp_path))
     assert sequences(tmp_path) == [1, 2, 3, 4, 5]
-    assert [line.value for line in lines_of(tmp_path) if line.kind == "state"] == [{"phase": "live"}]
+    assert [value(line) for line in lines_of(tmp_path) if line.kind == "state"] == [{"phase": "live"}]
 
 
 def test_without_a_folder_nothing_is_recorded(tmp_path: Path) -> None:

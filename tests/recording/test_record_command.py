@@ -14,7 +14,7 @@ from qmon.recording.write.retention import mark_done, parse_size, retain
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
-from tests.recording.writing import lines_of, sequences
+from tests.recording.writing import lines_of, sequences, value
 
 CONFIG = """
 [target.shop]
@@ -47,7 +47,7 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
     folder, config = tmp_path / "kept", configured(tmp_path, database)
     with recording(folder, "shop", "gone", "--every", "500ms", "--config", config) as child:
         wait_until(lambda: folder.exists() and len(sequences(folder)) >= 3, 90.0, what="three snapshots")
-        wait_until(lambda: "lost" in [line.value["phase"] for line in lines_of(folder) if line.kind == "state"], 90.0)
+        wait_until(lambda: "lost" in [value(line)["phase"] for line in lines_of(folder) if line.kind == "state"], 90.0)
         child.send_signal(signal.SIGTERM)
         _, said = child.communicate(timeout=90)
     assert child.returncode == 0, said
@@ -55,11 +55,11 @@ def test_targets_are_recorded_apart_and_sealed_by_sigterm(tmp_path: Path, databa
     assert not any(path.name.startswith("_") for path in segments(folder))
     assert [name for name, _ in targets(folder)] == ["gone", "shop"]
     found = {name: lines_of(below) for name, below in targets(folder)}
-    assert [line.value["phase"] for line in found["gone"] if line.kind == "state"][:2] == ["connecting", "lost"]
+    assert [value(line)["phase"] for line in found["gone"] if line.kind == "state"][:2] == ["connecting", "lost"]
     snapshots = [line for line in found["shop"] if line.kind == "snapshot"]
-    assert [line.value["sequence"] for line in snapshots] == list(range(1, len(snapshots) + 1))
-    assert {q["queue"] for line in snapshots for q in line.value["queues"]} == {"status", "ring"}
-    assert [line.value for lines in found.values() for line in lines if line.kind == "end"] == [
+    assert [value(line)["sequence"] for line in snapshots] == list(range(1, len(snapshots) + 1))
+    assert {q["layout"]["queue"] for line in snapshots for q in value(line)["queues"]} == {"status", "ring"}
+    assert [value(line) for lines in found.values() for line in lines if line.kind == "end"] == [
         {"reason": "SIGTERM"}
     ] * 2
 
@@ -91,7 +91,7 @@ def test_operations_are_in_the_stream(tmp_path: Path, database: str) -> None:
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=90)
     assert child.returncode == 0
-    operation = next(line.value for line in reversed(lines_of(tmp_path)) if line.kind == "operation")
+    operation = next(value(line) for line in reversed(lines_of(tmp_path)) if line.kind == "operation")
     assert (operation["kind"], operation["state"], operation["done"]) == ("purge", "done", 3)
     marks = [mark for path in segments(tmp_path) for mark in open_segment(path).marks]
     assert "operation" in {mark.kind for mark in marks}
@@ -115,10 +115,10 @@ def test_bad_input_is_said_before_anything_begins(tmp_path: Path) -> None:
 def test_the_oldest_goes_first_and_waits_for_the_pipeline(tmp_path: Path) -> None:
     folder = tmp_path / "target=a" / "date=2026-11-21"
     folder.mkdir(parents=True)
-    names = [f"20261121T{hour:02}0000Z-0123456789ab-0001.jsonl.gz" for hour in range(5)]
+    names = [f"20261121T{hour:02}0000Z-0123456789ab-0001.jsonl.zst" for hour in range(5)]
     for name in names:
         (folder / name).write_bytes(bytes(100))
-    (folder / f"_{names[0][:9]}050000Z-0123456789ab-0006.jsonl.gz").write_bytes(bytes(100))
+    (folder / f"_{names[0][:9]}050000Z-0123456789ab-0006.jsonl.zst").write_bytes(bytes(100))
     midnight = 1_795_219_200.0
     kept = retain(tmp_path, keep_s=3 * 3600.0, max_bytes=None, now=midnight + 5 * 3600)
     assert (kept.removed, kept.bytes, kept.waiting) == (1, 500, 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 import resource
@@ -27,7 +26,7 @@ from tests.cli.calling import ROOT, surroundings
 from tests.facts import wait_until
 from tests.recording.killing import killed
 from tests.recording.made import made
-from tests.recording.writing import lines_of, sequences, snapshots
+from tests.recording.writing import lines_of, sequences, snapshots, text_of, value
 from tests.tui.scripted import queue, view
 
 HOUR = 1_795_255_200.0
@@ -66,19 +65,19 @@ def test_everything_comes_back_in_order_from_segments_of_an_hour(tmp_path: Path)
     for path in found:
         one = open_segment(path)
         assert one.indexed and one.session is not None and one.session.target == "orders"
-        assert len(one.members) == sum(1 for line in one.lines() if line.kind == "snapshot")  # a minute each
-        back += [one.snapshot(line) for line in one.lines() if line.kind == "snapshot"]
+        assert len(one.frames) == sum(1 for line in one.lines() if line.kind == "snapshot")  # a frame each
+        back += [line.record() for line in one.lines() if line.kind == "snapshot"]
     assert back == given
-    numbers = [json.loads(text)["n"] for path in found for text in gzip.decompress(path.read_bytes()).splitlines()]
+    numbers = [json.loads(text)["n"] for path in found for text in text_of(path).splitlines()]
     assert numbers == list(range(1, len(numbers) + 1))
     assert {line.recorder for line in lines_of(tmp_path)} == {recorder.id}
 
 
-def test_reading_begins_at_the_minute_that_is_asked_for(tmp_path: Path) -> None:
-    recorded(tmp_path, snapshots(10), step_s=60.0)
+def test_reading_begins_at_the_frame_that_is_asked_for(tmp_path: Path) -> None:
+    recorded(tmp_path, snapshots(10), step_s=120.0)
     one = open_segment(segments(tmp_path)[0])
-    first = next(line for line in one.lines(since_at=HOUR + 301) if line.kind == "snapshot")
-    assert first.at == HOUR + 300
+    first = next(line for line in one.lines(since_at=HOUR + 601) if line.kind == "snapshot")
+    assert first.at == HOUR + 600
 
 
 def test_payloads_and_passwords_are_not_recorded(tmp_path: Path) -> None:
@@ -96,11 +95,11 @@ def test_payloads_and_passwords_are_not_recorded(tmp_path: Path) -> None:
     for snapshot in given:
         recorder.seen(snapshot, view())
     recorder.close()
-    back = [open_segment(p).snapshot(line) for p in segments(tmp_path) for line in open_segment(p).lines()
+    back = [line.record() for p in segments(tmp_path) for line in open_segment(p).lines()
             if line.kind == "snapshot"]  # fmt: skip
     assert len(back) == len(given)
     assert not any(m.payload for s in back for q in s.queues for m in q.messages or ())
-    assert b"hunter2" not in gzip.decompress(segments(tmp_path)[0].read_bytes())
+    assert b"hunter2" not in text_of(segments(tmp_path)[0])
     assert any("PASSWORD" in b.statement for s in back for b in s.blocking or ())
 
 
@@ -120,12 +119,16 @@ def test_verdicts_operations_and_phases_are_in_the_stream(tmp_path: Path) -> Non
     recorder.close("SIGTERM")
     lines = lines_of(tmp_path)
     said = [
-        (line.value["holds"][0]["code"], line.value.get("standing", False)) for line in lines if line.kind == "verdict"
+        (value(line)["holds"][0]["code"], value(line).get("standing", False))
+        for line in lines
+        if line.kind == "verdict"
     ]
     assert said == [("healthy", False), ("stuck in progress", False), ("healthy", False), ("healthy", True)]
-    assert [line.value for line in lines if line.kind == "state"] == [{"phase": "lost", "reason": "connection refused"}]
-    assert [line.value["id"] for line in lines if line.kind == "operation"] == [operation.id]
-    assert [line.value for line in lines if line.kind == "end"] == [{"reason": "SIGTERM"}]
+    assert [value(line) for line in lines if line.kind == "state"] == [
+        {"phase": "lost", "reason": "connection refused"}
+    ]
+    assert [value(line)["id"] for line in lines if line.kind == "operation"] == [operation.id]
+    assert [value(line) for line in lines if line.kind == "end"] == [{"reason": "SIGTERM"}]
     marks = open_segment(segments(tmp_path)[0]).marks
     assert [(mark.kind, mark.queue) for mark in marks] == [("verdict", "mails"), ("operation", operation.queue)]
 
@@ -177,20 +180,20 @@ def test_whatever_is_cut_off_the_rest_is_salvaged(tmp_path: Path, cut: int) -> N
     one = open_segment(sealed)
     assert one.indexed and not path.exists()
     assert sequences(tmp_path) == before == list(range(1, len(before) + 1))
-    assert len(before) >= 6  # the whole minutes, at least
+    assert len(before) >= 6  # the whole frames, at least
     assert done.lines == len(lines_of(tmp_path))
-    numbers = [json.loads(text)["n"] for text in gzip.decompress(sealed.read_bytes()).splitlines()]
+    numbers = [json.loads(text)["n"] for text in text_of(sealed).splitlines()]
     assert numbers == list(range(1, len(numbers) + 1))
 
 
 def test_a_damaged_file_is_salvaged_up_to_the_damage_and_kept(tmp_path: Path) -> None:
-    recorded(tmp_path, snapshots(9), step_s=60.0)
+    recorded(tmp_path, snapshots(9), step_s=120.0)
     (path,) = segments(tmp_path)
-    member = open_segment(path).members[4]
+    frame, following = open_segment(path).frames[4:6]
     data = bytearray(path.read_bytes())
-    data[member.offset + 20 : member.offset + 60] = bytes(40)
+    data[frame.offset + 20 : frame.offset + 60] = bytes(40)
     path.unlink()
-    path.with_name("_" + path.name).write_bytes(data[: member.offset + 300])
+    path.with_name("_" + path.name).write_bytes(data[: following.offset + 300])
     (done,) = salvage(tmp_path)
     assert done.path == path
     assert sequences(tmp_path)[:4] == [1, 2, 3, 4]
@@ -246,5 +249,5 @@ def test_a_kill_costs_a_moment_and_damages_nothing(tmp_path: Path) -> None:
 
 
 def test_the_limits_are_those_that_are_promised() -> None:
-    assert (segment.MEMBER_S, segment.SEGMENT_BYTES) == (60.0, 16 * 2**20)
+    assert (segment.FRAME_S, segment.SEGMENT_BYTES) == (120.0, 16 * 2**20)
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY

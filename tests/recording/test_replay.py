@@ -103,8 +103,9 @@ class Seen:
 
 def test_every_sample_and_every_figure_is_what_it_was(live: Live, tmp_path: Path) -> None:
     assert live.recorder.status.stopped == ""
-    found = [s for path in segments(tmp_path) for line in open_segment(path).lines() if line.kind == "snapshot"
-             for s in [open_segment(path).snapshot(line)]]  # fmt: skip
+    found = [
+        line.record() for path in segments(tmp_path) for line in open_segment(path).lines() if line.kind == "snapshot"
+    ]
     assert plain(found) == plain(live.snapshots)
     assert any(snapshot.blocking for snapshot in found) and len({s.sequence for s in found}) == len(found)
     replay = Replay(open_tape(tmp_path / "kept"), speed=300.0)

@@ -13,7 +13,7 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.source import Event
 from qmon.monitor.state.target import TargetHistory
-from qmon.recording.format.records import PLAIN, SessionLine, VerdictsLine
+from qmon.recording.format.records import SessionLine, VerdictsLine
 from qmon.recording.read.paths import segments
 from qmon.recording.read.reader import open_tape
 from qmon.recording.read.replay import Replay, view_at
@@ -48,13 +48,13 @@ def live(tmp_path: Path) -> list[View]:
     said: dict[str, VerdictsLine] = {}
     for number in range(LAST):
         at = BEGIN + number * EVERY_S
-        roll.turn(at, [replace(each, standing=True) for each in said.values()])
+        roll.roll(at, [replace(each, standing=True) for each in said.values()])
         roll.snapshot(taken(number), at)
         views.append(history.add(taken(number)))
         for each in views[-1].queues:
             before, now = said.get(each.name), VerdictsLine(each.name, verdicts_of(each))
             if before is None or [v.code for v in now.holds] != [v.code for v in before.holds]:
-                roll.add("verdict", PLAIN.encode(now), at)
+                roll.add(now, at)
                 said[each.name] = now
         roll.flush(at)
     roll.abandon()

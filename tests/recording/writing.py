@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import threading
@@ -9,7 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import zstandard
 
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.records import Line
@@ -44,9 +47,20 @@ def lines_of(root: Path) -> list[Line]:
     return settled(lambda: [line for path in segments(root) for line in open_segment(path).lines()])
 
 
+def value(line: Line) -> Any:
+    """What a line says, as plain values."""
+    return json.loads(line.value)
+
+
+def text_of(path: Path) -> bytes:
+    """The text of a file as whatever reads zstandard has it."""
+    with path.open("rb") as file:
+        return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True).read()
+
+
 def sequences(root: Path) -> list[int]:
     """The sequences of all snapshots below a folder, as they stand there."""
-    return [line.value["sequence"] for line in lines_of(root) if line.kind == "snapshot"]
+    return [value(line)["sequence"] for line in lines_of(root) if line.kind == "snapshot"]
 
 
 def main(root: Path, first: int) -> None:

@@ -19,7 +19,7 @@ from qmon.monitor.probes.broker import BrokerProbes
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.broker import BrokerTrack
 from qmon.monitor.state.target import TargetHistory
-from qmon.recording.format.codec import Codec
+from qmon.recording.format.codec import decode, encode
 
 QUEUE = BrokerQueueSample(501, "dbo", "Orders]Q", 12, True, True, True, "[dbo].[handle]", 5, True, False)
 PLAIN = replace(QUEUE, activates=False, procedure="")
@@ -224,8 +224,7 @@ def test_other_engines_are_not_asked() -> None:
 
 def test_a_recording_and_the_report_hold_it() -> None:
     poll = replace(POLL, broker=Broker(999.0, (QUEUE, replace(PLAIN, queue_id=2)), (IDLE,), SENT))
-    codec = Codec()
-    read = codec.decode(Snapshot, codec.encode(poll))
+    read = decode(Snapshot, encode(poll))
     assert read.broker == poll.broker
     told = status_object(TargetHistory().add(read))["service_broker"]
     assert told["read_seconds_ago"] == 1.0

@@ -26,7 +26,7 @@ from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
-from qmon.recording.format.codec import Codec
+from qmon.recording.format.codec import decode, encode
 from qmon.tui.spans import Line
 from qmon.tui.waits import counters, horizon, usage
 from tests.replayed import Driver, connection, emptied, full
@@ -249,9 +249,8 @@ def test_all_of_it_is_in_a_recording() -> None:
     watch = Watch(steady, (15, 0))
     watch.fragments()
     watch.polls(2)
-    codec = Codec()
     for snapshot in watch.snapshots:
-        assert codec.decode(Snapshot, codec.encode(snapshot)) == snapshot
+        assert decode(Snapshot, encode(snapshot)) == snapshot
     assert watch.snapshots[-1].procedures
     assert watch.snapshots[-1].server_counters is not None
     assert replace(watch.snapshots[-1], fragments=()) != watch.snapshots[-1]

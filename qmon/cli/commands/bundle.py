@@ -36,6 +36,8 @@ _ZIP: Final = ".zip"
 _TAR: Final = (".tar.gz", ".tgz")
 _SNAPSHOT_S: Final = 15.0
 _LITERAL: Final = re.compile(r"""['"]|\$\w*\$|(?<![\w$@])\d""")
+_TOLD: Final = frozenset({"reason", "problem", "unknown"})
+"""What of a snapshot the server may have said, or why a figure is unknown."""
 _ABOUT: Final = {
     "versions.json": "versions of qmon, Python, its packages, the ODBC drivers and the server",
     "config.json": "qmon.toml as qmon read it, without passwords, patterns of redact, arguments of the alert command",
@@ -220,17 +222,12 @@ def _bare(config: Config) -> Config:
 def _snapshot(at: Opened) -> object:
     """The first poll of the target, as a recording holds it."""
     from qmon.config.redact import redactor
-    from qmon.recording.format.records import Shared
+    from qmon.recording.format.codec import encode
     from qmon.recording.format.redaction import discreet
 
     redact = redactor(at.config.settings.redact)
-    shared = Shared(change=discreet(lambda text: redact(_until_literal(text)), payloads=False))
-    written = shared.write(_polled(at))
-    refer: dict[str, dict[str, object]] = {}
-    for kind, key, value in shared.take():
-        refer.setdefault(kind, {})[key] = value
-    texts = {key: _without_values(value, every=True) for key, value in refer.pop("texts", {}).items()}
-    return {"snapshot": _without_values(written), "texts": texts, **refer}
+    cover = discreet(lambda text: redact(_until_literal(text)), payloads=False)
+    return {"snapshot": _without_values(json.loads(encode(_polled(at), cover)))}
 
 
 def _polled(at: Opened) -> Snapshot:
@@ -268,9 +265,9 @@ def _until_literal(statement: str) -> str:
 
 
 def _without_values(value: Any, *, every: bool = False) -> Any:
-    """The object with values covered in what servers said: under ``reason`` and ``problem``, or in ``every`` text."""
+    """The object with values covered in what servers said: under ``_TOLD``, or in ``every`` text."""
     if isinstance(value, Mapping):
-        return {k: _without_values(v, every=every or k in ("reason", "problem")) for k, v in value.items()}
+        return {k: _without_values(v, every=every or k in _TOLD) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_without_values(each, every=every) for each in value]
     return log.without_values(value) if every and isinstance(value, str) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -110,10 +111,10 @@ def _at(tape: RecordingReader, at: float) -> tuple[float, object, View]:
 
 def _object(tape: RecordingReader, at: float) -> dict[str, object]:
     from qmon.model.report import status_object
-    from qmon.recording.format.records import PLAIN
+    from qmon.recording.format.codec import encode
 
     when, snapshot, view = _at(tape, at)
-    return {"schema": 1, "at": when, "snapshot": PLAIN.encode(snapshot), "status": status_object(view)}
+    return {"schema": 1, "at": when, "snapshot": loads(encode(snapshot)), "status": status_object(view)}
 
 
 def _compare(tape: RecordingReader, first: str, second: str) -> None:

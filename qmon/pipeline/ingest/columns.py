@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from qmon.pipeline.ingest.bundles import INSIDE, KEY, SHARES, bundled, cuts, share
 from qmon.pipeline.ingest.segment_lines import Read, read_segment
 from qmon.pipeline.lake.schema import FIGURES, LINE, STAGED
-from qmon.recording.format.records import VERSION
+from qmon.recording.format.frames import FORMAT
 
 _LINE: Final = to_arrow_schema(LINE)
 _STAGED: Final = to_arrow_schema(STAGED)
@@ -102,7 +102,7 @@ def _wrong(text: bytes) -> str:
     """Why Arrow does not read a line: it is of a newer format, or of no shape that we know."""
     try:
         version = json.loads(text)["v"]
-        newer = version > VERSION
+        newer = version > FORMAT
     except (ValueError, KeyError, TypeError, RecursionError):
         newer, version = False, 0
     return _newer(version) if newer else "not JSON, or values of the wrong kind"
@@ -142,7 +142,7 @@ class _Lines:
             even &= (column.lengths == 0) | (column.lengths == count)
         found: list[str | None] = [None] * len(self._reads)
         for place, (read, version) in enumerate(zip(self._reads, self._column("v").to_pylist(), strict=True)):
-            if version is not None and version > VERSION:
+            if version is not None and version > FORMAT:
                 found[place] = _newer(version)
             elif not whole[place]:
                 found[place] = "the recorder, the number or the time is missing"

@@ -1,6 +1,6 @@
 """From the bytes of a segment to its lines, on the executors. What cannot be read becomes a row that says why.
 
-Damage in one minute does not cost the next: reading goes on at the next gzip member.
+Damage in one frame does not cost the next, at which reading goes on.
 """
 
 from __future__ import annotations
@@ -12,11 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from qmon.pipeline.ingest.inflating import reader
-from qmon.recording.format.codec import Damaged
-from qmon.recording.read.segment_reader import inflated
+from qmon.recording.format.frames import FRAME, Damaged, inflated
 
-_MEMBER: Final = b"\x1f\x8b\x08"
 _WANTED: Final = re.compile(rb'"k":"(figures|operation|session|index)"')
 _KNOWN: Final = re.compile(rb'"k":"([a-z_]+)"')
 
@@ -40,7 +37,7 @@ def read_segment(path: str, content: bytes) -> Iterator[Read]:
     damaged. The target's name comes from the session's line, else from the folder ``target=…``.
     """
     target, zone, place = _from_path(path), "UTC", 0
-    for text, reason in _members(content):
+    for text, reason in _frames(content):
         for line in text.splitlines():
             place += 1
             if (wanted := _WANTED.search(line, 0, 400)) is None:
@@ -56,24 +53,24 @@ def read_segment(path: str, content: bytes) -> Iterator[Read]:
             yield Read(place + 1, target, zone, "", None, reason)
 
 
-def _members(content: bytes) -> Iterator[tuple[bytes, str]]:
-    """The text of each gzip member, and what is wrong behind it, or an empty string."""
+def _frames(content: bytes) -> Iterator[tuple[bytes, str]]:
+    """The text of each frame, and what is wrong behind it, or an empty string."""
     data, at = memoryview(content), 0
     if not content:
         yield b"", "the file is empty"
     while at < len(data):
         try:
-            text, used = inflated(data[at:], partly=True, reader=reader)
+            text, used = inflated(data[at:], partly=True)
         except Damaged as problem:
             text, used, reason = b"", 0, f"byte {at}: {problem}"
         else:
-            reason = "" if used else f"byte {at}: the file is damaged or cut short within this minute"
+            reason = "" if used else f"byte {at}: the file is damaged or cut short within this frame"
         if used:
             yield text, ""
             at += used
             continue
         yield text[: text.rfind(b"\n") + 1], reason
-        following = content.find(_MEMBER, at + 1)
+        following = content.find(FRAME, at + 1)
         at = following if following >= 0 else len(data)
 
 

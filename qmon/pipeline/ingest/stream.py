@@ -18,11 +18,11 @@ from qmon.pipeline.lake.lake import Lake, Manifest
 from qmon.pipeline.lake.schema import SEGMENTS
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.session import first_line
+from qmon.recording.format.frames import SUFFIX
 
 SEGMENTS_A_BATCH: Final = 400
 _LOOK_S: Final = 1
 _CHECKPOINT: Final = "checkpoint"
-_SUFFIX: Final = "*.jsonl.gz"
 
 
 def begin(
@@ -55,7 +55,7 @@ def begin(
         lake.session.readStream.format("binaryFile")
         .schema(SEGMENTS)
         .option("recursiveFileLookup", "true")
-        .option("pathGlobFilter", _SUFFIX)
+        .option("pathGlobFilter", f"*{SUFFIX}")
         .option("maxFileAge", "36500d")
         .option("maxFilesPerTrigger", SEGMENTS_A_BATCH)
         .load(folder.root)

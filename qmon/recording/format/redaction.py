@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import Any, Final
 
 from qmon.engines.secret import hide_passwords
-from qmon.recording.format.codec import Change
-
-_STATEMENTS: Final = re.compile(r"statement|query|sql")
+from qmon.recording.format.codec import Cover, PayloadText
 
 
-def discreet(redact: Callable[[str], str], *, payloads: bool) -> Change:
-    """By a field's name what becomes of it. ``redact``: covers what the configuration says in payloads and statements.
+def discreet(redact: Callable[[str], str], *, payloads: bool) -> Cover:
+    """What is written of payloads and statements. ``redact``: covers what the configuration says in both.
 
     ``payloads``: they are kept, covered; else they become ``None``.
     """
 
-    def covered(value: Any) -> Any:
-        if isinstance(value, str):
-            return redact(hide_passwords(value))
-        return tuple(covered(each) for each in value) if isinstance(value, tuple) else value
+    def cover(text: str) -> str | None:
+        if isinstance(text, PayloadText):
+            return redact(str(text)) if payloads else None
+        return redact(hide_passwords(str(text)))
 
-    def change(name: str) -> Callable[[Any], Any] | None:
-        if name == "payload":
-            return (lambda value: None if value is None else redact(value)) if payloads else (lambda value: None)
-        return covered if _STATEMENTS.search(name) else None
-
-    return change
+    return cover

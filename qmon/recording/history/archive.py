@@ -9,13 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from qmon.recording.format.codec import Damaged
+from qmon.recording.format.frames import OPEN, Damaged
 from qmon.recording.format.records import Mark, read_line
 from qmon.recording.read.minutes import kind_of, minutes
 from qmon.recording.read.paths import begins_at, safe, segments
 from qmon.recording.read.reader import RecordingReader
 from qmon.recording.read.segment_reader import mark_of, open_segment
-from qmon.recording.write.segment import OPEN
 
 _LONGEST_S: Final = 3700.0
 """A segment is at most an hour long."""
@@ -71,7 +70,7 @@ class RecordingArchive:
             one = open_segment(path)
         except OSError:
             return None
-        times = [at for member in one.members for at in (member.first_at, member.last_at)]
+        times = [at for frame in one.frames for at in (frame.first_at, frame.last_at)]
         times += [line.at for line in one.tail]
         return (min(times), max(times)) if times else None
 
@@ -117,7 +116,7 @@ def _open_marks(path: Path) -> tuple[Mark, ...]:
             for each in text.splitlines():
                 if kind_of(each) in _JUMP_TO:
                     line = read_line(each)
-                    mark = mark_of(line) if line is not None and line.kind in ("verdict", "operation") else None
+                    mark = mark_of(line) if line is not None else None
                     if mark is not None:
                         found.append(mark)
     except (Damaged, OSError):

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from qmon.model.operations import Operation
-from qmon.recording.format.codec import Damaged
-from qmon.recording.format.records import PLAIN, read_line
+from qmon.recording.format.figures import Figures
+from qmon.recording.format.frames import OPEN, Damaged
+from qmon.recording.format.records import read_line
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.buckets import Bins, Bucket
 from qmon.recording.history.incidents import Incident, Run, Runs, incidents
 from qmon.recording.read.minutes import kind_of, minutes
-from qmon.recording.write.segment import OPEN
 
 FIGURES: Final = (
     "ready", "gap", "push_rate", "pop_rate", "complete_rate", "oldest_s", "in_progress", "stuck", "scheduled", "dead",
@@ -170,25 +170,24 @@ def _line(text: bytes, queue: str, into: Gathered, runs: Runs) -> None:
     if line is None:
         return
     if line.kind == "operation":
-        operation: Operation = PLAIN.decode(Operation, line.value)
+        operation: Operation = line.record()
         if operation.queue in ("", queue):
             into.done[operation.id] = _newest(into.done.get(operation.id), Done(line.at, operation))
     elif line.kind == "figures":
         try:
-            _figures(line.at, line.value, queue, into, runs)
-        except (TypeError, KeyError, IndexError, ValueError, AttributeError) as problem:
-            raise Damaged(f"no figures: {problem!r}") from None
+            _figures(line.at, line.record(), queue, into, runs)
+        except IndexError:
+            raise Damaged("no figures: not one for each queue") from None
 
 
-def _figures(at: float, value: Mapping[str, Any], queue: str, into: Gathered, runs: Runs) -> None:
-    names: Sequence[str] = value.get("queue", ())
-    into.queues.update(names)
-    if queue not in names:
+def _figures(at: float, poll: Figures, queue: str, into: Gathered, runs: Runs) -> None:
+    into.queues.update(poll.queue)
+    if queue not in poll.queue:
         return
-    place = names.index(queue)
+    place = poll.queue.index(queue)
 
     def of(name: str) -> Any:
-        values = value.get(name)
+        values = getattr(poll, name)
         return values[place] if values else None
 
     span = of("span_s")

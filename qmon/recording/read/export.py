@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.recording.format.records import PLAIN, Line, SessionLine
 from qmon.recording.read.reader import RecordingReader
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment import CannotWrite, Writer
@@ -50,30 +49,24 @@ def export(tape: RecordingReader, since_at: float, until_at: float, to: Path) ->
 
 def _export(tape: RecordingReader, since_at: float, until_at: float, to: Path, work: Path) -> Exported:
     times: list[float] = []
-    roll: RollingWriter | None = None
+    writer: RollingWriter | None = None
     for segment, line in tape.lines(since_at - LEAD_S):
         if line.at > until_at:
             break
-        if roll is None:
-            roll = RollingWriter(work.parent, secrets.token_hex(6), segment.session or tape.session)
-            roll.begin(Writer(work, to), line.at)
+        if writer is None:
+            writer = RollingWriter(work.parent, secrets.token_hex(6), segment.session or tape.session)
+            writer.begin(Writer(work, to), line.at)
         if line.kind == "snapshot":
             times.append(line.at)
-            roll.turn_minute(line.at)
-            roll.snapshot(segment.snapshot(line), line.at)
-        elif line.kind not in ("layout", "texts", "index", "end"):
-            _copy(roll, line)
-        roll.flush(line.at)
-    if roll is None or not any(at >= since_at for at in times):
-        if roll is not None:
-            roll.abandon()
+            writer.roll_frame(line.at)
+        if line.kind == "session":
+            writer.session = line.record()
+        if line.kind not in ("index", "end"):
+            writer.add_line(line)
+        writer.flush(line.at)
+    if writer is None or not any(at >= since_at for at in times):
+        if writer is not None:
+            writer.abandon()
         raise BadInput("nothing was recorded between these moments; nothing was written")
-    roll.seal(times[-1], None)
+    writer.seal(times[-1], None)
     return Exported(len(times), times[0], times[-1], to.stat().st_size)
-
-
-def _copy(roll: RollingWriter, line: Line) -> None:
-    if line.kind == "session":
-        session: SessionLine = PLAIN.decode(SessionLine, line.value)
-        roll.session = session
-    roll.add(line.kind, line.value, line.at)

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from qmon.recording.format.codec import Damaged
+from qmon.recording.format.frames import OPEN, Damaged, inflated
 from qmon.recording.read.paths import sealed_path
-from qmon.recording.read.segment_reader import inflated, open_segment
-from qmon.recording.write.segment import OPEN
+from qmon.recording.read.segment_reader import open_segment
 
 _KIND: Final = re.compile(rb'\{"v":\d+,"r":"[^"\\]*","n":\d+,"at":[-+.\deE]+,"k":"(\w+)"')
 
@@ -39,12 +38,12 @@ def minutes(path: Path, since_at: float, until_at: float) -> Iterator[tuple[floa
     if not one.indexed:
         yield from _all(path.read_bytes())
         return
-    wanted = [i for i, m in enumerate(one.members) if m.first_at <= until_at and m.last_at >= since_at]
+    wanted = [i for i, m in enumerate(one.frames) if m.first_at <= until_at and m.last_at >= since_at]
     with path.open("rb") as file:
         for done, number in enumerate(wanted, 1):
-            start = one.members[number].offset
+            start = one.frames[number].offset
             file.seek(start)
-            following = one.members[number + 1].offset - start if number + 1 < len(one.members) else -1
+            following = one.frames[number + 1].offset - start if number + 1 < len(one.frames) else -1
             yield done / len(wanted), inflated(file.read(following))[0]
 
 
@@ -57,7 +56,7 @@ def _all(data: bytes) -> Iterator[tuple[float, bytes]]:
         if used <= 0:
             yield 1.0, whole
             if used < 0:
-                raise Damaged("damaged in the middle of a minute")
+                raise Damaged("damaged in the middle of a frame")
             return
         at += used
         yield at / len(data), whole

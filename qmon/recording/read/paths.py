@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from qmon.errors import BadInput
-from qmon.recording.write.segment import OPEN, SUFFIX
+from qmon.recording.format.frames import OPEN, SUFFIX
 
 _SAFE: Final = re.compile(r"[A-Za-z0-9._-]")
 _STEM: Final = re.compile(r"(\d{8}T\d{6}Z)-([0-9a-f]{12})-(\d{4,})")

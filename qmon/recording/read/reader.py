@@ -1,4 +1,4 @@
-"""The tape: all that was recorded of one target, in the order of time, from any moment on."""
+"""All that was recorded of one target, in the order of time, from any moment on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from qmon.errors import BadInput
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
 from qmon.monitor.source import Phase, SourceState
-from qmon.recording.format.codec import Damaged
-from qmon.recording.format.records import PLAIN, Changed, Line, Mark, SessionLine, VerdictsLine
+from qmon.recording.format.frames import Damaged
+from qmon.recording.format.records import Changed, Line, Mark, SessionLine, VerdictsLine
 from qmon.recording.read.paths import begins_at, sealed_path, segments, targets
 from qmon.recording.read.segment_reader import Segment, open_segment
 
@@ -52,7 +52,7 @@ class RecordingReader:
 
     def _first_at(self, path: Path) -> float:
         one = self._segment(path)
-        return one.members[0].first_at if one.members else one.tail[0].at if one.tail else 0.0
+        return one.frames[0].first_at if one.frames else one.tail[0].at if one.tail else 0.0
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -116,7 +116,7 @@ def _opened(path: Path) -> Segment:
 
 
 def _last_at(one: Segment) -> float:
-    return one.tail[-1].at if one.tail else one.members[-1].last_at if one.members else 0.0
+    return one.tail[-1].at if one.tail else one.frames[-1].last_at if one.frames else 0.0
 
 
 def _readable(one: Segment, since_at: float) -> Iterator[Line]:
@@ -127,18 +127,12 @@ def _readable(one: Segment, since_at: float) -> Iterator[Line]:
 
 
 def _what(one: Segment, line: Line) -> What | None:
-    if line.kind == "snapshot":
-        return one.snapshot(line)
     if line.kind == "state":
-        changed: Changed = PLAIN.decode(Changed, line.value)
-        known = changed.phase in set(Phase)
-        return (
-            SourceState(one.session.target if one.session else "", Phase(changed.phase), changed.reason)
-            if known
-            else None
-        )
-    if line.kind in ("operation", "verdict"):
-        found: What = PLAIN.decode(Operation if line.kind == "operation" else VerdictsLine, line.value)
+        changed: Changed = line.record()
+        target = one.session.target if one.session else ""
+        return SourceState(target, Phase(changed.phase), changed.reason) if changed.phase in set(Phase) else None
+    if line.kind in ("snapshot", "operation", "verdict"):
+        found: What = line.record()
         return found
     return None
 

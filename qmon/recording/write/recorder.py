@@ -24,7 +24,7 @@ from qmon.model.snapshot import Snapshot
 from qmon.model.view import QueueView, Verdict, View
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.figures import Figures, figures_of
-from qmon.recording.format.records import PLAIN, Changed, End, Gap, SessionLine, VerdictsLine
+from qmon.recording.format.records import Changed, End, Gap, SessionLine, VerdictsLine
 from qmon.recording.format.redaction import discreet
 from qmon.recording.history.zone import local_zone
 from qmon.recording.write.recovery import salvage
@@ -103,8 +103,8 @@ class Recorder:
         )  # fmt: skip
         try:
             salvage(root)
-            self._roll = RollingWriter(root, secrets.token_hex(6), session, discreet(redact, payloads=payloads))
-            self._roll.open(clock(), ())
+            self._writer = RollingWriter(root, secrets.token_hex(6), session, discreet(redact, payloads=payloads))
+            self._writer.open(clock(), ())
         except (CannotWrite, OSError) as problem:
             raise BadInput(f"{problem}; choose another folder") from problem
         self._status = Status()
@@ -126,7 +126,7 @@ class Recorder:
     @property
     def id(self) -> str:
         """The recorder's id, as on its lines."""
-        return self._roll.recorder
+        return self._writer.recorder
 
     def seen(self, snapshot: Snapshot, view: View | None) -> None:
         """Record a snapshot, its figures, and what is said of its queues where that has changed.
@@ -173,8 +173,8 @@ class Recorder:
         try:
             while (event := self._queue.get()) is not None:
                 self._record(event)
-                self._status = replace(self._status, bytes=self._roll.bytes, cpu_s=time.thread_time())
-            self._roll.seal(self._clock(), End(self._closing))
+                self._status = replace(self._status, bytes=self._writer.bytes, cpu_s=time.thread_time())
+            self._writer.seal(self._clock(), End(self._closing))
         except CannotWrite as problem:
             self._stop(str(problem))
         except Exception as problem:  # a defect of ours ends the recording, never the watching
@@ -183,34 +183,34 @@ class Recorder:
     def _stop(self, reason: str) -> None:
         _LOG.warning("the recording of %s has stopped: %s", self._target, reason)
         self._status = replace(self._status, stopped=reason)
-        self._roll.abandon()
+        self._writer.abandon()
 
     def _record(self, event: _Event) -> None:
-        (at, what), roll = event, self._roll
-        roll.turn(at, [VerdictsLine(name, holds, standing=True) for name, holds in self._said.items()])
+        (at, what), writer = event, self._writer
+        writer.roll(at, [VerdictsLine(name, holds, standing=True) for name, holds in self._said.items()])
         if self._lost and self._queue.qsize() < _WAITING // 2:
-            roll.add("gap", PLAIN.encode(Gap(self._lost, _SLOW)), at)
+            writer.add(Gap(self._lost, _SLOW), at)
             self._status = replace(self._status, lost=self._status.lost + self._lost)
             self._lost = 0
         if isinstance(what, _Poll):
             self._poll(what, at)
         elif isinstance(what, SourceState):
-            roll.add("state", PLAIN.encode(Changed(what.phase, what.reason)), at)
+            writer.add(Changed(what.phase, what.reason), at)
         else:
-            roll.add("operation", PLAIN.encode(what), at)
-        roll.flush(at)
+            writer.add(what, at)
+        writer.flush(at)
         if isinstance(what, _Poll):
             self._status = replace(self._status, snapshots=self._status.snapshots + 1, newest_at=at)
 
     def _poll(self, poll: _Poll, at: float) -> None:
-        self._roll.snapshot(poll.snapshot, at)
+        self._writer.snapshot(poll.snapshot, at)
         if poll.figures is not None:
-            self._roll.add("figures", PLAIN.encode(poll.figures), at)
+            self._writer.add(poll.figures, at)
         if poll.said is None:
             return
         for name, holds in poll.said.items():
             if _signs(holds) != _signs(self._said.get(name, ())):
-                self._roll.add("verdict", PLAIN.encode(VerdictsLine(name, holds)), at)
+                self._writer.add(VerdictsLine(name, holds), at)
         self._said = dict(poll.said)
 
 

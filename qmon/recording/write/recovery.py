@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from qmon.recording.format.records import PLAIN, IndexLine, Member, line
+from qmon.recording.format.codec import encode
+from qmon.recording.format.frames import OPEN
+from qmon.recording.format.records import Frame, IndexLine, Line, line
 from qmon.recording.read.paths import sealed_path, segments
 from qmon.recording.read.segment_reader import Segment, open_segment
-from qmon.recording.write.segment import OPEN, Writer, publish
+from qmon.recording.write.segment import Writer, publish
 
 _WORK: Final = "_salvage-"
 
@@ -31,11 +33,11 @@ def salvage(root: Path) -> list[Salvaged]:
     done = []
     for path in segments(root):
         if path.name.startswith(OPEN):
-            with _ours(path) as free:
+            with _free(path) as free:
                 if free:
                     done.append(_salvage(path))
     for left in root.rglob(f"{_WORK}*"):  # of a salvage that was killed itself
-        with _ours(left) as free:
+        with _free(left) as free:
             if free:
                 left.unlink(missing_ok=True)
     return done
@@ -45,8 +47,8 @@ def _salvage(path: Path) -> Salvaged:
     sealed, found = sealed_path(path), open_segment(path)
     if found.indexed:  # killed just before it got its name
         publish(path, sealed)
-        return Salvaged(sealed, sum(member.lines for member in found.members))
-    count = sum(member.lines for member in found.members) + len(found.tail)
+        return Salvaged(sealed, sum(frame.lines for frame in found.frames))
+    count = sum(frame.lines for frame in found.frames) + len(found.tail)
     if count:
         _rewrite(found, sealed)
     if found.problem:  # more than a kill does to a file: what could not be read is kept for whoever wants to look
@@ -57,31 +59,31 @@ def _salvage(path: Path) -> Salvaged:
 
 
 def _rewrite(found: Segment, sealed: Path) -> None:
-    """The whole members as they are, the lines of the last one anew, and the index."""
+    """The whole frames as they are, the lines of the last one anew, and the index."""
     newest = found.tail[-1] if found.tail else None
     writer = Writer(sealed.with_name(f"{_WORK}{sealed.name}"), sealed)
     with found.path.open("rb") as file:
-        for member in found.members:
-            file.seek(member.offset)
-            writer.copy(file.read(found.ends[member.offset] - member.offset), member)
+        for frame in found.frames:
+            file.seek(frame.offset)
+            writer.copy(file.read(found.ends[frame.offset] - frame.offset), frame)
     if newest is not None:
         texts = found.tail_text.splitlines(keepends=True)
         writer.write(texts, found.tail[0].at, found.tail[0].number)
         writer.write([], newest.at, newest.number)
-        writer.end_member()
-    writer.seal(index_line(found, tuple(writer.members)))
+        writer.end_frame()
+    writer.seal(index_line(found, tuple(writer.frames)))
 
 
-def index_line(found: Segment, members: tuple[Member, ...]) -> bytes:
+def index_line(found: Segment, frames: tuple[Frame, ...]) -> bytes:
     """The index of a segment that its recorder has not finished; its number follows the last one that is there."""
-    last = members[-1]
-    index = IndexLine(found.session, members, found.shared.layouts, found.shared.texts, found.marks)
-    return line(found.recorder, last.first + last.lines, last.last_at, "index", PLAIN.encode(index))
+    last = frames[-1]
+    index = IndexLine(found.session, frames, found.marks)
+    return line(Line(found.recorder, last.first + last.lines, last.last_at, "index", encode(index)))
 
 
 @contextlib.contextmanager
-def _ours(path: Path) -> Iterator[bool]:
-    """Whether nobody writes the file; it is kept so meanwhile."""
+def _free(path: Path) -> Iterator[bool]:
+    """Whether nobody writes the file; it is locked meanwhile."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

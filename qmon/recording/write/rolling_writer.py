@@ -1,4 +1,4 @@
-"""The roll: one recorder's segments, one after the other, with the numbers of its lines running on."""
+"""One recorder's segments, one after the other, with the numbers of its lines running on."""
 
 from __future__ import annotations
 
@@ -8,22 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from qmon.model.snapshot import Snapshot
-from qmon.recording.format.chain import SnapshotDelta
-from qmon.recording.format.codec import Change, Plain
-from qmon.recording.format.records import (
-    PLAIN,
-    End,
-    IndexLine,
-    Mark,
-    SessionLine,
-    Shared,
-    VerdictsLine,
-    line,
-    read_line,
-)
+from qmon.recording.format.codec import Cover, encode
+from qmon.recording.format.frames import OPEN, SUFFIX
+from qmon.recording.format.records import KIND_OF, End, IndexLine, Line, Mark, SessionLine, VerdictsLine, line
 from qmon.recording.read import paths
 from qmon.recording.read.segment_reader import mark_of
-from qmon.recording.write.segment import MEMBER_S, OPEN, SEGMENT_BYTES, SUFFIX, Writer
+from qmon.recording.write.segment import FRAME_S, SEGMENT_BYTES, Writer
 
 _HOUR_S: Final = 3600
 
@@ -35,24 +25,21 @@ class RollingWriter:
         root: the folder of all recordings.
         recorder: its id.
         session: what the first line of every segment says.
-        change: what is left out (``qmon.recording.format.redaction``).
+        cover: what is left out (``qmon.recording.format.redaction``).
     """
 
-    def __init__(self, root: Path, recorder: str, session: SessionLine, change: Change | None = None) -> None:
+    def __init__(self, root: Path, recorder: str, session: SessionLine, cover: Cover = str) -> None:
         self.recorder = recorder
         self.session = session
         self._root = root
-        self._change = change
+        self._cover = cover
         self._number = 0
         self._segments = 0
         self._began_at = 0.0
         self._sealed_bytes = 0
         self._writer: Writer | None = None
-        self._shared = Shared(change=change)
         self._marks: list[Mark] = []
         self._lines: list[bytes] = []
-        self._chain = SnapshotDelta()
-        """The snapshots of this minute."""
 
     @property
     def bytes(self) -> int:
@@ -69,15 +56,14 @@ class RollingWriter:
     def begin(self, writer: Writer, at: float, standing: Iterable[VerdictsLine] = ()) -> None:
         """Go on in this segment, which is new."""
         self._writer = writer
-        self._chain = SnapshotDelta()
-        self._began_at, self._shared, self._marks = at, Shared(change=self._change), []
-        self.add("session", PLAIN.encode(self.session), at)
+        self._began_at, self._marks = at, []
+        self.add(self.session, at)
         for said in standing:
-            self.add("verdict", PLAIN.encode(said), at)
+            self.add(said, at)
         self.flush(at)
 
-    def turn(self, at: float, standing: Iterable[VerdictsLine]) -> None:
-        """Begin a new minute or a new segment where it is time."""
+    def roll(self, at: float, standing: Iterable[VerdictsLine]) -> None:
+        """Begin a new frame or a new segment where it is time."""
         writer = self._writer
         if writer is None:
             return
@@ -86,38 +72,31 @@ class RollingWriter:
             self.seal(at, None)
             self.open(at, standing)
         else:
-            self.turn_minute(at)
+            self.roll_frame(at)
 
-    def turn_minute(self, at: float) -> None:
-        """Begin a new minute where it is time."""
+    def roll_frame(self, at: float) -> None:
+        """Begin a new frame where it is time."""
         writer = self._writer
-        if writer is not None and writer.began_at is not None and not 0 <= at - writer.began_at < MEMBER_S:
-            writer.end_member()
-            self._chain = SnapshotDelta()
+        if writer is not None and writer.began_at is not None and not 0 <= at - writer.began_at < FRAME_S:
+            writer.end_frame()
 
     def snapshot(self, snapshot: Snapshot, at: float) -> None:
-        """Add a snapshot, after what it refers to: whole as the first of a minute, else what has changed."""
+        """Add a snapshot, after what it tells of the session."""
         if (snapshot.engine, snapshot.server_version) != (self.session.engine, self.session.version):
             self.session = replace(self.session, engine=snapshot.engine, version=snapshot.server_version)
-            self.add("session", PLAIN.encode(self.session), at)
-        value = self._shared.write(snapshot)
-        for kind, key, each in self._shared.take():
-            self.add(kind, each, at, key)
-        by = self._chain.told(value)
-        if by is None:
-            self.add("snapshot", value, at)
-        else:
-            self.add("delta", by, at)
+            self.add(self.session, at)
+        self.add(snapshot, at)
 
-    def add(self, kind: str, value: Plain, at: float, key: str = "") -> None:
-        """Add one line; it is written with the next ``flush``."""
+    def add(self, record: object, at: float) -> None:
+        """Add a record of one of ``KINDS`` as a line; it is written with the next ``flush``."""
+        self.add_line(Line(self.recorder, 0, at, KIND_OF[type(record)], encode(record, self._cover)))
+
+    def add_line(self, read: Line) -> None:
+        """Add a line as it was read, under the recorder and the number that come next here."""
         self._number += 1
-        text = line(self.recorder, self._number, at, kind, value, key)
-        self._lines.append(text)
-        if kind in ("verdict", "operation"):
-            read = read_line(text)
-            if read is not None and (mark := mark_of(read)) is not None:
-                self._marks.append(mark)
+        self._lines.append(line(replace(read, recorder=self.recorder, number=self._number)))
+        if (mark := mark_of(read)) is not None:
+            self._marks.append(mark)
 
     def flush(self, at: float) -> None:
         """Hand everything that was added to the operating system."""
@@ -131,14 +110,12 @@ class RollingWriter:
         if writer is None:
             return
         if end is not None:
-            self.add("end", PLAIN.encode(end), at)
+            self.add(end, at)
         self.flush(at)
-        writer.end_member()
+        writer.end_frame()
         self._number += 1
-        index = IndexLine(
-            self.session, tuple(writer.members), self._shared.layouts, self._shared.texts, tuple(self._marks)
-        )  # fmt: skip
-        writer.seal(line(self.recorder, self._number, at, "index", PLAIN.encode(index)))
+        index = IndexLine(self.session, tuple(writer.frames), tuple(self._marks))
+        writer.seal(line(Line(self.recorder, self._number, at, "index", encode(index))))
         self._sealed_bytes += writer.bytes
         self._writer = None
 

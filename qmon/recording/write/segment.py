@@ -1,7 +1,7 @@
-"""One segment while it is written: gzip members of a minute, on the disk after every call, sealed by renaming.
+"""One segment while it is written: frames of two minutes, with the system after every call, sealed by renaming.
 
 The open file's name begins with ``_`` and the file is locked; a sealed path is never written again. A sealed segment
-ends with a member that holds the index and an empty one of 34 bytes that says where the index begins.
+ends with a frame that holds the index and one of 16 bytes that says where the index begins.
 """
 
 from __future__ import annotations
@@ -9,27 +9,19 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import struct
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from qmon.errors import QmonError
-from qmon.recording.format.records import Member
+from qmon.recording.format.frames import FrameWriter, locator
+from qmon.recording.format.records import Frame
 
-MEMBER_S: Final = 60.0
+FRAME_S: Final = 120.0
+_SYNC_S: Final = 60.0
+"""What is older than this is on the disk itself, whatever becomes of the machine."""
 SEGMENT_BYTES: Final = 16 * 1024 * 1024
-OPEN: Final = "_"
-SUFFIX: Final = ".jsonl.gz"
-_LEVEL: Final = 9
-_GZIP: Final = 31
-_LOCATOR: Final = struct.Struct("<10sH2sHQ2s8s")
-_HEAD: Final = b"\x1f\x8b\x08\x04\x00\x00\x00\x00\x00\xff"
-_EMPTY: Final = b"\x03\x00"
-_FIELD: Final = b"QM"
-LOCATOR_BYTES: Final = _LOCATOR.size
 
 
 class CannotWrite(QmonError):
@@ -49,10 +41,11 @@ class Writer:
     def __init__(self, path: Path, sealed: Path) -> None:
         self.path = path
         self.sealed_path = sealed
-        self.members: list[Member] = []
+        self.frames: list[Frame] = []
         self.bytes = 0
-        self._compressor: zlib._Compress | None = None
-        self._member: Member | None = None
+        self._text = FrameWriter()
+        self._frame: Frame | None = None
+        self._synced_at = 0.0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = _made(self.path)
@@ -61,12 +54,12 @@ class Writer:
 
     @property
     def began_at(self) -> float | None:
-        """When the minute under way began, seconds since the epoch."""
-        return self._member.first_at if self._member is not None else None
+        """When the frame under way began, seconds since the epoch."""
+        return self._frame.first_at if self._frame is not None else None
 
-    def copy(self, data: bytes, member: Member) -> None:
-        """Append a whole member of another file. Raises ``CannotWrite``."""
-        self.members.append(replace(member, offset=self.bytes))
+    def copy(self, data: bytes, frame: Frame) -> None:
+        """Append a whole frame of another file. Raises ``CannotWrite``."""
+        self.frames.append(replace(frame, offset=self.bytes))
         self._append(data)
 
     def write(self, lines: Sequence[bytes], at: float, first: int) -> None:
@@ -74,33 +67,29 @@ class Writer:
 
         ``at``: seconds since the epoch; ``first``: the number of the first line. Raises ``CannotWrite``.
         """
-        member = self._member
-        if self._compressor is None or member is None:
-            self._compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP, 9)
-            member = Member(self.bytes, at, at, first, 0)
-        compressor = self._compressor
-        self._append(compressor.compress(b"".join(lines)) + compressor.flush(zlib.Z_SYNC_FLUSH))
-        self._member = Member(member.offset, member.first_at, at, member.first, member.lines + len(lines))
+        frame = self._frame or Frame(self.bytes, at, at, first, 0)
+        if self._frame is None:
+            self._text, self._synced_at = FrameWriter(), at
+        self._append(self._text.add(b"".join(lines)))
+        self._frame = replace(frame, last_at=at, lines=frame.lines + len(lines))
+        if not 0 <= at - self._synced_at < _SYNC_S:
+            self._sync()
+            self._synced_at = at
 
-    def end_member(self) -> None:
-        """End the minute: from now on a failing disk or machine does not cost it either. Raises ``CannotWrite``."""
-        compressor, member = self._compressor, self._member
-        if compressor is None or member is None:
+    def end_frame(self) -> None:
+        """End the frame: from now on a failing disk or machine does not cost it either. Raises ``CannotWrite``."""
+        frame = self._frame
+        if frame is None:
             return
-        self._append(compressor.flush(zlib.Z_FINISH))
-        self._compressor = self._member = None
-        self.members.append(member)
-        try:
-            os.fdatasync(self._file)
-        except OSError as problem:
-            raise _cannot(self.path, problem) from problem
+        self._append(self._text.end())
+        self._frame = None
+        self.frames.append(frame)
+        self._sync()
 
     def seal(self, index: bytes) -> Path:
         """Write the index line and give the segment its name for good; returns its path. Raises ``CannotWrite``."""
-        self.end_member()
-        compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP, 9)
-        start = self.bytes
-        self._append(compressor.compress(index) + compressor.flush(zlib.Z_FINISH) + locator(start))
+        self.end_frame()
+        self._append(FrameWriter().end(index) + locator(self.bytes))
         try:
             os.fsync(self._file)
             publish(self.path, self.sealed_path)
@@ -114,6 +103,12 @@ class Writer:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+    def _sync(self) -> None:
+        try:
+            os.fdatasync(self._file)
+        except OSError as problem:
+            raise _cannot(self.path, problem) from problem
 
     def _append(self, data: bytes) -> None:
         left = memoryview(data)
@@ -146,20 +141,6 @@ def publish(path: Path, sealed: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
-
-
-def locator(index_offset: int) -> bytes:
-    """An empty gzip member whose extra field ``QM`` holds where the index begins."""
-    return _LOCATOR.pack(_HEAD, 12, _FIELD, 8, index_offset, _EMPTY, b"\x00" * 8)
-
-
-def located(tail: bytes) -> int | None:
-    """Where the index begins, of the last bytes of a file; ``None`` where they are no locator."""
-    if len(tail) < LOCATOR_BYTES:
-        return None
-    head, extra, name, length, offset, empty, rest = _LOCATOR.unpack(tail[-LOCATOR_BYTES:])
-    whole = (head, extra, name, length, empty, rest) == (_HEAD, 12, _FIELD, 8, _EMPTY, b"\x00" * 8)
-    return int(offset) if whole else None
 
 
 def _cannot(path: Path, problem: OSError) -> CannotWrite:
