@@ -16,7 +16,8 @@ from typing import Final
 from textual.pilot import Pilot
 
 from qmon.demo import runner
-from qmon.model.view import Severity, View
+from qmon.model.figure import Severity
+from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target import TargetHistory
 from qmon.tui.app import QmonApp

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qmon.model.broker import BrokerView
-    from qmon.model.view import Figure, Verdict, View
+    from qmon.model.figure import Figure, Verdict
+    from qmon.model.view import View
 
 UNKNOWN: Final = "–"
 _HEADERS: Final = (

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from qmon.model.text import number
 from qmon.model.view import Point
 
 WEEKS: Final = 4
@@ -98,14 +99,14 @@ class Anomaly:
         """``3.1× the usual Tue 14:00``, or where no ratio says it ``usual Tue 14:00: 0``."""
         times, hour = self.ratio, self.band.hour
         if times is None:
-            return f"usual {hour}: {_number(self.band.median)}"
-        return f"{_number(times)}× the usual {hour}"
+            return f"usual {hour}: {number(self.band.median)}"
+        return f"{number(times)}× the usual {hour}"
 
     @property
     def brief(self) -> str:
         """``3.1×``, or in words that it is more or less than usual."""
         times = self.ratio
-        return f"{_number(times)}×" if times is not None else "unusually much" if self.above else "unusually little"
+        return f"{number(times)}×" if times is not None else "unusually much" if self.above else "unusually little"
 
 
 OVER_S: Final = 300.0
@@ -148,8 +149,3 @@ def _distance(each: Anomaly) -> float:
     """How many times its reach a figure is away from its median."""
     reach = each.band.high - each.band.median
     return abs(each.value - each.band.median) / reach if reach > 0 else 0.0
-
-
-def _number(value: float) -> str:
-    """``0.3``, ``3.1``, ``31``, ``3,100``."""
-    return f"{value:.1f}" if 0 < abs(value) < 9.95 else f"{value:,.0f}"

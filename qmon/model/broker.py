@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.duration import lasting
+from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, TransmissionSample
-from qmon.model.view import Figure, Severity, Verdict
+from qmon.model.text import duration
 
 DISABLED: Final = "queue disabled"
 NOT_ACTIVATED: Final = "not activated"
@@ -106,7 +106,7 @@ def queue_sign(
         return Sign(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
     if monitor.state != NOTIFIED or not sample.depth or monitor.tasks or (monitor.activated_s or 0.0) < _STARTING_S:
         return None
-    since = lasting(monitor.activated_s or 0.0)
+    since = duration(monitor.activated_s or 0.0)
     told = f"{sample.procedure} was started {since} ago and does not receive{depth}; the server's error log says why"
     return Sign(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
 
@@ -118,7 +118,7 @@ def sending_sign(found: TransmissionSample, growth: float | None) -> Sign | None
         return None
     count = f"{'at least ' if found.messages is None else ''}{waiting:,} message{'' if waiting == 1 else 's'}"
     grows = f"; {growth:,.1f} more a second" if growth is not None and growth >= 0.05 else ""
-    old = f"; one for {lasting(found.oldest_s)}" if found.oldest_s is not None else ""
+    old = f"; one for {duration(found.oldest_s)}" if found.oldest_s is not None else ""
     told, more = f"{count} sent and not delivered", f"{grows}{old}"
     if not found.enabled:
         cause = f"Service Broker is off in this database, {_ENABLE}"

@@ -1,4 +1,4 @@
-"""Durations as people write them: ``5m``, ``1h30m``, ``500ms``; and as verdicts say them: ``2 h 04 m``."""
+"""Durations in settings, as people write them: ``5m``, ``1h30m``, ``500ms``."""
 
 from __future__ import annotations
 
@@ -56,13 +56,3 @@ def _candidates(seconds: float) -> tuple[str, ...]:
         count, rest = divmod(rest, int(_SECONDS[unit]))
         out += f"{count}{unit}" if count else ""
     return (out, f"{round(seconds * 1000)}ms" if 0.0005 < seconds < 10 else "")
-
-
-def lasting(seconds: float) -> str:
-    """A span of time in the unit that fits it: ``45 s``, ``12 m``, ``2 h 04 m``, ``3 d``."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7_200:
-        return f"{seconds // 60:.0f} m"
-    hours = seconds / 3_600
-    return f"{hours // 1:.0f} h {seconds % 3_600 // 60:02.0f} m" if hours < 48 else f"{hours / 24:.0f} d"

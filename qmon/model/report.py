@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from qmon.model.figure import Figure, Verdict
 from qmon.model.report_target import target_object, use_figures
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import Figure, QueueView, Verdict, View
+from qmon.model.view import QueueView, View
 
 SCHEMA: Final = 1
 

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from qmon.model.broker import BrokerView, state
+from qmon.model.figure import Figure, Verdict
 from qmon.model.rates.usage import QueueUse
-from qmon.model.view import Figure, TargetView, Verdict
+from qmon.model.view import TargetView
 from qmon.model.waits.horizon_holders import culprit
 
 _WAITS: Final = 10

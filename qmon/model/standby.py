@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from qmon.model.duration import lasting
+from qmon.model.figure import Figure
 from qmon.model.samples.polled import ServerSample
-from qmon.model.view import Figure
+from qmon.model.text import duration
 
 COUNTERS: Final = "standby: the primary's counters are not here"
 SESSIONS: Final = "standby: the primary's sessions are not here"
@@ -29,7 +29,7 @@ class Standby:
             return "replay paused"
         if self.behind_s is None:
             return "not known how far behind"
-        return f"{lasting(self.behind_s)} behind" if self.behind_s >= 1.0 else ""
+        return f"{duration(self.behind_s)} behind" if self.behind_s >= 1.0 else ""
 
     def aged(self, figure: Figure) -> Figure:
         """The figure with the age that its rows have here; ``old`` where nobody knows it, or replay is paused."""

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from qmon.model.alerts.alerts import Alert, AlertEvent, Change, Key, Latch, alerts, changes, lost, observe
 from qmon.model.alerts.rules import AlertRule
+from qmon.model.figure import Severity
 from qmon.model.report import iso
-from qmon.model.view import Severity, View
+from qmon.model.view import View
 from qmon.monitor.alert_command import AlertCommand
 from qmon.monitor.source import Phase, SourceState
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from qmon.model.view import Figure
+from qmon.model.figure import Figure
 
 UNKNOWN: Final = "–"
 _UNITS: Final = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "m"))

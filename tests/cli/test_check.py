@@ -119,7 +119,7 @@ def test_stuck_messages_are_critical_by_verdict_and_as_the_configuration_says(da
     configured(quick, database)
     code, line = checked("shop")
     assert code == 2
-    assert line.startswith("QMON CRITICAL - shop: jobs: stuck in progress: 2 in progress for more than 5 m")
+    assert line.startswith("QMON CRITICAL - shop: jobs: stuck in progress: 2 in progress for more than 5m")
     assert "'jobs.stuck'=2;;;0" in line
     configured(quick, database, 'figure = "stuck"\nwarn = 1\ncrit = 5\nfor = "1h"')
     code, line = checked("shop")

@@ -6,7 +6,8 @@ from typing import Final
 
 import pytest
 
-from qmon.model.view import QueueView, Severity, View
+from qmon.model.figure import Severity
+from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad

@@ -8,8 +8,9 @@ from typing import Final
 
 import pytest
 
+from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableName
-from qmon.model.view import QueueView, Severity
+from qmon.model.view import QueueView
 from tests.cli.calling import call
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import query

@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
+from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.view import Severity
 from tests.cli.calling import call
 from tests.contract.replica import replicated
 from tests.contract.tables import make

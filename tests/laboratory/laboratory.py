@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
+from qmon.model.figure import Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.verdicts import HEALTHY
-from qmon.model.view import Verdict, View
+from qmon.model.view import View
 from qmon.monitor.catalog.resolve import resolve
 from qmon.operate.context import OperatorContext
 from qmon.operate.install.install import install

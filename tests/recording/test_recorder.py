@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from qmon.errors import BadInput
+from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
-from qmon.model.view import Severity, Verdict
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.read.paths import begins_at, name_of, safe, segments
 from qmon.recording.read.segment_reader import open_segment

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
 from qmon.model.samples.polled import BlockedSample, MessageSample, ServerSample, WaitSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.view import Figure, Forecast, Point, QueueView, Severity, TargetView, Trend, Verdict, View
+from qmon.model.view import Forecast, Point, QueueView, TargetView, Trend, View
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
 
 SAMPLED_AT: Final = 1_780_000_000.0

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Kind
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import Severity, Verdict, View
+from qmon.model.view import View
 from qmon.model.waits.blocking import Forest
 from qmon.monitor.source import Focus
 from qmon.tui import redacted

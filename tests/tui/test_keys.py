@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.view import Figure
+from qmon.model.figure import Figure
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.shared.help import Help, all_bindings, help_lines

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from textual.geometry import Region
 
+from qmon.model.figure import Figure
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import Figure
 from qmon.monitor.source import Focus
 from qmon.tui.widgets.grid import Grid
 from tests.tui.driving import dashboard, later

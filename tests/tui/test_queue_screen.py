@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import Figure, PastVerdict, Severity, Verdict
 from qmon.monitor.source import Focus
 from tests.tui.driving import Driver, dashboard, later
 from tests.tui.scripted import SAMPLED_AT, messages, queue, view

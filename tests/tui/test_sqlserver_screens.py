@@ -44,7 +44,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert row(d, "mails").endswith("■ stuck in progress [r]")
         assert row(d, "orders").startswith(f"orders fifo ~{12_431 + 40 * POLLS:,} 0 0 62 s 200 180 18,0")
         assert row(d, "orders").endswith("healthy")
-        assert "↑ 20/s" in row(d, "orders")
+        assert "↑ 20.0/s" in row(d, "orders")
         assert row(d, "events").startswith("events ring 300 0 – 0.4 s 450 450 300")
         assert "session 61 (idle in transaction, transaction open 2 h 04 m, legacy-batch," in d.text()
         assert "app-7) holds up a session that wants to lock dbo.letters · growing 5.0/s" in d.text()
@@ -54,7 +54,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         await shown(d, views)
         text = d.text()
         assert "mails   status   dbo.mails" in text
-        assert "7 in progress for more than 5 m: owners of 7 dead (77/2026-11-21T02:00:00.123" in text
+        assert "7 in progress for more than 5m: owners of 7 dead (77/2026-11-21T02:00:00.123" in text
         assert "id span 37" in text
         messages = [line for line in rows(d) if line.startswith("119")]
         assert messages[0] == '119000 ▲ stuck 14 m 00 s 77/2026-11-21T02:00:00.123 1 {"to": "ada@example.org"}'

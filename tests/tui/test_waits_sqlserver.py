@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.figure import Figure
 from qmon.model.rates.counters import CounterRates
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
-from qmon.model.view import Figure, View
+from qmon.model.view import View
 from qmon.tui.spans import Line
 from qmon.tui.waits import counters, horizon
 from tests.tui.driving import dashboard

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from qmon.model.view import Figure
+from qmon.model.figure import Figure
 from qmon.tui import text
 from qmon.tui.shared.sanitize import clean, pad, shorten, width
 from qmon.tui.spans import LinePart, cut, fit, line_width, spread, wrap

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.figure import Figure
 from qmon.model.rates.usage import IndexUse, QueueUse
 from qmon.model.samples.horizon import HorizonSample
 from qmon.model.samples.waits import WaitSource
-from qmon.model.view import Figure, View
+from qmon.model.view import View
 from qmon.model.waits.waiting import Waiting, WaitRate
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
 

@@ -12,8 +12,9 @@ from qmon.errors import BadInput
 from qmon.model.alerts.alerts import Alert, AlertEvent, Key, Latch, alerts, changes, lost, observe
 from qmon.model.alerts.io import rules_from_list, rules_from_texts
 from qmon.model.alerts.rules import FIGURES, AlertRule, RuleResult, find, matches, say
+from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.report import queue_object
-from qmon.model.view import Figure, QueueView, Severity, Verdict, View
+from qmon.model.view import QueueView, View
 from tests.tui.scripted import TAKEN_AT, figure, queue, view
 
 WARNING, CRITICAL = Severity.WARNING, Severity.CRITICAL
@@ -93,8 +94,9 @@ def test_patterns_know_only_stars_and_question_marks() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
-    [("ready", 12_431, "12,431"), ("pop_rate", 4, "4.0/s"), ("fill", 0.76, "76 %"), ("oldest_seconds", 2, "2 s"),
-     ("oldest_seconds", 845, "14 m 05 s"), ("oldest_seconds", 7_200, "2 h"), ("oldest_seconds", 90_000, "1 d 01 h")],
+    [("ready", 12_431, "12,431"), ("pop_rate", 4, "4.0/s"), ("fill", 0.76, "76 %"), ("oldest_seconds", 2, "2.0 s"),
+     ("oldest_seconds", 845, "14 m 05 s"), ("oldest_seconds", 7_200, "2 h 00 m"),
+     ("oldest_seconds", 90_000, "1 d 01 h")],
 )  # fmt: skip
 def test_values_are_said_with_their_unit(name: str, value: float, words: str) -> None:
     assert say(FIGURES[name], value) == words

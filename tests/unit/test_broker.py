@@ -10,11 +10,11 @@ from qmon.cli.figures import status_rows
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign, state
+from qmon.model.figure import Figure, Severity
 from qmon.model.report import status_object
 from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
-from qmon.model.view import Figure, Severity
 from qmon.monitor.probes.broker import BrokerProbes
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.broker import BrokerTrack
@@ -73,7 +73,9 @@ def test_a_procedure_that_was_started_and_does_not_receive_is_said() -> None:
     started = BrokerMonitorSample(501, "NOTIFIED", None, 130.0, 0, 0)
     found = said(QUEUE, started)
     assert found is not None
-    assert found.proof.startswith("[dbo].[handle] was started 2 m ago and does not receive; 12 messages in it; the")
+    assert found.proof.startswith(
+        "[dbo].[handle] was started 2 m 10 s ago and does not receive; 12 messages in it; the"
+    )
     fine = (replace(started, activated_s=9.9), replace(started, tasks=1), replace(started, state="RECEIVES_OCCURRING"))
     assert [said(QUEUE, monitor) for monitor in (*fine, replace(started, activated_s=None))] == [None] * 4
     assert said(replace(QUEUE, depth=0), started) is None
@@ -94,10 +96,11 @@ def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> 
         pytest.param(
             replace(SENT, status="The target queue is disabled."), 3.25, Severity.WARNING,
             "40 messages sent and not delivered: The target queue is disabled. (//shop/billing); 3.2 more a second; "
-            "one for 4 m",
+            "one for 4 m 10 s",
             id="why",
         ),
-        pytest.param(SENT, 0.05, Severity.NOTICE, "40 messages sent and not delivered; 0.1 more a second; one for 4 m",
+        pytest.param(SENT, 0.05, Severity.NOTICE,
+                     "40 messages sent and not delivered; 0.1 more a second; one for 4 m 10 s",
                      id="grows"),
         pytest.param(
             replace(SENT, enabled=False, messages=1, oldest_s=None), None, Severity.CRITICAL,
@@ -107,7 +110,7 @@ def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> 
         ),
         pytest.param(
             replace(SENT, messages=None, looked=100, status="No route.", service=""), None, Severity.WARNING,
-            "at least 100 messages sent and not delivered: No route.; one for 4 m",
+            "at least 100 messages sent and not delivered: No route.; one for 4 m 10 s",
             id="not counted for us",
         ),
     ],
@@ -243,6 +246,6 @@ def test_the_status_in_text_has_a_row_for_each() -> None:
         ("dbo.Orders]Q", "service_broker", "~12", "idle"),
         ("dbo.Plain", "service_broker", "–", "no activation"),
         ("sys.transmission_queue", "service_broker", "~40",
-         "not sent: 40 messages sent and not delivered: No route. (//shop/billing); one for 4 m"),
+         "not sent: 40 messages sent and not delivered: No route. (//shop/billing); one for 4 m 10 s"),
     ]  # fmt: skip
     assert status_rows(TargetHistory().add(POLL))[1] == []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.figure import Figure
 from qmon.model.samples.messages import MessageDiagnostics
 from qmon.model.snapshot import QueueSamples
-from qmon.model.view import Figure
 from qmon.monitor.state.diagnosis import QueueDiagnosis
 from tests.unit.test_verdicts_mishaps import LAYOUT, POLL, client, owner
 

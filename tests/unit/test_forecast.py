@@ -39,10 +39,10 @@ def test_growing_says_by_how_much_and_gives_no_time() -> None:
 @pytest.mark.parametrize(
     ("net", "popped", "poppers", "text"),
     [
-        (12, 20, 4, "growing 12/s: needs ≥ 3 more poppers"),  # each pops 5/s
+        (12, 20, 4, "growing 12.0/s: needs ≥ 3 more poppers"),  # each pops 5/s
         (5, 20, 4, "growing 5.0/s: needs ≥ 1 more popper"),
-        (12, 0, 4, "growing 12/s"),  # they pop nothing: more of them would not help
-        (12, 20, 0, "growing 12/s"),
+        (12, 0, 4, "growing 12.0/s"),  # they pop nothing: more of them would not help
+        (12, 20, 0, "growing 12.0/s"),
     ],
 )
 def test_growing_says_how_many_poppers_it_takes(net: float, popped: float, poppers: int, text: str) -> None:

@@ -64,7 +64,7 @@ def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
     assert driver.asked == ["probe/trees", "probe/fragmentation"]
     known = {each.index_id: each for each in fragments.known()}
     assert known[0] == Fragmentation(11, 0, 1001.0, 0.25)
-    assert known[3].unread == "not read of an index of more than 781 MB; this one has 1,250 MB"
+    assert known[3].unread == "not read of an index of more than 781 MB; this one has 1.2 GB"
     assert known[5] == Fragmentation(11, 5)
     fragments.read(at, book, SPEC)
     assert driver.asked[2:] == ["probe/fragmentation"]
@@ -178,7 +178,7 @@ def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
     found = (
         Fragmentation(COUNTERS.table_id, 0, 995.0, 0.031),
         Fragmentation(COUNTERS.table_id, 5, 940.0, None),
-        Fragmentation(COUNTERS.table_id, 7, unread="not read of an index of more than 781 MB; this one has 1,250 MB"),
+        Fragmentation(COUNTERS.table_id, 7, unread="not read of an index of more than 781 MB; this one has 1.2 GB"),
         Fragmentation(99, 5, 990.0, 0.9),
     )
     snapshot = replace(poll(1, 1000.0), uses=(TABLE, INDEX, HEAVY), fragments=found if known else ())

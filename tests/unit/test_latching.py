@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.figure import Figure
 from qmon.model.rates.usage import IndexUse, QueueUse
 from qmon.model.readings import QueueReadings, TargetReadings
 from qmon.model.samples.waits import LatchSample, WaitSource
 from qmon.model.verdicts.latching import LATCH
-from qmon.model.view import Figure
 from qmon.model.waits.waiting import Waiting, WaitRate
 from tests.unit.test_history import COUNTERS, FIFO, fifo, poll
 from tests.unit.test_verdicts import FINE

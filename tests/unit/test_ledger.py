@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.rates.ledger import (
     AHEAD_BURNT,
@@ -24,7 +25,7 @@ from qmon.model.rates.ledger import (
 from qmon.model.samples.messages import DrawerSample, MessageDiagnostics
 from qmon.model.samples.polled import RingSample
 from qmon.model.snapshot import QueueSamples
-from qmon.model.view import Figure, QueueView
+from qmon.model.view import QueueView
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.tui.queue.ledger import ledger_lines
 from tests.tui.scripted import twelve

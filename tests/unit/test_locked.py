@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.samples.polled import BlockingSample, HeadSample, HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import judge
-from qmon.model.view import Figure
 from qmon.model.waits.locked import everything_locked
 from tests.unit.test_blocking import blocks, waits
 from tests.unit.test_verdicts import FINE
@@ -38,7 +38,7 @@ def held(rows: int, counted: int = 50, limit: int = 1001, **writer: object) -> t
 def test_who_is_at_the_head_of_those_that_wait_for_the_table_is_named() -> None:
     proof = everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting()), in_transaction=False)
     assert proof.startswith(
-        "session 61 (idle in transaction, transaction open 60 s, mailer, 10.0.0.7) holds up 2 sessions"
+        "session 61 (idle in transaction, transaction open 1 m 00 s, mailer, 10.0.0.7) holds up 2 sessions"
     )
     assert proof.endswith("to lock dbo.mails")
 
@@ -52,7 +52,7 @@ def test_a_prepared_transaction_is_named() -> None:
     head = replace(blocks(0)[0], gid="pay-7", state="prepared")
     rows = (head, *(replace(r, blocker_gid="pay-7", object="table dbo.mails", waiting_s=9.0) for r in waits(71, 0)))
     proof = everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False)
-    assert proof == "the prepared transaction pay-7 (since 60 s) holds up a session that wants to lock dbo.mails"
+    assert proof == "the prepared transaction pay-7 (since 1 m 00 s) holds up a session that wants to lock dbo.mails"
 
 
 def test_a_cycle_among_them_ends() -> None:

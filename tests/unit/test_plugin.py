@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from qmon.model.alerts.check import CheckState, failed, judge, warned
 from qmon.model.alerts.nagios import check_object, performance, plugin_line
 from qmon.model.alerts.rules import AlertRule
+from qmon.model.figure import Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
-from qmon.model.view import QueueView, Severity, Verdict
+from qmon.model.view import QueueView
 from tests.tui.scripted import figure, queue, view
 
 VALUE = r"(?:U|-?\d+(?:\.\d+)?(?:s|%)?)"
@@ -77,7 +78,7 @@ def test_the_line_says_the_worst_first_and_then_the_figures_with_units_and_limit
     line = plugin_line(judge(view((orders,)), rules))
     text, data = line.split(" | ")
     assert text == (
-        "QMON CRITICAL - orders-prod: orders: oldest 14 m 05 s, above 10 m; "
+        "QMON CRITICAL - orders-prod: orders: oldest 14 m 05 s, above 10m; "
         "orders: depth 12,431, above 10,000; orders: pop_rate 20.0/s, below 20.5/s"
     )
     assert data == (

@@ -105,7 +105,7 @@ def test_a_message_that_is_away_and_there_again_is_poison(layout: Layout) -> Non
 def test_a_message_that_one_transaction_after_the_other_locks_is_poison() -> None:
     marks = ["0", "0", str(BIG), "0", str(BIG + 1), str(BIG + 2), "0", "0", "0", "0", "0"]
     told = proofs(watched(FIFO, TABLE, heads(lambda _: "7", marks.__getitem__, lambda _: False), 10)[-1])
-    assert told[POISON] == "message 7 was popped and given back 3 times in 9 s"
+    assert told[POISON] == "message 7 was popped and given back 3 times in 9.0 s"
 
 
 def test_the_only_message_of_a_queue_is_seen_to_come_back() -> None:
@@ -152,7 +152,7 @@ def sweeps(hole: int | None, orphan: int | None) -> dict[str, Rows]:
 
 def test_what_a_ring_has_lost_is_said() -> None:
     told = proofs(watched(RING, SLOTS, sweeps(BIG + 1, BIG + 2), 8)[-1])
-    assert told["ring hole"].startswith(f"number {BIG + 1:,} has no message, poppers have drawn it at least 7 s ago")
+    assert told["ring hole"].startswith(f"number {BIG + 1:,} has no message, poppers have drawn it at least 7.0 s ago")
     assert told["ring orphans"] == f"1 message was drawn by poppers and not popped: number {BIG + 2:,}, pushed 40 s ago"
     assert not {"ring hole", "ring orphans"} & proofs(watched(RING, SLOTS, sweeps(None, None), 8)[-1]).keys()
     assert "ring hole" not in proofs(watched(RING, SLOTS, sweeps(BIG + 6, None), 8)[-1]), "no popper has drawn it yet"

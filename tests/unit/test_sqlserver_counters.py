@@ -60,7 +60,7 @@ def test_where_the_server_has_counted_nothing_it_is_said_so() -> None:
     seen = pushes([None, None, None, None])
     assert [rate.value for rate in seen] == [None] * 4
     assert seen[0].reason == "the server has counted nothing of this table yet, or has forgotten it"
-    assert seen[3].reason == "the server has counted nothing of this table since 3 s ago"
+    assert seen[3].reason == "the server has counted nothing of this table since 3.0 s ago"
 
 
 @pytest.mark.parametrize("forgotten", [None, 0, 3], ids=["no row", "from 0 on", "from 3 on"])

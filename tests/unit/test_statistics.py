@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.rates.usage import QueueUse
 from qmon.model.readings import QueueReadings
 from qmon.model.samples.usage import StatisticsSample, UseSample
 from qmon.model.verdicts.statistics import STATISTICS
-from qmon.model.view import Figure
 from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_history import COUNTERS, FIFO, fifo, moved, poll
 from tests.unit.test_verdicts import FINE
@@ -27,7 +27,7 @@ def proof(sample: StatisticsSample | None, layout: Layout = FIFO, analyzed: int 
 
 
 def test_the_proof_has_what_plans_believe_what_there_is_and_since_when() -> None:
-    said = "plans are made for 12 rows in public.t, which has 40,112 (updated 10 m ago): ANALYZE helps"
+    said = "plans are made for 12 rows in public.t, which has 40,112 (updated 10 m 00 s ago): ANALYZE helps"
     assert proof(STALE) == said
     never = replace(STALE, estimated_rows=None, updated_at=None)
     assert proof(never) == "plans are made for nothing in public.t, which has 40,112 (never updated): ANALYZE helps"

@@ -63,7 +63,7 @@ def test_a_band_is_never_a_hair_nor_below_zero() -> None:
     ("median", "now", "words", "brief"),
     [
         (100.0, 310.0, "3.1× the usual Tue 14:00", "3.1×"),
-        (100.0, 20.0, "0.2× the usual Tue 14:00", "0.2×"),
+        (100.0, 20.0, "0.20× the usual Tue 14:00", "0.20×"),
         (10.0, 9_990.0, "999× the usual Tue 14:00", "999×"),
         (0.0, 500.0, "usual Tue 14:00: 0", "unusually much"),
         (1_200.0, 0.0, "usual Tue 14:00: 1,200", "unusually little"),

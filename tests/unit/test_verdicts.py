@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.figure import Figure, Severity
 from qmon.model.operations import Pause, Side
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.verdicts import RuleInput, judge
-from qmon.model.view import Figure, Severity
 
 FINE = RuleInput(
     ready=Figure(10), in_progress=Figure(2), stuck=Figure(0), oldest=Figure(0.1), push_rate=Figure(50.0),
@@ -30,7 +30,7 @@ def test_healthy_and_empty() -> None:
 def test_stuck_is_said_at_once_with_its_number() -> None:
     code, proof = after(replace(FINE, stuck=Figure(7)), 0)
     assert code == "stuck in progress"
-    assert proof == "7 in progress for more than 5 m"
+    assert proof == "7 in progress for more than 5m"
 
 
 def test_outrun_needs_thirty_seconds() -> None:

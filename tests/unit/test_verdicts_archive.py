@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.figure import Figure
 from qmon.model.rates.archiving import Archiving
 from qmon.model.readings import QueueReadings
 from qmon.model.samples.polled import CounterSample
 from qmon.model.verdicts import judge
-from qmon.model.view import Figure
 from qmon.monitor.state.counters import ArchiveTrack
 from tests.unit.test_verdicts import FINE
 

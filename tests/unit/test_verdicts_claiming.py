@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from qmon.model.clients import ClientsSeen, is_client, names_in, quiet_for, seen_of, waits, way_to_know
+from qmon.model.figure import Figure
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.operations import Pause, Side
 from qmon.model.samples.clients import ClientSample
 from qmon.model.verdicts import RuleInput, judge
-from qmon.model.view import Figure
 from tests.unit.test_verdicts import FINE
 
 LAYOUT = Layout(

@@ -9,12 +9,13 @@ import pytest
 
 from qmon.model.alerts.rules import AlertRule, find
 from qmon.model.counts import TableCount
+from qmon.model.figure import Figure, Severity
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.operations import Pause, Side
 from qmon.model.samples.polled import HeadSample, HeldSample, ProgressSample, ServerSample, WriterSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge
-from qmon.model.view import Figure, QueueView, Severity
+from qmon.model.view import QueueView
 from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_verdicts import FINE
 
@@ -39,7 +40,7 @@ def said(signs: RuleInput) -> tuple[str, str]:
         (Figure.unknown("never counted"), "not known: never counted"),
         (Figure(0.0).of_a_part("row level security hides rows"), "seen in part: row level security hides rows"),
         (Figure(0.0, at_least=True, reason="watched"), "seen in part: watched"),
-        (Figure(0.0, age_s=7.0).aged(6.0).evidence, "not known: last read 7 s ago"),
+        (Figure(0.0, age_s=7.0).aged(6.0).evidence, "not known: last read 7.0 s ago"),
     ],
 )
 def test_one_figure_without_evidence_is_enough_to_tell_nothing(figure: str, bad: Figure, why: str) -> None:
@@ -125,7 +126,7 @@ def test_without_a_start_time_stuck_is_known_once_it_was_watched_for_as_long() -
     assert poll(1_000.0).verdict.code == "cannot tell"
     queue = [poll(1_000.0 + second) for second in range(2, 300, 2)][-1]
     assert (queue.verdict.code, queue.stuck.value, queue.stuck.at_least) == ("cannot tell", 0.0, True)
-    assert queue.verdict.proof == "stuck is seen in part: watched for 4 m of 5 m: no start time"
+    assert queue.verdict.proof == "stuck is seen in part: watched for 4 m 58 s of 5m: no start time"
     assert poll(1_302.0).verdict.code == "stuck in progress"
     none = QueueSamples(UNTIMED, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, None, None))
     assert polled(none).verdict.code == "empty"

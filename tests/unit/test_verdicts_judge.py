@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.verdicts import RULES, judge
-from qmon.model.view import Figure, PastVerdict, Severity, Verdict
 from qmon.monitor.state.verdict_log import VerdictLog
 from tests.unit.test_verdicts import FINE
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qmon.model.anomalies import Repeated, RingLoss, Twice
+from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.owning import owners_of
 from qmon.model.readings import QueueReadings
@@ -13,7 +14,6 @@ from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, OwnerS
 from qmon.model.samples.polled import HeldSample, ServerSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge
-from qmon.model.view import Figure
 from qmon.monitor.state.messages import HandsTrack, TriesTrack
 from qmon.monitor.state.ring import RingTrack
 from tests.unit.test_verdicts import FINE
@@ -53,11 +53,11 @@ def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_one
     assert (found.dead, found.alive, found.unknown, found.lost, found.at_least) == (2, 1, 1, 1, False)
     proof = said(replace(signs(owners=found), stuck=Figure(3)))["stuck in progress"]
     assert proof == (
-        "3 in progress for more than 5 m: owners of 2 dead (812/5 has message 7 for 6 m); of 1 alive (812/5 has message"
-        " 9 for 6 m); of 1 unknown (message 11 for 6 m): a connection pool hands sessions on"
+        "3 in progress for more than 5m: owners of 2 dead (812/5 has message 7 for 6 m 40 s); of 1 alive (812/5 has"
+        " message 9 for 6 m 40 s); of 1 unknown (message 11 for 6 m 40 s): a connection pool hands sessions on"
     )
     early = owners_of(MessageDiagnostics(owners=(owner("8", "dead", 5.0),)), 300.0)
-    assert said(signs(owners=early)) == {"stuck in progress": "owners of 1 dead (812/5 has message 8 for 5 s)"}
+    assert said(signs(owners=early)) == {"stuck in progress": "owners of 1 dead (812/5 has message 8 for 5.0 s)"}
     assert "stuck in progress" not in said(
         signs(owners=owners_of(MessageDiagnostics(owners=(owner("9", "alive", 299.0),)), 300.0))
     )
@@ -77,14 +77,14 @@ def test_where_a_transaction_holds_the_messages_its_session_is_named() -> None:
     )
     held_up = replace(FINE, stuck=Figure(3), samples=held, snapshot=replace(POLL, writers=writers))
     assert said(held_up)["stuck in progress"] == (
-        "3 in progress for more than 5 m: session 61 (idle in transaction, app-7) has held them for 15 m"
+        "3 in progress for more than 5m: session 61 (idle in transaction, app-7) has held them for 15 m 00 s"
     )
 
 
 def test_a_message_that_fails_twice_within_two_seconds_or_more_is_poison_after_its_hold() -> None:
     bad = Repeated("88", 2, 2.0, 4)
     assert said(signs(repeated=bad), 3.0) == {
-        "poison message at the head": "message 88 was popped and given back 2 times in 2 s, 4 attempts in all"
+        "poison message at the head": "message 88 was popped and given back 2 times in 2.0 s, 4 attempts in all"
     }
     assert said(signs(repeated=bad), 2.9).keys() == {"healthy"}
     for fine in (replace(bad, failures=1), replace(bad, seconds=1.9)):
@@ -155,13 +155,13 @@ def test_a_hole_is_one_that_poppers_have_drawn_and_its_drawer_is_named_while_the
     loss = ring.add(MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(pusher,)), 1000, 18.0)
     assert loss == RingLoss(80, 6.0, pusher, swept=1.0)
     assert said(signs(ring_loss=loss), 5.0)["ring hole"] == (
-        "number 80 has no message, poppers have drawn it at least 6 s ago: session 61 (idle in transaction, shop) has "
-        "drawn a number and may yet push it"
+        "number 80 has no message, poppers have drawn it at least 6.0 s ago: session 61 (idle in transaction, shop)"
+        " has drawn a number and may yet push it"
     )
     proven = ring.add(
         MessageDiagnostics(sweep=sweep(hole=80), push_drawers=(replace(pusher, transaction_s=1.0),)), 1000, 20.0
     )
-    assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8 s ago: no open transaction has it")
+    assert said(signs(ring_loss=proven), 5.0)["ring hole"].endswith("8.0 s ago: no open transaction has it")
     assert said(signs(ring_loss=proven), 4.9).keys() == {"healthy"}
     assert ring.add(MessageDiagnostics(sweep=sweep()), 1000, 22.0) == RingLoss(swept=1.0)
     assert ring.add(MessageDiagnostics(), 1000, 24.0) is None

@@ -9,8 +9,9 @@ from typing import Final
 
 from qmon.model.alerts.rules import FIGURES, UNSEEN, AlertRule, applying, find
 from qmon.model.config_reader import nearest
+from qmon.model.figure import Severity
 from qmon.model.verdicts import CANNOT_SEE, CANNOT_TELL
-from qmon.model.view import QueueView, Severity, View
+from qmon.model.view import QueueView, View
 
 
 class CheckState(IntEnum):

@@ -10,7 +10,7 @@ from qmon.errors import BadInput
 from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, SECONDS, SHARE, AlertRule
 from qmon.model.config_reader import Keys, nearest
 from qmon.model.duration import parse_duration
-from qmon.model.view import Severity
+from qmon.model.figure import Severity
 
 MARGIN: Final = 0.1
 """How far back from a limit a figure must be before its alert is cleared, unless the rule says otherwise."""

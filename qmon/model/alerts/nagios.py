@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from qmon.model.alerts.check import CheckResult, Problem
 from qmon.model.alerts.rules import FIGURES, SECONDS, SHARE, AlertRule, reading
+from qmon.model.figure import Severity
 from qmon.model.report import iso, queue_object
 from qmon.model.verdicts import CANNOT_TELL
-from qmon.model.view import QueueView, Severity
+from qmon.model.view import QueueView
 
 SCHEMA: Final = 1
 _TOLD: Final = 8

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from qmon.model.view import Figure, QueueView, Severity, Verdict
+from qmon.model.duration import format_duration
+from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.text import duration, percent, rate
+from qmon.model.view import QueueView
 
 EVERY: Final = "*"
 UNSEEN: Final = frozenset({"cannot tell", "cannot see"})
@@ -143,8 +146,8 @@ def _of_figure(rule: AlertRule, queue: QueueView, level: Severity, held: bool) -
     if figure.value is None:
         return RuleResult(None, f"{kind.label} is not known: {figure.reason or 'no reading'}")
     word = "below" if rule.below else "above"
-    told = f"{kind.label} {'≥' if figure.at_least else '~' if figure.estimated else ''}{say(kind, figure.value)}"
-    words = f"{told}, {word} {say(kind, limit)}"
+    told = f"{kind.label} {figure.text(lambda value: say(kind, value))}"
+    words = f"{told}, {word} {format_duration(limit) if kind.unit == SECONDS else say(kind, limit)}"
     back = rule.margin * abs(limit) if held else 0.0
     if rule.below:
         met = figure.value < limit + back
@@ -165,21 +168,10 @@ def reading(queue: QueueView, name: str) -> Figure:
 def say(kind: FigureKind, value: float) -> str:
     """A value with its unit: ``12,431``, ``4.0/s``, ``12 m 04 s``, ``76 %``."""
     if kind.unit == SECONDS:
-        return _duration(value)
+        return duration(value)
     if kind.unit == RATE:
-        return f"{value:,.1f}/s"
-    return f"{value:.0%}".replace("%", " %") if kind.unit == SHARE else f"{value:,.0f}"
-
-
-def _duration(seconds: float) -> str:
-    whole = int(seconds)
-    if seconds < 60:
-        return f"{seconds:.1f}".removesuffix(".0") + " s"
-    for size, unit, finer, finer_unit in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s")):
-        if whole >= size:
-            rest = whole % size // finer
-            return f"{whole // size} {unit}" + (f" {rest:02d} {finer_unit}" if rest else "")
-    return f"{whole} s"
+        return f"{rate(value)}/s"
+    return percent(value) if kind.unit == SHARE else f"{value:,.0f}"
 
 
 def applying(rules: Sequence[AlertRule], target: str) -> tuple[AlertRule, ...]:

@@ -15,6 +15,7 @@ from typing import Final
 
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import NetRate, drift_of
+from qmon.model.text import rate
 from qmon.model.view import Forecast, Trend
 
 AHEAD_S: Final = 60.0
@@ -65,7 +66,7 @@ def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: 
 
 
 def _growing(ready: float, drift: NetRate, popped: float, poppers: int | None) -> Forecast:
-    text = f"growing {_rate(drift.net)}/s"
+    text = f"growing {rate(drift.net)}/s"
     if poppers and popped > 0 and ready > popped:
         more = ceil(drift.net / (popped / poppers))
         text += f": needs ≥ {more} more popper{'' if more == 1 else 's'}"
@@ -82,10 +83,6 @@ def _rates(ticks: Sequence[tuple[float, Flow]], seconds: float) -> tuple[float, 
         pushed += flow.pushed
         popped += flow.popped
     return pushed / span, popped / span
-
-
-def _rate(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _span(seconds: float, band: float) -> str:

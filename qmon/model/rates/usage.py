@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from qmon.model.figure import Figure
 from qmon.model.samples.usage import UseSample
-from qmon.model.view import Figure
 
 Key = tuple[int, int]
 """A table's id, and an index's, 0 for the table itself."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.duration import lasting
+from qmon.model.figure import Severity
+from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 _SILENT_S: Final = 20.0
 _OFTEN: Final = 3.0
@@ -24,7 +24,7 @@ def _behind(s: RuleInput) -> str | None:
     if a.done < (_NEVER if a.usual_s is None else _KNOWN):
         return None
     grows = f"~{a.done:,.0f} done and not archived, growing {a.growth:,.1f}/s"
-    return f"{grows}; nothing was archived for {lasting(a.silent_s)}"
+    return f"{grows}; nothing was archived for {duration(a.silent_s)}"
 
 
 BEHIND = Rule("archive behind", Severity.WARNING, 10.0, _behind)

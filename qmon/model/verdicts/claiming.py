@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.clients import ClientsSeen
-from qmon.model.duration import lasting
+from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side
 from qmon.model.samples.clients import ClientSample
+from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 _QUIET_S: Final = 4.0
 """A server may count a session's last pops ten seconds late, once it has fallen idle: sessions that have been idle for
@@ -31,7 +31,7 @@ def _no_poppers(s: RuleInput) -> str | None:
     poppers = _unclaimed(s)
     if poppers is None or poppers.connected or not poppers.whole or s.layout is None:
         return None
-    gone = f"; the last one left {lasting(poppers.left_s)} ago" if poppers.left_s is not None else ""
+    gone = f"; the last one left {duration(poppers.left_s)} ago" if poppers.left_s is not None else ""
     return f"{s.ready.value:,.0f} ready and {_nobody(s.layout, poppers)}{gone}"
 
 
@@ -65,7 +65,7 @@ def _doing(client: ClientSample) -> str:
     name = f"session {client.session}" + (f" ({client.application})" if client.application else "")
     state = client.state or "connected"
     waits = f", waiting for {client.wait_kind}" if client.wait_kind == "Lock" else ""
-    return f"{name} {state}{waits}" + (f" for {lasting(client.quiet_s)}" if client.quiet_s is not None else "")
+    return f"{name} {state}{waits}" + (f" for {duration(client.quiet_s)}" if client.quiet_s is not None else "")
 
 
 NO_POPPERS = Rule("no poppers", Severity.CRITICAL, 10.0, _no_poppers, explains=_FOLLOWS)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 FEWEST: Final = 2
 """One a minute happens, and is popped again."""

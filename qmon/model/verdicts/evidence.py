@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from qmon.model.figure import Figure
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import NOT_READ, Figure
+from qmon.model.view import NOT_READ
 
 
 def missing(s: RuleInput) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model.figure import Severity
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.text import size
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 from qmon.model.waits.horizon_holders import culprit, who
 
 TIMES: Final = 3.0
@@ -45,7 +46,7 @@ def _held(s: RuleInput) -> str | None:
 def _versions(holder: HorizonSample, store: VersionStoreSample, use: QueueUse) -> str | None:
     """Where old rows are in a version store, with ghosts in the tables that nobody counts: by what pops read."""
     whose = " of all databases" if store.whole_server else ""
-    keeps = f"{who(holder)} keeps {store.total / 2**20:,.0f} MB of row versions{whose}"
+    keeps = f"{who(holder)} keeps {size(store.total)} of row versions{whose}"
     reads = use.touched.value
     if reads is not None and use.before is not None and reads >= max(LEAST_READS, TIMES * use.before):
         return f"{keeps}: {reads:,.0f} logical reads per pop, {use.before:,.1f} before"

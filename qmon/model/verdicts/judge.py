@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from qmon.model.figure import Severity, Verdict
 from qmon.model.verdicts.archive import BEHIND
 from qmon.model.verdicts.claiming import NO_POPPERS, NOT_CLAIMING
 from qmon.model.verdicts.deadlocking import DEADLOCKS
@@ -22,7 +23,6 @@ from qmon.model.verdicts.seeing import CANNOT_SEE
 from qmon.model.verdicts.signs import RuleInput
 from qmon.model.verdicts.starving import STARVED
 from qmon.model.verdicts.statistics import STATISTICS
-from qmon.model.view import Severity, Verdict
 
 HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from qmon.model.figure import Severity
 from qmon.model.samples.waits import LatchSample
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 from qmon.model.waits.known import PAGE_LATCHES
 
 SHARE: Final = 0.25

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model.figure import Severity
+from qmon.model.text import milliseconds
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 from qmon.model.waits.known import LOG_WAITS
 
 SHARE: Final = 0.5
@@ -41,7 +42,7 @@ def _log(s: RuleInput) -> str | None:
     names = ", ".join(rate.name for rate in log[:3])
     proof = f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for the log ({names})"
     if each is not None:
-        proof += f": {_ms(each)} a commit"
+        proof += f": {milliseconds(each * 1000)} a commit"
     if commits is not None:
         proof += f" at {commits:,.0f} commits/s"
     if commits is not None and a_commit is not None and at_ceiling:
@@ -49,12 +50,6 @@ def _log(s: RuleInput) -> str | None:
             f", {a_commit:.1f} messages a commit: batches of {_BATCH} would allow {_BATCH * commits:,.0f} messages/s"
         )
     return proof
-
-
-def _ms(seconds: float) -> str:
-    if seconds < 0.01:
-        return f"{seconds * 1000:.1f} ms"
-    return f"{seconds * 1000:,.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 LOG = Rule("log-bound", Severity.WARNING, 8.0, _log, "3")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.duration import lasting
+from qmon.model.figure import Severity
 from qmon.model.samples.messages import DrawerSample
+from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 _FAILURES: Final = 2
 _SEEN_S: Final = 2.0
@@ -20,7 +20,7 @@ def _poison(s: RuleInput) -> str | None:
     if bad is None or bad.failures < _FAILURES or bad.seconds < _SEEN_S:
         return None
     tries = f", {bad.attempts:,} attempts in all" if bad.attempts is not None else ""
-    return f"message {bad.id} was popped and given back {bad.failures:,} times in {lasting(bad.seconds)}{tries}"
+    return f"message {bad.id} was popped and given back {bad.failures:,} times in {duration(bad.seconds)}{tries}"
 
 
 def _twice(s: RuleInput) -> str | None:
@@ -29,7 +29,7 @@ def _twice(s: RuleInput) -> str | None:
     one = s.queue.twice[0]
     more = f"; and {len(s.queue.twice) - 1:,} messages more" if len(s.queue.twice) > 1 else ""
     return (
-        f"message {one.id} was popped by {one.second} while {one.first}, who popped it {lasting(one.seconds)} ago, "
+        f"message {one.id} was popped by {one.second} while {one.first}, who popped it {duration(one.seconds)} ago, "
         f"is still at it{more}"
     )
 
@@ -38,7 +38,7 @@ def _hole(s: RuleInput) -> str | None:
     loss = s.queue.ring_loss
     if loss is None or loss.hole is None:
         return None
-    waited = f"number {loss.hole:,} has no message, poppers have drawn it at least {lasting(loss.hole_s)} ago"
+    waited = f"number {loss.hole:,} has no message, poppers have drawn it at least {duration(loss.hole_s)} ago"
     if loss.drawer is None:
         return f"{waited}: no open transaction has it"
     return f"{waited}: {_named(loss.drawer)} has drawn a number and may yet push it"
@@ -54,7 +54,7 @@ def _orphans(s: RuleInput) -> str | None:
     loss = s.queue.ring_loss
     if loss is None or not loss.orphans or loss.orphan is None:
         return None
-    age = f", pushed {lasting(loss.orphan_s)} ago" if loss.orphan_s is not None else ""
+    age = f", pushed {duration(loss.orphan_s)} ago" if loss.orphan_s is not None else ""
     count = "1 message was" if loss.orphans == 1 else f"{loss.orphans:,} messages were"
     swept = f" ({loss.swept:.0%} of the slots looked at)" if loss.swept < 1 else ""
     who = loss.popper

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from qmon.model.figure import Severity
 from qmon.model.operations import Side
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 
 def _ring_full(s: RuleInput) -> str | None:

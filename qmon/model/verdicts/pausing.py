@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from qmon.model.figure import Severity
 from qmon.model.pauses import said
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 
 def _paused(s: RuleInput) -> str | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from qmon.model.duration import lasting
+from qmon.model.duration import format_duration
+from qmon.model.figure import Severity
 from qmon.model.owning import Owners
 from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
+from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 
 def _stuck(s: RuleInput) -> str | None:
@@ -18,9 +19,9 @@ def _stuck(s: RuleInput) -> str | None:
     if owners is not None and (told := _by_owner(owners)):
         if not s.stuck.value:
             return told
-        return f"{_count(s)} in progress for more than {lasting(s.timeout_s)}: {told}"
+        return f"{_count(s)} in progress for more than {format_duration(s.timeout_s)}: {told}"
     whose = _holders(s)
-    return f"{_count(s)} in progress for more than {lasting(s.timeout_s)}" + (f": {whose}" if whose else "")
+    return f"{_count(s)} in progress for more than {format_duration(s.timeout_s)}" + (f": {whose}" if whose else "")
 
 
 def _count(s: RuleInput) -> str:
@@ -51,7 +52,7 @@ def _one(owner: OwnerSample | None) -> str:
 
 
 def _since(owner: OwnerSample) -> str:
-    return f" for {lasting(owner.age_s)}" if owner.age_s is not None else ""
+    return f" for {duration(owner.age_s)}" if owner.age_s is not None else ""
 
 
 def _holders(s: RuleInput) -> str:
@@ -68,9 +69,11 @@ def _holders(s: RuleInput) -> str:
 
 def _session(writer: WriterSample) -> str:
     if writer.session == 0:
-        return f"the prepared transaction {writer.application} has held them for {lasting(writer.transaction_s or 0.0)}"
+        return (
+            f"the prepared transaction {writer.application} has held them for {duration(writer.transaction_s or 0.0)}"
+        )
     told = ", ".join(part for part in (writer.state, writer.application) if part)
-    return f"session {writer.session} ({told}) has held them for {lasting(writer.transaction_s or 0.0)}"
+    return f"session {writer.session} ({told}) has held them for {duration(writer.transaction_s or 0.0)}"
 
 
 STUCK = Rule("stuck in progress", Severity.CRITICAL, 0.0, _stuck, "r")

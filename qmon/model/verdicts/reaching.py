@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.view import Severity, Verdict
+from qmon.model.figure import Severity, Verdict
 
 UNREACHABLE: Final = "unreachable"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from qmon.model.figure import Severity
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 
 @dataclass(frozen=True, slots=True)

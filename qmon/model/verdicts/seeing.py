@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
+from qmon.model.figure import Severity
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 CODE: Final = "cannot see"
 

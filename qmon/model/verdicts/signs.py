@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause, Side
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.readings import NO_QUEUE_READINGS, NO_TARGET_READINGS, QueueReadings, TargetReadings
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.view import Figure
 
 _UNREAD: Final = Figure.unknown("not read")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.duration import lasting
+from qmon.model.figure import Severity
 from qmon.model.operations import Side
+from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 _STILL_S: Final = 20.0
 _OTHERS: Final = 5
@@ -19,9 +19,9 @@ def _starved(s: RuleInput) -> str | None:
     low = s.queue.starved
     if low is None or low.still_s < _STILL_S or low.others < _OTHERS or not s.pops or s.paused(Side.POPPERS):
         return None
-    age = f", {lasting(low.oldest_s)} old," if low.oldest_s is not None else ""
+    age = f", {duration(low.oldest_s)} old," if low.oldest_s is not None else ""
     return (
-        f"priority {low.priority}: message {low.head_id}{age} has been its head for {lasting(low.still_s)} or longer "
+        f"priority {low.priority}: message {low.head_id}{age} has been its head for {duration(low.still_s)} or longer "
         f"while messages of other priorities are popped, {s.pops:,.1f}/s"
     )
 

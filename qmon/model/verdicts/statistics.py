@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model.figure import Severity
 from qmon.model.layout.layout import TableName
 from qmon.model.samples.usage import StatisticsSample
+from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule
 from qmon.model.verdicts.signs import RuleInput
-from qmon.model.view import Severity
 
 LEAST_ROWS: Final = 10_000
 """Of a smaller table every plan is good enough."""
@@ -28,7 +29,7 @@ def _statistics(s: RuleInput) -> str | None:
         if sample.table_id in tables and _stale(sample):
             when = "never updated"
             if sample.updated_at is not None:
-                when = f"updated {_ago(s.snapshot.sampled_at - sample.updated_at)} ago"
+                when = f"updated {duration(s.snapshot.sampled_at - sample.updated_at)} ago"
             believed = "nothing" if sample.estimated_rows is None else f"{sample.estimated_rows:,} rows"
             name = _table(s, tables.index(sample.table_id))
             return f"plans are made for {believed} in {name}, which has {sample.rows:,} ({when}): ANALYZE helps"
@@ -47,12 +48,6 @@ def _table(s: RuleInput, place: int) -> str:
     if layout is not None:
         named = layout.table if place == 0 else layout.data_table
     return str(named) if named is not None else "the queue's table"
-
-
-def _ago(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} m" if seconds < 6_000 else f"{seconds / 3_600:.0f} h"
 
 
 STATISTICS = Rule("statistics", Severity.NOTICE, 75.0, _statistics, "3")

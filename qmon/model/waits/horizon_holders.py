@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from qmon.model.samples.horizon import HolderKind, HorizonSample
+from qmon.model.text import duration
 
 LONG_S: Final = 15.0
 """A holder of less than so many seconds is nothing to speak of."""
@@ -34,8 +35,9 @@ def next_one(holders: Sequence[HorizonSample]) -> HorizonSample | None:
 
 
 def who(holder: HorizonSample) -> str:
-    """``session 61 (idle in transaction, 2 m, app-7)``, ``prepared transaction pay-1 (3 d)``, ``slot copy``."""
-    told = [holder.state if holder.kind != HolderKind.PREPARED else "", since(holder.held_s), holder.application]
+    """``session 61 (idle in transaction, 2 m 05 s, app-7)``, ``prepared transaction pay-1 (3 d 04 h)``."""
+    held = duration(holder.held_s) if holder.held_s is not None else ""
+    told = [holder.state if holder.kind != HolderKind.PREPARED else "", held, holder.application]
     more = ", ".join(part for part in told if part)
     name = {
         HolderKind.SESSION: f"session {holder.session}",
@@ -44,14 +46,3 @@ def who(holder: HorizonSample) -> str:
         HolderKind.STANDBY: f"standby {holder.name}",
     }.get(HolderKind(holder.kind), holder.kind)
     return f"{name} ({more})" if more else name
-
-
-def since(seconds: float | None) -> str:
-    """A time in one unit, empty where it is not known."""
-    if seconds is None:
-        return ""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 6_000:
-        return f"{seconds / 60:.0f} m"
-    return f"{seconds / 3_600:.0f} h" if seconds < 172_800 else f"{seconds / 86_400:.0f} d"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.duration import lasting
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled import BlockingSample, HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.text import duration
 from qmon.model.waits.blocking import Key, Place, Role, forest
 
 WAITED_S: Final = 3.0
@@ -81,14 +81,16 @@ def _who(place: Place) -> str:
     s = place.session
     if s.session == 0:
         name = f"the prepared transaction {s.gid}" if s.gid else "a prepared transaction"
-        return name + (f" (since {lasting(s.transaction_s)})" if s.transaction_s is not None else "")
+        return name + (f" (since {duration(s.transaction_s)})" if s.transaction_s is not None else "")
     return _session(s.session, s.state, s.transaction_s, s.application, s.host)
 
 
 def _session(number: int, state: str, open_s: float | None, application: str, host: str = "") -> str:
     if number == 0:
-        return f"the prepared transaction {application}" + (f" (since {lasting(open_s)})" if open_s is not None else "")
-    parts = [state, f"transaction open {lasting(open_s)}" if open_s is not None else "", application, host]
+        return f"the prepared transaction {application}" + (
+            f" (since {duration(open_s)})" if open_s is not None else ""
+        )
+    parts = [state, f"transaction open {duration(open_s)}" if open_s is not None else "", application, host]
     told = ", ".join(part for part in parts if part)
     return f"session {number} ({told})" if told else f"session {number}"
 

@@ -10,6 +10,7 @@ from qmon.engines.base import Connection, Engine
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
 from qmon.model.samples.fragmentation import Fragmentation, FragmentSample, TreeSample
+from qmon.model.text import size
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
@@ -93,6 +94,6 @@ def _why_not(tree: TreeSample) -> str:
     if tree.index_id == 0:
         return _HEAP
     if tree.pages > MOST_PAGES:
-        most, has = (f"{pages * 8192 / 2**20:,.0f} MB" for pages in (MOST_PAGES, tree.pages))
+        most, has = (size(pages * 8192) for pages in (MOST_PAGES, tree.pages))
         return f"not read of an index of more than {most}; this one has {has}"
     return ""

@@ -11,8 +11,8 @@ from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
 from qmon.model.counts import TableCount
-from qmon.model.duration import format_duration
 from qmon.model.samples.polled import ClockSample
+from qmon.model.text import duration
 from qmon.monitor.background.scan import EVERY_S, Allowance, Scan, Throttle, allowance, parts_of
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import Spec
@@ -184,7 +184,7 @@ class ScanCounts:
         with self._lock:
             queue = scan.spec.layout.queue
             self._scans.pop(queue, None)
-            about = format_duration(float(max(1, round(needed_s))))
+            about = duration(needed_s)
             self._problems[queue] = (
                 f"the {scan.pages:,} pages of the table take about {about} to count within the budget, longer than this"
                 " look: the dashboard counts them, or qmon status with a longer --over; qmon doctor prints the index"

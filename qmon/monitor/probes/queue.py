@@ -13,7 +13,6 @@ from qmon.engines.sql.queries import Name
 from qmon.model.counts import TableCount
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.payloads import tells_size
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.polled import (
     CountSample,
@@ -27,6 +26,7 @@ from qmon.model.samples.polled import (
     RingSample,
     WalkSample,
 )
+from qmon.model.text import tells_size
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 
 COUNT_LIMIT: Final = 1000

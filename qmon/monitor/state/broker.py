@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign
+from qmon.model.figure import Figure, Verdict
 from qmon.model.samples.broker import Broker, TransmissionSample
 from qmon.model.snapshot import Snapshot
-from qmon.model.view import Figure, Verdict
 from qmon.monitor.state.counters import CounterWindow
 
 _GROWTH_S: Final = 60.0

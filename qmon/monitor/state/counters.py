@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
+from qmon.model.figure import Figure
 from qmon.model.rates.archiving import Archiving
 from qmon.model.rates.counters import CounterRates, rates_between
 from qmon.model.samples.counters import ServerCounters
@@ -13,7 +14,6 @@ from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.polled import CounterSample
 from qmon.model.samples.waits import WaitTotals
 from qmon.model.snapshot import Snapshot
-from qmon.model.view import Figure
 from qmon.model.waits.deadlocks import Deadlocks
 from qmon.model.waits.waiting import Waiting, waiting_between
 from qmon.monitor.state.rate_window import RATE_WINDOW_S

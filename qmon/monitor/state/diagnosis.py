@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.model.anomalies import Repeated
+from qmon.model.figure import Figure
 from qmon.model.operations import Side
 from qmon.model.owning import owners_of
 from qmon.model.readings import NO_QUEUE_READINGS, QueueReadings
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.view import Figure
 from qmon.monitor.state.clients import ClientsTrack
 from qmon.monitor.state.counters import ArchiveTrack
 from qmon.monitor.state.messages import HandsTrack, PriorityTrack, TriesTrack

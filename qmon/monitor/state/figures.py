@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.model.counts import TableCount
-from qmon.model.duration import lasting
+from qmon.model.duration import format_duration
+from qmon.model.figure import Figure
 from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.rates.usage import QueueUse
 from qmon.model.readings import QueueReadings
 from qmon.model.samples.polled import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.view import NOT_READ, Figure
+from qmon.model.text import duration
+from qmon.model.view import NOT_READ
 from qmon.monitor.probes.queue import COUNT_LIMIT, HELD_AT_LEAST
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 
@@ -137,7 +139,7 @@ def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:
     if count.longest_at is not None:
         since = min(since, count.longest_at)
     if found.value == 0 and at - since > timeout_s:
-        return replace(found, at_least=True, reason=f"none was when the table was scanned {lasting(found.age_s)} ago")
+        return replace(found, at_least=True, reason=f"none was when the table was scanned {duration(found.age_s)} ago")
     return found
 
 
@@ -165,7 +167,7 @@ def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
     if q.progress is not None and q.progress.in_progress > COUNT_LIMIT:
         return Figure(value, at_least=True, reason=f"watched: no start time, and {_MORE}")
     if seen_s <= timeout_s:
-        watching = f"{lasting(seen_s)} of {lasting(timeout_s)}"
+        watching = f"{duration(seen_s)} of {format_duration(timeout_s)}"
         return Figure(value, at_least=True, reason=f"watched for {watching}: no start time")
     return Figure(value, at_least=value > 0, reason="watched: no start time")
 
@@ -235,7 +237,7 @@ def by_scan(count: TableCount, value: float | None, at: float, missing: str) -> 
     """A figure of a scan of the whole table; ``missing``: why there is none where there is none."""
     if value is None:
         return Figure.unknown(missing)
-    took = f", which took {lasting(count.took_s)}" if count.took_s >= 1 else ""
+    took = f", which took {duration(count.took_s)}" if count.took_s >= 1 else ""
     reason = f"the table was scanned for it{took}"
     age_s = max(0.0, at - count.counted_at)
     return Figure(float(value), estimated=True, reason=reason, age_s=age_s, every_s=count.every_s)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from qmon.model.figure import Figure
 from qmon.model.snapshot import QueueSamples
 from qmon.model.standby import IDS
-from qmon.model.view import Figure
 from qmon.monitor.state.counters import CounterWindow
 from qmon.monitor.state.rate_window import RATE_WINDOW_S
 

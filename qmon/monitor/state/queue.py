@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.model.clients import ClientsSeen
-from qmon.model.duration import lasting
+from qmon.model.figure import Figure
 from qmon.model.pauses import pauses_of
 from qmon.model.rates.committed_rows import Shares, committed, shares_of
 from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, table_flow
@@ -16,8 +16,9 @@ from qmon.model.rates.series import SeriesRecorder
 from qmon.model.readings import NO_TARGET_READINGS, QueueReadings, TargetReadings
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import SESSIONS, standby_of
+from qmon.model.text import duration
 from qmon.model.verdicts import RuleInput, judge
-from qmon.model.view import NOT_READ, Figure, Forecast, Point, QueueView, Trend
+from qmon.model.view import NOT_READ, Forecast, Point, QueueView, Trend
 from qmon.model.waits.locked import everything_locked
 from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.probes.queue import COUNT_LIMIT, ring_probe
@@ -329,7 +330,7 @@ def _nothing_counted(seconds: float) -> str:
     """Why there are no rates where the server keeps no counters of the table; for so long polls have found none."""
     if seconds < 1:
         return "the server has counted nothing of this table yet, or has forgotten it"
-    return f"the server has counted nothing of this table since {lasting(seconds)} ago"
+    return f"the server has counted nothing of this table since {duration(seconds)} ago"
 
 
 def _completes(q: QueueSamples, rates: Rates | None, missing: Figure) -> Figure:

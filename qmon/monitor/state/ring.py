@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.anomalies import RingLoss
+from qmon.model.figure import Figure
 from qmon.model.rates.ledger import Ledger, ring_ledger, span_ledger
 from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, SweepSample
 from qmon.model.snapshot import QueueSamples
-from qmon.model.view import Figure
 
 _OLD_S: Final = 1.0
 """A message that stays where it is for so long, with no popper's transaction as old as that, is nobody's."""

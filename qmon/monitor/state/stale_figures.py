@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any, Final
 
+from qmon.model.figure import Figure, Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.view import Figure, Forecast, QueueView, Trend, Verdict
+from qmon.model.view import Forecast, QueueView, Trend
 from qmon.monitor.probes.queue import ring_probe
 
 

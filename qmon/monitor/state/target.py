@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.figure import Figure
 from qmon.model.readings import TargetReadings
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import standby_of
-from qmon.model.view import Figure, TargetView, View
+from qmon.model.view import TargetView, View
 from qmon.model.waits.blocking import Held, forest
 from qmon.monitor.state.broker import BrokerTrack
 from qmon.monitor.state.counters import RECENT_S, SHOWN_S, CounterTrack, CounterWindow, DeadlockTrack, WaitTrack

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
+from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.procedures import reads_between
@@ -16,7 +17,6 @@ from qmon.model.samples.fragmentation import Fragmentation
 from qmon.model.samples.procedures import ProcedureReads
 from qmon.model.samples.usage import UseSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.view import Figure
 
 WINDOW_S: Final = 10.0
 ANALYZED_S: Final = 20.0

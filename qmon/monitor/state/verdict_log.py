@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
-from qmon.model.view import PastVerdict, Severity, Verdict
+from qmon.model.figure import PastVerdict, Severity, Verdict
 
 KEPT: Final = 50
 """So many past verdicts are kept for a queue."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from qmon.model.layout.layout import TableName
-from qmon.model.payloads import holds_bytes, readable, tells_size
+from qmon.model.text import holds_bytes, readable, tells_size
 from qmon.operate.context import OperatorContext
 from qmon.operate.sql import Sql
 from qmon.operate.table import TableColumn

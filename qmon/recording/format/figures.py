@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from qmon.model.view import QueueView, Severity, View
+from qmon.model.figure import Severity
+from qmon.model.view import QueueView, View
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
+from qmon.model.figure import Verdict
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
-from qmon.model.view import Verdict
 from qmon.recording.format.codec import decode
 from qmon.recording.format.figures import Figures
 from qmon.recording.format.frames import FORMAT, Damaged

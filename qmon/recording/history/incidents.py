@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.view import Severity
+from qmon.model.figure import Severity
 
 GAP_S: Final = 120.0
 """Trouble that comes back within so many seconds is the same incident."""

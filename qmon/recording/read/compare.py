@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.view import Figure, QueueView, View
+from qmon.model.figure import Figure
+from qmon.model.view import QueueView, View
 
 
 @dataclass(frozen=True, slots=True)

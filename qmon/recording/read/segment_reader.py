@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from qmon.model.figure import Severity
 from qmon.model.operations import Operation
-from qmon.model.view import Severity
 from qmon.recording.format.frames import LOCATOR_BYTES, OPEN, Damaged, inflated, located
 from qmon.recording.format.records import Frame, IndexLine, Line, Mark, SessionLine, VerdictsLine, read_line
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from qmon.model.view import QueueView, Verdict, View
+from qmon.model.figure import Verdict
+from qmon.model.view import QueueView, View
 from qmon.recording.format.records import VerdictsLine
 
 _SOON_S: Final = 60.0

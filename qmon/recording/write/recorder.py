@@ -19,9 +19,10 @@ from typing import Final
 
 from qmon import __version__, log
 from qmon.errors import BadInput
+from qmon.model.figure import Verdict
 from qmon.model.operations import Operation
 from qmon.model.snapshot import Snapshot
-from qmon.model.view import QueueView, Verdict, View
+from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.figures import Figures, figures_of
 from qmon.recording.format.records import Changed, End, Gap, SessionLine, VerdictsLine

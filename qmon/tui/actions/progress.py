@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from qmon.model.figure import Figure
 from qmon.model.operations import OperationResult, OperationState, Progress
-from qmon.model.view import Figure, QueueView
+from qmon.model.view import QueueView
 from qmon.tui import text
 from qmon.tui.actions.plan import LABEL, entry
 from qmon.tui.spans import Line, Span

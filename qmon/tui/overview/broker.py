@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.broker import BrokerQueue, BrokerView, state
-from qmon.model.view import Verdict, View
+from qmon.model.figure import Verdict
+from qmon.model.view import View
 from qmon.tui import text
 from qmon.tui.actions.plan import entry
 from qmon.tui.shared import figures

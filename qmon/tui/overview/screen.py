@@ -5,8 +5,9 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 
+from qmon.model.figure import Verdict
 from qmon.model.verdicts.reaching import unreachable
-from qmon.model.view import QueueView, Verdict, View
+from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase
 from qmon.tui import keys
 from qmon.tui.overview import baselines, broker

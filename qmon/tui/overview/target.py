@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qmon.model.figure import Figure
 from qmon.model.samples.polled import WaitSample
-from qmon.model.view import Figure, View
+from qmon.model.view import View
 from qmon.tui import text
 from qmon.tui.shared.sanitize import clean
 from qmon.tui.spans import Line, LinePart, Span, fit

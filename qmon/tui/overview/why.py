@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from qmon.model.view import QueueView, Severity, Trend, Verdict, View
+from qmon.model.figure import Severity, Verdict
+from qmon.model.view import QueueView, Trend, View
 from qmon.tui import text
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten, width

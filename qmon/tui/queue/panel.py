@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from qmon.model.view import Figure, QueueView, View
+from qmon.model.figure import Figure
+from qmon.model.view import QueueView, View
 from qmon.tui import text
 from qmon.tui.overview.trends import top
 from qmon.tui.plots.blocks import sparkline

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from qmon.model.view import PastVerdict, QueueView, View
+from qmon.model.figure import PastVerdict
+from qmon.model.view import QueueView, View
 from qmon.tui import text
 from qmon.tui.overview.why import proof
 from qmon.tui.shared import figures

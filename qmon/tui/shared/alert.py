@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from qmon.model.alerts.alerts import Alert
-from qmon.model.view import Severity
+from qmon.model.figure import Severity
 from qmon.monitor.alerting import AlertState
 from qmon.tui import text
 from qmon.tui.shared.sanitize import clean, shorten, width

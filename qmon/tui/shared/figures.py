@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from qmon.model.view import Figure, QueueView, Severity, Trend
+from qmon.model.figure import Figure, Severity
+from qmon.model.view import QueueView, Trend
 from qmon.tui import text
 from qmon.tui.shared.sanitize import clean
 

@@ -12,7 +12,8 @@ from textual.screen import ModalScreen
 
 from qmon import manual
 from qmon.errors import QmonError
-from qmon.model.view import QueueView, Severity
+from qmon.model.figure import Severity
+from qmon.model.view import QueueView
 from qmon.tui import keys
 from qmon.tui.shared import figures
 from qmon.tui.shared.keybar import key_name

@@ -1,0 +1,97 @@
+"""Figures and verdicts: a value or the reason why it is unknown; what is wrong with a queue, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Final
+
+from qmon.model.text import UNKNOWN, count, duration
+
+_LATE: Final = 1.5
+"""What is counted apart from the polls may be so many times as old as its cadence: a count takes time, and has a line
+before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure. ``value`` ``None``: unknown (``reason``); ``estimated`` shows as ``~``, ``at_least`` as ``≥``.
+
+    ``age_s``: how much older than the poll the figure is, in seconds (an exact count taken earlier), else 0.
+    ``every_s``: how often it is counted where that is apart from the polls, in seconds, else 0. ``old``: older than
+    that, or than three polls: shown, and no evidence of anything. ``partial``: our role may see only a part of the
+    rows, so that its 0 says nothing.
+    """
+
+    value: float | None = None
+    estimated: bool = False
+    at_least: bool = False
+    reason: str = ""
+    age_s: float = 0.0
+    every_s: float = 0.0
+    old: bool = False
+    partial: bool = False
+
+    @classmethod
+    def unknown(cls, reason: str) -> Figure:
+        """A figure that is not known, with the reason."""
+        return cls(None, reason=reason)
+
+    def of_a_part(self, reason: str) -> Figure:
+        """The same where our role sees a part of the rows only: at least so many. ``reason``: why, one line."""
+        return self if self.value is None else replace(self, at_least=True, partial=True, reason=reason)
+
+    def aged(self, limit_s: float) -> Figure:
+        """The same, ``old`` where it is older than ``limit_s`` seconds and than its own cadence allows."""
+        return replace(self, old=True) if self.age_s > limit_s + _LATE * self.every_s else self
+
+    def text(self, write: Callable[[float], str] = count) -> str:
+        """The figure with its sign: ``~`` estimated, ``≥`` at least, ``–`` unknown."""
+        if self.value is None:
+            return UNKNOWN
+        return ("≥" if self.at_least else "~" if self.estimated else "") + write(self.value)
+
+    @property
+    def evidence(self) -> Figure:
+        """The figure as verdicts and limits may use it: not known where it is old."""
+        if not self.old:
+            return self
+        return Figure.unknown(f"last read {duration(self.age_s)} ago" + (f": {self.reason}" if self.reason else ""))
+
+
+class Severity(IntEnum):
+    """How much a verdict needs a hand; greater is worse."""
+
+    FINE = 0
+    NOTICE = 1
+    WARNING = 2
+    CRITICAL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is wrong with a queue. ``proof`` is one line made of readings; ``key`` the key that answers it, or empty.
+
+    ``since_at``: when its sign was first seen, seconds since the epoch on the server's clock.
+    """
+
+    code: str
+    proof: str
+    severity: Severity = Severity.FINE
+    since_at: float | None = None
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PastVerdict:
+    """A verdict that was said of a queue and is said no longer. Both moments are seconds since the epoch, server clock.
+
+    ``proof``: the first that was said; ``since_at``: when it was first said.
+    """
+
+    code: str
+    proof: str
+    severity: Severity
+    since_at: float
+    until_at: float

@@ -1,0 +1,117 @@
+"""Values as people read them: durations, bytes, numbers, rates, shares and payloads, the same everywhere."""
+
+from __future__ import annotations
+
+import codecs
+from typing import Final
+
+UNKNOWN: Final = "–"
+"""What stands where a value is not known."""
+
+_UNITS: Final = ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "m"), (60, "m", 1, "s"))
+_HEX: Final = ("\\x", "0x")
+"""What hex digits follow, as PostgreSQL and SQL Server write bytes."""
+_BLANKS: Final = frozenset("\t\n\r")
+_BYTES: Final = frozenset({"bytea", "binary", "varbinary"})
+_SIZED: Final = frozenset({"bytea", "text", "character varying", "character"})
+
+
+def duration(seconds: float) -> str:
+    """A time measured, in two units from a minute on: ``3.2 s``, ``42 s``, ``5 m 10 s``, ``1 h 02 m``, ``3 d 04 h``.
+
+    Nothing is less than ``0.0 s``. Settings are written by ``qmon.model.duration.format_duration``.
+    """
+    if seconds < 9.95:
+        return f"{max(0.0, seconds):.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    whole = max(60, int(seconds))
+    for size, unit, finer, finer_unit in _UNITS:
+        if whole >= size:
+            return f"{whole // size:,} {unit} {whole % size // finer:02d} {finer_unit}"
+    raise AssertionError("a minute or more has a unit")
+
+
+def milliseconds(value: float) -> str:
+    """A short time, given in milliseconds: ``1.8 ms``, ``42 ms``; from a second on as ``duration``."""
+    if value < 9.95:
+        return f"{value:.1f} ms"
+    return f"{value:.0f} ms" if value < 999.5 else duration(value / 1000)
+
+
+def count(value: float) -> str:
+    """A number of things: ``12,431``; from a million on four digits, ``5.004 M``, ``51.23 M``, ``512.3 M``."""
+    whole = round(value)
+    if abs(whole) < 1_000_000:
+        return f"{whole:,}"
+    scaled, unit = (value / 1e6, "M") if abs(value) < 999.95e6 else (value / 1e9, "G")
+    return f"{scaled:,.{max(0, 4 - len(str(int(abs(scaled)))))}f} {unit}"
+
+
+def counted(number: int, thing: str) -> str:
+    """How many of a thing, in full: ``1 session``, ``1,204 sessions``."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
+def number(value: float) -> str:
+    """A value with two digits or more: ``0.25``, ``3.1``, ``31``, ``3,100``; whole ones as they are."""
+    if value == round(value) or abs(value) >= 9.95:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 0.95 else f"{value:.2f}"
+
+
+def rate(value: float) -> str:
+    """A number a second, without its unit: ``0``, ``<0.1``, ``4.0``, ``18.3``, ``91,204``."""
+    if value == 0:
+        return "0"
+    if abs(value) < 0.05:
+        return "<0.1" if value > 0 else ">-0.1"
+    return f"{value:.1f}" if abs(value) < 99.95 else count(value)
+
+
+def percent(share: float) -> str:
+    """A share as a percentage: ``3 %``, ``0.4 %``."""
+    return f"{share * 100:.1f} %" if 0 < share < 0.00995 else f"{share * 100:.0f} %"
+
+
+def size(count_of_bytes: float) -> str:
+    """Bytes in the largest unit of 1,024 that fits: ``812 B``, ``8.0 kB``, ``1.2 MB``, ``48 GB``."""
+    value, unit = count_of_bytes, "B"
+    for bigger in ("kB", "MB", "GB", "TB"):
+        if abs(value) < 999.5:
+            break
+        value, unit = value / 1024, bigger
+    return f"{value:.1f} {unit}" if unit != "B" and abs(value) < 9.95 else f"{value:,.0f} {unit}"
+
+
+def holds_bytes(type_name: str) -> bool:
+    """Whether a column of this type, with or without a length, holds bytes."""
+    return _bare(type_name) in _BYTES
+
+
+def tells_size(type_name: str) -> bool:
+    """Whether PostgreSQL's ``octet_length`` knows the size of a value of this type without unpacking it."""
+    return _bare(type_name) in _SIZED
+
+
+def _bare(type_name: str) -> str:
+    return "" if type_name.endswith("[]") else type_name.partition("(")[0].strip()
+
+
+def readable(written: str | None) -> str | None:
+    """Bytes that a server wrote as hex digits, perhaps cut short: the UTF-8 text that they are, else ``0x1b5b``.
+
+    Anything else, and what is no row of hex digits, is as it was written.
+    """
+    if written is None or not written.startswith(_HEX):
+        return written
+    digits = written[2 : len(written) // 2 * 2]
+    try:
+        raw = bytes.fromhex(digits)
+    except ValueError:
+        return written
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(raw)  # half a character may be cut off
+    except ValueError:
+        return f"0x{raw.hex()}"
+    return text if all(c.isprintable() or c in _BLANKS for c in text) else f"0x{raw.hex()}"

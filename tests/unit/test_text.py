@@ -1,0 +1,106 @@
+"""Values as people read them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qmon.model import text
+from qmon.model.figure import Figure
+from qmon.model.text import readable
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(-1, "0.0 s"), (0, "0.0 s"), (3.24, "3.2 s"), (9.94, "9.9 s"), (9.96, "10 s"), (42.3, "42 s"), (59.6, "1 m 00 s"),
+     (310, "5 m 10 s"), (845.6, "14 m 05 s"), (3_599.6, "59 m 59 s"), (3_725, "1 h 02 m"), (86_399, "23 h 59 m"),
+     (273_600, "3 d 04 h"),
+     (1e9, "11,574 d 01 h")],
+)  # fmt: skip
+def test_durations(seconds: float, shown: str) -> None:
+    assert text.duration(seconds) == shown
+
+
+@given(st.floats(0, 1e10))
+def test_a_duration_is_off_by_less_than_its_smaller_unit(seconds: float) -> None:
+    units = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+    parts = text.duration(seconds).replace(",", "").split()
+    found = sum(float(value) * units[unit] for value, unit in zip(parts[::2], parts[1::2], strict=True))
+    assert abs(found - seconds) <= (0.051 if "." in parts[0] else units[parts[-1]])
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0, "0.0 ms"), (1.84, "1.8 ms"), (42.2, "42 ms"), (3_140, "3.1 s"), (3_725_000, "1 h 02 m")]
+)
+def test_short_times(value: float, shown: str) -> None:
+    assert text.milliseconds(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0, "0 B"), (812, "812 B"), (999.6, "1.0 kB"), (8_192, "8.0 kB"), (1_258_291, "1.2 MB"), (10 * 2**20, "10 MB"),
+     (48 * 2**30, "48 GB"), (-8_192, "-8.0 kB"), (5_000 * 2**40, "5,000 TB")],
+)  # fmt: skip
+def test_bytes(value: float, shown: str) -> None:
+    assert text.size(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0, "0"),
+        (0.25, "0.25"),
+        (0.96, "1.0"),
+        (3, "3"),
+        (3.14, "3.1"),
+        (31.4, "31"),
+        (3_100.2, "3,100"),
+        (-0.5, "-0.50"),
+    ],
+)
+def test_numbers(value: float, shown: str) -> None:
+    assert text.number(value) == shown
+
+
+def test_things_are_counted_in_full() -> None:
+    assert [text.counted(n, "session") for n in (0, 1, 1_204_000)] == ["0 sessions", "1 session", "1,204,000 sessions"]
+
+
+def test_a_figure_says_how_it_is_known() -> None:
+    assert Figure(12_431.0).text() == "12,431"
+    assert Figure(12_431.0, estimated=True).text() == "~12,431"
+    assert Figure(1_000.0, at_least=True).text(text.rate) == "≥1,000"
+    assert Figure.unknown("no such column").text() == "–"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (None, None),
+        ("", ""),
+        ("plain", "plain"),
+        ("\\x", ""),
+        ("\\x7b2261223a317d", '{"a":1}'),
+        ("0x7B2261223A317D", '{"a":1}'),
+        ("\\x610a62", "a\nb"),
+        ("\\x61c3", "a"),  # the server cut a character in two
+        ("\\x616", "a"),  # or a byte
+        ("\\xff00", "0xff00"),
+        ("0xFF00", "0xff00"),
+        ("\\xff0", "0xff"),
+        ("\\x1b5b33316d", "0x1b5b33316d"),
+        ("\\xno digits", "\\xno digits"),
+        ("0x", ""),
+    ],
+)
+def test_bytes_are_text_where_they_are_text(written: str | None, shown: str | None) -> None:
+    assert readable(written) == shown
+
+
+@given(st.text(st.characters(categories=("L", "N", "P", "S"))), st.integers(0, 200))
+def test_any_printable_text_is_read_as_far_as_it_was_sent(text: str, cut: int) -> None:
+    shown = readable(("\\x" + text.encode().hex())[: 2 + cut])
+    assert shown is not None
+    assert text.startswith(shown)
+    assert len(shown.encode()) > min(cut // 2, len(text.encode())) - 4
