@@ -16,7 +16,6 @@ from qmon.model.samples.fragmentation import Fragmentation
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.messages import NO_CLUES, MessageDiagnostics
 from qmon.model.samples.polled import (
-    BlockedSample,
     BlockingSample,
     CostSample,
     CounterSample,
@@ -106,7 +105,7 @@ class Snapshot:
     as the poll began, ``taken_at`` our monotonic clock (seconds) as it ended. ``client_ms``: wall time of the whole
     poll here; ``server_ms``: time from its first to its last statement on the server's clock; ``buffers``: pages that
     our own session touched since the poll before, ``None`` where the server does not say.
-    ``blocking``: who waits for whom in full, ``blocked``: the same as pairs.
+    ``blocking``: who waits for whom.
     ``pauses``: those in force; none where the database records none. ``observing``: what watching costs, and what is
     read less often for that. ``server_counters``, ``version_store``: as SQL Server has them. ``cpu_ms``: milliseconds
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
@@ -127,7 +126,6 @@ class Snapshot:
     server: ServerSample
     queues: tuple[QueueSamples, ...] = ()
     waits: tuple[WaitSample, ...] | None = None
-    blocked: tuple[BlockedSample, ...] | None = None
     blocking: tuple[BlockingSample, ...] | None = None
     writers: tuple[WriterSample, ...] | None = None
     cost: CostSample | None = None

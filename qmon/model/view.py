@@ -15,7 +15,7 @@ from qmon.model.rates.counters import CounterRates
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.ledger import Ledger
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
-from qmon.model.samples.polled import BlockedSample, MessageSample, WaitSample
+from qmon.model.samples.polled import MessageSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.blocking import Forest
 
@@ -131,7 +131,7 @@ class QueueView:
 class TargetView:
     """The figures of one target: transactions per second, live waits, blocked sessions, and what qmon costs.
 
-    ``blocking``: who waits for whom; ``blocked``: the same as pairs. ``None``: could not be read.
+    ``blocking``: who waits for whom. ``None``: could not be read.
     ``budget_share``: qmon's server time as a share of its budget, 1.0 is all of it. ``observing``: what is read less
     often to stay within it. ``commits``: without qmon's own, and ``sessions``, too. ``counters``, ``version_store``: as
     SQL Server has them. ``cpu_ms``: what qmon's own session was on a processor since the poll before.
@@ -144,7 +144,6 @@ class TargetView:
     deadlocks: Figure
     sessions: int
     waits: tuple[WaitSample, ...] | None
-    blocked: tuple[BlockedSample, ...] | None
     client_ms: float
     server_ms: float | None
     buffers: int | None

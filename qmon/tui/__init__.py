@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from qmon.tui.actions.redaction import redacted
 from qmon.tui.actions.runner import ActionRunner
+from qmon.tui.feed import redacted
 from qmon.tui.run import run
 
 __all__ = ["ActionRunner", "redacted", "run"]

@@ -6,46 +6,64 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from textual.reactive import reactive
+from rich.text import Text
+from textual.app import App
+from textual.message import Message
+from textual.reactive import reactive, var
 from textual.screen import Screen
 from textual.timer import Timer
 
-from qmon.model.operations import OperationResult
-from qmon.monitor.alerting import Alerting
-from qmon.monitor.source import Focus, SnapshotSource
+from qmon import log
+from qmon.model.view import View
+from qmon.monitor.alerting import Alerting, AlertState
+from qmon.monitor.source import Focus, SnapshotSource, SourceState
 from qmon.tui import keys
-from qmon.tui.actions.request import ActionRequest
 from qmon.tui.actions.runner import ActionRunner
-from qmon.tui.alarm import Alarm
 from qmon.tui.catalogue import ENTRIES
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.history.reader import KnownPast
-from qmon.tui.intervals import faster, slower
-from qmon.tui.shared.menus import Menus
-from qmon.tui.shared.screen import DashboardScreen
+from qmon.tui.shared.sanitize import clean
 from qmon.tui.status import Shown
-from qmon.tui.text import interval
+from qmon.tui.text import interval, long_age
 from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES, no_color
 
+if TYPE_CHECKING:
+    from qmon.recording.write.recorder import Recorder
+
 _TICK_S: Final = 1.0
+_INTERVALS_S: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+"""The poll intervals that ``+`` and ``-`` step through, in seconds."""
+_NO_RULES: Final = "no alert is configured for this target: [[alert]] in qmon.toml"
 
 
-class QmonApp(Alarm, Menus, inherit_bindings=False):
+class AlertCommandFailed(Message):
+    """The command that is run for alerts has failed."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__()
+        self.words = words
+
+
+class QmonApp(App[None], inherit_bindings=False):
     """The dashboard over one source.
 
     Args:
         source: where snapshots come from; it is started here and closed by whoever runs the app.
         fold: makes the view of each snapshot; called on the source's thread, once for every snapshot, in order.
         prod, read_only, environment: the badges of the target.
-        alerting: the rules of the configuration, where there are some.
-        office: where actions are planned and done; without one the keys that act are off.
+        alerting: the rules of the configuration, where there are some for this target.
+        runner: plans and runs actions; without one the keys that act are off.
+        recorder: what records the source, for the badge; it is left open.
         dark: which theme to begin with.
         plain: no colours; by default as ``NO_COLOR`` says.
         for_s: end by itself after so many seconds.
         known: recordings of the target, and what is usual.
         clock: our monotonic clock, in seconds.
+
+    Attributes:
+        failed: what to tell the operator after the screen is gone, where the app itself has failed.
     """
 
     CSS_PATH = Path(__file__).with_name("qmon.tcss")
@@ -58,6 +76,8 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make for e in ENTRIES}
 
     shown: reactive[Shown] = reactive(lambda: Shown(""), init=False)
+    ticks: var[int] = var(0, init=False)
+    """Seconds without new figures, counted; screens follow it."""
 
     def __init__(
         self,
@@ -73,6 +93,7 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
         clock: Callable[[], float] = time.monotonic,
         runner: ActionRunner | None = None,
         alerting: Alerting | None = None,
+        recorder: Recorder | None = None,
         known: KnownPast | None = None,
     ) -> None:
         no_colour = no_color() if plain is None else plain
@@ -81,33 +102,40 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
             self.register_theme(theme)
         self.theme = PLAIN if no_colour else DARK if dark else LIGHT
         self.animation_level = "none"
+        self.failed = ""
         self.clock = clock
         self.selected: str | None = None
         self.source = source
         self.runner = runner
         self.alerting = alerting
         self.known = known or KnownPast()
+        self._recorder = recorder
         self._for_s = for_s
         self._feed = Feed(self, fold)
         self._ticker: Timer | None = None
         self._focus: Focus | None = None
         self._held: ViewReady | None = None
-        first = Shown(source.target, interval_s=source.interval_s, environment=environment)
-        read_only = read_only or (runner is not None and runner.read_only is not None)
-        self.set_reactive(QmonApp.shown, replace(first, prod=prod, read_only=read_only))
+        first = Shown(
+            source.target, interval_s=source.interval_s, environment=environment, prod=prod,
+            read_only=read_only or (runner is not None and runner.read_only is not None),
+            recording=None if recorder is None else True,
+        )  # fmt: skip
+        self.set_reactive(QmonApp.shown, first)
 
     def on_mount(self) -> None:
         """Start the source once there is a screen to show it on."""
+        if self.alerting is not None and self.alerting.hook is not None:  # it runs on a thread of its own
+            self.alerting.hook.on_failure = lambda words: self.post_message(AlertCommandFailed(words))
         self._ticker = self.set_interval(_TICK_S, self.tick)
         if self._for_s is not None:
             self.set_timer(self._for_s, self.action_quit)
         self.source.start(self._feed)
 
-    # ------------------------------------------------------------------------------------ what the source says
+    # ------------------------------------------------------------------------------------------- what the source gives
 
     def on_view_ready(self, message: ViewReady) -> None:
-        """New figures: shown at once, or kept while the display is frozen."""
-        newest_at, alerts = message.view.taken_at, self.heard(message.view)
+        """New figures: shown at once, or held back while the display is frozen."""
+        newest_at, alerts = message.view.taken_at, self._alerts_after(message.view)
         if self.shown.frozen:
             self._held = message
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
@@ -118,7 +146,7 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
 
     def on_state_changed(self, message: StateChanged) -> None:
         """The source is connecting, live, late, lost or closed."""
-        self.shown = replace(self.shown, state=message.state, alerts=self.heard(message.state))
+        self.shown = replace(self.shown, state=message.state, alerts=self._alerts_after(message.state))
 
     def on_fold_failed(self, message: FoldFailed) -> None:
         """A fault of qmon's own: end with its traceback instead of showing figures that are not there."""
@@ -126,34 +154,72 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
 
     def tick(self) -> None:
         """A second has passed without new figures."""
-        if (alerts := self.heard(None)) != self.shown.alerts:
+        if (alerts := self._alerts_after(None)) != self.shown.alerts:
             self.shown = replace(self.shown, alerts=alerts)
-        if self.is_running and isinstance(base := self.screen_stack[0], DashboardScreen):
-            base.tick()
+        if self._recorder is not None and self.shown.recording and (why := self._recorder.status.stopped):
+            self.shown = replace(self.shown, recording=False)
+            self.notify(clean(f"recording has stopped: {why}"), severity="error", timeout=30, markup=False)
+        self.ticks += 1
 
-    # ----------------------------------------------------------------------------------------- what the keys do
-
-    def refocus(self) -> None:
+    def refocus(self, wanted: Focus) -> None:
         """Tell the source what is on screen now, where that has changed, and ask for its rows at once."""
-        base = self.screen_stack[0]
-        wanted = base.focus_wanted() if isinstance(base, DashboardScreen) else Focus()
         if wanted != self._focus:
             self._focus = wanted
             self.source.set_focus(wanted)
             if wanted.at_once:
                 self.source.poll_now()
 
+    # ---------------------------------------------------------------------------------------------------------- alerts
+
+    def on_alert_command_failed(self, message: AlertCommandFailed) -> None:
+        """Show it; each failure comes once."""
+        self.notify(clean(message.words), severity="warning", timeout=15, markup=False)
+
+    def _alerts_after(self, event: View | SourceState | None) -> AlertState:
+        """The state of the alerts after this event; rings the bell where one was raised."""
+        if self.alerting is None:
+            return AlertState()
+        if self.alerting.hear(event):
+            self.bell()
+        return self.alerting.standing
+
+    def action_acknowledge(self) -> None:
+        """Acknowledge the alert in the banner."""
+        alert = self.alerting.acknowledge() if self.alerting is not None else None
+        if alert is None:
+            self.say("no alert to acknowledge" if self.alerting is not None else _NO_RULES)
+        else:
+            self.say(f"acknowledged: {clean(alert.queue or self.shown.target)}, {clean(alert.rule)}")
+        self._show_alerts()
+
+    def action_mute(self) -> None:
+        """Mute bell and banner for a while, for longer, or no longer."""
+        if self.alerting is None:
+            self.say(_NO_RULES)
+            return
+        seconds = self.alerting.mute()
+        self.say("alerts are no longer muted" if seconds is None else f"alerts are muted for {long_age(seconds)}")
+        self._show_alerts()
+
+    def _show_alerts(self) -> None:
+        if self.alerting is not None:
+            self.shown = replace(self.shown, alerts=self.alerting.standing)
+
+    # --------------------------------------------------------------------------------------------------- what keys do
+
     async def action_screen(self, name: str) -> None:
         """Go to a screen; it tells the source what it needs as it appears."""
         await self.switch_mode(name)
 
     def action_faster(self) -> None:
-        """Poll more often."""
-        self._set_interval(faster(self.shown.interval_s))
+        """Poll at the next shorter interval; the shortest stays."""
+        now = self.shown.interval_s
+        self._set_interval(max((i for i in _INTERVALS_S if i < now), default=_INTERVALS_S[0]))
 
     def action_slower(self) -> None:
-        """Poll less often."""
-        self._set_interval(slower(self.shown.interval_s))
+        """Poll at the next longer interval; the longest stays."""
+        now = self.shown.interval_s
+        self._set_interval(min((i for i in _INTERVALS_S if i > now), default=_INTERVALS_S[-1]))
 
     def _set_interval(self, seconds: float) -> None:
         self.source.set_interval(seconds)
@@ -183,13 +249,6 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
             self.source.count_exactly(queue)
             self.say("counting exactly; the count arrives with a later poll")
 
-    def act(self, ask: ActionRequest, acted: Callable[[OperationResult | None], None]) -> None:
-        """Open the dialog of an action; ``acted`` is called when it closes."""
-        from qmon.tui.actions.dialog import ActionDialog
-
-        if self.runner is not None:
-            self.push_screen(ActionDialog(ask, self.runner), acted)
-
     def say(self, words: str) -> None:
         """One short line in a corner, gone after a while."""
         self.notify(words, timeout=3, markup=False)
@@ -197,3 +256,15 @@ class QmonApp(Alarm, Menus, inherit_bindings=False):
     async def action_quit(self) -> None:
         """Leave at once; the source is closed afterwards, since it may be stuck in a poll."""
         self.exit()
+
+    # ----------------------------------------------------------------------------------------------- faults of the app
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Log what ends the app."""
+        self.failed = log.report(error)
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """Leave, and show the traceback as it is logged. Textual's shows variables, which hold rows and statements."""
+        self.bell()
+        self.panic(Text(log.traceback_of(self._exception)) if self._exception is not None else "")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from qmon.tui.shared.screen import DashboardScreen
+from textual.screen import Screen
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +19,10 @@ class Entry:
     about: str
     place: str
 
-    def make(self) -> DashboardScreen:
+    def make(self) -> Screen[Any]:
         """A new screen of this kind."""
         module, _, name = self.place.partition(":")
-        made: DashboardScreen = getattr(import_module(module), name)()
+        made: Screen[Any] = getattr(import_module(module), name)()
         return made
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from textual.message import Message
 from textual.message_pump import MessagePump
 
 from qmon.model.snapshot import Snapshot
-from qmon.model.view import View
+from qmon.model.view import QueueView, View
+from qmon.model.waits.blocking import Forest
 from qmon.monitor.source import Event, SourceState
 
 Fold = Callable[[Snapshot], View]
@@ -60,3 +62,32 @@ class Feed:
             self._to.post_message(FoldFailed(error))
         else:
             self._to.post_message(ViewReady(view))
+
+
+def redacted(fold: Fold, redact: Callable[[str], str]) -> Fold:
+    """``fold`` with payloads and statements made fit for a screen; the filter finds only what is seen."""
+
+    def folded(snapshot: Snapshot) -> View:
+        view = fold(snapshot)
+        if view.server.blocking is not None:
+            view = replace(view, server=replace(view.server, blocking=_statements(view.server.blocking, redact)))
+        if not any(queue.messages for queue in view.queues):
+            return view
+        return replace(view, queues=tuple(_covered(queue, redact) for queue in view.queues))
+
+    return folded
+
+
+def _statements(blocking: Forest, redact: Callable[[str], str]) -> Forest:
+    places = (
+        replace(place, session=replace(place.session, statement=redact(place.session.statement)))
+        for place in blocking.places
+    )
+    return replace(blocking, places=tuple(places))
+
+
+def _covered(queue: QueueView, redact: Callable[[str], str]) -> QueueView:
+    if not queue.messages:
+        return queue
+    messages = (m if m.payload is None else replace(m, payload=redact(m.payload)) for m in queue.messages)
+    return replace(queue, messages=tuple(messages))

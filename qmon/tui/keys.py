@@ -61,10 +61,10 @@ APP: Final[list[BindingType]] = [
     _key("t", "next_theme", "theme", "Dark or light", DISPLAY, id="theme", bar=False),
     _key("a", "acknowledge", "seen", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False),
     _key("m", "mute", "mute", "Mute alerts for 15 m, 1 h, 4 h, or no longer", READINGS, id="mute", bar=False),
-    _key("h,f1", "help", "help", "What the signs mean, and the keys", DISPLAY, id="help", shown="h", bar=False),
+    _key("h,f1", "screen.help", "help", "What the signs mean, and the keys", DISPLAY, id="help", shown="h", bar=False),
     _key(
         "question_mark",
-        "palette",
+        "screen.palette",
         "all keys",
         "Every action with its key",
         DISPLAY,
@@ -74,6 +74,21 @@ APP: Final[list[BindingType]] = [
     ),
     _key("q,ctrl+c,ctrl+q", "quit", "quit", "Leave qmon", DISPLAY, id="quit", shown="q"),
 ]
+
+REPLAY: Final[list[BindingType]] = [
+    _key("z", "play", "play", "Play, or stand still", READINGS, id="play"),
+    _key("n", "step(1)", "step", "The next snapshot", READINGS, id="step"),
+    _key("b", "step(-1)", "back", "The snapshot before", READINGS, id="step-back", bar=False),
+    _key("plus,equals_sign", "speed(1)", "faster", "Play faster", READINGS, id="play-faster", shown="+", bar=False),
+    _key("minus", "speed(-1)", "slower", "Play slower", READINGS, id="play-slower", shown="-", bar=False),
+    _key("greater_than_sign", "jump(1)", "next", "The next incident or operation", READINGS, id="next-mark", shown=">"),
+    _key("less_than_sign", "jump(-1)", "before", "The incident or operation before", READINGS, id="last-mark",
+         shown="<"),
+    _key("at", "go_to", "go to", "Go to a time", READINGS, id="go-to", shown="@"),
+    _key("c", "compare", "compare", "Remember this moment, then compare it with another", READINGS, id="compare"),
+    *(key for key in plain(APP) if key.id not in ("faster", "slower", "poll-now", "freeze", "acknowledge", "mute")),
+]  # fmt: skip
+"""In place of ``APP`` over a recording."""
 
 TABLES: Final[list[BindingType]] = [
     _key(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 _PATIENCE_S: Final = 0.5
 _STOPPING_S: Final = 5.0
-_TELLING_S: Final = 2.0
+_ALERTING_S: Final = 2.0
 
 
 def run(
@@ -44,9 +42,9 @@ def run(
     The source is started here, and closed. ``fold`` is called on the source's thread, once for each snapshot. A source
     that is stuck in a poll is given half a second to close and then left to end with the process: leaving is at once.
     An operation of the ``runner`` that is under way is stopped after its batch, and given five seconds for that.
-    The hook of ``alerting`` is given two seconds to hear what was raised.
-    A ``source`` that is a ``Replay`` is shown with its own fold and with the keys of a replay. How ``recorder`` stands
-    is shown; it is left open. ``known``: recordings and what is usual. Raises ``BadInput`` without a terminal.
+    The command of ``alerting`` is given two seconds to take what was raised.
+    A ``source`` that is a ``Replay`` is shown with the keys of a replay. The other arguments are those of ``QmonApp``.
+    Raises ``BadInput`` without a terminal.
     """
     _need_terminal()
     for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
@@ -54,10 +52,9 @@ def run(
     from qmon.tui.hangup import Hangup
     from qmon.tui.shared.sanitize import clean
 
-    make = _maker(source, fold, recorder)
-    app = make(
-        prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,
-        alerting=alerting, known=known,
+    app = _app_for(source)(
+        source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,
+        alerting=alerting, recorder=recorder, known=known,
     )  # fmt: skip
     try:
         with Hangup(app) as hangup:
@@ -68,34 +65,27 @@ def run(
         if runner is not None:
             runner.close(_STOPPING_S)
         if alerting is not None:
-            alerting.close(_TELLING_S)
+            alerting.close(_ALERTING_S)
         closing = Thread(target=source.close, name="qmon-close", daemon=True)
         closing.start()
         closing.join(_PATIENCE_S)
     return hangup.code or app.return_code or 0
 
 
-def _maker(source: SnapshotSource, fold: Fold, recorder: Recorder | None) -> Callable[..., QmonApp]:
-    """What makes the app: the dashboard, that which is recorded, or that over a recording."""
+def _app_for(source: SnapshotSource) -> type[QmonApp]:
+    """The dashboard, or the one with the keys of a replay."""
     from qmon.recording.read.replay import Replay
-
-    if isinstance(source, Replay):
-        from qmon.tui.replay.app import ReplayApp
-
-        return partial(ReplayApp, source)
-    if recorder is not None:
-        from qmon.tui.replay.recorded import RecordedApp
-
-        return partial(RecordedApp, source, fold, recorder=recorder)
     from qmon.tui.app import QmonApp
 
-    return partial(QmonApp, source, fold)
+    if not isinstance(source, Replay):
+        return QmonApp
+    from qmon.tui.replay.app import ReplayApp
+
+    return ReplayApp
 
 
 def _need_terminal() -> None:
     streams = {"input": sys.__stdin__, "output": sys.__stdout__, "error": sys.__stderr__}
     for name, stream in streams.items():
         if stream is None or not stream.isatty():
-            raise BadInput(
-                f"the dashboard needs a terminal, and standard {name} is none; `qmon status` prints the same figures"
-            )
+            raise BadInput(f"standard {name} is not a terminal; without one, `qmon status` prints the same figures")

@@ -25,7 +25,8 @@ class Shown:
 
     ``newest_at``: when the newest figures were taken, also where a frozen display does not show them.
     ``interval_s``: seconds between polls, as asked for. Times are our monotonic clock in seconds.
-    ``recording``: the badge of a recording; ``replay``: of a replay the recorded time and how it plays.
+    ``recording``: whether it is being recorded, ``None`` where it never was to be; ``replay``: of a replay the recorded
+    time and how it plays.
     """
 
     target: str
@@ -38,7 +39,7 @@ class Shown:
     read_only: bool = False
     environment: str = ""
     alerts: AlertState = field(default_factory=AlertState)
-    recording: str = ""
+    recording: bool | None = None
     replay: str = ""
 
     @property

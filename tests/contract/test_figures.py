@@ -255,13 +255,13 @@ def test_blocked_sessions_name_their_blocker(database: str) -> None:
 
         thread = threading.Thread(target=wait)
         thread.start()
-        view = watched.view(lambda v: v.server.blocked)
+        view = watched.view(lambda v: v.server.blocking and v.server.blocking.waiters)
         thread.join()
-    assert view.server.blocked is not None
-    pair = view.server.blocked[0]
-    assert pair.blocker == pid
-    assert pair.blocker_state == "idle in transaction"
-    assert (pair.waiting_s or 0) < 30
+    assert view.server.blocking is not None
+    (blocker,) = view.server.blocking.heads
+    assert blocker.session.session == pid
+    assert blocker.session.state == "idle in transaction"
+    assert 0 <= (blocker.longest_s or 0) < 30
 
 
 @pytest.mark.parametrize("with_state", [False, True])

@@ -14,8 +14,8 @@ from qmon.recording.read.reader import open_tape
 from qmon.recording.read.replay import Replay
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.tee import RecordingSource
+from qmon.tui.app import QmonApp
 from qmon.tui.replay.app import ReplayApp
-from qmon.tui.replay.recorded import RecordedApp
 from qmon.tui.widgets.lines import Lines
 from tests.facts import wait_until
 from tests.recording.test_replay_command import recorded, run_of
@@ -28,7 +28,7 @@ from tests.tui.scripted import SAMPLED_AT, Clock, Scripted, view
 async def shown(root: Path, **more: object) -> AsyncIterator[tuple[ReplayApp, Pilot[None], Driver]]:
     """The replay of what is recorded below a folder, standing still at its beginning."""
     replay = Replay(open_tape(root), playing=False)
-    app = ReplayApp(replay, plain=False, **more)
+    app = ReplayApp(replay, replay.fold, plain=False, **more)
     try:
         async with app.run_test(size=(140, 40)) as pilot:
             driver = Driver(app, Scripted(), Clock(), pilot)
@@ -38,7 +38,7 @@ async def shown(root: Path, **more: object) -> AsyncIterator[tuple[ReplayApp, Pi
         replay.close()
 
 
-def header(app: ReplayApp | RecordedApp) -> str:
+def header(app: QmonApp) -> str:
     """The first line."""
     return "\n".join(app.screen.query_one("#header", Lines).written)
 
@@ -96,7 +96,7 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     recorder, source = Recorder(tmp_path, "orders", interval_s=10.0), Scripted()
     taped = RecordingSource(source, lambda snapshot: view(at=snapshot.sampled_at - SAMPLED_AT), recorder)
-    app = RecordedApp(source, taped.fold, recorder=recorder, plain=False)
+    app = QmonApp(source, taped.fold, recorder=recorder, plain=False)
     given = run_of(4000)
     try:
         async with app.run_test(size=(140, 40)) as pilot:

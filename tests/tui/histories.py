@@ -26,7 +26,7 @@ def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True
     replay = Replay(tape, BEGIN + hours * HOUR, playing=False)
     found = find_baselines(root if root.is_dir() else None)
     known = KnownPast(taped_archive(tape), lambda: found, lambda: replay.at, replay.seek)
-    return ReplayApp(replay, known=known, plain=plain, dark=dark), replay
+    return ReplayApp(replay, replay.fold, known=known, plain=plain, dark=dark), replay
 
 
 def history(driver: Driver) -> HistoryScreen:

@@ -10,9 +10,10 @@ from typing import Final
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
-from qmon.model.samples.polled import BlockedSample, MessageSample, ServerSample, WaitSample
+from qmon.model.samples.polled import BlockingSample, MessageSample, ServerSample, WaitSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.view import Forecast, Point, QueueView, TargetView, Trend, View
+from qmon.model.waits.blocking import forest
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
 
 SAMPLED_AT: Final = 1_780_000_000.0
@@ -191,6 +192,16 @@ def twelve() -> tuple[QueueView, ...]:
     return (*_troubled(), *_odd())
 
 
+_BLOCKER: Final = BlockingSample(
+    61, "", None, "", False, 0, 0, None, "", "", None, None, "client backend", "idle in transaction", 7_431.0, 7_440.0,
+    "shop", "app-7", "10.0.0.7", "shop", "UPDATE mails SET state = 1",
+)  # fmt: skip
+_WAITER: Final = replace(
+    _BLOCKER, session=71, blocker=61, holders=1, waiting_s=12.0, mode="ExclusiveLock", object="mails row (0,17)",
+    state="active", state_s=12.0, transaction_s=12.0, application="mailer", statement="",
+)  # fmt: skip
+
+
 def target(**changes: object) -> TargetView:
     """The server as a whole."""
     made = TargetView(
@@ -199,11 +210,11 @@ def target(**changes: object) -> TargetView:
         deadlocks=Figure(0.0),
         sessions=34,
         waits=(WaitSample("Lock", "tuple", 3), WaitSample("IO", "DataFileRead", 1), WaitSample("", "", 4)),
-        blocked=(BlockedSample(71, 61, 12.0, "Lock:tuple", "mailer", "", "app-7", "idle in transaction", 7_440.0, ""),),
         client_ms=2.1,
         server_ms=1.8,
         buffers=42,
         budget_share=0.03,
+        blocking=forest((_BLOCKER, _WAITER)),
     )
     return replace(made, **changes)  # type: ignore[arg-type]  # the names are checked by replace
 

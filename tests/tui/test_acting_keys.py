@@ -8,13 +8,15 @@ import pytest
 
 from qmon.model.layout.layout import LayoutSource
 from qmon.model.operations import Choice, Kind, Pause, Side
+from qmon.model.waits.blocking import Forest, forest
 from qmon.tui import keys
 from qmon.tui.actions.availability import head_blocker
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.actions.request import ActionRequest
-from qmon.tui.operations.dialog import OperationDetails
+from qmon.tui.operations.screen import OperationDetails
 from qmon.tui.shared.banner import banner
 from qmon.tui.status import Shown
+from tests.tui.blocked import waits
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, messages, queue, target, view
 from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator
@@ -219,12 +221,13 @@ async def test_a_click_on_the_line_of_keys_presses_the_key() -> None:
 
 
 def test_the_head_blocker_is_who_most_wait_for() -> None:
-    pairs = view().server.blocked
-    assert pairs is not None
-    chain = tuple(replace(pairs[0], waiter=w, blocker=b) for w, b in ((5, 4), (4, 3), (9, 8)))
-    assert head_blocker(view(server=target(blocked=chain))) == 3
-    assert head_blocker(view(server=target(blocked=()))) is None
-    assert head_blocker(view(server=target(blocked=None))) is None
+    rows = [*waits(5, 4), *waits(4, 3), *waits(9, 8), *waits(21, 22), *waits(22, 21), *waits(95, 0)]
+    blocker = head_blocker(view(server=target(blocking=forest(rows))))
+    assert blocker is not None
+    assert blocker.session == 3
+    assert head_blocker(view(server=target(blocking=forest(waits(95, 0))))) is None
+    assert head_blocker(view(server=target(blocking=Forest()))) is None
+    assert head_blocker(view(server=target(blocking=None))) is None
 
 
 def test_every_acting_key_is_known_to_the_help_and_has_no_second_meaning() -> None:

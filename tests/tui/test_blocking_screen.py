@@ -14,7 +14,7 @@ from qmon.model.waits.blocking import Forest
 from qmon.monitor.source import Focus
 from qmon.tui import redacted
 from qmon.tui.actions.dialog import ActionDialog
-from qmon.tui.blocking.dialog import SessionDetails
+from qmon.tui.blocking.screen import SessionDetails
 from qmon.tui.widgets.lines import Lines
 from tests.tui.blocked import blocked_view, chain, tree
 from tests.tui.driving import dashboard

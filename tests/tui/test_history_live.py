@@ -13,7 +13,7 @@ from qmon.monitor.open import open_poller
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.tee import RecordingSource
-from qmon.tui.replay.recorded import RecordedApp
+from qmon.tui.app import QmonApp
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 from tests.recording.days import written
@@ -37,7 +37,7 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
 
     taped = RecordingSource(poller, add, recorder)
     known = of_target(target, Path(os.devnull), None, tmp_path)
-    app = RecordedApp(taped, taped.fold, recorder=recorder, known=known, plain=False)
+    app = QmonApp(taped, taped.fold, recorder=recorder, known=known, plain=False)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
             driver = Driver(app, Scripted(), Clock(), pilot)

@@ -35,7 +35,7 @@ async def test_the_target_line() -> None:
 
 async def test_unknown_is_a_dash_and_never_zero() -> None:
     async with dashboard((200, 50)) as d:
-        await d.give(view(server=target(commits=Figure.unknown("first sample"), waits=None, blocked=None)))
+        await d.give(view(server=target(commits=Figure.unknown("first sample"), waits=None, blocking=None)))
         row = next(line for line in d.text().splitlines() if line.startswith(" payroll"))
         assert row.split()[:9] == ["payroll", "status", *["–"] * 7]
         assert "tx/s –" in d.lines("target")

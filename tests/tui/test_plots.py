@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.view import Point
-from qmon.tui.plots.blocks import columns, sparkline
-from qmon.tui.plots.braille import trace
+from qmon.tui.plots.glyphs import columns, sparkline, trace
 from qmon.tui.plots.series import highest, round_up, sample, window
 from qmon.tui.plots.throughput import throughput
 from qmon.tui.spans import line_width

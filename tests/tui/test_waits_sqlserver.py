@@ -12,7 +12,7 @@ from qmon.model.rates.counters import CounterRates
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.view import View
 from qmon.tui.spans import Line
-from qmon.tui.waits import counters, horizon
+from qmon.tui.waits import horizon, panel
 from tests.tui.driving import dashboard
 from tests.tui.waited import NEXT, SLEEPER, counted, use, waited_view
 
@@ -39,14 +39,14 @@ def words(lines: Sequence[Line]) -> str:
 
 
 def test_the_counters_are_one_line_of_rates() -> None:
-    told = words(counters.lines(served(), 120))
+    told = words(panel.counter_line(served(), 120))
     assert told.startswith(" per second  batches 1,204   transactions 612   page splits 0.4   lock timeouts 0")
     assert "commits waiting for the log –" in told, "not known is not 0"
-    assert counters.lines(waited_view(), 120) == [], "another engine has no such line"
+    assert panel.counter_line(waited_view(), 120) == [], "another engine has no such line"
 
 
 def test_where_it_is_narrow_what_a_dba_looks_at_first_stays() -> None:
-    told = words(counters.lines(served(), 60))
+    told = words(panel.counter_line(served(), 60))
     assert "page splits 0.4   lock timeouts 0" in told
     assert "transactions" not in told
 

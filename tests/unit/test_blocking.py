@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from qmon.engines.secret import hide_passwords
 from qmon.engines.sql import queries
 from qmon.model.samples.polled import BlockingSample
-from qmon.model.waits.blocking import Forest, Held, Key, Role, forest, pairs_of
+from qmon.model.waits.blocking import Forest, Held, Key, Role, forest
 from qmon.model.waits.graph import bits, cycles, reached
 
 _ONE = BlockingSample(
@@ -152,11 +152,6 @@ def test_rows_of_queues_stand_with_who_holds_them() -> None:
     assert found.places[0].held == held[1]
     assert found.places[0].longest_s == 7.0
     assert found.places[1].held == ()
-
-
-def test_pairs_are_what_the_rows_say() -> None:
-    (pair,) = pairs_of([*blocks(1), *waits(2, 1)])
-    assert (pair.waiter, pair.blocker, pair.blocker_state, pair.waiting_s) == (2, 1, "idle in transaction", 5.0)
 
 
 @settings(max_examples=20)

@@ -27,7 +27,7 @@ from qmon.model.samples.polled import RingSample
 from qmon.model.snapshot import QueueSamples
 from qmon.model.view import QueueView
 from qmon.monitor.state.ring import LedgerTrack
-from qmon.tui.queue.ledger import ledger_lines
+from qmon.tui.queue.panel import ledger_lines
 from tests.tui.scripted import twelve
 
 NONE = Figure.unknown("none")

@@ -28,7 +28,7 @@ from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.format.codec import decode, encode
 from qmon.tui.spans import Line
-from qmon.tui.waits import counters, horizon, usage
+from qmon.tui.waits import horizon, panel, usage
 from tests.replayed import Driver, connection, emptied, full
 from tests.tsql_types import Type
 
@@ -110,7 +110,7 @@ def test_typed_rows_reach_the_words(version: tuple[int, int]) -> None:
     assert {"probe/version_store", "probe/procedures", "probe/routines", "probe/fragmentation"} <= set(
         watch.driver.asked
     )
-    told = words(counters.lines(view, 160))
+    told = words(panel.counter_line(view, 160))
     assert "batches 1.0   transactions 1.0   page splits 1.0   lock timeouts 1.0" in told
     assert "commits waiting for the log 1.0" in told
     kept = "in the database itself" if version[0] >= 15 else "in tempdb of all" if version[0] < 14 else "in tempdb"
@@ -144,7 +144,7 @@ def test_nothing_where_the_documentation_allows_it(version: tuple[int, int]) -> 
     watch.fragments()
     view = watch.polls(4)
     assert [f for s in watch.snapshots for f in s.failures] == []
-    assert "batches –" in words(counters.lines(view, 160))
+    assert "batches –" in words(panel.counter_line(view, 160))
     assert "row versions none" in words(horizon.lines(view, 160, 7))
     assert status_object(view)["engine"] == "sqlserver"
 
@@ -156,7 +156,7 @@ def test_without_rights_each_missing_reading_is_one_line_and_the_rest_is_shown()
     assert sorted(said) == sorted({"horizon", "version_store", "server_counters", "routines_of_tables", "procedures"})
     assert all("permission was denied" in f.reason for f in watch.snapshots[-1].failures)
     assert "not read on this server" in words(horizon.lines(view, 160, 7))
-    assert counters.lines(view, 160) == []
+    assert panel.counter_line(view, 160) == []
     mails = view.queue("mails")
     assert mails is not None
     assert mails.use is not None

@@ -43,22 +43,6 @@ class WaitSample:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockedSample:
-    """One row a pair of waiting session and session that blocks it. ``blocker`` 0: a prepared transaction."""
-
-    waiter: int
-    blocker: int
-    waiting_s: float | None
-    event: str
-    waiter_application: str
-    waiter_query: str
-    blocker_application: str
-    blocker_state: str
-    blocker_transaction_s: float | None
-    blocker_query: str
-
-
-@dataclass(frozen=True, slots=True)
 class BlockingSample:
     """One row a pair of a session and one that it waits for; ``blocker`` ``None``: it waits for nobody, only blocks.
 

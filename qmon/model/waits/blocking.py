@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from qmon.model.samples.polled import BlockedSample, BlockingSample
+from qmon.model.samples.polled import BlockingSample
 from qmon.model.waits.graph import bits, cycles, reached
 
 Key = tuple[int, str]
@@ -127,24 +127,6 @@ def forest(rows: Sequence[BlockingSample], held: Mapping[int, tuple[Held, ...]] 
         below = sorted(behind[key], key=lambda k: (k in seen, *rank(k)))
         stack += [(k, (*rails, i < len(below) - 1)) for i, k in reversed(list(enumerate(below)))]
     return Forest(tuple(places), sum(1 for blockers in waits_for.values() if blockers))
-
-
-def pairs_of(rows: Iterable[BlockingSample]) -> tuple[BlockedSample, ...]:
-    """The same as pairs of a session that waits and one that blocks it."""
-    rows = tuple(rows)
-    people = _people(rows)
-    found = []
-    for row in rows:
-        if row.blocker is None:
-            continue
-        by = people[row.blocker, row.blocker_gid]
-        found.append(
-            BlockedSample(
-                row.session, row.blocker, row.waiting_s, row.object, row.application, row.statement, by.application,
-                by.state, by.transaction_s, by.statement,
-            )
-        )  # fmt: skip
-    return tuple(found)
 
 
 _NOBODY: Final = BlockingSample(

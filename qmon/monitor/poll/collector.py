@@ -32,7 +32,6 @@ from qmon.model.samples.polled import (
     WriterSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.waits.blocking import pairs_of
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan_counts import Counted, Version
 from qmon.monitor.background.wait_sampler import WaitSampler
@@ -191,7 +190,7 @@ class Collector:
             buffers=spent.buffers, cpu_ms=spent.cpu_ms,
             interval_s=self.observer.interval_s, server=server, queues=(*queues, *self._lost),
             waits=results.get(("", "waits")),
-            blocked=None if blocking is None else pairs_of(blocking), blocking=blocking,
+            blocking=blocking,
             writers=results.get(("", "writers")), cost=self._one(results, "cost"),
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
             clients=results.get(("", "clients")),

@@ -116,7 +116,7 @@ class TargetHistory:
             commits=_less(rate(first.commits, now.server.commits), own - own_before, span),
             rollbacks=rate(first.rollbacks, now.server.rollbacks),
             deadlocks=rate(first.deadlocks, now.server.deadlocks),
-            sessions=now.server.sessions, waits=now.waits, blocked=now.blocked,
+            sessions=now.server.sessions, waits=now.waits,
             client_ms=now.client_ms, server_ms=now.server_ms, buffers=now.buffers, cpu_ms=now.cpu_ms,
             budget_share=share, in_recovery=now.server.in_recovery, standby=standby_of(now.server),
             blocking=None if now.blocking is None else forest(now.blocking, _held_by_session(now)),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.operations import Choice, Kind, Side
-from qmon.model.samples.polled import BlockedSample
+from qmon.model.samples.polled import BlockingSample
 from qmon.model.view import QueueView, View
 from qmon.operate.plan import allowed
-from qmon.tui.actions.request import ActionRequest
+from qmon.tui.actions.request import ActionRequest, end_session
 from qmon.tui.actions.runner import ActionRunner
 
-WORDS: Final[dict[str, tuple[Kind, Side]]] = {
+ACTIONS: Final[dict[str, tuple[Kind, Side]]] = {
     "requeue": (Kind.REQUEUE, Side.PUSHERS),
     "purge": (Kind.PURGE, Side.PUSHERS),
     "pause": (Kind.PAUSE, Side.PUSHERS),
@@ -20,15 +20,15 @@ WORDS: Final[dict[str, tuple[Kind, Side]]] = {
     "repair": (Kind.REPAIR, Side.PUSHERS),
     "end-blocker": (Kind.END_BLOCKER, Side.PUSHERS),
 }
-"""What the keys' actions are called; each is also the id of its key."""
+"""By the id of a key what it does."""
 
 
-def why_off(runner: ActionRunner | None, view: View | None, queue: QueueView | None, word: str) -> str | None:
+def why_not(runner: ActionRunner | None, view: View | None, queue: QueueView | None, action: str) -> str | None:
     """Why a key can do nothing here, in one line; ``None``: it can be asked for."""
-    for_all = why_all_off(runner, view)
+    for_all = why_nothing(runner, view)
     if for_all is not None:
         return for_all
-    kind = WORDS[word][0]
+    kind = ACTIONS[action][0]
     if kind is Kind.END_BLOCKER:
         return None if head_blocker(view) is not None else "no session blocks another one now"
     if queue is None:
@@ -36,7 +36,7 @@ def why_off(runner: ActionRunner | None, view: View | None, queue: QueueView | N
     return None if kind is Kind.UNDO else allowed.why_not(queue.layout, kind)
 
 
-def why_all_off(runner: ActionRunner | None, view: View | None) -> str | None:
+def why_nothing(runner: ActionRunner | None, view: View | None) -> str | None:
     """Why nothing at all may be changed here."""
     if runner is None:
         return "these figures are only looked at: there is nothing to act on"
@@ -47,7 +47,7 @@ def why_all_off(runner: ActionRunner | None, view: View | None) -> str | None:
     return None
 
 
-def off_word(runner: ActionRunner | None, view: View | None) -> str:
+def short_reason(runner: ActionRunner | None, view: View | None) -> str:
     """The same in a word, for where there is little room; empty where something may be changed."""
     if runner is None:
         return "only looked at"
@@ -56,36 +56,18 @@ def off_word(runner: ActionRunner | None, view: View | None) -> str:
     return "standby" if view is not None and view.server.in_recovery else ""
 
 
-def ask_for(word: str, view: View | None, queue: QueueView | None, choice: Choice) -> ActionRequest:
+def ask_for(action: str, view: View | None, queue: QueueView | None, choice: Choice) -> ActionRequest | None:
     """What a key asks for."""
-    kind, side = WORDS[word]
+    kind, side = ACTIONS[action]
     if kind is Kind.END_BLOCKER:
-        session = head_blocker(view)
-        found = view.server.blocking if view is not None else None
-        place = found.find((session or 0, "")) if found is not None else None
-        began = place.session.started_at if place is not None else None
-        return ActionRequest(kind, f"session {session}", session=session, started_at=began)
+        blocker = head_blocker(view)
+        return end_session(blocker.session, blocker.started_at) if blocker is not None else None
     name = queue.name if queue is not None else ""
     return ActionRequest(kind, name, queue.layout if queue is not None else None, choice, side)
 
 
-def head_blocker(view: View | None) -> int | None:
-    """The session at the head of the longest queue of waiting sessions, where one is seen."""
-    pairs: tuple[BlockedSample, ...] = (view.server.blocked or ()) if view is not None else ()
-    waiting: dict[int, set[int]] = {}
-    for pair in pairs:
-        waiting.setdefault(pair.blocker, set()).add(pair.waiter)
-    waiters = {pair.waiter for pair in pairs}
-    heads = [session for session in waiting if session > 0 and session not in waiters]
-    return max(heads, key=lambda head: (len(_behind(head, waiting)), -head), default=None)
-
-
-def _behind(head: int, waiting: dict[int, set[int]]) -> set[int]:
-    """Everybody who waits for ``head``, directly or for somebody who does."""
-    found: set[int] = set()
-    looking = [head]
-    while looking:
-        for waiter in waiting.get(looking.pop(), set()) - found:
-            found.add(waiter)
-            looking.append(waiter)
-    return found
+def head_blocker(view: View | None) -> BlockingSample | None:
+    """The session that blocks the most others and waits for none, where one is seen."""
+    blocking = view.server.blocking if view is not None else None
+    heads = blocking.heads if blocking is not None else ()
+    return next((each.session for each in heads if each.session.session > 0 and not each.blockers), None)

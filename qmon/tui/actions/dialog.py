@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
@@ -19,13 +19,11 @@ from qmon.tui.actions import panel
 from qmon.tui.actions.plan import VERBS
 from qmon.tui.actions.request import ActionRequest, option
 from qmon.tui.actions.runner import ActionRunner, ActionTask, Ended, Planned, Told
+from qmon.tui.app import QmonApp
 from qmon.tui.shared.sanitize import clean, shorten, width
 from qmon.tui.widgets.button import Button
 from qmon.tui.widgets.cycle import Cycle
 from qmon.tui.widgets.lines import Lines
-
-if TYPE_CHECKING:
-    from qmon.tui.app import QmonApp
 
 _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4
@@ -50,6 +48,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
 
     BINDINGS = keys.ACT
     AUTO_FOCUS = "#act-close"
+    app = getters.app(QmonApp)
 
     def __init__(self, ask: ActionRequest, runner: ActionRunner) -> None:
         super().__init__()
@@ -64,11 +63,6 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         self._progress: Progress | None = None
         self._before: QueueView | None = None
         self._since = self._ended_at = 0.0
-
-    @property
-    def board(self) -> QmonApp:
-        """The app, as what it is."""
-        return cast("QmonApp", self.app)
 
     @property
     def plan(self) -> Plan | None:
@@ -123,7 +117,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
     def _plan(self) -> None:
         if self._job is not None:
             self._job.cancel()
-        self._prepared, self._problem, self._since = None, "", self.board.clock()
+        self._prepared, self._problem, self._since = None, "", self.app.clock()
         self._job = self._runner.job(self)
         self._job.plan(self._ask.prepare)
         self._go(DialogStep.PLANNING)
@@ -162,7 +156,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
             self._refuse("a reason is needed here; it goes into the audit", reason)
             return
         self._before = self._queue()
-        self._since = self.board.clock()
+        self._since = self.app.clock()
         self._problem = ""
         self._job.apply(self._prepared, Permission(reason.value.strip(), plan.queue if same else ""))
         self.query_one("#act-close", Button).focus()
@@ -186,10 +180,10 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
             self._go(DialogStep.CONFIRM)
             self.query_one("#act-reason Input", Input).focus()
             return
-        self._ended_at = self.board.clock()
+        self._ended_at = self.app.clock()
         self._go(DialogStep.ENDED)
         self.query_one("#act-close", Button).focus()
-        self.board.source.poll_now(changed=self._queue_name)
+        self.app.source.poll_now(changed=self._queue_name)
 
     def _figures_came(self) -> None:
         if self.step is DialogStep.ENDED:
@@ -202,16 +196,16 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         return self.plan.queue if self.plan is not None else self._ask.queue
 
     def _queue(self) -> QueueView | None:
-        view = self.board.shown.view
+        view = self.app.shown.view
         return view.queue(self._queue_name) if view is not None else None
 
     def _after(self) -> QueueView | None:
         """The queue's figures from a poll that began after the end."""
-        view = self.board.shown.view
+        view = self.app.shown.view
         return self._queue() if view is not None and view.taken_at > self._ended_at else None
 
     def _text(self) -> panel.DialogText:
-        now = self.board.clock()
+        now = self.app.clock()
         took = (self._ended_at if self.step is DialogStep.ENDED else now) - self._since
         stopping = self._job is not None and self._job.stopping
         return panel.DialogText(
@@ -222,7 +216,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
     def _draw(self) -> None:
         if not self.is_mounted:
             return
-        said, step, shown = self._text(), self.step.value, self.board.shown
+        said, step, shown = self._text(), self.step.value, self.app.shown
         writer = panel.WRITERS[step]
         self.query_one("#act-title", Lines).show(lambda cells, _: [panel.title(said, step, shown, cells)])
         self.query_one("#act-text", Lines).show(lambda cells, _: writer(said, cells))

@@ -10,9 +10,9 @@ from typing import Final
 from qmon.model.operations import Kind, Plan, PlanRow, Undo
 from qmon.tui import text
 from qmon.tui.shared.sanitize import clean
-from qmon.tui.shared.tables import table_lines
 from qmon.tui.spans import Line, wrap
 from qmon.tui.widgets import columns
+from qmon.tui.widgets.columns import table_lines
 
 LABEL: Final = 10
 """Cells of the names at the left."""

@@ -49,6 +49,11 @@ class ActionRequest:
         return operator.pause(self.layout, self.side, for_s=self.for_s)
 
 
+def end_session(session: int, started_at: float | None) -> ActionRequest:
+    """To end a session: exactly the one that is shown. ``started_at``: seconds since the epoch."""
+    return ActionRequest(Kind.END_BLOCKER, f"session {session}", session=session, started_at=started_at)
+
+
 UNDOABLE: Final = ("possible", "partly undone")
 
 

@@ -7,14 +7,15 @@ from typing import Final
 from textual import on
 from textual.app import ComposeResult
 
-from qmon.model.operations import Kind, OperationResult
+from qmon.model.operations import OperationResult
 from qmon.model.waits.blocking import Forest, Place
 from qmon.monitor.source import Focus
 from qmon.tui import keys, text
-from qmon.tui.actions.availability import why_all_off
-from qmon.tui.actions.request import ActionRequest
+from qmon.tui.actions.availability import why_nothing
+from qmon.tui.actions.request import ActionRequest, end_session
 from qmon.tui.blocking import tree
 from qmon.tui.shared.header import heading
+from qmon.tui.shared.reading import TextDialog
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Freshness, Shown
 from qmon.tui.widgets.grid import Grid
@@ -78,33 +79,26 @@ class BlockingScreen(DashboardScreen):
     def _selected(self) -> Place | None:
         """The session under the cursor, as it stands in full."""
         place = self._places.get(self.grid.cursor or "")
-        return self._forest(self.board.shown).find(place.key) if place is not None and place.again else place
+        return self._forest(self.app.shown).find(place.key) if place is not None and place.again else place
 
-    def offs(self) -> dict[str, str]:
+    def unavailable(self) -> dict[str, str]:
         """The session under the cursor can be ended, if anything can be changed at all."""
-        why = why_all_off(self.board.runner, self.board.shown.view)
+        why = why_nothing(self.app.runner, self.app.shown.view)
         if why is None and self._selected() is None:
             why = "no session is chosen"
         return {"end-blocker": why} if why is not None else {}
 
-    def action_act(self, word: str) -> None:
-        """Plan to end the session under the cursor: exactly the one that is shown."""
-        why, place = self.offs().get(word), self._selected()
-        if why is not None or place is None:
-            self.board.say(why or "")
-            return
-        s = place.session
-        self.board.act(ActionRequest(Kind.END_BLOCKER, f"session {s.session}", session=s.session,
-        started_at=s.started_at),
-                       self.acted)  # fmt: skip
+    def request(self, action: str) -> ActionRequest | None:
+        """To end the session under the cursor."""
+        place = self._selected()
+        return end_session(place.session.session, place.session.started_at) if place is not None else None
 
     def acted(self, result: OperationResult | None) -> None:
         """See at once who waits now."""
-        self.board.source.poll_now()
+        self.app.source.poll_now()
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:
-        from qmon.tui.blocking.dialog import SessionDetails
 
         def then(end: bool | None) -> None:
             if end:
@@ -115,6 +109,15 @@ class BlockingScreen(DashboardScreen):
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
-        shown, now = self.board.shown, self.board.clock()
+        shown, now = self.app.shown, self.app.clock()
         self._draw_session(stale=shown.freshness(now) is Freshness.STALE)
         self._draw_frame(shown, now)
+
+
+class SessionDetails(TextDialog):
+    """The result is whether the session is to be ended."""
+
+    BINDINGS = keys.SESSION
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(lambda cells: tree.details(place, cells), "E ends it · esc closes")

@@ -7,8 +7,7 @@ from typing import Final
 
 from qmon.model.baselines import Band
 from qmon.recording.history.buckets import Bucket
-from qmon.tui.plots.blocks import BLOCKS
-from qmon.tui.plots.braille import BLANK, trace
+from qmon.tui.plots.glyphs import BLANK, BLOCKS, trace
 from qmon.tui.plots.series import round_up
 from qmon.tui.shared.sanitize import pad
 from qmon.tui.spans import Line, Span

@@ -58,7 +58,7 @@ class HistoryScreen(DashboardScreen):
 
     def body(self) -> ComposeResult:
         """What is chosen, the plot with its marks, the chosen mark, and what is usual."""
-        archive = self.board.known.archive
+        archive = self.app.known.archive
         if archive is not None:
             self.range, self._reader = Range(archive), PastReader(archive, self)
         yield Lines(id="choice")
@@ -72,22 +72,22 @@ class HistoryScreen(DashboardScreen):
     @property
     def zone(self) -> tzinfo:
         """The clock of the recording."""
-        archive = self.board.known.archive
+        archive = self.app.known.archive
         return zone_of(archive.zone if archive is not None else "UTC")
 
     @property
     def queue(self) -> str:
         """The queue that was chosen, else the first one there is; empty where none is known yet."""
-        view, seen = self.board.shown.view, self.past.queues if self.past is not None else ()
+        view, seen = self.app.shown.view, self.past.queues if self.past is not None else ()
         names = self._names() or seen
-        chosen = self.board.selected
+        chosen = self.app.selected
         if chosen is not None and (chosen in names or view is None):
             return chosen
         return names[0] if names else ""
 
     def _names(self) -> tuple[str, ...]:
         """The queues of now and of the range."""
-        view = self.board.shown.view
+        view = self.app.shown.view
         now = {queue.name for queue in view.queues} if view is not None else set()
         return tuple(sorted(now | set(self.past.queues if self.past is not None else ()), key=str.casefold))
 
@@ -147,7 +147,7 @@ class HistoryScreen(DashboardScreen):
             return
         self._reading = 0
         if message.mark is None:
-            self.board.say("no other incident and no other operation of this queue there")
+            self.app.say("no other incident and no other operation of this queue there")
             self.redraw()
             return
         self._to_choose = message.mark.at
@@ -189,14 +189,14 @@ class HistoryScreen(DashboardScreen):
         self.query_one("#event", Lines).show(
             lambda cells, _: [panel.event_line(self.found, self._shown_mark, self.zone, cells)]
         )
-        known, at = self.board.known, self._shown_mark.at if self._shown_mark is not None else None
+        known, at = self.app.known, self._shown_mark.at if self._shown_mark is not None else None
         self.query_one("#usual", Lines).show(
             lambda cells, _: [panel.value_line(past, self.figure, bands, known, shown.target, at, cells)]
         )
 
     def _plot(self, past: Past, bands: list[Band | None], columns: int, rows: int) -> list[Line]:
         """The plot, its axis and the marks; as it was, where nothing has changed with new figures of other queues."""
-        here = self.board.known.here() if self.board.known.here is not None else None
+        here = self.app.known.here() if self.app.known.here is not None else None
         key = (past, self.figure, self._shown_mark, here, rows, self.app.theme)
         if self._plotted[0] != key:
             write = panel.FIGURES[self.figure][1]
@@ -211,7 +211,7 @@ class HistoryScreen(DashboardScreen):
         return self.mark if self.mark in self.found else None
 
     def _bands(self, past: Past, columns: int) -> list[Band | None]:
-        known, target, cell_s = self.board.known.baselines, self.board.shown.target, past.step_s * PER_CELL
+        known, target, cell_s = self.app.known.baselines, self.app.shown.target, past.step_s * PER_CELL
         middle = past.since_at + cell_s / 2
         return [known.band(target, past.queue, self.figure, middle + each * cell_s) for each in range(columns)]
 
@@ -238,11 +238,11 @@ class HistoryScreen(DashboardScreen):
     def _bar(self) -> list[Binding]:
         here = keys.plain(self.BINDINGS)
         taken = {binding.id for binding in here}
-        return [*here, *(binding for binding in keys.plain(self.board.BINDINGS) if binding.id not in taken)]
+        return [*here, *(binding for binding in keys.plain(self.app.BINDINGS) if binding.id not in taken)]
 
-    def offs(self) -> dict[str, str]:
+    def unavailable(self) -> dict[str, str]:
         """Only a replay can go to a moment."""
-        return {} if self.board.known.go is not None else {"go-there": "only a replay can go to a moment"}
+        return {} if self.app.known.go is not None else {"go-there": "only a replay can go to a moment"}
 
     def acting_on(self) -> QueueView | None:
         """Nothing is acted on here."""
@@ -267,7 +267,7 @@ class HistoryScreen(DashboardScreen):
         names = self._names()
         if names:
             at = names.index(self.queue) if self.queue in names else 0
-            self.board.selected, self.mark = names[(at + by) % len(names)], None
+            self.app.selected, self.mark = names[(at + by) % len(names)], None
             self.redraw()
 
     def action_zoom(self, by: int) -> None:
@@ -306,12 +306,12 @@ class HistoryScreen(DashboardScreen):
 
     def action_open(self) -> None:
         """Let the replay go to the chosen mark, or else to the middle of the range."""
-        go, past = self.board.known.go, self.past
+        go, past = self.app.known.go, self.past
         if go is None or past is None:
-            self.board.say(self.offs().get("go-there", "nothing was read yet"))
+            self.app.say(self.unavailable().get("go-there", "nothing was read yet"))
             return
         go(self.mark.at if self.mark is not None else (past.since_at + past.until_at) / 2)
-        self.board.say("the replay goes there; 1 shows all queues at that moment")
+        self.app.say("the replay goes there; 1 shows all queues at that moment")
 
     def action_back(self) -> None:
         """Stop reading, else go back to the overview."""

@@ -10,14 +10,15 @@ from textual.message import Message
 
 from qmon.model.operations import Kind, Operation, OperationResult
 from qmon.tui import keys
-from qmon.tui.actions.availability import why_all_off
+from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.operations import rows
-from qmon.tui.shared.filtering import keep
 from qmon.tui.shared.header import heading
+from qmon.tui.shared.reading import TextDialog
 from qmon.tui.shared.sanitize import clean
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
+from qmon.tui.widgets.filter_bar import keep
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -60,7 +61,7 @@ class OperationsScreen(DashboardScreen):
         self.grid.show(rows.rows(kept), sorted_by=self.sorted_by, empty=self._nothing())
 
     def _nothing(self) -> str:
-        if self.board.runner is None:
+        if self.app.runner is None:
             return "no operations here: these figures are only looked at"
         if self._problem:
             return clean(self._problem)
@@ -87,19 +88,19 @@ class OperationsScreen(DashboardScreen):
 
     def tick(self) -> None:
         """Read again now and then."""
-        if self.board.clock() - self._read_at >= _AGAIN_S:
+        if self.app.clock() - self._read_at >= _AGAIN_S:
             self._read()
         super().tick()
 
     def _shown_changed(self) -> None:
-        if self in self.app.screen_stack and self.board.clock() - self._read_at >= _AGAIN_S:
+        if self in self.app.screen_stack and self.app.clock() - self._read_at >= _AGAIN_S:
             self._read()
         super()._shown_changed()
 
     def _read(self) -> None:
-        if self.board.runner is not None and not self._asked:
+        if self.app.runner is not None and not self._asked:
             self._asked = True
-            self.board.runner.ask(
+            self.app.runner.ask(
                 lambda operator: operator.operations(),
                 lambda found, problem: self.post_message(OperationsRead(found, problem)),
             )
@@ -107,7 +108,7 @@ class OperationsScreen(DashboardScreen):
     def on_operations_read(self, message: OperationsRead) -> None:
         """Show what was read; what could not be read leaves the old, with the reason."""
         self._asked = False
-        self._read_at = self.board.clock()
+        self._read_at = self.app.clock()
         self._problem = message.problem
         self._found = message.found if message.found is not None else self._found
         self.redraw()
@@ -117,9 +118,9 @@ class OperationsScreen(DashboardScreen):
     def _selected(self) -> Operation | None:
         return next((each for each in self._found or () if each.id == self.grid.cursor), None)
 
-    def offs(self) -> dict[str, str]:
+    def unavailable(self) -> dict[str, str]:
         """Undo works on the operation under the cursor."""
-        why = why_all_off(self.board.runner, self.board.shown.view)
+        why = why_nothing(self.app.runner, self.app.shown.view)
         each = self._selected()
         if why is None and each is None:
             why = "no operation is chosen"
@@ -127,13 +128,10 @@ class OperationsScreen(DashboardScreen):
             why = f"this operation cannot be undone: {each.undo_state}"
         return {"undo": why} if why is not None else {}
 
-    def action_act(self, word: str) -> None:
-        """Undo the operation under the cursor."""
-        why, each = self.offs().get(word), self._selected()
-        if why is not None or each is None:
-            self.board.say(why or "")
-        else:
-            self.board.act(ActionRequest(Kind.UNDO, each.queue, operation=each.id), self.acted)
+    def request(self, action: str) -> ActionRequest | None:
+        """To undo the operation under the cursor."""
+        each = self._selected()
+        return ActionRequest(Kind.UNDO, each.queue, operation=each.id) if each is not None else None
 
     def acted(self, result: OperationResult | None) -> None:
         """Read again."""
@@ -141,7 +139,6 @@ class OperationsScreen(DashboardScreen):
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:
-        from qmon.tui.operations.dialog import OperationDetails
 
         each = self._selected()
 
@@ -150,8 +147,18 @@ class OperationsScreen(DashboardScreen):
                 self.action_act("undo")
 
         if each is not None:
-            self.app.push_screen(OperationDetails(each, undoable="undo" not in self.offs()), then)
+            self.app.push_screen(OperationDetails(each, undoable="undo" not in self.unavailable()), then)
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
         self.redraw()
+
+
+class OperationDetails(TextDialog):
+    """The result is whether the operation is to be undone; ``undoable``: that can be done now."""
+
+    BINDINGS = keys.DETAILS
+
+    def __init__(self, operation: Operation, *, undoable: bool) -> None:
+        hint = "u undoes it · esc closes" if undoable else "esc closes"
+        super().__init__(lambda cells: rows.details(operation, cells), hint)

@@ -11,9 +11,8 @@ from qmon.tui import text
 from qmon.tui.actions.plan import entry
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean
-from qmon.tui.shared.tables import table_lines
 from qmon.tui.spans import Line, Span, cut
-from qmon.tui.widgets.columns import Cell, GridColumn, GridRow
+from qmon.tui.widgets.columns import Cell, GridColumn, GridRow, table_lines
 
 _WIDE: Final = 150
 """From so many cells on each queue's proof stands in its line; else the worst one's stands below."""

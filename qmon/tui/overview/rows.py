@@ -9,7 +9,7 @@ from qmon.model.baselines import Anomaly
 from qmon.model.view import QueueView
 from qmon.tui import text
 from qmon.tui.overview import baselines
-from qmon.tui.plots.blocks import sparkline
+from qmon.tui.plots.glyphs import sparkline
 from qmon.tui.plots.series import FEW, highest, sample
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean

@@ -12,16 +12,14 @@ from qmon.monitor.source import Phase
 from qmon.tui import keys
 from qmon.tui.overview import baselines, broker
 from qmon.tui.overview import rows as overview
-from qmon.tui.overview.target import target_line
+from qmon.tui.overview.panels import target_line, why
 from qmon.tui.overview.trends import span_words, trends
-from qmon.tui.overview.why import why
-from qmon.tui.shared.filtering import keep
-from qmon.tui.shared.header import heading
+from qmon.tui.shared.header import heading, waiting
 from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.shared.screen import DashboardScreen
-from qmon.tui.shared.waiting import waiting
 from qmon.tui.status import Freshness, Shown
 from qmon.tui.themes import is_plain
+from qmon.tui.widgets.filter_bar import keep
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -60,7 +58,7 @@ class OverviewScreen(DashboardScreen):
         self.query_one("#target", Lines).show(lambda cells, _: target_line(view, cells), stale=stale)
         kept = overview.ordered(keep(view.queues, self.filter_text, overview.words), *self.sorted_by)
         empty = f"no queue matches {clean(self.filter_text)}" if view.queues else "no queue is known on this target"
-        known = self.board.known.baselines
+        known = self.app.known.baselines
         self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
         self.grid.columns = overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
         rows = overview.rows(kept, self.size.width, self.unusual)
@@ -117,30 +115,30 @@ class OverviewScreen(DashboardScreen):
 
     def acting_on(self) -> QueueView | None:
         """The queue under the cursor."""
-        view = self.board.shown.view
+        view = self.app.shown.view
         return self._selected(view) if view is not None else None
 
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
-        self.board.selected = message.key
-        shown, now = self.board.shown, self.board.clock()
+        self.app.selected = message.key
+        shown, now = self.app.shown, self.app.clock()
         if shown.view is not None:
             self._draw_selected(shown.view, stale=shown.freshness(now) is Freshness.STALE, lost=_lost(shown))
             self._draw_frame(shown, now)
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:
-        self.board.selected = message.key
+        self.app.selected = message.key
         self.app.switch_mode("queue")
 
     def action_count_exactly(self) -> None:
         """Ask for an exact count of the queue under the cursor."""
-        self.board.count_exactly(self.grid.cursor)
+        self.app.count_exactly(self.grid.cursor)
 
     def on_screen_resume(self) -> None:
         """Put the cursor on the queue that was looked at meanwhile."""
-        if self.board.selected is not None:
-            self.grid.select(self.board.selected)
+        if self.app.selected is not None:
+            self.grid.select(self.app.selected)
         super().on_screen_resume()
 
 

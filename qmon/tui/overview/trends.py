@@ -6,7 +6,7 @@ from typing import Final
 
 from qmon.model.view import QueueView
 from qmon.tui import text
-from qmon.tui.plots.blocks import columns, sparkline
+from qmon.tui.plots.glyphs import columns, sparkline
 from qmon.tui.plots.series import FEW, Reading, Values, highest, sample, window
 from qmon.tui.plots.throughput import throughput
 from qmon.tui.shared.sanitize import pad

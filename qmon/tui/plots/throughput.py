@@ -7,8 +7,7 @@ from typing import Final
 
 from qmon.model.view import Point
 from qmon.tui import text
-from qmon.tui.plots.blocks import BLOCKS, heights
-from qmon.tui.plots.braille import BLANK, trace
+from qmon.tui.plots.glyphs import BLANK, BLOCKS, heights, trace
 from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, window
 from qmon.tui.shared.sanitize import pad, width
 from qmon.tui.spans import Line, Span

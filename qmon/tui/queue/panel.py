@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final
 
-from qmon.model.figure import Figure
+from qmon.model.figure import Figure, PastVerdict
+from qmon.model.rates.ledger import READY, Ledger
 from qmon.model.view import QueueView, View
 from qmon.tui import text
+from qmon.tui.overview.panels import proof
 from qmon.tui.overview.trends import top
-from qmon.tui.plots.blocks import sparkline
+from qmon.tui.plots.glyphs import sparkline
 from qmon.tui.plots.series import Reading, sample, window
-from qmon.tui.queue.verdicts import said
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten
-from qmon.tui.spans import Line, LinePart, Span, fit, spread, wrap
+from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread, wrap
 from qmon.tui.waits.usage import size
+
+LEAST: Final = 4
+MOST: Final = 9
+"""Lines at most, on a low screen and on a high one."""
+
 
 _SPARK_CELLS = 12
 _READ: Final = {
@@ -150,3 +157,67 @@ def unknown_list(queue: QueueView, cells: int, rows: int) -> list[Line]:
     if len(lines) > rows:
         lines = [*lines[: rows - 1], ((f"… {len(lines) - rows + 1} lines more", "muted"),)]
     return lines
+
+
+def said(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
+    """At most ``rows`` lines: the worst verdict, the others below it, then the past ones, the newest first."""
+    verdicts = queue.verdicts or (queue.verdict,)
+    past_rows = min(len(queue.past), max(1, rows - 1 - len(verdicts)), 3) if queue.past else 0
+    left = rows - past_rows
+    lines: list[Line] = []
+    for number, verdict in enumerate(verdicts):
+        rest = len(verdicts) - number - 1
+        room = left - len(lines)
+        if room == 1 and rest:
+            lines.append(((f"        and {rest + 1} verdicts more", "muted"),))
+            break
+        word = "why" if number == 0 else "also"
+        lines += proof(word, queue, view, cells, min(2, max(1, room - rest)), verdict=verdict)
+    return lines + _past(queue, cells, past_rows)
+
+
+def _past(queue: QueueView, cells: int, rows: int) -> list[Line]:
+    """One line with as many as fit where there is one row, else one line each."""
+    if not rows:
+        return []
+    if rows == 1:
+        spans: list[Span] = [(" before: ", "muted")]
+        for number, each in enumerate(queue.past):
+            spans += [*([(" · ", "faint")] if number else []), (_named(each), "muted")]
+        return [cut(spans, cells)]
+    return [
+        cut(
+            ((" before: " if number == 0 else " " * 9, "muted"), (f"{_named(each)}: {clean(each.proof)}", "muted")),
+            cells,
+        )
+        for number, each in enumerate(queue.past[:rows])
+    ]
+
+
+def _named(past: PastVerdict) -> str:
+    first = datetime.fromtimestamp(past.since_at, UTC)
+    lasted = text.long_age(past.until_at - past.since_at)
+    return f"{figures.SIGNS[past.severity]} {clean(past.code)} at {first:%H:%M:%S} UTC for {lasted}"
+
+
+def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
+    """A line for each part and one for their sum; nothing where there is no ledger."""
+    ledger = queue.ledger
+    if ledger is None:
+        return []
+    title = "pushed, not popped" if queue.layout.ring is not None else "id span"
+    rows = [(part.name, _written(ledger, part.name, part.count)) for part in ledger.parts]
+    width = max(len(count) for _, count in (*rows, ("", text.count(ledger.total))))
+    room = max(4, cells - width - 2)
+    lines: list[Line] = [(("── ", "faint"), ("gap ledger", "title"))]
+    for (name, count), part in zip(rows, ledger.parts, strict=True):
+        tone = "muted" if part.count == 0 else "text"
+        lines.append(((clean(name)[:room].ljust(room), "muted"), (count.rjust(width + 2), tone)))
+    lines.append(((title.ljust(room), "muted"), (text.count(ledger.total).rjust(width + 2), "strong")))
+    return lines
+
+
+def _written(ledger: Ledger, name: str, count: int) -> str:
+    """A count with its sign: only the ready messages, and what is left beside them, are ever estimated."""
+    exact = not ledger.estimated or (name != READY and name != ledger.parts[-1].name)
+    return text.count(count) if exact else f"~{text.count(count)}"

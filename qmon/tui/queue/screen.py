@@ -12,23 +12,20 @@ from qmon.model.view import QueueView, View
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.operate.plan.selection import STATES
 from qmon.tui import keys, text
-from qmon.tui.actions.selection import MarkedMessages
 from qmon.tui.overview.trends import span_words
 from qmon.tui.plots.series import highest
 from qmon.tui.plots.throughput import throughput
 from qmon.tui.queue import panel
 from qmon.tui.queue import rows as messages
-from qmon.tui.queue.ledger import ledger_lines
-from qmon.tui.queue.verdicts import LEAST, MOST
-from qmon.tui.shared.filtering import keep
-from qmon.tui.shared.header import heading
+from qmon.tui.queue.panel import LEAST, MOST, ledger_lines
+from qmon.tui.shared.header import heading, waiting
 from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.shared.screen import DashboardScreen
-from qmon.tui.shared.waiting import waiting
 from qmon.tui.spans import Line
 from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.waits import horizon
+from qmon.tui.widgets.filter_bar import keep
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -76,10 +73,10 @@ class QueueScreen(DashboardScreen):
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the queue; without figures or without the queue, say so."""
         view = shown.view
-        found = view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
+        found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
         self.set_class(found is None, "-waiting")
         if view is None or found is None:
-            missing = _missing(view, self.board.selected)
+            missing = _missing(view, self.app.selected)
             self.query_one("#waiting", Lines).show(lambda cells, rows: missing or waiting(shown, now, cells, rows))
             return
         self._draw_queue(found, view, stale=stale)
@@ -126,7 +123,7 @@ class QueueScreen(DashboardScreen):
     def draw_ages(self, shown: Shown, now: float) -> None:
         """The titles of the panels."""
         view = shown.view
-        found = view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
+        found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
         if found is None:
             return
         top = text.count(highest([p.ready for p in found.history]))
@@ -151,16 +148,16 @@ class QueueScreen(DashboardScreen):
 
     def focus_wanted(self) -> Focus:
         """The rows of this queue."""
-        return Focus(rows_of=self.board.selected)
+        return Focus(rows_of=self.app.selected)
 
     def acting_on(self) -> QueueView | None:
         """This queue."""
-        view = self.board.shown.view
-        return view.queue(self.board.selected) if view is not None and self.board.selected is not None else None
+        view = self.app.shown.view
+        return view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
 
     def chosen(self) -> Choice:
         """The marked messages, in the state they are shown in; without marks all that the action is for."""
-        marked, found = self.marks.of(self.board.selected or ""), self.acting_on()
+        marked, found = self.marks.of(self.app.selected or ""), self.acting_on()
         listed = found.messages or () if found is not None else ()
         states = {m.state for m in listed if m.id in marked}
         one = states.pop() if len(states) == 1 else None
@@ -174,8 +171,8 @@ class QueueScreen(DashboardScreen):
 
     def action_mark(self) -> None:
         """Mark the message under the cursor, or no longer, and go on to the next."""
-        if self.grid.cursor is not None and self.grid.keys and self.board.selected is not None:
-            self.marks.turn(self.board.selected, self.grid.cursor)
+        if self.grid.cursor is not None and self.grid.keys and self.app.selected is not None:
+            self.marks.turn(self.app.selected, self.grid.cursor)
             self.grid.action_move(1)
             self.redraw()
 
@@ -186,19 +183,19 @@ class QueueScreen(DashboardScreen):
 
     def action_neighbour(self, by: int) -> None:
         """Go to the queue before or after this one, in the order of the overview's default."""
-        view = self.board.shown.view
+        view = self.app.shown.view
         if view is None or not view.queues:
             return
         names = sorted((q.name for q in view.queues), key=str.casefold)
-        at = names.index(self.board.selected) if self.board.selected in names else 0
-        self.board.selected = names[(at + by) % len(names)]
+        at = names.index(self.app.selected) if self.app.selected in names else 0
+        self.app.selected = names[(at + by) % len(names)]
         self.filter_text = ""
-        self.board.refocus()
+        self.app.refocus(self.focus_wanted())
         self.redraw()
 
     def action_count_exactly(self) -> None:
         """Ask for an exact count of this queue."""
-        self.board.count_exactly(self.board.selected)
+        self.app.count_exactly(self.app.selected)
 
 
 def _missing(view: View | None, name: str | None) -> list[Line]:
@@ -207,3 +204,25 @@ def _missing(view: View | None, name: str | None) -> list[Line]:
         return []
     told = "no queue is chosen" if name is None else f"{shorten(clean(name), 40)} is not among the queues any more"
     return [(), ((f"  {told}; esc goes back to the overview", "text"),)]
+
+
+class MarkedMessages:
+    """Ids of one queue; marking something in another queue begins anew."""
+
+    def __init__(self) -> None:
+        self._queue = ""
+        self._ids: set[str] = set()
+
+    def of(self, queue: str) -> frozenset[str]:
+        """The ids marked in this queue."""
+        return frozenset(self._ids) if queue == self._queue else frozenset()
+
+    def turn(self, queue: str, id: str) -> None:
+        """Mark an id, or no longer."""
+        if queue != self._queue:
+            self._queue, self._ids = queue, set()
+        self._ids ^= {id}
+
+    def clear(self) -> None:
+        """Nothing is marked."""
+        self._ids.clear()

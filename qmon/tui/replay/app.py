@@ -10,25 +10,24 @@ from qmon.model.view import View
 from qmon.recording.history.times import parse_moment, told
 from qmon.recording.read.compare import compare
 from qmon.recording.read.replay import SPEEDS, Replay
+from qmon.tui import keys
 from qmon.tui.app import QmonApp
-from qmon.tui.feed import StateChanged, ViewReady
-from qmon.tui.replay import keys
-from qmon.tui.replay.comparing import CompareDialog
-from qmon.tui.replay.go_to import GoTo
+from qmon.tui.feed import Fold, StateChanged, ViewReady
+from qmon.tui.replay.dialogs import CompareDialog, GoTo
 from qmon.tui.shared.sanitize import clean
 
 
 class ReplayApp(QmonApp, inherit_bindings=False):
     """Shows what a replay gives. Keys that act are off: nothing can be done to what has been."""
 
-    BINDINGS = keys.APP
+    BINDINGS = keys.REPLAY
 
-    def __init__(self, replay: Replay, **more: Any) -> None:
-        super().__init__(replay, replay.fold, clock=replay.clock, **more)
-        self._replay = replay
+    def __init__(self, source: Replay, fold: Fold, **options: Any) -> None:
+        super().__init__(source, fold, clock=source.clock, **options)
+        self._replay = source
         self._kept: tuple[float, View] | None = None
         self._label()
-        replay.told = self._told
+        source.told = self._told
 
     def _told(self) -> None:
         """Called on the replay's thread."""

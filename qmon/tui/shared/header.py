@@ -8,7 +8,7 @@ from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui import text
 from qmon.tui.shared.sanitize import clean, shorten, width
-from qmon.tui.spans import Line, LinePart, Span, cut, fit, line_width, spread
+from qmon.tui.spans import Line, LinePart, Span, cut, fit, line_width, spread, wrap
 from qmon.tui.status import Freshness, Shown
 
 ENGINES: Final = {"postgres": "PostgreSQL", "sqlserver": "SQL Server"}
@@ -101,9 +101,8 @@ def _badges(shown: Shown) -> list[LinePart]:
     badges = []
     if shown.environment:
         badges.append(LinePart.of(f" {shorten(clean(shown.environment), 16)} ", "tag", 2))
-    if shown.recording:
-        stopped = shown.recording != "REC"
-        badges.append(LinePart.of(f" {shown.recording} ", "badge" if stopped else "tag", 0 if stopped else 2))
+    if shown.recording is not None:
+        badges.append(LinePart.of(" REC ", "tag", 2) if shown.recording else LinePart.of(" NOT RECORDING ", "badge", 0))
     if shown.prod:
         badges.append(LinePart.of(" PROD ", "badge", 0))
     if shown.read_only:
@@ -134,3 +133,26 @@ def heading(title: str, cells: int, *, extra: str = "", shown: Shown | None = No
     if not end:
         return (*start, (" ", "text"), (rule, "faint"))
     return (*start, (" ", "text"), (rule, "faint"), (end, end_tone), ("──", "faint"))
+
+
+def waiting(shown: Shown, now: float, cells: int, rows: int) -> list[Line]:
+    """The target's name, the state, and its reason in full."""
+    lines: list[Line] = [((clean(shown.target), "strong"),)]
+    if shown.phase is Phase.LOST:
+        lines.append((("✕ no connection", "alarm"), (f", {retry(shown, now)}", "accent")))
+    elif shown.phase is Phase.CONNECTING:
+        lines.append((("◌ connecting", "accent"),))
+    else:
+        lines.append((("◌ waiting for the first figures", "accent"),))
+    reason = clean(shown.state.reason) if shown.state is not None else ""
+    room = min(76, cells - 4)
+    if reason:
+        lines += [((piece, "text"),) for piece in wrap(reason, room, room, 4)]
+    top = max(0, (rows - len(lines)) // 2)
+    blank: Line = ()
+    return [blank] * top + [_centred(line, cells) for line in lines]
+
+
+def _centred(line: Line, cells: int) -> Line:
+    line = cut(line, cells)
+    return ((" " * max(0, (cells - line_width(line)) // 2), "text"), *line)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from textual import events
 from textual.binding import Binding
 
 from qmon.tui.catalogue import ENTRIES
 from qmon.tui.keys import ACTING
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.shared.sanitize import clean, width
 from qmon.tui.spans import Line, LinePart, Span, fit
+from qmon.tui.widgets.lines import Lines
 
 _ALWAYS = ("palette", "quit")
 _FULL_FROM = 140
@@ -55,3 +57,27 @@ def keybar(
         if why and acting and binding is acting[-1]:
             parts.append(LinePart.of(f"({why})", "faint", rank))
     return [fit(parts, cells, "  ")]
+
+
+class KeyLine(Lines):
+    """The digits of the screens and the keys that matter here."""
+
+    def show_keys(
+        self, bindings: Sequence[Binding], off: Mapping[str, str], why: str, here: str, filter_text: str
+    ) -> None:
+        """Show these; ``off``: by the id of a key why it can do nothing now, ``why``: in a word for all of them."""
+        self._places = [(f" {entry.digit} ", entry.digit) for entry in ENTRIES]
+        self._places += [(f"{key_name(b)} {b.description}", b.key.partition(",")[0]) for b in bindings if b.show]
+        self.show(lambda cells, _: keybar(bindings, here, filter_text, cells, off, why))
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key under the mouse."""
+        line, after = self.written[0] if self.written else "", 0
+        for words, key in self._places:
+            at = line.find(words, after)
+            if at >= 0:
+                after = at + len(words)
+                start = width(line[:at])
+                if start <= event.x < start + width(words):
+                    self.app.simulate_key(key)
+                    return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
-from textual import on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.screen import Screen
@@ -14,18 +14,16 @@ from qmon.model.operations import Choice, OperationResult
 from qmon.model.view import QueueView
 from qmon.monitor.source import Focus
 from qmon.tui import keys
-from qmon.tui.actions.availability import WORDS, ask_for, off_word, why_off
-from qmon.tui.shared.alert import alert_lines
-from qmon.tui.shared.banner import banner
+from qmon.tui.actions.availability import ACTIONS, ask_for, short_reason, why_not
+from qmon.tui.actions.request import ActionRequest
+from qmon.tui.app import QmonApp
+from qmon.tui.shared.banner import alert_lines, banner
 from qmon.tui.shared.header import header
+from qmon.tui.shared.keybar import KeyLine
 from qmon.tui.status import Freshness, Shown
 from qmon.tui.widgets.filter_bar import FilterBar
 from qmon.tui.widgets.grid import Grid
-from qmon.tui.widgets.keyline import KeyLine
 from qmon.tui.widgets.lines import Lines
-
-if TYPE_CHECKING:
-    from qmon.tui.app import QmonApp
 
 
 class DashboardScreen(Screen[None], inherit_bindings=False):
@@ -33,6 +31,7 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     NAME: ClassVar[str]
     SORTS: ClassVar[Sequence[str]] = ()
+    app = getters.app(QmonApp)
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  # textual types it as of the instance
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]  # noqa: RUF012
 
@@ -41,11 +40,6 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.filter_text = ""
         self.sorted_by: tuple[str, bool] = ("", True)
         self._drawn: Freshness | None = None
-
-    @property
-    def board(self) -> QmonApp:
-        """The app, as what it is."""
-        return cast("QmonApp", self.app)
 
     @property
     def grid(self) -> Grid:
@@ -68,29 +62,34 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Follow the app from now on."""
         self.watch(self.app, "shown", self._shown_changed, init=False)
+        self.watch(self.app, "ticks", self._ticked, init=False)
         self.watch(self.app, "theme", self.redraw, init=False)
 
     def on_screen_resume(self) -> None:
         """Have polled what is on this screen, and catch up with what happened while another was shown."""
-        self.board.refocus()
+        self.app.refocus(self.focus_wanted())
         self.redraw()
 
     def _shown_changed(self) -> None:
         if self in self.app.screen_stack:
             self.redraw()
 
+    def _ticked(self) -> None:
+        if self in self.app.screen_stack:
+            self.tick()
+
     def redraw(self) -> None:
         """Draw everything; widgets paint what has changed."""
         if not (self.is_mounted and self.app.is_running):  # else not all its widgets are there
             return
-        shown, now = self.board.shown, self.board.clock()
+        shown, now = self.app.shown, self.app.clock()
         self._drawn = shown.freshness(now)
         self.draw(shown, now, stale=self._drawn is Freshness.STALE)
         self._draw_frame(shown, now)
 
     def tick(self) -> None:
         """Time has passed and nothing came: ages grow; figures that have become too old turn grey."""
-        shown, now = self.board.shown, self.board.clock()
+        shown, now = self.app.shown, self.app.clock()
         if shown.freshness(now) is not self._drawn:
             self.redraw()
         else:
@@ -106,14 +105,12 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         self.set_class(bool(paused), "-paused")
         if paused:
             self.query_one("#banner", Lines).show(lambda cells, _: banner(shown, now, cells))
-        bar, off = self._bar(), self.offs()
-        self.query_one("#keys", KeyLine).show_keys(
-            bar, off, off_word(self.board.runner, shown.view), self.NAME, self.filter_text
-        )
+        why = short_reason(self.app.runner, shown.view)
+        self.query_one("#keys", KeyLine).show_keys(self._bar(), self.unavailable(), why, self.NAME, self.filter_text)
         self.draw_ages(shown, now)
 
     def _bar(self) -> list[Binding]:
-        return keys.plain((*self.grid.offered, *self.BINDINGS, *self.board.BINDINGS))
+        return keys.plain((*self.grid.offered, *self.BINDINGS, *self.app.BINDINGS))
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the figures."""
@@ -135,24 +132,50 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
         """The messages of it that are meant."""
         return Choice()
 
-    def offs(self) -> dict[str, str]:
+    def unavailable(self) -> dict[str, str]:
         """By the id of a key why it can do nothing now."""
-        board, queue = self.board, self.acting_on()
+        app, queue = self.app, self.acting_on()
         here = {binding.id for binding in keys.plain(self.BINDINGS)}
-        told = {word: why_off(board.runner, board.shown.view, queue, word) for word in WORDS if word in here}
-        return {word: why for word, why in told.items() if why is not None}
+        reasons = {id: why_not(app.runner, app.shown.view, queue, id) for id in ACTIONS if id in here}
+        return {id: why for id, why in reasons.items() if why is not None}
 
-    def action_act(self, word: str) -> None:
-        """Plan an action and open its dialog, or say why there is none."""
-        why = self.offs().get(word)
+    def request(self, action: str) -> ActionRequest | None:
+        """What the action with this id asks for."""
+        return ask_for(action, self.app.shown.view, self.acting_on(), self.chosen())
+
+    def action_act(self, action: str) -> None:
+        """Open the dialog of an action, which plans it; or say why there is none."""
+        from qmon.tui.actions.dialog import ActionDialog
+
+        why, runner = self.unavailable().get(action), self.app.runner
         if why is not None:
-            self.board.say(why)
-        else:
-            view = self.board.shown.view
-            self.board.act(ask_for(word, view, self.acting_on(), self.chosen()), self.acted)
+            self.app.say(why)
+        elif runner is not None and (request := self.request(action)) is not None:
+            self.app.push_screen(ActionDialog(request, runner), self.acted)
 
     def acted(self, result: OperationResult | None) -> None:
         """An action has ended; ``None``: it was left before it began."""
+
+    # ------------------------------------------------------------------------------------------- help and palette
+
+    def action_help(self) -> None:
+        """Open the help."""
+        from qmon.tui.shared.help import Help
+
+        self.app.push_screen(Help(self.acting_on()))
+
+    async def action_palette(self) -> None:
+        """Open the list of all actions that work here, and do what is chosen there."""
+        from qmon.tui.shared import palette
+
+        async def do(choice: palette.Choice | None) -> None:
+            if choice is not None:
+                node, binding = choice
+                await self.app.run_action(binding.action, node)
+
+        await self.app.push_screen(
+            palette.Palette(palette.offered(self.active_bindings.values()), self.unavailable()), do
+        )
 
     # ------------------------------------------------------------------------------------------ sort and filter
 
@@ -178,8 +201,8 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
             self._sort_by(message.column)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While the filter is typed, its key is part of the text."""
-        return action != "filter" or not isinstance(self.focused, FilterBar)
+        """While the filter is typed, these keys are part of the text."""
+        return action not in ("filter", "palette") or not isinstance(self.focused, FilterBar)
 
     def action_filter(self) -> None:
         """Open the line in which the filter is typed; the focus is there before the next key is."""

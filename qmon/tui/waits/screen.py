@@ -5,18 +5,18 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 
-from qmon.model.operations import Kind, OperationResult
+from qmon.model.operations import OperationResult
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.view import QueueView
 from qmon.model.waits.horizon_holders import culprit
 from qmon.monitor.source import Focus
 from qmon.tui import keys
-from qmon.tui.actions.availability import why_all_off
-from qmon.tui.actions.request import ActionRequest
+from qmon.tui.actions.availability import why_nothing
+from qmon.tui.actions.request import ActionRequest, end_session
 from qmon.tui.shared.header import heading
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Freshness, Shown
-from qmon.tui.waits import counters, horizon, panel, usage
+from qmon.tui.waits import horizon, panel, usage
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -43,7 +43,7 @@ class WaitsScreen(DashboardScreen):
         view, most = shown.view, self.size.height
         found = view.server.waiting if view is not None else None
         self.set_class(view is not None and view.server.counters is not None, "-counted")
-        self.query_one("#counters", Lines).show(lambda cells, _: counters.lines(view, cells), stale=stale)
+        self.query_one("#counters", Lines).show(lambda cells, _: panel.counter_line(view, cells), stale=stale)
         self.grid.columns = panel.columns(found)
         self.grid.show(panel.rows(found, self.filter_text), stale=stale, empty=panel.nothing(view, self.filter_text))
         self._draw_meaning(stale=stale)
@@ -56,7 +56,7 @@ class WaitsScreen(DashboardScreen):
         )
 
     def _draw_meaning(self, *, stale: bool) -> None:
-        found = self.board.shown.view.server.waiting if self.board.shown.view is not None else None
+        found = self.app.shown.view.server.waiting if self.app.shown.view is not None else None
         rates = (*found.rates, *found.latches) if found is not None else ()
         rate = next((each for each in rates if panel.key(each) == self.grid.cursor), None)
         most = 4 if self.size.height >= 32 else 2
@@ -69,7 +69,7 @@ class WaitsScreen(DashboardScreen):
         view = shown.view
         if view is None or not view.queues:
             return None
-        chosen = view.queue(self.board.selected) if self.board.selected is not None else None
+        chosen = view.queue(self.app.selected) if self.app.selected is not None else None
         costs = {q.name: q.use.touched.value or 0.0 for q in view.queues if q.use is not None}
         return chosen or max(view.queues, key=lambda q: costs.get(q.name, -1.0))
 
@@ -95,43 +95,37 @@ class WaitsScreen(DashboardScreen):
     # ----------------------------------------------------------------------------------------------- what keys do
 
     def _holder(self) -> HorizonSample | None:
-        view = self.board.shown.view
+        view = self.app.shown.view
         return culprit(view.server.horizon) if view is not None else None
 
-    def offs(self) -> dict[str, str]:
+    def unavailable(self) -> dict[str, str]:
         """The session that holds the horizon can be ended, if it is one and anything can be changed at all."""
-        why, holder = why_all_off(self.board.runner, self.board.shown.view), self._holder()
+        why, holder = why_nothing(self.app.runner, self.app.shown.view), self._holder()
         if why is None and holder is None:
             why = "nobody holds the horizon for long"
         elif why is None and holder is not None and holder.kind != HolderKind.SESSION:
             why = f"{horizon.named(holder)} is no session"
         return {"end-blocker": why} if why is not None else {}
 
-    def action_act(self, word: str) -> None:
-        """Plan to end the session that holds the horizon: exactly the one that is shown."""
-        why, holder = self.offs().get(word), self._holder()
-        if why is not None or holder is None:
-            self.board.say(why or "")
-            return
-        ask = ActionRequest(
-            Kind.END_BLOCKER, f"session {holder.session}", session=holder.session, started_at=holder.started_at
-        )
-        self.board.act(ask, self.acted)
+    def request(self, action: str) -> ActionRequest | None:
+        """To end the session that holds the horizon."""
+        holder = self._holder()
+        return end_session(holder.session, holder.started_at) if holder is not None else None
 
     def acted(self, result: OperationResult | None) -> None:
         """See at once who holds it now."""
-        self.board.source.poll_now()
+        self.app.source.poll_now()
 
     def action_neighbour(self, by: int) -> None:
         """The tables of the queue before or after this one."""
-        view, queue = self.board.shown.view, self._queue(self.board.shown)
+        view, queue = self.app.shown.view, self._queue(self.app.shown)
         if view is None or queue is None:
             return
         names = sorted((q.name for q in view.queues), key=str.casefold)
-        self.board.selected = names[(names.index(queue.name) + by) % len(names)]
+        self.app.selected = names[(names.index(queue.name) + by) % len(names)]
         self.redraw()
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
-        shown, now = self.board.shown, self.board.clock()
+        shown, now = self.app.shown, self.app.clock()
         self._draw_meaning(stale=shown.freshness(now) is Freshness.STALE)

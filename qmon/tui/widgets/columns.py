@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.tui.shared.sanitize import width
+from qmon.tui.shared.sanitize import pad, width
+from qmon.tui.spans import Line, Span
 
 GAP: Final = 3
 """Cells between two columns, where there is room."""
@@ -103,3 +104,18 @@ def place(columns: Sequence[GridColumn], widths: Sequence[int], cells: int) -> t
         placed.append(Placed(columns[index], index, x, size))
         x += size + gap
     return tuple(placed)
+
+
+def table_lines(columns: Sequence[GridColumn], rows: Sequence[GridRow], cells: int) -> list[Line]:
+    """The titles and one line a row; columns that do not fit are left out by their rank."""
+    placed = place(columns, natural_widths(columns, rows, ()), cells)
+    lines = []
+    for texts in (tuple((c.title, "title") for c in columns), *(row.cells for row in rows)):
+        line: list[Span] = []
+        x = 0
+        for p in placed:
+            text, tone = texts[p.index]
+            line += [(" " * (p.x - x), "text"), (pad(text, p.width, right=p.column.right), tone)]
+            x = p.x + p.width
+        lines.append(tuple(line))
+    return lines

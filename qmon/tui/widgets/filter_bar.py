@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -11,6 +14,8 @@ from textual.widget import Widget
 
 from qmon.tui.shared.sanitize import clean, shorten, width
 from qmon.tui.themes import tones
+
+T = TypeVar("T")
 
 
 class FilterBar(Widget, can_focus=True):
@@ -90,3 +95,12 @@ class FilterBar(Widget, can_focus=True):
             .adjust_cell_length(cells)
             .apply_style(self.rich_style)
         )
+
+
+def keep(items: Iterable[T], wanted: str, words: Callable[[T], str]) -> list[T]:
+    """The items whose words hold ``wanted``, whatever its case; ``!wanted`` leaves those out. Empty keeps all."""
+    inverse = wanted.startswith("!")
+    needle = wanted.removeprefix("!").strip().casefold()
+    if not needle:
+        return list(items)
+    return [item for item in items if (needle in words(item).casefold()) is not inverse]

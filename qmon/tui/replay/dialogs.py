@@ -1,13 +1,21 @@
-"""Two moments of a recording, figure by figure: only what has changed, and what is said of each queue."""
+"""Where the time to go to is typed."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
 from qmon.recording.read.compare import Comparison, Pair
 from qmon.tui import text
+from qmon.tui.shared.reading import TextDialog
 from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.spans import Line, cut
+from qmon.tui.widgets.filter_bar import FilterBar
 
 _NAME: Final = 22
 
@@ -38,3 +46,27 @@ def _number(value: float | None) -> str:
     if value is None:
         return "–"
     return text.count(value) if value == int(value) else f"{value:,.1f}"
+
+
+class CompareDialog(TextDialog):
+    """Shows what was different between ``before`` and ``after``, the names of the moments."""
+
+    BINDINGS = [Binding("escape,enter,q", "close", "close", id="comparing.close")]  # noqa: RUF012
+
+    def __init__(self, found: Comparison, before: str, after: str) -> None:
+        super().__init__(lambda cells: compared(found, before, after, cells), "esc closes")
+
+
+class GoTo(ModalScreen[str | None], inherit_bindings=False):
+    """The result is what was typed; ``None``: nothing, or it was left."""
+
+    AUTO_FOCUS = "FilterBar"
+
+    def compose(self) -> ComposeResult:
+        """One line."""
+        with Vertical():
+            yield FilterBar("go to", "14:03:20 or 2026-11-21 14:03 or +5m · esc leaves")
+
+    @on(FilterBar.Done)
+    def _done(self, message: FilterBar.Done) -> None:
+        self.dismiss(self.query_one(FilterBar).text.strip() or None if message.kept else None)
