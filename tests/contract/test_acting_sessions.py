@@ -76,7 +76,7 @@ def test_who_idles_in_a_transaction_is_terminated(database: str, blocker: pyodbc
         plan = prepared.plan
         assert (plan.kind, plan.count, plan.refused, plan.undo.possible) == (Kind.END_BLOCKER, 1, None, False)
         told = "\n".join((*plan.consequences, *plan.risks))
-        assert "mailer" in told and "holds up 1 session, 1 of them directly: shop" in told and "rolled back" in told
+        assert "mailer" in told and "blocks 1 session, 1 of them directly: shop" in told and "rolled back" in told
         assert "pg_terminate_backend" in plan.sql[0]
         result = applied(prepared)
         waiter.join(30)
@@ -160,7 +160,7 @@ def test_who_has_gone_holds_nothing_or_is_ours_is_refused(
             applied(prepare_end_blocker(context, number, None))
         return plan.refused
 
-    assert "holds up nobody" in refused(session)
+    assert "blocks nobody" in refused(session)
     with opened(database) as ours:
         assert "qmon's own" in refused(ours.session_id)
     assert "no session 1 any more" in refused(1)

@@ -377,7 +377,7 @@ def test_a_session_that_holds_up_others_is_ended_and_no_other_one(
 
             def held_up() -> bool:
                 plan = operator.end_blocker(holder.session_id, None).plan
-                return any("holds up 1 session" in line for line in plan.consequences)
+                return any("blocks 1 session" in line for line in plan.consequences)
 
             wait_until(held_up, what="somebody waits")
             assert "another one by now" in str(operator.end_blocker(holder.session_id, 1.0).plan.refused)

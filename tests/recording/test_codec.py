@@ -150,5 +150,5 @@ def test_the_description_shows_every_kind_as_it_is_written() -> None:
         record = read.record()
         if read.kind == "snapshot":
             assert isinstance(record.queues[0], QueueSamples)
-            assert record.queues[0].unknown == {"scheduled": "the layout has no time at which a message is due"}
+            assert record.queues[0].unknown == {"scheduled": "this table has no time at which a message is due"}
         assert line(Line(read.recorder, read.number, read.at, read.kind, encode(record))) == text + b"\n"

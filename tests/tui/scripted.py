@@ -61,7 +61,7 @@ def history(
 
 
 _TRENDS: Final = {"drains": Trend.DRAINING, "growing": Trend.GROWING, "": Trend.UNKNOWN}
-NO_COLUMN: Final = "the layout has no due column"
+NO_COLUMN: Final = "this table has no due column"
 
 
 def queue(
@@ -79,7 +79,7 @@ def queue(
     gap: Figure | float | None = None,
     fill: float | None = None,
     verdict: Verdict | None = None,
-    forecast: str = "holds steady",
+    forecast: str = "stable",
     grows: float = 0.0,
     points: tuple[Point, ...] | None = None,
     messages: tuple[MessageSample, ...] | None = None,
@@ -102,7 +102,7 @@ def queue(
         in_progress=as_figure(in_progress),
         stuck=as_figure(stuck),
         scheduled=unknown(NO_COLUMN),
-        dead=unknown("the layout has no value for dead messages") if design != "status" else Figure(0.0),
+        dead=unknown("this table has no state for dead messages") if design != "status" else Figure(0.0),
         oldest=as_figure(oldest),
         push_rate=figure(push, "rates need two polls"),
         pop_rate=figure(pop, "rates need two polls"),

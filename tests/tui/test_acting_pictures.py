@@ -91,7 +91,7 @@ def blocker_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
             "mailer, login shop from app-7, database orders",
             "idle in transaction for 2 h 4 m; its transaction began 2 h 4 m ago",
             "its last statement: UPDATE invoices SET …",
-            "it holds up 1 session, 1 of them directly: mailer; the longest has waited 12 s",
+            "it blocks 1 session, 1 of them directly: mailer; the longest has waited 12 s",
         ),
         risks=(
             "its transaction has changed or locked rows: its changes are rolled back, its locks released, at once",

@@ -57,8 +57,7 @@ async def test_the_first_sample_shows_no_rate() -> None:
             "–",
             "–",
             "–",
-            "holds",
-            "steady",
+            "stable",
             "·",
             "healthy",
         ]

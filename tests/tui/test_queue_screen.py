@@ -48,7 +48,7 @@ async def test_what_is_not_known_is_listed_with_its_reason() -> None:
     async with dashboard() as d:
         await opened(d, "payroll")
         listed = " ".join(d.lines("unknown-list").split())
-        assert "scheduled the layout has no due column" in listed
+        assert "scheduled this table has no due column" in listed
         assert "ready, in progress, stuck, oldest permission denied for table payroll" in listed
         assert "GRANT SELECT ON hr.payroll" in listed
         assert "ring fill" not in listed

@@ -51,12 +51,12 @@ def test_growing_says_how_many_poppers_it_takes(net: float, popped: float, poppe
 
 def test_noise_around_nothing_holds_steady() -> None:
     found = forecast(500.0, moved([40.0, -38.0, 12.0, -15.0, 25.0, -22.0] * 5, 100))
-    assert (found.trend, found.text) == (Trend.STEADY, "holds steady")
+    assert (found.trend, found.text) == (Trend.STEADY, "stable")
 
 
 def test_bursts_that_hide_the_trend_are_not_called_steady() -> None:
     found = forecast(500.0, moved([60.0] * 5 + [-20.0] * 15 + [60.0] * 5, 30))
-    assert (found.trend, found.text) == (Trend.STEADY, "no clear trend")
+    assert (found.trend, found.text) == (Trend.STEADY, "unclear")
 
 
 def test_the_band_widens_with_the_noise() -> None:

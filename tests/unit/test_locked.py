@@ -38,7 +38,7 @@ def held(rows: int, counted: int = 50, limit: int = 1001, **writer: object) -> t
 def test_who_is_at_the_head_of_those_that_wait_for_the_table_is_named() -> None:
     proof = everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=waiting()), in_transaction=False)
     assert proof.startswith(
-        "session 61 (idle in transaction, transaction open 1 m 00 s, mailer, 10.0.0.7) holds up 2 sessions"
+        "session 61 (idle in transaction, transaction open 1 m 00 s, mailer, 10.0.0.7) blocks 2 sessions"
     )
     assert proof.endswith("to lock dbo.mails")
 
@@ -52,14 +52,14 @@ def test_a_prepared_transaction_is_named() -> None:
     head = replace(blocks(0)[0], gid="pay-7", state="prepared")
     rows = (head, *(replace(r, blocker_gid="pay-7", object="table dbo.mails", waiting_s=9.0) for r in waits(71, 0)))
     proof = everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False)
-    assert proof == "the prepared transaction pay-7 (since 1 m 00 s) holds up a session that wants to lock dbo.mails"
+    assert proof == "the prepared transaction pay-7 (since 1 m 00 s) blocks a session that wants to lock dbo.mails"
 
 
 def test_a_cycle_among_them_ends() -> None:
     rows = tuple(
         replace(r, object="table dbo.mails", waiting_s=9.0) for r in (*waits(1, 2), *waits(2, 1), *waits(3, 2))
     )
-    assert "holds up" in everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False)
+    assert "blocks" in everything_locked(QueueSamples(_LAYOUT), replace(_POLL, blocking=rows), in_transaction=False)
 
 
 def test_a_transaction_that_holds_every_row_looked_at() -> None:

@@ -55,12 +55,12 @@ def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: 
     unsure = SIGMAS * drift.error
     if abs(net) <= max(unsure, _STEADY_SHARE * max(pushed, popped), 0.05):
         steady = unsure <= _UNCLEAR_SHARE * max(pushed, popped)
-        return Forecast(Trend.STEADY, growth=net, text="holds steady" if steady else "no clear trend")
+        return Forecast(Trend.STEADY, growth=net, text="stable" if steady else "unclear")
     if net > 0:
         return _growing(ready, drift, popped, poppers)
     left = ready / -net
     if left > _FOREVER_S:
-        return Forecast(Trend.STEADY, growth=net, text="holds steady")
+        return Forecast(Trend.STEADY, growth=net, text="stable")
     band = max(LAG_S, left * min(1.0, SIGMAS * drift.ahead(max(left, 1.0)) / -net))
     return Forecast(Trend.DRAINING, left, band, net, f"drains in {_span(left, band)}")
 

@@ -60,4 +60,4 @@ def _slow(use: QueueUse) -> bool:
     return rows >= MANY_ROWS if use.before is None else rows >= TIMES * max(use.before, 1.0)
 
 
-HORIZON = Rule("horizon-bound", Severity.WARNING, 4.0, _held, "3")
+HORIZON = Rule("vacuum held back", Severity.WARNING, 4.0, _held, "3")

@@ -46,7 +46,7 @@ def _waited_for(q: QueueSamples, rows: Sequence[BlockingSample]) -> str:
         return ""
     count = held_up[head]
     sessions = "a session that wants" if count == 1 else f"{count} sessions that want"
-    return f"{_who(place)} holds up {sessions} to lock {q.layout.table}"
+    return f"{_who(place)} blocks {sessions} to lock {q.layout.table}"
 
 
 def _of(q: QueueSamples, row: BlockingSample) -> bool:

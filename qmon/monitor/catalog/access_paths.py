@@ -198,7 +198,7 @@ class _Reader:
     def _due(self) -> None:
         due = self.layout.due_at
         if due is None:
-            self.found.unknown["scheduled"] = "the layout has no time at which a message is due"
+            self.found.unknown["scheduled"] = "this table has no time at which a message is due"
             return
         column = self.details.column(due)
         if column is not None and not column.not_null:
@@ -247,7 +247,7 @@ class _Reader:
     def dead(self) -> None:
         """The dead letters."""
         if self.state is None or self.state.dead is None:
-            self.found.unknown["dead"] = "the layout has no state for dead messages"
+            self.found.unknown["dead"] = "this table has no state for dead messages"
         elif (index := self._apart("dead", ())) is not None:
             self.found.indexes["dead"] = index.name
         else:

@@ -71,15 +71,15 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, doomed:
     held_up = sessions.waiters(sql, found.session)
     directly = sum(each.directly for each in held_up)
     if not held_up and found.transaction_us is None:
-        why = f"session {found.session} holds up nobody, and has no transaction open"
+        why = f"session {found.session} blocks nobody, and has no transaction open"
         return _plan(context, found.session, found, refused=why)
-    holds = "it holds up nobody at this moment; it may keep old row versions from being cleaned up"
+    holds = "it blocks nobody at this moment; it may keep old row versions from being cleaned up"
     if held_up:
         names = sorted({each.application for each in held_up if each.application})
         more = ", …" if len(names) > 5 else ""
         whom = f": {', '.join(short(name) for name in names[:5])}{more}" if names else ""
         longest = max((each.waiting_s or 0.0 for each in held_up), default=0.0)
-        holds = f"it holds up {counted(len(held_up), 'session')}, {directly} of them directly{whom}"
+        holds = f"it blocks {counted(len(held_up), 'session')}, {directly} of them directly{whom}"
         holds += f"; the longest has waited {ago(longest)}"
     return _plan(
         context, found.session, found, doomed, (*_who(context, found), holds), sql, risks=_effects(found, doomed)
