@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 # Handed on: make demo ARGS="--headless --for 20 --json"
 ARGS ?=
 
-.PHONY: help demo test check check-format check-lint check-types check-imports bench sqlserver soak screenshots clean setup
+.PHONY: help demo unit test check check-format check-lint check-types check-imports bench sqlserver soak screenshots clean setup
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1	/p' Makefile | while IFS='	' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -13,6 +13,10 @@ help: ## this list
 demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--headless --for 20 --json" and the like
 	@.ci/setup demo
 	@.venv/bin/qmon demo $(ARGS)
+
+unit: ## the tests that need no server, no Spark and nothing from apt; half a minute
+	@.ci/setup unit
+	@$(PYTHON) -m pytest -n 2 -m unit $(ARGS)
 
 test: setup ## all tests, three at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
 	@$(PYTHON) -m pytest -n 3 --dist worksteal $(ARGS)

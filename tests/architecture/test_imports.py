@@ -20,6 +20,7 @@ def loaded_by(statement: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
+@pytest.mark.server
 def test_the_contracts_hold(tmp_path: Path) -> None:
     linter = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run(
@@ -29,6 +30,7 @@ def test_the_contracts_hold(tmp_path: Path) -> None:
     assert "0 broken" in done.stdout
 
 
+@pytest.mark.server
 def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
     """The same contracts over a small qmon of which every package does what it must not."""
     forbidden = {

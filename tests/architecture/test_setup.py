@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.server
+
 CHECKOUT = Path(__file__).parents[2]
 
 
@@ -55,4 +57,4 @@ def test_the_contract_on_a_sql_server_needs_no_java(bare: Path) -> None:
 def test_a_level_it_does_not_know_is_refused(bare: Path) -> None:
     done = setup(bare, "everything")
     assert done.returncode == 2
-    assert done.stderr == "usage: .ci/setup demo|contract|test\n"
+    assert done.stderr == "usage: .ci/setup demo|unit|contract|test\n"

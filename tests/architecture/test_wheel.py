@@ -16,6 +16,8 @@ import pytest
 import qmon
 from tests.architecture.test_installing import EXTRA, strangers
 
+pytestmark = pytest.mark.server
+
 CHECKOUT = Path(__file__).parents[2]
 
 

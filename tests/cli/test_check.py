@@ -156,6 +156,7 @@ def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:
     assert "ordres: there is no such queue" in line
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -185,6 +186,7 @@ def test_polls_that_take_longer_than_allowed_are_refused(own_home: Path) -> None
     assert "10 polls every 2 s take longer than --timeout 5 s allows" in line
 
 
+@pytest.mark.server
 def test_as_a_program_its_exit_codes_are_the_same() -> None:
     done = run("check", NOWHERE, "--json")
     assert done.returncode == 3
@@ -204,6 +206,7 @@ def test_as_a_program_a_configured_queue_whose_table_is_missing_is_critical_with
     assert done.stderr == ""
 
 
+@pytest.mark.server
 def test_a_server_that_hangs_or_is_stopped_is_unknown_in_time(quick: Path) -> None:
     with EmbeddedServer() as server:
         made(server.url(), "fifo", "orders")

@@ -18,6 +18,8 @@ from tests.cli.calling import ROOT, call, program, run, surroundings
 from tests.contract.tables import ARTICLES, make
 from tests.facts import query, wait_until
 
+pytestmark = pytest.mark.server
+
 COMMANDS = (
     "connect", "status", "demo", "queues", "init", "doctor", "setup", "designs", "install", "uninstall", "load",
     "archive",

@@ -19,6 +19,8 @@ from qmon.tui.themes import DARK
 from qmon.tui.widgets.lines import Lines
 from tests.contract.watching import ROOMY, installed, target_of
 
+pytestmark = pytest.mark.server
+
 FROZEN_S: Final = 20.0
 
 

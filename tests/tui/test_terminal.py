@@ -16,6 +16,8 @@ import pytest
 
 from tests.facts import wait_until
 
+pytestmark = pytest.mark.server
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "tests.tui.in_terminal"]
 

@@ -341,6 +341,7 @@ def test_workers_end_with_their_controller_however_it_ends(database: str, how: s
     wait_until(lambda: number(database, ours) == 0, what="their sessions end")
 
 
+@pytest.mark.server
 def test_a_load_survives_a_restart_of_the_server() -> None:
     with EmbeddedServer() as server:
         server.create_database("work")

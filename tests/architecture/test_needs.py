@@ -1,0 +1,59 @@
+"""A test that uses a server, or Spark, and is not marked as one that does so fails; others run without them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[2]
+TESTS = """
+import contextlib, subprocess
+import pyodbc, pytest
+
+def connect():
+    with contextlib.suppress(pyodbc.Error, AssertionError):
+        pyodbc.connect("Driver=none")
+
+def start(program):
+    with contextlib.suppress(OSError):
+        subprocess.run(["/nonexistent/" + program])
+
+def test_nothing(): pass
+def test_connect(): connect()
+def test_server(): start("postgres")
+def test_spark(): start("java")
+
+@pytest.fixture
+def connected(): connect()
+def test_fixture(connected): pass
+
+@pytest.mark.server
+def test_marked(): connect(); start("initdb")
+@pytest.mark.server
+def test_marked_spark(): start("spark-submit")
+@pytest.mark.spark
+def test_all(): connect(); start("java")
+def test_by_fixture(request): assert request.node.get_closest_marker("unit")
+"""
+
+
+def test_what_a_test_uses_is_what_its_marker_says(tmp_path: Path) -> None:
+    place = tmp_path / "test_some.py"
+    place.write_text(TESTS)
+    settings = str(CHECKOUT / "pyproject.toml")
+    command = [sys.executable, "-m", "pytest", "-n", "0", "-c", settings, "-p", "tests.conftest"]
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "--rootdir", tmp_path, place],
+        cwd=CHECKOUT, env=os.environ | {"COLUMNS": "200"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    failed = [line.partition("::")[2] for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    assert failed == [
+        "test_connect - Failed: marked unit, it used pyodbc.connect (server)",
+        "test_server - Failed: marked unit, it used postgres (server)",
+        "test_spark - Failed: marked unit, it used java (spark)",
+        "test_fixture - Failed: marked unit, it used pyodbc.connect (server)",
+        "test_marked_spark - Failed: marked server, it used spark-submit (spark)",
+    ]
+    assert "5 failed, 4 passed" in done.stdout
