@@ -1,4 +1,4 @@
-"""The marker of what a test needs (``unit``: nothing but Python; ``server``, ``spark``, ``soak``), and who checks it."""
+"""The marker of what a test needs (``unit``: only Python packages; ``server``, ``spark``, ``soak``) and its check."""
 
 from __future__ import annotations
 
