@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from qmon.config.file import Settings
     from qmon.engines.base import Target
     from qmon.model.layout.layout import Layout
-    from qmon.model.operations import Kind
     from qmon.operate.context import OperatorContext
     from qmon.operate.open import Connections
-    from qmon.operate.run.contract import Acts
+    from qmon.operate.operator import Operator
 
 _LISTS: Final = frozenset({"operations", "trash"})
 READ_ONLY: Final = "qmon was started with --read-only"
@@ -42,7 +41,7 @@ class Acting:
     context: OperatorContext
 
     @property
-    def operator(self) -> Acts:
+    def operator(self) -> Operator:
         """Who acts, on connections of his own: the one that reads is closed, as the server may have none to spare."""
         from qmon.operate.operator import Operator
 
@@ -54,11 +53,10 @@ class Acting:
         """Those of the operator, to cancel what runs on them."""
         return cast("Connections", self.context.connect)
 
-    def queue(self, name: str | None, kind: Kind) -> Layout:
-        """The layout of a queue; without a name the only one there is. ``BadInput`` where it cannot be acted on so."""
+    def queue(self, name: str | None) -> Layout:
+        """The layout of a queue; without a name the only one there is. Raises ``BadInput`` where there is none."""
         from qmon.model.config_reader import nearest
         from qmon.monitor.catalog.resolve import resolve
-        from qmon.operate.plan.allowed import why_not
 
         resolved = resolve(self.at.connection, self.at.engine, self.at.configured)
         known = {layout.queue: layout for layout in resolved.layouts}
@@ -69,9 +67,6 @@ class Acting:
         if name not in known:
             problem = next((p.reason for p in resolved.problems if p.queue == name), None)
             raise BadInput(problem or f"there is no queue {name!r} here{nearest(name, known)}")
-        why = why_not(known[name], kind)
-        if why is not None:
-            raise BadInput(f"{name}: {why}")
         return known[name]
 
 

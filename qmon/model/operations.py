@@ -130,10 +130,10 @@ class Plan:
     target: str
     queue: str
     title: str
-    count: int
-    unit: str
-    predicate: str
-    sql: tuple[str, ...]
+    count: int = 0
+    unit: str = "messages"
+    predicate: str = ""
+    sql: tuple[str, ...] = ()
     first: tuple[PlanRow, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     batch: int | None = None

@@ -1,15 +1,15 @@
-"""What every action has in common: a desk to work from, a plan that is prepared, and then applied or left."""
+"""Where operations are done from: one target, who acts, what is allowed, and what the operator has given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from qmon.engines.base import Connection, Engine, Target
 from qmon.errors import BadInput
-from qmon.model.operations import OperationResult, Plan, Progress
+from qmon.model.operations import Consent, Progress
 
 TYPED_ABOVE: Final = 10_000
 """From so many messages on, the queue's name must be typed."""
@@ -61,20 +61,6 @@ class OperatorContext:
         if self.read_only is not None:
             raise ReadOnly(self.read_only)
 
-
-class PreparedAction(Protocol):
-    """A plan, ready to be applied once."""
-
-    @property
-    def plan(self) -> Plan:
-        """What will be done."""
-        ...
-
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
-        """Do it, in batches, until done or ``stopped()``; writes the audit before and after.
-
-        Raises ``BadInput`` with nothing changed where the permission does not suffice or the plan cannot be applied,
-        ``ReadOnly``, ``AuditFailed``, ``ConnectionLost`` and what else a server says. What batches have committed
-        stays; the operation is then marked interrupted, and preparing it again finishes it.
-        """
-        ...
+    def consent(self, count: int = 0) -> Consent:
+        """What the operator must give for an action, on so many messages where it is on messages."""
+        return Consent.TYPED if self.target.prod or count > TYPED_ABOVE else Consent.BUTTON

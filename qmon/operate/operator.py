@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, Operation, Pause, Side
+from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Operation, Pause, Side
 from qmon.operate.actions.end_blocker import prepare_end_blocker
 from qmon.operate.actions.gate import prepare_install_gate, prepare_remove_gate
 from qmon.operate.actions.pause import prepare_pause, prepare_resume
 from qmon.operate.actions.pause_switch import pauses
 from qmon.operate.actions.purge import prepare_purge
 from qmon.operate.actions.requeue import prepare_requeue
-from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.trash import prepare_empty_trash
 from qmon.operate.actions.undo import prepare_undo
-from qmon.operate.context import OperatorContext, PreparedAction
-from qmon.operate.plan.refusal import refusal
+from qmon.operate.context import OperatorContext
 from qmon.operate.run.operations import recorded
+from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
 
@@ -33,15 +32,11 @@ class Operator:
 
         Where a pop deletes, the sessions whose open transactions hold messages are to be ended.
         """
-        if (refused := refusal(self.context, layout, Kind.REQUEUE)) is not None:
-            return refused
-        if layout.deletes_on_pop:
-            return prepare_requeue_sessions(self.context, layout, choice)
         return prepare_requeue(self.context, layout, choice)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
         """Messages are to go into the trash: ready and dead ones, unless others are chosen. Raises ``BadInput``."""
-        return refusal(self.context, layout, Kind.PURGE) or prepare_purge(self.context, layout, choice)
+        return prepare_purge(self.context, layout, choice)
 
     def undo(self, operation: str, choice: Choice = Choice()) -> PreparedAction:  # noqa: B008 - it is frozen
         """A requeue or a purge is to be undone, whole or for the ids of the choice. Raises ``BadInput``."""
@@ -57,7 +52,7 @@ class Operator:
 
     def install_gate(self, layout: Layout) -> PreparedAction:
         """A table that qmon has not installed is to get a trigger, by which its pushers can be paused."""
-        return refusal(self.context, layout, Kind.INSTALL_GATE) or prepare_install_gate(self.context, layout)
+        return prepare_install_gate(self.context, layout)
 
     def remove_gate(self, layout: Layout) -> PreparedAction:
         """The gate of a table is to be taken off it."""
@@ -70,7 +65,7 @@ class Operator:
 
     def repair(self, layout: Layout) -> PreparedAction:
         """Holes and orphans of a ring are to be repaired; refused where the queue is no ring."""
-        return refusal(self.context, layout, Kind.REPAIR) or prepare_repair(self.context, layout)
+        return prepare_repair(self.context, layout)
 
     def end_blocker(self, session: int, started_at: float | None) -> PreparedAction:
         """A session is to be ended. ``started_at``: when the one that was shown began, seconds since the epoch."""

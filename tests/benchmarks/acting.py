@@ -23,9 +23,10 @@ from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Session
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OwnerState
-from qmon.operate.context import OperatorContext, Permission, PreparedAction, Who
+from qmon.operate.context import OperatorContext, Permission, Who
 from qmon.operate.install.install import install
 from qmon.operate.operator import Operator
+from qmon.operate.run.prepared import PreparedAction
 from tests.benchmarks.results import Bound, Part
 from tests.facts import connected, odbc
 from tests.queues import ENGINE, opened, routine, target_of

@@ -24,9 +24,9 @@ import pyodbc
 from qmon.engines.base import Bound, Connection, Rows
 from qmon.errors import QmonError
 from qmon.model.operations import Choice, OperationResult, OperationState, OwnerState
-from qmon.operate.context import PreparedAction
 from qmon.operate.operator import Operator
-from qmon.operate.run.prepared import PreparedRows
+from qmon.operate.run.batches import BatchWork
+from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.run.table_identity import TableChanged
 from tests.contract.hostile_tables import CHANGES, HELD, KEYED, ROLE, Drawn
 from tests.contract.operating import YES, desk_at
@@ -168,8 +168,7 @@ class Hostile:
 
     def _planned(self, prepared: PreparedAction) -> dict[str, Message]:
         """The messages that the plan has frozen, by where they lie."""
-        assert isinstance(prepared, PreparedRows)
-        assert prepared._work is not None
+        assert isinstance(prepared._work, BatchWork)
         lying = self.raw.execute("SELECT tableoid || CAST(ctid AS text), payload FROM q").fetchall()
         payloads = {str(place): str(payload) for place, payload in lying}
         queue = self._queue()
@@ -215,9 +214,9 @@ class Hostile:
         if child == 0:
             with contextlib.suppress(BaseException):
                 if self.kill == "at a word":
-                    context = prepared._context  # type: ignore[attr-defined]
+                    context = prepared._context
                     doomed = replace(context, connect=lambda purpose: _Doomed(context.connect(purpose), calls))
-                    prepared._context = doomed  # type: ignore[attr-defined]
+                    prepared._context = doomed
                 prepared.apply(YES, lambda _: None, lambda: False)
             os._exit(0)
         if self.kill == "at a time":

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from qmon.engines.base import Connection, Session
 from qmon.model.operations import OperationResult, Progress
-from qmon.operate.context import OperatorContext, Permission, PreparedAction, Who
+from qmon.operate.context import OperatorContext, Permission, Who
+from qmon.operate.run.prepared import PreparedAction
 from tests.queues import ENGINE, target_of
 
 YES = Permission("a test")

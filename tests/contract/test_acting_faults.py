@@ -17,8 +17,8 @@ from qmon.demo.server import EmbeddedServer
 from qmon.errors import QmonError, Unreachable
 from qmon.model.operations import Choice, OperationResult, OperationState, OwnerState, Progress
 from qmon.operate.audit import AuditFailed
-from qmon.operate.context import PreparedAction
 from qmon.operate.run import operation
+from qmon.operate.run.prepared import PreparedAction
 from tests.contract.killing import ACTS, Act, Victim
 from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until

@@ -20,10 +20,11 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, OwnerState, Side
 from qmon.monitor.catalog.resolve import resolve
 from qmon.operate.actions.archive import SESSION, Archiver, check
-from qmon.operate.context import OperatorContext, Permission, PreparedAction, ReadOnly
+from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.install.roles import Role, carry_out, plan
 from qmon.operate.operator import Operator
 from qmon.operate.run.archive_pace import ArchivePace
+from qmon.operate.run.prepared import PreparedAction
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_acting_sessions import pid
 from tests.contract.test_setup import clean_roles as clean_roles

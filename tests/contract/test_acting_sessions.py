@@ -16,6 +16,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, OperationState, OwnerState
 from qmon.operate.actions.end_blocker import prepare_end_blocker
+from qmon.operate.actions.end_sessions import EndSessions
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import Permission, ReadOnly
 from tests.contract.operating import applied, desk_at
@@ -125,9 +126,10 @@ def test_another_session_by_the_same_number_is_never_ended(
     assert refused is not None and "another one by now" in refused
     # The same start, but the server gives the number away between plan and apply.
     prepared = prepare_end_blocker(context, session, began(database, session))
-    assert prepared.doomed is not None
-    other = replace(prepared, doomed=replace(prepared.doomed, started_us=prepared.doomed.started_us - 1))
-    result = applied(other)
+    assert isinstance(prepared._work, EndSessions)
+    (planned,) = prepared._work.sessions
+    prepared._work = EndSessions((replace(planned, started_us=planned.started_us - 1),))
+    result = applied(prepared)
     assert (result.done, result.changed) == (0, 1)
     assert there(database, session)
 

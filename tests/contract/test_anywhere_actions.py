@@ -15,10 +15,11 @@ from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, LayoutSource, Order, StateColumn, TableName, Write
 from qmon.model.operations import Choice, Kind, OperationResult, OperationState, OwnerState, Side
 from qmon.operate.actions.archive import SESSION, Archiver, check
-from qmon.operate.actions.ring_repair import Repair, prepare_repair
+from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.operator import Operator
 from qmon.operate.run.archive_pace import ArchivePace
+from qmon.operate.run.prepared import PreparedAction
 from qmon.pipeline.messages.archive_reader import archive_of, read, survey
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows, some
 from tests.contract.operating import YES, applied
@@ -343,9 +344,9 @@ def test_an_orphan_that_has_been_popped_since_the_plan_is_left_alone(
     assert (result.done, result.skipped, result.changed) == (0, 0, 1)
 
 
-def planned(place: Place, folder: Path, layout: Layout, count: int) -> Repair:
+def planned(place: Place, folder: Path, layout: Layout, count: int) -> PreparedAction:
     """The plan of a repair, once so many slots have stood still for long enough."""
-    found: list[Repair] = []
+    found: list[PreparedAction] = []
 
     def ready() -> bool:
         found.append(prepare_repair(place.context(folder), layout))

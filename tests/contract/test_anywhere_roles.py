@@ -17,9 +17,9 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OperationState, OwnerState, Side
 from qmon.monitor.doctor import checkup, rights
 from qmon.operate.actions.archive import SESSION, Archiver, check
-from qmon.operate.context import PreparedAction
 from qmon.operate.operator import Operator
 from qmon.operate.run.archive_pace import ArchivePace
+from qmon.operate.run.prepared import PreparedAction
 from tests.cli.calling import call
 from tests.contract.anywhere import Place, execute, rolled_back, rows
 from tests.contract.anywhere_server import Login, Server

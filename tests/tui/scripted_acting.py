@@ -27,7 +27,9 @@ from qmon.model.operations import (
     Side,
     Undo,
 )
-from qmon.operate.context import OperatorContext, Permission, PreparedAction, Stopped, Tell, Who
+from qmon.operate.context import OperatorContext, Permission, Stopped, Tell, Who
+from qmon.operate.operator import Operator
+from qmon.operate.run.prepared import PreparedAction
 from qmon.tui.actions.runner import ActionRunner
 from tests.tui.scripted import NASTY, SAMPLED_AT
 
@@ -124,7 +126,7 @@ class Script:
 
 
 @dataclass
-class ScriptedPrepared:
+class ScriptedPrepared(PreparedAction):
     """A plan that is applied in two batches."""
 
     script: Script
@@ -150,7 +152,7 @@ class ScriptedPrepared:
 
 
 @dataclass
-class ScriptedOperator:
+class ScriptedOperator(Operator):
     """What ``Operator`` looks like to the screens."""
 
     script: Script

@@ -17,7 +17,7 @@ from qmon.operate import table
 from qmon.operate.actions import purge, trash, undo, undo_tables
 from qmon.operate.plan import preview, rights, selection
 from qmon.operate.plan.row_set import frozen, marks_for, read_marks, texts_for
-from qmon.operate.run import operation, operations, prepared, table_identity
+from qmon.operate.run import batches, operation, operations, table_identity
 from tests.tsql_rendered import LISTED, forms_of
 
 VERSION = (99, 0)
@@ -33,9 +33,9 @@ RECORDS = {
     "action/operate/first_data": preview._Data,
     "action/operate/rate": preview._Rate,
     "action/operate/rights": rights._Lacking,
-    "action/operate/lock": prepared._Locked,
-    "action/operate/lock_trash": prepared._Locked,
-    "action/operate/lock_kept": prepared._Locked,
+    "action/operate/lock": batches._Locked,
+    "action/operate/lock_trash": batches._Locked,
+    "action/operate/lock_kept": batches._Locked,
     "action/operate/stores": undo_tables.Store,
     "action/operate/add_store": undo_tables._Added,
     "action/operate/put_back": undo._Back,

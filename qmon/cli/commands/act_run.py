@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
     from qmon.model.layout.layout import Layout
     from qmon.model.operations import Kind, OperationResult, Plan, Progress
-    from qmon.operate.context import Permission, PreparedAction
+    from qmon.operate.context import Permission
     from qmon.operate.open import Connections
-    from qmon.operate.run.contract import Acts
+    from qmon.operate.operator import Operator
+    from qmon.operate.run.prepared import PreparedAction
 
 T = TypeVar("T")
 
@@ -36,14 +37,14 @@ def on_queue(
     config: Path | None,
     queue: str | None,
     kind: Kind,
-    prepare: Callable[[Acts, Layout], PreparedAction],
+    prepare: Callable[[Operator, Layout], PreparedAction],
     given: Given,
 ) -> None:
     """Carry out an action on one queue of a target; without a name on the only one there is."""
     from qmon.cli.operator import acting
 
     with acting(target, config, kind.value) as at:
-        layout = at.queue(queue, kind)
+        layout = at.queue(queue)
         carry_out(lambda: prepare(at.operator, layout), at.connections, given)
 
 

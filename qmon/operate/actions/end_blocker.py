@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.operations import Consent, Kind, OperationResult, Plan, Undo
+from qmon.model.operations import Kind, Plan, Undo
 from qmon.operate.actions import sessions
-from qmon.operate.actions.end_sessions import apply_ending
+from qmon.operate.actions.end_sessions import EndSessions
 from qmon.operate.actions.sessions import SessionSample, SessionToEnd, Way
-from qmon.operate.context import OperatorContext, Permission, Stopped, Tell
+from qmon.operate.context import OperatorContext
 from qmon.operate.plan.rights import why_not
 from qmon.operate.plan.text import ago, bytes_of, counted, short
+from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
 _SAME_US: Final = 10_000
@@ -25,20 +25,7 @@ _AUTOVACUUM: Final = "autovacuum worker"
 _PEOPLE: Final = "client backend"
 
 
-@dataclass(frozen=True)
-class EndBlocker:
-    """Ends one session; see ``Prepared``."""
-
-    context: OperatorContext
-    plan: Plan
-    doomed: SessionToEnd | None
-
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
-        """See ``Prepared``; ``done`` is 1 only when the server has been asked and its transaction is over."""
-        return apply_ending(self.context, self.plan, (self.doomed,) if self.doomed else (), permission, tell, stopped)
-
-
-def prepare_end_blocker(context: OperatorContext, session: int, started_at: float | None) -> EndBlocker:
+def prepare_end_blocker(context: OperatorContext, session: int, started_at: float | None) -> PreparedAction:
     """Plan to end a session: cancel what runs, terminate what idles in a transaction; KILL on SQL Server.
 
     ``started_at``: when the session that was shown began, seconds since the epoch; another one by that number is
@@ -51,23 +38,24 @@ def prepare_end_blocker(context: OperatorContext, session: int, started_at: floa
     with contextlib.closing(context.connect(str(Kind.END_BLOCKER))) as connection:
         sql = Sql(connection, context.engine)
         if session <= 0:
-            return EndBlocker(context, _plan(context, session, refused=_prepared(sql)), None)
+            return PreparedAction(context, _plan(context, session, refused=_prepared(sql)))
         found = sessions.look(sql, session)
         seen = sessions.rights(sql)
         if found is None:
             why = f"there is no session {session} any more; nothing has to be ended"
             if not seen.sees:
                 why = f"there is no session {session} that {seen.role} may see; this helps: {seen.grant}"
-            return EndBlocker(context, _plan(context, session, refused=why), None)
+            return PreparedAction(context, _plan(context, session, refused=why))
         refused = _refused(found, started_at, seen) or why_not(context, sql)
         if refused is not None or found.started_us is None:
-            return EndBlocker(context, _plan(context, session, found, refused=refused), None)
+            return PreparedAction(context, _plan(context, session, found, refused=refused))
         way = sessions.way_for(context.engine.name, found.state)
-        doomed = SessionToEnd(session, found.started_us, found.transaction_us, way)
-        return EndBlocker(context, _full_plan(context, sql, found, doomed), doomed)
+        to_end = SessionToEnd(session, found.started_us, found.transaction_us, way)
+        work = EndSessions((to_end,))
+        return PreparedAction(context, _full_plan(context, sql, found, to_end), work, work.record)
 
 
-def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, doomed: SessionToEnd) -> Plan:
+def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end: SessionToEnd) -> Plan:
     held_up = sessions.waiters(sql, found.session)
     directly = sum(each.directly for each in held_up)
     if not held_up and found.transaction_us is None:
@@ -82,7 +70,7 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, doomed:
         holds = f"it blocks {counted(len(held_up), 'session')}, {directly} of them directly{whom}"
         holds += f"; the longest has waited {ago(longest)}"
     return _plan(
-        context, found.session, found, doomed, (*_who(context, found), holds), sql, risks=_effects(found, doomed)
+        context, found.session, found, to_end, (*_who(context, found), holds), sql, risks=_effects(found, to_end)
     )
 
 
@@ -90,7 +78,7 @@ def _plan(
     context: OperatorContext,
     session: int,
     found: SessionSample | None = None,
-    doomed: SessionToEnd | None = None,
+    to_end: SessionToEnd | None = None,
     consequences: tuple[str, ...] = (),
     sql: Sql | None = None,
     *,
@@ -110,16 +98,16 @@ def _plan(
         kind=Kind.END_BLOCKER,
         target=context.target.name,
         queue=name,
-        title=f"{verb[doomed.way] if doomed else 'End'} {name}?",
-        count=1 if doomed else 0,
-        unit="session" if doomed else "sessions",
+        title=f"{verb[to_end.way] if to_end else 'End'} {name}?",
+        count=1 if to_end else 0,
+        unit="session" if to_end else "sessions",
         predicate=predicate,
-        sql=(sessions.statement(sql, doomed),) if sql and doomed else (),
+        sql=(sessions.statement(sql, to_end),) if sql and to_end else (),
         undo=Undo(possible=False, notes=("what its transaction had done is rolled back and has to be done again",)),
         consequences=consequences,
         risks=risks,
-        consent=Consent.TYPED if context.target.prod else Consent.BUTTON,
-        refused=context.read_only or refused,
+        consent=context.consent(),
+        refused=refused,
     )
 
 
@@ -135,16 +123,16 @@ def _who(context: OperatorContext, found: SessionSample) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _effects(found: SessionSample, doomed: SessionToEnd) -> tuple[str, ...]:
+def _effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
     if found.log_bytes is not None:
         wrote = f"it has written {bytes_of(found.log_bytes)} of log; rolling that back may take as long"
     elif found.wrote:
         wrote = "its transaction has changed or locked rows: its changes are rolled back, its locks released, at once"
     else:
         wrote = "its transaction has changed no rows; its locks are released"
-    if doomed.way is Way.CANCEL:
+    if to_end.way is Way.CANCEL:
         return (wrote, "its statement fails with 57014 (cancelled); the session stays connected and may try again")
-    if doomed.way is Way.TERMINATE:
+    if to_end.way is Way.TERMINATE:
         return (wrote, "its client loses the connection (57P01), and may connect and do the same again")
     return (wrote, "its client loses the connection; SQL Server cannot cancel a statement of somebody else")
 

@@ -2,75 +2,75 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from qmon.errors import QueryFailed
-from qmon.model.operations import OperationResult, Plan, Progress
+from qmon.model.operations import Progress
 from qmon.operate.actions import sessions
 from qmon.operate.actions.sessions import SessionSample, SessionToEnd, Way
-from qmon.operate.context import OperatorContext, Permission, Stopped, Tell
-from qmon.operate.run.operation import Record, Running, running
+from qmon.operate.context import Stopped, Tell
+from qmon.operate.run.operation import Record, Running
 from qmon.operate.sql import Sql
 
-_SERVER_SHOWN: Final = 5
+Rolling = Callable[[float], None]
+"""Takes the percent of a rollback that is done."""
+_NAMED: Final = 5
 """So many sessions are named in the notes; of the others there are counts."""
 
 
-def apply_ending(
-    context: OperatorContext,
-    plan: Plan,
-    doomed: Sequence[SessionToEnd],
-    permission: Permission,
-    tell: Tell,
-    stopped: Stopped,
-) -> OperationResult:
-    """Apply a plan of ending these sessions.
+@dataclass(frozen=True, slots=True)
+class EndSessions:
+    """Ends these sessions.
 
-    ``done``: ended, and seen to be. ``skipped``: the server was asked, and it is still there. ``changed``: no longer
-    the session, transaction or state that was planned. Raises as ``Prepared.apply``.
+    ``done``: ended, and seen to be: the server has been asked, and the transaction is over. ``skipped``: the server was
+    asked, and the session is still there. ``changed``: no longer the session, transaction or state that was planned.
     """
-    record = Record(
-        about=", ".join(str(each.session) for each in doomed[:50]),
-        frozen={"sessions": [[each.session, each.started_us, each.transaction_us, str(each.way)] for each in doomed]},
-    )
-    with (
-        contextlib.closing(context.connect(str(plan.kind))) as connection,
-        running(context, connection, plan, permission, record) as work,
-    ):
-        sql = Sql(connection, context.engine)
-        for number, each in enumerate(doomed):
+
+    sessions: tuple[SessionToEnd, ...]
+
+    @property
+    def record(self) -> Record:
+        """What is written down of it."""
+        return Record(
+            about=", ".join(str(each.session) for each in self.sessions[:50]),
+            frozen={"sessions": [[one.session, one.started_us, one.transaction_us, one.way] for one in self.sessions]},
+        )
+
+    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
+        """End one after the other, until ``stopped()``."""
+        total = len(self.sessions)
+        for number, each in enumerate(self.sessions, 1):
             if stopped():
-                work.cancel()
+                operation.cancel()
                 break
-            _end(sql, work, each, stopped, _teller(work, len(doomed), tell))
-            tell(_progress(work, len(doomed)))
-            if number + 1 == _SERVER_SHOWN and len(doomed) > _SERVER_SHOWN:
-                work.note("the others are counted only")
-    return work.result()
+            _end(sql, operation, each, stopped, _teller(operation, total, tell))
+            tell(_progress(operation, total))
+            if number == _NAMED and total > _NAMED:
+                operation.note("the others are counted only")
 
 
-def _end(sql: Sql, work: Running, doomed: SessionToEnd, stopped: Stopped, rolling: Callable[[float], None]) -> None:
+def _end(sql: Sql, operation: Running, planned: SessionToEnd, stopped: Stopped, rolling: Rolling) -> None:
     # Outside a transaction: KILL refuses to run in one, and a signal cannot be rolled back anyway.
-    quiet = work.total.done + work.total.skipped + work.total.changed >= _SERVER_SHOWN
+    counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _NAMED
     try:
-        signalled = sessions.end(sql, doomed)
+        signalled = sessions.end(sql, planned)
     except QueryFailed:
-        if sessions.look(sql, doomed.session) is not None:
+        if sessions.look(sql, planned.session) is not None:
             raise
         signalled = False  # it went while it was being ended
     if not signalled:
-        with work.batch() as tally:
+        with operation.batch() as tally:
             tally.changed = 1
-        if not quiet:
-            work.note(f"session {doomed.session} is gone, or in another transaction or state by now: left alone")
+        if not counted_only:
+            operation.note(f"session {planned.session} is gone, or in another transaction or state by now: left alone")
         return
-    left = sessions.gone(sql, doomed, stopped, rolling)
-    with work.batch() as tally:
+    left = sessions.gone(sql, planned, stopped, rolling)
+    with operation.batch() as tally:
         tally.done, tally.skipped = int(left is None), int(left is not None)
-    if left is not None and not quiet:
-        work.note(_still_there(left, doomed.way))
+    if left is not None and not counted_only:
+        operation.note(_still_there(left, planned.way))
 
 
 def _still_there(left: SessionSample, way: Way) -> str:
@@ -85,13 +85,13 @@ def _still_there(left: SessionSample, way: Way) -> str:
     return f"{name} has been asked to end, and is still there ({left.state}, {left.locks} locks): look again"
 
 
-def _progress(work: Running, total: int, note: str = "") -> Progress:
-    done = work.total
+def _progress(operation: Running, total: int, note: str = "") -> Progress:
+    done = operation.total
     return Progress(total, done.done, done.skipped, done.changed, rate=None, left_s=None, note=note)
 
 
-def _teller(work: Running, total: int, tell: Tell) -> Callable[[float], None]:
+def _teller(operation: Running, total: int, tell: Tell) -> Rolling:
     def rolling(percent: float) -> None:
-        tell(_progress(work, total, f"rolling back: {percent:.0f} %"))
+        tell(_progress(operation, total, f"rolling back: {percent:.0f} %"))
 
     return rolling

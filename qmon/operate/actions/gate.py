@@ -12,13 +12,14 @@ from typing import Final
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, DeadlineExceeded
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import Consent, Kind, OperationResult, Plan, Progress, Side, Undo
+from qmon.model.operations import Kind, Plan, Progress, Side, Undo
 from qmon.operate.actions import pause_switch
 from qmon.operate.actions.pause_switch import Means
-from qmon.operate.context import OperatorContext, Permission, PreparedAction, Stopped, Tell
+from qmon.operate.context import OperatorContext, Stopped, Tell
+from qmon.operate.plan import allowed
 from qmon.operate.plan.rights import why_not
-from qmon.operate.run.once import AppliedOnce
 from qmon.operate.run.operation import Record, Running
+from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql
 
 TRIES: Final = 25
@@ -53,6 +54,9 @@ def each_row(sql: Sql, layout: Layout) -> bool:
 
 def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
     """Put a gate on a table, which does nothing until its pushers are paused."""
+    title = f"Put a gate on {layout.table}?"
+    if (why := allowed.why_not(layout, Kind.INSTALL_GATE)) is not None:
+        return refused(context, Kind.INSTALL_GATE, layout.queue, title, why)
     with contextlib.closing(context.connect("install-gate")) as connection:
         sql = Sql(connection, context.engine)
         gate = pause_switch.gate_of(sql, layout)
@@ -61,7 +65,7 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
         found = rights[0] if rights else None
         steps = _making(context, found)
         plan = _plan(
-            context, layout, Kind.INSTALL_GATE, f"Put a gate on {layout.table}?",
+            context, layout, Kind.INSTALL_GATE, title,
             sql=tuple(sql.statement(f"action/pause/{name}", _names(layout, switch)).text for name in steps),
             consequences=_consequences(context, found), risks=_risks(context, found),
             undo=Undo(possible=False, notes=("remove-gate takes it away again",)),
@@ -72,7 +76,7 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
         for name in steps:
             sql.execute(f"action/pause/{name}", _names(layout, switch))
 
-    return PreparedGate(context, layout, plan, make)
+    return _prepared(context, layout, plan, make)
 
 
 def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
@@ -81,11 +85,11 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
         sql = Sql(connection, context.engine)
         gate = pause_switch.gate_of(sql, layout)
         rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
-        refused = why_not(context, sql)
+        why = why_not(context, sql)
         if gate is None:
-            refused = refused or f"{layout.table} has no gate"
+            why = why or f"{layout.table} has no gate"
         elif not rights or not rights[0].owns:
-            refused = refused or f"only the owner of {layout.table} may take a trigger off it"
+            why = why or f"only the owner of {layout.table} may take a trigger off it"
         means = gate or Means("gate", _switch_for(context, layout), Side.PUSHERS)
         steps = ("gate_drop",) if context.engine.name == "sqlserver" else ("gate_drop", "gate_drop_switch")
         plan = _plan(
@@ -95,7 +99,7 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
                 "pushers that it pauses go on at once",
                 _lock_words("ACCESS EXCLUSIVE" if context.engine.name == "postgres" else "Sch-M"),
             ),
-            undo=Undo(possible=False, notes=("install-gate puts it back",)), refused=refused,
+            undo=Undo(possible=False, notes=("install-gate puts it back",)), refused=why,
         )  # fmt: skip
 
     def drop(sql: Sql) -> None:
@@ -104,49 +108,42 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
         by = {"about": str(layout.table), "side": str(means.side), "by": context.who.name}
         sql.execute("action/pause/lift", {}, by)
 
-    return PreparedGate(context, layout, plan, drop)
+    return _prepared(context, layout, plan, drop)
 
 
-class PreparedGate(AppliedOnce):
-    """See ``PreparedAction``."""
+@dataclass(frozen=True, slots=True)
+class _WithLock:
+    """Changes a table under a lock that is asked for only for a moment, again and again; ``stopped()`` gives up."""
 
-    def __init__(self, context: OperatorContext, layout: Layout, plan: Plan, change: Callable[[Sql], None]) -> None:
-        super().__init__(context, plan)
-        self._layout, self._change = layout, change
+    table: TableName
+    change: Callable[[Sql], None]
 
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
-        """See ``PreparedAction``. Asks for the lock on the table for a moment, again and again; ``stopped()`` gives
-        up.
-        """
-        self._check(permission)
-        with contextlib.closing(self._context.connect(str(self._plan.kind))) as connection:
-            sql = Sql(connection, self._context.engine)
-            pause_switch.ensure(sql)
-            with self._running(connection, permission, Record(str(self._layout.table))) as work:
-                self._with_lock(sql, work, tell, stopped)
-            return work.result()
-
-    def _with_lock(self, sql: Sql, work: Running, tell: Tell, stopped: Stopped) -> None:
+    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
         nothing = threading.Event()
         for attempt in range(1, TRIES + 1):
             try:
-                with work.batch() as tally:
+                with operation.batch() as tally:
                     sql.execute("action/pause/briefly", {})
-                    self._change(sql)
+                    self.change(sql)
                     tally.done = 1
                 return
             except DeadlineExceeded as problem:
                 if problem.sqlstate == _CANCELLED:
                     raise
             if stopped():
-                work.cancel()
+                operation.cancel()
                 return
             tell(Progress(1, 0, 0, 0, None, None, f"the table is busy; asked {attempt} times"))
             nothing.wait(_PAUSE_S)
         raise BadInput(
-            f"{self._layout.table} is never free for a moment: some transaction holds it for long (see blocking);"
+            f"{self.table} is never free for a moment: some transaction holds it for long (see blocking);"
             " nothing was changed; try again when that has ended"
         )
+
+
+def _prepared(context: OperatorContext, layout: Layout, plan: Plan, change: Callable[[Sql], None]) -> PreparedAction:
+    work, record = _WithLock(layout.table, change), Record(str(layout.table))
+    return PreparedAction(context, plan, work, record, ensure=pause_switch.ensure)
 
 
 def _making(context: OperatorContext, rights: _Rights | None) -> tuple[str, ...]:
@@ -176,7 +173,7 @@ def _plan(
         kind, context.target.name, layout.queue, title, count=1, unit="trigger",
         predicate=f"a trigger on {layout.table}",
         sql=sql, seconds=0.2, undo=undo, consequences=consequences, risks=risks,
-        consent=Consent.TYPED if context.target.prod else Consent.BUTTON, refused=refused,
+        consent=context.consent(), refused=refused,
     )  # fmt: skip
 
 

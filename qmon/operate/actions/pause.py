@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.duration import format_duration
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import DEFAULT_PAUSE_S, Consent, Kind, OperationResult, Pause, Plan, Progress, Side, Undo
+from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo
 from qmon.model.pauses import clock
 from qmon.operate.actions import gate, gate_proof, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import HeldPause, Means
-from qmon.operate.context import OperatorContext, Permission, PreparedAction, Stopped, Tell
+from qmon.operate.context import OperatorContext, Stopped, Tell
 from qmon.operate.plan.rights import why_not
 from qmon.operate.plan.text import short
-from qmon.operate.run.once import AppliedOnce
-from qmon.operate.run.operation import Record
+from qmon.operate.run.operation import Record, Running
+from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
 MIN_PAUSE_S: Final = 1.0
@@ -52,9 +53,9 @@ def prepare_pause(
             sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
             undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
             consequences=_felt(side, means), risks=(*_already(held, known, side), *_passed(sql, layout, means)),
-            consent=Consent.TYPED if context.target.prod else Consent.BUTTON, reason=True, refused=why,
+            consent=context.consent(), reason=True, refused=why,
         )  # fmt: skip
-    return PreparedPause(context, layout, plan, means, for_s)
+    return _prepared(context, layout, plan, means, for_s)
 
 
 def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
@@ -74,54 +75,54 @@ def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> Prep
             sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
             undo=Undo(possible=False, notes=("pause stops them again",)),
             consequences=() if known is None else (f"paused {_by(known)}",),
-            consent=Consent.BUTTON, refused=why,
+            refused=why,
         )  # fmt: skip
-    return PreparedPause(context, layout, plan, means, None)
+    return _prepared(context, layout, plan, means, None)
 
 
-class PreparedPause(AppliedOnce):
-    """See ``PreparedAction``. ``for_s``: seconds to pause; ``None``: resume."""
+def _prepared(
+    context: OperatorContext, layout: Layout, plan: Plan, means: Means | None, for_s: float | None
+) -> PreparedAction:
+    if means is None:
+        return PreparedAction(context, plan)
+    record = Record(str(layout.table), {"side": str(means.side), "way": means.way, "for_s": for_s})
+    work = _SetSwitch(layout, context.who.name, means, for_s)
+    return PreparedAction(context, plan, work, record, ensure=pause_switch.ensure)
 
-    def __init__(
-        self, context: OperatorContext, layout: Layout, plan: Plan, means: Means | None, for_s: float | None
-    ) -> None:
-        super().__init__(context, plan)
-        self._layout, self._means, self._for_s = layout, means, for_s
 
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
-        """See ``PreparedAction``. Ends once it has been seen to work, or ``stopped()`` while that is watched."""
-        self._check(permission)
-        if self._means is None:
-            raise BadInput(f"{self._plan.refused}; nothing was changed")
-        means, layout = self._means, self._layout
-        with contextlib.closing(self._context.connect(str(self._plan.kind))) as connection:
-            sql = Sql(connection, self._context.engine)
-            pause_switch.ensure(sql)
-            record = Record(str(layout.table), {"side": str(means.side), "way": means.way, "for_s": self._for_s})
-            with self._running(connection, permission, record) as work:
-                with work.batch() as tally:
-                    at_once = sql.engine.name == "sqlserver"  # a switch there is a row: set with its record
-                    until_ms = self._write(sql, means, permission, set_now=at_once)
-                    tally.done = 1
-                if self._for_s is not None and not at_once:
-                    pause_switch.set_until(sql, means, until_ms)
-                tell(Progress(1, 1, 0, 0, None, None, "watching whether it works"))
-                if self._for_s is not None:
-                    work.note(f"paused until {clock(until_ms / 1000)}")
-                    for note in self._proof(sql, means, stopped):
-                        work.note(note)
-            return work.result()
+@dataclass(frozen=True, slots=True)
+class _SetSwitch:
+    """Pauses for ``for_s`` seconds, or resumes with ``None``. Ends once the pause has been seen to work, or
+    ``stopped()`` while that is watched."""
 
-    def _proof(self, sql: Sql, means: Means, stopped: Stopped) -> tuple[str, ...]:
+    layout: Layout
+    who: str
+    means: Means
+    for_s: float | None
+
+    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
+        means = self.means
+        with operation.batch() as tally:
+            at_once = sql.engine.name == "sqlserver"  # a switch there is a row: set with its record
+            until_ms = self._write(sql, operation.reason, set_now=at_once)
+            tally.done = 1
+        if self.for_s is not None and not at_once:
+            pause_switch.set_until(sql, means, until_ms)
+        tell(Progress(1, 1, 0, 0, None, None, "watching whether it works"))
+        if self.for_s is not None:
+            operation.note(f"paused until {clock(until_ms / 1000)}")
+            for note in self._proof(sql, stopped):
+                operation.note(note)
+
+    def _proof(self, sql: Sql, stopped: Stopped) -> tuple[str, ...]:
         """What shows that it works. Raises ``BadInput``, with the pause lifted, where a gate lets inserts pass."""
-        if means.way == "switch":
-            return (
-                pause_check.watch(pause_check.ArrivalCounter(sql, self._layout, means.side), stopped).text(means.side),
-            )
-        table = self._layout.table
-        tried = gate_proof.try_gate(sql, table, each_row=gate.each_row(sql, self._layout))
+        side = self.means.side
+        if self.means.way == "switch":
+            return (pause_check.watch(pause_check.ArrivalCounter(sql, self.layout, side), stopped).text(side),)
+        table = self.layout.table
+        tried = gate_proof.try_gate(sql, table, each_row=gate.each_row(sql, self.layout))
         if tried.passed:
-            self._lift(sql, means)
+            self._lift(sql)
             more = f" and {len(tried.passed) - 1:,} more" if len(tried.passed) > 1 else ""
             raise BadInput(
                 f"the gate does not stop an INSERT into {tried.passed[0]}{more}; the pause was lifted again: remove the"
@@ -131,22 +132,24 @@ class PreparedPause(AppliedOnce):
         open_ = f"still open, writing since before the pause: {', '.join(writing)}"
         return (tried.text(), *((open_,) if writing else ()))
 
-    def _lift(self, sql: Sql, means: Means) -> None:
+    def _lift(self, sql: Sql) -> None:
         # First the switch, which is what counts: what cannot be recorded must not keep anybody paused.
-        pause_switch.set_until(sql, means, 0)
-        by = {"about": str(self._layout.table), "side": str(means.side), "by": self._context.who.name}
-        sql.execute("action/pause/lift", {}, by)
+        pause_switch.set_until(sql, self.means, 0)
+        sql.execute("action/pause/lift", {}, self._names)
 
-    def _write(self, sql: Sql, means: Means, permission: Permission, *, set_now: bool) -> int:
+    @property
+    def _names(self) -> dict[str, str | int]:
+        return {"about": str(self.layout.table), "side": str(self.means.side), "by": self.who}
+
+    def _write(self, sql: Sql, reason: str, *, set_now: bool) -> int:
         """Record it, within a transaction; returns the end in milliseconds since the epoch."""
-        layout, who = self._layout, self._context.who.name
+        means = self.means
         now_ms = pause_switch.held(sql, means).now_ms
-        values: dict[str, str | int] = {"about": str(layout.table), "side": str(means.side), "by": who}
-        if self._for_s is None:
-            self._lift(sql, means)
+        if self.for_s is None:
+            self._lift(sql)
             return 0
-        until_ms = now_ms + round(self._for_s * 1000)
-        values |= {"queue": layout.queue, "until_ms": until_ms, "reason": permission.reason, "way": means.way}
+        until_ms = now_ms + round(self.for_s * 1000)
+        values = self._names | {"queue": self.layout.queue, "until_ms": until_ms, "reason": reason, "way": means.way}
         sql.execute("action/pause/record", {"switch": means.object.parts}, values)
         if set_now:
             pause_switch.set_until(sql, means, until_ms)
@@ -156,9 +159,9 @@ class PreparedPause(AppliedOnce):
 def _held(context: OperatorContext, sql: Sql, means: Means | None, side: Side) -> tuple[HeldPause | None, str | None]:
     """What the switch holds, and why it cannot be set; ``None`` where it can."""
     if means is None:
-        return None, context.read_only or _NONE[side]
+        return None, _NONE[side]
     if not means.enabled:
-        return None, context.read_only or "the gate of this table is there, but disabled: remove it and install it anew"
+        return None, "the gate of this table is there, but disabled: remove it and install it anew"
     held = pause_switch.held(sql, means)
     if (why := why_not(context, sql)) is not None:
         return held, why

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from qmon.engines.base import Value
@@ -17,7 +18,8 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, Plan, Undo
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.preview import called, consent, estimated_s, first_rows
+from qmon.operate.plan import allowed
+from qmon.operate.plan.preview import called, estimated_s, first_rows
 from qmon.operate.plan.rights import PURGE, queue_tables, why_not
 from qmon.operate.plan.row_set import Mark, marks_for
 from qmon.operate.plan.selection import (
@@ -32,10 +34,10 @@ from qmon.operate.plan.selection import (
     value_of,
 )
 from qmon.operate.plan.text import counted
-from qmon.operate.run.batches import Move, RowRefused
+from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
 from qmon.operate.run.operation import Record, Running, Tally, standing
 from qmon.operate.run.pacing import LARGEST
-from qmon.operate.run.prepared import BatchWork, PreparedRows, lock
+from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.run.table_identity import TableIdentity, read_place
 from qmon.operate.run.verification import fire
 from qmon.operate.sql import Names, Sql, Values
@@ -44,24 +46,27 @@ from qmon.operate.table import Structure, read_structure, unkeyed
 _DAY_S: Final = 86400.0
 
 
-def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedRows:
+def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
     """Read and freeze. Raises ``BadInput`` for a choice that makes no sense, and what the server says."""
+    deny = partial(refused, context, Kind.PURGE, layout.queue, f"Purge messages of {layout.queue}")
+    if (why := allowed.why_not(layout, Kind.PURGE)) is not None:
+        return deny(why)
     check(layout, choice)
     wanted = _wanted(layout, choice)
     with contextlib.closing(context.connect("purge plan")) as connection:
         sql = Sql(connection, context.engine)
-        if layout.ring is not None:
-            return PreparedRows(context, _plan(context, layout, _RING), None)
         way = _way(sql, layout)
         if (why := _impossible(context, sql, layout, way)) is not None:
-            return PreparedRows(context, _plan(context, layout, why), None)
+            return deny(why)
         why = why_not(context, sql, PURGE, *queue_tables(layout))
         chosen = choose(sql, layout, way.table, choice, wanted)
         # From the far end: poppers at the near end do not meet our locks, nor the dead rows that a purge leaves.
         rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.turned()
         count = rows.count
-        plan = replace(
-            _plan(context, layout, why or (None if count else "no message matches: nothing to do")),
+        plan = Plan(
+            Kind.PURGE,
+            context.target.name,
+            layout.queue,
             title=f"Purge {counted(count, 'message')} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
@@ -73,18 +78,16 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             undo=Undo(True, way.lost(), time.time() + context.trash_days * _DAY_S),
             consequences=_consequences(context, layout, way),
             risks=_risks(wanted),
-            consent=consent(context, count),
+            consent=context.consent(count),
+            refused=why or (None if count else "no message matches: nothing to do"),
         )
     record = Record(table_to_text(layout.table), _frozen(chosen, way), undoable=True)
-    return PreparedRows(context, plan, BatchWork(rows, record, way.begin, way.named) if count else None)
+    return PreparedAction(context, plan, BatchWork(rows, way.begin, way.named) if count else None, record)
 
 
 @dataclass(frozen=True, slots=True)
 class _Done:
     done: int
-
-
-_RING = "a ring's slots are freed by pops alone: pop what is to go"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +245,3 @@ def _frozen(chosen: Selection, way: _Strategy) -> dict[str, object]:
     data = None if way.data is None else table_to_text(way.data.table)
     out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}
     return out | shown_columns(layout, way.table, layout.enqueued_at)
-
-
-def _plan(context: OperatorContext, layout: Layout, refused: str | None) -> Plan:
-    title, refused = f"Purge messages of {layout.queue}", context.read_only or refused
-    return Plan(Kind.PURGE, context.target.name, layout.queue, title, 0, "messages", "", (), refused=refused)

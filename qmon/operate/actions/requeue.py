@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache, partial
 from typing import Final
 
@@ -14,17 +13,29 @@ from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.operations import Choice, Kind, OwnerState, Plan, Undo
 from qmon.operate.actions import undo_tables
+from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.preview import called, consent, estimated_s, first_rows
+from qmon.operate.plan import allowed
+from qmon.operate.plan.preview import called, estimated_s, first_rows
 from qmon.operate.plan.rights import REQUEUE, why_not
 from qmon.operate.plan.row_set import Mark, marks_for
-from qmon.operate.plan.selection import Criteria, Selection, State, check, choose, column_names, needs_pushed, zoneless
+from qmon.operate.plan.selection import (
+    Criteria,
+    Selection,
+    State,
+    check,
+    choose,
+    column_names,
+    needs_pushed,
+    value_of,
+    zoneless,
+)
 from qmon.operate.plan.text import counted
 from qmon.operate.plan.transitions import Transition, in_the_way, standing_words, transition
-from qmon.operate.run.batches import Move
+from qmon.operate.run.batches import BatchWork, Move, lock
 from qmon.operate.run.operation import Record, Running, Tally, standing
 from qmon.operate.run.pacing import LARGEST
-from qmon.operate.run.prepared import BatchWork, PreparedRows, lock
+from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.run.table_identity import TableIdentity, read_place
 from qmon.operate.run.verification import Written, check_written
 from qmon.operate.sql import Sql
@@ -37,12 +48,19 @@ _MAYBE_AT_WORK: Final = {
 }
 
 
-def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedRows:
-    """Read and freeze. Raises ``BadInput`` for a choice that makes no sense, and what the server says."""
+def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
+    """Read and freeze; where a pop deletes, plan to end sessions.
+
+    Raises ``BadInput`` for a choice that makes no sense, and what the server says.
+    """
+    deny = partial(refused, context, Kind.REQUEUE, layout.queue, f"Requeue messages of {layout.queue}")
+    if (why := allowed.why_not(layout, Kind.REQUEUE)) is not None:
+        return deny(why)
+    if layout.deletes_on_pop or layout.state is None:
+        return prepare_requeue_sessions(context, layout, choice)
     check(layout, choice)
-    why = _impossible(layout, choice)
-    if why is not None or layout.state is None:
-        return PreparedRows(context, _plan(context, layout, refused=context.read_only or why), None)
+    if (why := _impossible(layout, choice)) is not None:
+        return deny(why)
     wanted = _wanted(layout, choice)
     with contextlib.closing(context.connect("requeue plan")) as connection:
         sql = Sql(connection, context.engine)
@@ -50,14 +68,16 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         place = read_place(sql, layout.table)
         structure = read_structure(sql, layout.table, layout.state.column)
         if (never := _unfit(context, structure)) is not None:
-            return PreparedRows(context, _plan(context, layout, refused=context.read_only or never), None)
+            return deny(never)
         way = _Strategy(layout, layout.state, structure, wanted, place)
         chosen = choose(sql, layout, structure, choice, wanted)
         count = chosen.rows.count
         undo = _undo(context, sql, way)
         why = why or way.in_the_way(sql) or (None if count else "no message matches: nothing to do")
-        plan = replace(
-            _plan(context, layout, refused=why),
+        plan = Plan(
+            Kind.REQUEUE,
+            context.target.name,
+            layout.queue,
             title=f"Requeue {counted(count, 'message')} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
@@ -69,17 +89,13 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
             undo=undo,
             consequences=way.consequences(),
             risks=way.risks(chosen),
-            consent=consent(context, count),
+            consent=context.consent(count),
+            refused=why,
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
     frozen |= way.shown()
     record = Record(table_to_text(layout.table), frozen, undoable=undo.possible)
-    return PreparedRows(context, plan, BatchWork(chosen.rows, record, way.begin, way.named) if count else None)
-
-
-def _plan(context: OperatorContext, layout: Layout, refused: str | None) -> Plan:
-    title = f"Requeue messages of {layout.queue}"
-    return Plan(Kind.REQUEUE, context.target.name, layout.queue, title, 0, "messages", "", (), refused=refused)
+    return PreparedAction(context, plan, BatchWork(chosen.rows, way.begin, way.named) if count else None, record)
 
 
 class _Strategy:
@@ -217,13 +233,9 @@ class _Strategy:
 
 
 def _impossible(layout: Layout, choice: Choice) -> str | None:
-    if layout.ring is not None:
-        return "a ring's messages are popped for good; its orphans are requeued by: repair"
-    if layout.deletes_on_pop or layout.state is None:
-        return "a message in progress is an open transaction here; ending that session requeues it: end-blocker"
     if choice.state == "ready":
         return "ready messages are in the queue already"
-    if choice.state is None and layout.state.in_progress is None:
+    if choice.state is None and value_of(layout, "in_progress") is None:
         return "messages of this queue are never in progress; to have processed ones again, give the state: done"
     if layout.tells(layout.started_at) or choice.ids or choice.state in ("done", "dead"):
         return None

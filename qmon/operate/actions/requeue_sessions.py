@@ -15,22 +15,21 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operations import (
     MAX_FIRST,
     Choice,
-    Consent,
     Kind,
     LeftOut,
-    OperationResult,
     OwnerState,
     Plan,
     PlanRow,
     Undo,
 )
 from qmon.operate.actions import sessions
-from qmon.operate.actions.end_sessions import apply_ending
+from qmon.operate.actions.end_sessions import EndSessions
 from qmon.operate.actions.sessions import SessionToEnd
-from qmon.operate.context import OperatorContext, Permission, Stopped, Tell
+from qmon.operate.context import OperatorContext
 from qmon.operate.plan import payloads
 from qmon.operate.plan.rights import why_not
 from qmon.operate.plan.text import ago, bytes_of, counted, short
+from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
 LOOKED_AT: Final = 1_000
@@ -99,20 +98,7 @@ class _Found:
         return OwnerState.ALIVE if self.holder.state == "active" else OwnerState.UNKNOWN
 
 
-@dataclass(frozen=True)
-class RequeueSessions:
-    """Ends the sessions that hold stuck messages; see ``Prepared``."""
-
-    context: OperatorContext
-    plan: Plan
-    doomed: tuple[SessionToEnd, ...]
-
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
-        """See ``Prepared``; ``done`` counts the sessions that are seen to be gone."""
-        return apply_ending(self.context, self.plan, self.doomed, permission, tell, stopped)
-
-
-def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: Choice) -> RequeueSessions:
+def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: Choice) -> PreparedAction:
     """Plan to end the sessions whose transactions hold messages of this queue for longer than its timeout.
 
     A session is proven to hold messages where rows bear its mark (PostgreSQL: of the first and last 1,000 in the order
@@ -137,9 +123,10 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
         ]
         chosen, left_out = _chosen(found, choice)
         refused = why_not(context, sql) or (None if chosen else _nothing(layout, seen, found, timeout))
-        doomed, denied = _doomed(context, sql, chosen)
-        plan = _plan(context, layout, sql, chosen, doomed, (*left_out, *_no_rights(denied)), timeout, refused or denied)
-        return RequeueSessions(context, plan, () if plan.refused else doomed)
+        to_end, denied = _to_end(context, sql, chosen)
+        plan = _plan(context, layout, sql, chosen, to_end, (*left_out, *_no_rights(denied)), timeout, refused or denied)
+        work = EndSessions(to_end)
+        return PreparedAction(context, plan, work if to_end else None, work.record)
 
 
 def _with_rows(context: OperatorContext, sql: Sql, layout: Layout, holders: Sequence[Holder]) -> list[_Found]:
@@ -231,7 +218,7 @@ def _chosen(found: Iterable[_Found], choice: Choice) -> tuple[list[_Found], tupl
     return chosen, tuple(LeftOut(reason, count) for reason, count in why.items())
 
 
-def _doomed(
+def _to_end(
     context: OperatorContext, sql: Sql, chosen: Iterable[_Found]
 ) -> tuple[tuple[SessionToEnd, ...], str | None]:
     """Those that may be ended as they stand now; why one may not."""
@@ -270,37 +257,35 @@ def _plan(
     layout: Layout,
     sql: Sql,
     chosen: list[_Found],
-    doomed: tuple[SessionToEnd, ...],
+    to_end: tuple[SessionToEnd, ...],
     left_out: tuple[LeftOut, ...],
     timeout: float,
     refused: str | None,
 ) -> Plan:
-    numbers = {each.session for each in doomed}
+    numbers = {each.session for each in to_end}
     ended = [each for each in chosen if each.holder.session in numbers]
     rows = sum(each.count for each in ended)
-    statements = tuple(dict.fromkeys(sessions.statement(sql, each) for each in doomed))
+    statements = tuple(dict.fromkeys(sessions.statement(sql, each) for each in to_end))
     return Plan(
         kind=Kind.REQUEUE,
         target=context.target.name,
         queue=layout.queue,
-        title=f"Requeue what {counted(len(doomed), 'session')} of {layout.queue} holds by ending it?"
-        if len(doomed) == 1
-        else f"Requeue what {counted(len(doomed), 'session')} of {layout.queue} hold by ending them?",
-        count=len(doomed),
-        unit="session" if len(doomed) == 1 else "sessions",
+        title=f"Requeue what {counted(len(to_end), 'session')} of {layout.queue} holds by ending it?"
+        if len(to_end) == 1
+        else f"Requeue what {counted(len(to_end), 'session')} of {layout.queue} hold by ending them?",
+        count=len(to_end),
+        unit="session" if len(to_end) == 1 else "sessions",
         predicate=f"transactions that hold rows of {layout.table} and began more than {ago(timeout)} ago: "
-        + (", ".join(f"session {each.session}" for each in doomed[:_SHOWN]) or "none")
-        + (", …" if len(doomed) > _SHOWN else ""),
+        + (", ".join(f"session {each.session}" for each in to_end[:_SHOWN]) or "none")
+        + (", …" if len(to_end) > _SHOWN else ""),
         sql=statements,
         first=_first(ended, payloads.shown(context, sql, layout.table, layout.payload)),
         left_out=left_out,
         undo=Undo(possible=False, notes=("a rollback cannot be taken back; what goes back to the queue stays there",)),
-        consequences=(*_lines(ended), *_ready_again(rows)) if doomed else (),
-        risks=tuple(_risks()) if doomed else (),
-        consent=Consent.TYPED if context.target.prod else Consent.BUTTON,
-        refused=context.read_only
-        or refused
-        or (None if doomed else "the sessions have gone while they were looked at; plan again"),
+        consequences=(*_lines(ended), *_ready_again(rows)) if to_end else (),
+        risks=tuple(_risks()) if to_end else (),
+        consent=context.consent(),
+        refused=refused or (None if to_end else "the sessions have gone while they were looked at; plan again"),
     )
 
 

@@ -11,16 +11,17 @@ import contextlib
 import time
 from dataclasses import dataclass
 
-from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Consent, Kind, LeftOut, OperationResult, OwnerState, Plan, PlanRow, Undo
+from qmon.model.operations import Kind, LeftOut, OwnerState, Plan, PlanRow, Undo
 from qmon.operate.actions.ring_numbers import RingNumberRepair
 from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, RingReader, SlotReading
-from qmon.operate.context import OperatorContext, Permission, Stopped, Tell
+from qmon.operate.context import OperatorContext, Stopped, Tell
+from qmon.operate.plan import allowed
 from qmon.operate.plan.payloads import Show, shown
 from qmon.operate.plan.rights import why_not
 from qmon.operate.plan.text import ago, counted, short
-from qmon.operate.run.operation import Record, running
+from qmon.operate.run.operation import Record, Running
+from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql
 
 _SHOWN: int = 5
@@ -28,43 +29,36 @@ _S_A_NUMBER = 0.01
 """Seconds that one number takes at least, for the estimate: a transaction of its own."""
 
 
-@dataclass(frozen=True)
-class Repair:
-    """Repairs what was seen of one ring; see ``Prepared``."""
+@dataclass(frozen=True, slots=True)
+class RingRepair:
+    """Repairs what was seen of one ring. ``skipped``: not provable yet, or no room; ``changed``: no hole and no orphan
+    any more. ``planned_at``: when the plan was made, in seconds of this machine's monotonic clock."""
 
-    context: OperatorContext
     layout: Layout
-    plan: Plan
     faults: tuple[RingFault, ...]
     planned_at: float
-    """When the plan was made, in seconds of this machine's monotonic clock."""
 
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
-        """See ``Prepared``; ``skipped``: not provable yet, or no room; ``changed``: no hole and no orphan any more."""
-        record = Record(str(self.layout.table), {"numbers": [[each.was, each.number] for each in self.faults[:1000]]})
-        with (
-            contextlib.closing(self.context.connect(str(Kind.REPAIR))) as connection,
-            running(self.context, connection, self.plan, permission, record) as work,
-        ):
-            sql = Sql(connection, self.context.engine)
-            mending = RingNumberRepair(sql, self.layout, work, self.faults, tell, stopped)
-            mending.run()
-            if not stopped():
-                mending.make_room(time.monotonic() - self.planned_at)
-            mending.look_again()
-        return work.result()
+    @property
+    def record(self) -> Record:
+        """What is written down of it."""
+        return Record(str(self.layout.table), {"numbers": [[each.was, each.number] for each in self.faults[:1000]]})
+
+    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
+        """Repair number by number, until ``stopped()``."""
+        repair = RingNumberRepair(sql, self.layout, operation, self.faults, tell, stopped)
+        repair.run()
+        if not stopped():
+            repair.make_room(time.monotonic() - self.planned_at)
+        repair.look_again()
 
 
-def prepare_repair(context: OperatorContext, layout: Layout) -> Repair:
+def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
     """Look for holes and orphans and plan to repair those that were seen, at most ``MAX_REPAIRS`` of them.
 
-    Reads every slot of the ring once, in steps. Raises ``BadInput`` where the queue is no ring, and what a server says.
+    Reads every slot of the ring once, in steps. Raises what a server says.
     """
-    if layout.ring is None:
-        raise BadInput(f"{layout.queue} is a {layout.design}, not a ring: it has no holes and no orphans")
-    refused = _cannot(layout)
-    if refused is not None:
-        return Repair(context, layout, _plan(context, layout, None, (), refused), (), 0.0)
+    if (why := allowed.why_not(layout, Kind.REPAIR) or _not_installed(layout)) is not None or layout.ring is None:
+        return refused(context, Kind.REPAIR, layout.queue, f"Repair {layout.queue}", why or "it is no ring")
     with contextlib.closing(context.connect(str(Kind.REPAIR))) as connection:
         sql = Sql(connection, context.engine)
         planned_at = time.monotonic()
@@ -73,20 +67,16 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> Repair:
         wanted = ["fill_hole", "requeue_orphan_of" if layout.ring.subscribers else "requeue_orphan"]
         statements = tuple(sql.statement(f"action/repair/{each}", reader.names).text for each in wanted)
         sequences = (layout.ring.push_sequence, layout.ring.pop_sequence)
-        nothing = why_not(context, sql, "UPDATE", layout.table, *sequences)
-        if nothing is None and not reading.faults:
-            nothing = f"{layout.queue} has neither holes nor orphans to repair"
+        why = why_not(context, sql, "UPDATE", layout.table, *sequences)
+        if why is None and not reading.faults:
+            why = f"{layout.queue} has neither holes nor orphans to repair"
         show = shown(context, sql, layout.data_table or layout.table, layout.payload)
-        plan = _plan(context, layout, reading, statements, nothing, _first(reading, show))
-        return Repair(context, layout, plan, reading.faults, planned_at)
+        plan = _plan(context, layout, reading, statements, why, _first(reading, show))
+        work = RingRepair(layout, reading.faults, planned_at)
+        return PreparedAction(context, plan, work if reading.faults else None, work.record)
 
 
-def _cannot(layout: Layout) -> str | None:
-    if layout.ring is None or layout.ring.turn is None:
-        return (
-            f"{layout.queue} is a ring as published, whose slots have no turn: nothing proves a hole there, and a late"
-            " pusher would be misplaced; the design ring can be repaired"
-        )
+def _not_installed(layout: Layout) -> str | None:
     if layout.routine("fill_hole") is None or layout.routine("requeue_orphan") is None:
         return (
             f"qmon has not installed {layout.queue}: it lacks the routines that prove a hole and an orphan in the"
@@ -98,12 +88,12 @@ def _cannot(layout: Layout) -> str | None:
 def _plan(
     context: OperatorContext,
     layout: Layout,
-    reading: SlotReading | None,
+    reading: SlotReading,
     statements: tuple[str, ...],
-    refused: str | None,
-    first: tuple[PlanRow, ...] = (),
+    why: str | None,
+    first: tuple[PlanRow, ...],
 ) -> Plan:
-    faults = reading.faults if reading else ()
+    faults = reading.faults
     holes = [each for each in faults if each.was == "hole"]
     orphans = [each for each in faults if each.was == "orphan"]
     return Plan(
@@ -116,7 +106,7 @@ def _plan(
         predicate=f"{_listed('holes', holes)}; {_listed('orphans', orphans)}; not moved for {ago(MIN_AGE_S)} or longer",
         sql=statements,
         first=first,
-        left_out=_left_out(reading) if reading else (),
+        left_out=_left_out(reading),
         seconds=len(faults) * _S_A_NUMBER if faults else None,
         undo=Undo(
             possible=False,
@@ -124,8 +114,8 @@ def _plan(
         ),
         consequences=_effects(holes, orphans, reading),
         risks=("what the popper of an orphan did before it died or stalled may be done again",) if orphans else (),
-        consent=Consent.TYPED if context.target.prod else Consent.BUTTON,
-        refused=context.read_only or refused,
+        consent=context.consent(),
+        refused=why,
     )
 
 
@@ -155,14 +145,14 @@ def _left_out(reading: SlotReading) -> tuple[LeftOut, ...]:
     return tuple(out)
 
 
-def _effects(holes: list[RingFault], orphans: list[RingFault], reading: SlotReading | None) -> tuple[str, ...]:
+def _effects(holes: list[RingFault], orphans: list[RingFault], reading: SlotReading) -> tuple[str, ...]:
     out: list[str] = []
     if orphans:
         out.append("an orphan is delivered under a new number, behind what is in the ring now")
         out.append("a popper that lives after all and comes back with the old number is refused by the slot's turn")
     if holes:
         out.append("poppers that wait for a hole go on; a pusher that comes late with its number draws another one")
-    for drawn in reading.drawing[:_SHOWN] if reading else ():
+    for drawn in reading.drawing[:_SHOWN]:
         who = f"session {drawn.session} ({short(drawn.application) or 'no application name'})"
         if drawn.session == 0:
             who = "a prepared transaction"

@@ -129,37 +129,37 @@ def way_for(engine: str, state: str) -> Way:
     return Way.CANCEL if state == "active" else Way.TERMINATE
 
 
-def statement(sql: Sql, doomed: SessionToEnd) -> str:
+def statement(sql: Sql, planned: SessionToEnd) -> str:
     """The SQL that ends it."""
-    return sql.statement(f"action/sessions/{doomed.way}", _numbers(doomed)).text
+    return sql.statement(f"action/sessions/{planned.way}", _numbers(planned)).text
 
 
-def end(sql: Sql, doomed: SessionToEnd) -> bool:
+def end(sql: Sql, planned: SessionToEnd) -> bool:
     """Signal it; false where it is another session, or in another transaction or state, by now.
 
     Raises ``PermissionMissing`` and what else the server says.
     """
     values = {
-        "session": doomed.session,
-        "started_us": doomed.started_us,
-        "transaction_us": doomed.transaction_us,
+        "session": planned.session,
+        "started_us": planned.started_us,
+        "transaction_us": planned.transaction_us,
     }
-    found = sql.fetch(_Signalled, f"action/sessions/{doomed.way}", _numbers(doomed), values)
+    found = sql.fetch(_Signalled, f"action/sessions/{planned.way}", _numbers(planned), values)
     return any(each.signalled for each in found)
 
 
-def gone(sql: Sql, doomed: SessionToEnd, stopped: Stopped, rolling: Callable[[float], None]) -> SessionSample | None:
+def gone(sql: Sql, planned: SessionToEnd, stopped: Stopped, rolling: Callable[[float], None]) -> SessionSample | None:
     """Wait until its transaction is over and its locks are free; ``None`` then, else the session as it still is.
 
     ``rolling``: told percents while the server rolls it back, which may take as long as its work did.
     """
     deadline = time.monotonic() + GONE_WITHIN_S
     cancelled = False
-    while (now := look(sql, doomed.session)) is not None and not _over(now, doomed):
+    while (now := look(sql, planned.session)) is not None and not _over(now, planned):
         if now.state == _ROLLING:
             rolling(now.rolled_back or 0.0)
             deadline = time.monotonic() + GONE_WITHIN_S
-        elif doomed.way is Way.CANCEL and now.state != "active" and not cancelled:
+        elif planned.way is Way.CANCEL and now.state != "active" and not cancelled:
             cancelled, deadline = True, time.monotonic() + _CLEANING_UP_S
         if stopped() or time.monotonic() > deadline:
             return now
@@ -167,18 +167,18 @@ def gone(sql: Sql, doomed: SessionToEnd, stopped: Stopped, rolling: Callable[[fl
     return None
 
 
-def _over(now: SessionSample, doomed: SessionToEnd) -> bool:
-    if now.started_us != doomed.started_us:
+def _over(now: SessionSample, planned: SessionToEnd) -> bool:
+    if now.started_us != planned.started_us:
         return True
-    if doomed.way is not Way.CANCEL:
+    if planned.way is not Way.CANCEL:
         return False
-    return now.transaction_us != doomed.transaction_us or now.locks == 0
+    return now.transaction_us != planned.transaction_us or now.locks == 0
 
 
-def _numbers(doomed: SessionToEnd) -> dict[str, int]:
+def _numbers(planned: SessionToEnd) -> dict[str, int]:
     """For KILL, whose text holds the numbers."""
     return {
-        "session": doomed.session,
-        "started_us": doomed.started_us,
-        "transaction_us": doomed.transaction_us or 0,
+        "session": planned.session,
+        "started_us": planned.started_us,
+        "transaction_us": planned.transaction_us or 0,
     }

@@ -12,16 +12,16 @@ from qmon.engines.base import Value
 from qmon.errors import BadInput
 from qmon.model.duration import format_duration
 from qmon.model.layout.layout import TableName
-from qmon.model.operations import Consent, Kind, OperationResult, Plan, Undo
+from qmon.model.operations import Kind, Plan, Undo
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
-from qmon.operate.context import OperatorContext, Permission, Stopped, Tell
+from qmon.operate.context import OperatorContext, Stopped, Tell
 from qmon.operate.plan.rights import unwritten, why_not
 from qmon.operate.plan.selection import read_facts
 from qmon.operate.run.batches import Batches
-from qmon.operate.run.once import AppliedOnce
-from qmon.operate.run.operation import Record, Tally, standing
+from qmon.operate.run.operation import Record, Running, Tally, standing
 from qmon.operate.run.operations import recorded
+from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
 
@@ -41,7 +41,7 @@ class _Part:
     leading: bool
 
 
-def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_s: float) -> PreparedEmpty:
+def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_s: float) -> PreparedAction:
     """Count what of the trash is older than so many seconds, of one queue or all. Raises ``BadInput``.
 
     Of all queues, the plan's queue is the target's name: that is what is typed on a production target.
@@ -66,34 +66,29 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
             sql=tuple(sql.statement("empty_trash", {"trash": part.store.parts}).text for part in parts[:1]),
             undo=Undo(possible=False, notes=("what is emptied is gone",)),
             risks=tuple(f"operation {name} can no longer be undone" for name in _operations(parts)),
-            consent=Consent.TYPED if context.target.prod else Consent.BUTTON,
+            consent=context.consent(),
             refused=why_not(context, sql, "DELETE", *dict.fromkeys(TableName(*part.store.parts) for part in parts))
             or (None if count else "nothing in the trash is that old"),
         )
-    return PreparedEmpty(context, plan, before, parts)
+    record = Record("trash", {"before": before, "operations": _operations(parts)})
+    return PreparedAction(context, plan, _EmptyTrash(before, parts, count), record)
 
 
-class PreparedEmpty(AppliedOnce):
-    """See ``Prepared``."""
+@dataclass(frozen=True, slots=True)
+class _EmptyTrash:
+    """Deletes what is older than ``before``, seconds since the epoch, of these parts."""
 
-    def __init__(self, context: OperatorContext, plan: Plan, before: float, parts: list[_Part]) -> None:
-        super().__init__(context, plan)
-        self._before, self._parts = before, parts
+    before: float
+    parts: list[_Part]
+    count: int
 
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
-        """See ``Prepared``."""
-        self._check(permission)
-        with contextlib.closing(self._context.connect(str(self._plan.kind))) as connection:
-            sql = Sql(connection, self._context.engine)
-            record = Record("trash", {"before": self._before, "operations": _operations(self._parts)})
-            with self._running(connection, permission, record) as operation:
-                batches = Batches(operation, connection, self._plan.count, tell, stopped)
-                for part in self._parts:
-                    batches.repeat(part.count, partial(self._empty, sql, part))
-            return operation.result()
+    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
+        batches = Batches(operation, sql.connection, self.count, tell, stopped)
+        for part in self.parts:
+            batches.repeat(part.count, partial(self._empty, sql, part))
 
     def _empty(self, sql: Sql, part: _Part, tally: Tally, size: int) -> int:
-        values: dict[str, Value] = {"operation": part.operation, "before": self._before, "limit": size}
+        values: dict[str, Value] = {"operation": part.operation, "before": self.before, "limit": size}
         tally.done = sql.execute("empty_trash", {"trash": part.store.parts}, values)
         if part.leading:
             sql.execute("emptied", {}, {"done": tally.done, "id": part.operation})

@@ -19,16 +19,16 @@ from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.payloads import shown, sized
-from qmon.operate.plan.preview import First, consent
+from qmon.operate.plan.preview import First
 from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unwritten, why_not
 from qmon.operate.plan.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
 from qmon.operate.plan.selection import MOST, Matches, frozen_of, named_columns, named_names
 from qmon.operate.plan.text import counted
-from qmon.operate.run.batches import Move, RowRefused
+from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
 from qmon.operate.run.operation import Record, Running, Tally
 from qmon.operate.run.operations import Recorded, recorded
 from qmon.operate.run.pacing import LARGEST
-from qmon.operate.run.prepared import BatchWork, PreparedRows, lock
+from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.run.verification import Written, check_written, fire, still_at
 from qmon.operate.sql import Names, Sql
 from qmon.operate.table import Structure, read_structure
@@ -52,7 +52,7 @@ class _Half:
     key: str
 
 
-def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> PreparedRows:
+def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> PreparedAction:
     """Read and freeze; ``choice`` may name ids and a limit. Raises ``BadInput`` where there is no such operation."""
     if choice.state is not None or choice.older_than_s is not None or choice.owner is not None:
         raise BadInput("an undo takes back all, or the messages whose ids are given")
@@ -63,18 +63,18 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
             raise BadInput(f"there is no operation {operation!r} here; qmon operations lists them")
         (done,) = found
         if (why := _impossible(done) or unwritten(sql)) is not None:
-            return PreparedRows(context, _plan(context, done, refused=context.read_only or why), None)
+            return PreparedAction(context, _plan(context, done, refused=why))
         way = _way(sql, done)
         if way is None:
             why = "nothing of it is kept any more"
-            return PreparedRows(context, _plan(context, done, refused=context.read_only or why), None)
+            return PreparedAction(context, _plan(context, done, refused=why))
         rows, left = way.choose(sql, choice)
         tables = (way.table.table, None if way.data_way is None else way.data_way.table.table)
         why = why_not(context, sql, PUT_BACK if way.purged else REQUEUE, *tables)
         plan = _plan(context, done, refused=why or (None if rows.count else "nothing of it can be undone"))
         plan = _filled(context, sql, plan, way, rows, left)
     record = Record(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id)
-    return PreparedRows(context, plan, BatchWork(rows, record, way.begin, way.named) if rows.count else None)
+    return PreparedAction(context, plan, BatchWork(rows, way.begin, way.named) if rows.count else None, record)
 
 
 def _impossible(done: Recorded) -> str | None:
@@ -300,7 +300,7 @@ def _filled(
         batch=LARGEST,
         consequences=(told,),
         risks=way.lost(),
-        consent=consent(context, rows.count),
+        consent=context.consent(rows.count),
     )
 
 

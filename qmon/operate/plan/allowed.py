@@ -1,4 +1,4 @@
-"""Which actions a queue allows, and why not: one place, asked by the operator, and by the screens for their keys.
+"""Which actions a queue allows, and why not: one place, asked by each action, and by the screens for their keys.
 
 A plan may still refuse what is allowed here, since only the server knows the rights and the rows; see ``rights``.
 """
@@ -33,4 +33,4 @@ def _no_requeue(layout: Layout) -> str | None:
         return "the messages of a ring stay in their slots; repair fills its holes and requeues its orphans"
     if layout.deletes_on_pop:
         return None  # the sessions that hold messages are ended
-    return "the layout names no state column" if layout.state is None else None
+    return "this table has no state column" if layout.state is None else None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from qmon.errors import QueryFailed
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import MAX_FIRST, Choice, Consent, Kind, PlanRow
-from qmon.operate.context import TYPED_ABOVE, OperatorContext
+from qmon.model.operations import MAX_FIRST, Choice, Kind, PlanRow
+from qmon.operate.context import OperatorContext
 from qmon.operate.plan.payloads import shown, sized
 from qmon.operate.plan.row_set import marks_for, texts_for
 from qmon.operate.plan.selection import Criteria, Selection, column_names, narrowed
@@ -110,8 +110,3 @@ def estimated_s(sql: Sql, kind: Kind, layout: Layout, count: int) -> float | Non
     except QueryFailed:
         return None
     return None if not rate else count / rate * (1 + REST)
-
-
-def consent(context: OperatorContext, count: int) -> Consent:
-    """What the operator must give for so many messages."""
-    return Consent.TYPED if context.target.prod or count > TYPED_ABOVE else Consent.BUTTON

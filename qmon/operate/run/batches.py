@@ -6,6 +6,8 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from typing import Final
@@ -17,6 +19,7 @@ from qmon.operate.context import Stopped, Tell
 from qmon.operate.plan.row_set import Mark, RowSet
 from qmon.operate.run.operation import Running, Tally
 from qmon.operate.run.pacing import BatchPace
+from qmon.operate.sql import Names, Sql, Values
 
 Move = Callable[[Sequence[Mark], Tally], list[Mark]]
 """One batch, within its transaction: does it, says so in the tally, and returns the rows that others had locked."""
@@ -66,6 +69,45 @@ def _refusal(problem: QmonError) -> str | None:
     return words if own or policy or _REFUSALS.match(problem.sqlstate) else None
 
 
+@dataclass(frozen=True, slots=True)
+class BatchWork:
+    """Moves the frozen rows of a plan: what requeue, purge and undo have in common.
+
+    ``begin`` makes what is missing and returns what moves one batch; ``named``: what a row is called.
+    """
+
+    rows: RowSet
+    begin: Callable[[Sql, Running], Move]
+    named: Callable[[Sql, Mark], str]
+
+    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
+        """Move them all, until ``stopped()``."""
+        sql.set_up("settle")
+        move = self.begin(sql, operation)
+        batches = Batches(operation, sql.connection, self.rows.count, tell, stopped)
+        batches.work(self.rows, move, partial(self.named, sql))
+
+
+@dataclass(frozen=True, slots=True)
+class _Locked:
+    key: str
+    locked: bool | None
+
+
+def lock(
+    sql: Sql, name: str, names: Names, values: Values, marks: Sequence[Mark], tally: Tally
+) -> tuple[list[Mark], list[Mark]]:
+    """Lock what is still as the plan saw it: rows that are ours now, and rows that others hold. Counts the changed.
+
+    Raises ``RowRefused`` where row level security lets us see a row that it keeps us from locking.
+    """
+    found = {row.key: row.locked for row in sql.fetch(_Locked, name, names, values)}
+    if None in found.values():
+        raise RowRefused("row level security keeps this role from changing it")
+    tally.changed += sum(key not in found for key, _ in marks)
+    return [mark for mark in marks if found.get(mark[0])], [mark for mark in marks if found.get(mark[0]) is False]
+
+
 class Batches:
     """One operation's way through its rows. ``rate``: see ``Progress``, over the time of the batches and rests."""
 
@@ -76,11 +118,10 @@ class Batches:
         total: int,
         tell: Tell,
         stopped: Stopped,
-        pace: BatchPace | None = None,
     ) -> None:
         self._operation, self._connection = operation, connection
         self._total, self._tell, self._stopped = total, tell, stopped
-        self._pace = pace or BatchPace()
+        self._pace = BatchPace()
         self._begun = time.monotonic()
         self._cancelled = False
         self._named: Named = itemgetter(0)

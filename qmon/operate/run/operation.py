@@ -150,7 +150,9 @@ class Running:
         self.total = Tally()
         self.recorded = False
         """A row of it is in the database; where that has no room for it, the local audit is all there is."""
-        self._context, self._connection, self._plan, self._permission = context, connection, plan, permission
+        self.reason = permission.reason
+        """Why the operator does it."""
+        self._context, self._connection, self._plan = context, connection, plan
         self._record = record
         self._audit = Audit(context.audit)
         self._notes: list[str] = []
@@ -167,7 +169,7 @@ class Running:
             "queue": plan.queue,
             "about": record.about,
             "by": self._context.who.name,
-            "reason": self._permission.reason,
+            "reason": self.reason,
             "predicate": plan.predicate,
             "planned": plan.count,
             "undo_of": record.undo_of,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from qmon.model.operations import Consent, Kind, OperationResult, Plan, Progress
 from qmon.model.view import QueueView
-from qmon.operate.context import Permission, PreparedAction
+from qmon.operate.context import Permission
 from qmon.tui import keys
 from qmon.tui.actions import panel
 from qmon.tui.actions.plan import VERBS
@@ -24,6 +24,9 @@ from qmon.tui.shared.sanitize import clean, shorten, width
 from qmon.tui.widgets.button import Button
 from qmon.tui.widgets.cycle import Cycle
 from qmon.tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from qmon.operate.run.prepared import PreparedAction
 
 _TICK_S: Final = 0.5
 _SHORT_NAME: Final = 4

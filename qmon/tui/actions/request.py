@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Kind, OwnerState, Side
-from qmon.operate.context import PreparedAction
-from qmon.operate.run.contract import Acts
+
+if TYPE_CHECKING:
+    from qmon.operate.operator import Operator
+    from qmon.operate.run.prepared import PreparedAction
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class ActionRequest:
     session: int | None = None
     started_at: float | None = None
 
-    def prepare(self, operator: Acts) -> PreparedAction:
+    def prepare(self, operator: Operator) -> PreparedAction:
         """Read the server and plan it. Raises what planning raises, ``BadInput`` where nothing fits."""
         if self.kind is Kind.UNDO:
             return operator.undo(self.operation or _newest(operator, self.queue))
@@ -57,7 +59,7 @@ def end_session(session: int, started_at: float | None) -> ActionRequest:
 UNDOABLE: Final = ("possible", "partly undone")
 
 
-def _newest(operator: Acts, queue: str) -> str:
+def _newest(operator: Operator, queue: str) -> str:
     """The operation that ``u`` means: the last one of this queue that can be undone."""
     for operation in operator.operations():
         if operation.queue == queue and operation.kind is not Kind.UNDO and operation.undo_state in UNDOABLE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -13,9 +13,12 @@ from textual.message_pump import MessagePump
 from qmon import log
 from qmon.errors import BadInput, PermissionMissing, QmonError
 from qmon.model.operations import OperationResult, Progress
-from qmon.operate.context import OperatorContext, Permission, PreparedAction
+from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.open import Connections, apart
-from qmon.operate.run.contract import Acts
+
+if TYPE_CHECKING:
+    from qmon.operate.operator import Operator
+    from qmon.operate.run.prepared import PreparedAction
 
 T = TypeVar("T")
 
@@ -57,7 +60,7 @@ class Ended(Message):
 class ActionTask:
     """One plan and its operation. ``stop`` ends it after the batch under way, ``cancel`` that batch too."""
 
-    def __init__(self, to: MessagePump, operator: Acts, connections: Connections, number: int) -> None:
+    def __init__(self, to: MessagePump, operator: Operator, connections: Connections, number: int) -> None:
         self.number = number
         self._to = to
         self._operator = operator
@@ -66,7 +69,7 @@ class ActionTask:
         self._told_at = 0.0
         self.thread: threading.Thread | None = None
 
-    def plan(self, prepare: Callable[[Acts], PreparedAction]) -> None:
+    def plan(self, prepare: Callable[[Operator], PreparedAction]) -> None:
         """Plan on a thread; ``Planned`` comes at the end."""
 
         def run() -> None:
@@ -116,7 +119,7 @@ class ActionTask:
 class ActionRunner:
     """Makes jobs for the screens. ``read_only``: why nothing may be changed, or ``None``."""
 
-    def __init__(self, context: OperatorContext, operator: Callable[[OperatorContext], Acts] | None = None) -> None:
+    def __init__(self, context: OperatorContext, operator: Callable[[OperatorContext], Operator] | None = None) -> None:
         self.context = context
         self._make = operator or _operator
         self._jobs: list[ActionTask] = []
@@ -133,7 +136,7 @@ class ActionRunner:
         self._jobs.append(made)
         return made
 
-    def ask(self, question: Callable[[Acts], T], answer: Callable[[T | None, str], object]) -> None:
+    def ask(self, question: Callable[[Operator], T], answer: Callable[[T | None, str], object]) -> None:
         """Read something on a thread; ``answer`` is called there with what was read, or with why it was not."""
 
         def run() -> None:
@@ -166,7 +169,7 @@ def told(problem: Exception) -> str:
     return str(problem)
 
 
-def _operator(context: OperatorContext) -> Acts:
+def _operator(context: OperatorContext) -> Operator:
     from qmon.operate.operator import Operator
 
     return Operator(context)
