@@ -22,7 +22,7 @@ from qmon.demo import cleanup, processes
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from qmon.demo.guardian import main; main()"
 _PACKAGES = Path(__file__).parents[2]
-_LOOK_EVERY_S = 0.5  # how soon the end of the parent is noticed where a forked child still holds the pipe
+_CHECK_EVERY_S = 0.5  # how soon the end of the parent is noticed where a forked child still holds the pipe
 _GROUP_GONE_S = 2.0
 
 
@@ -50,11 +50,11 @@ class Guardian:
 
     def keep_folder(self, folder: Path) -> None:
         """Have a folder removed at our end."""
-        self._tell("folder", str(folder))
+        self._send("folder", str(folder))
 
     def keep_server(self, mark: str, data: Path) -> None:
         """Have the server with this mark and data folder ended at our end, and its shared memory removed."""
-        self._tell("server", mark, str(data))
+        self._send("server", mark, str(data))
 
     def keep_group(self, group: int) -> None:
         """Have a process group killed at our end. Forget it before its leader is waited for.
@@ -63,16 +63,16 @@ class Guardian:
         """
         if group <= 1:
             raise ValueError(f"{group} is no process group of a helper")
-        self._tell("group", str(group))
+        self._send("group", str(group))
 
     def forget_group(self, group: int) -> None:
         """Leave a process group alone: it has ended, and its number may be given to somebody else."""
-        self._tell("forget", str(group))
+        self._send("forget", str(group))
 
     def close(self) -> None:
         """Dismiss the guardian: nothing is left to clean. Returns when it has ended."""
         if self._process.poll() is None:
-            self._tell("done")
+            self._send("done")
         pipe = self._pipe
         if not pipe.closed:
             with contextlib.suppress(BrokenPipeError):
@@ -93,7 +93,7 @@ class Guardian:
             raise ValueError("the guardian was started without a pipe")
         return self._process.stdin
 
-    def _tell(self, *words: str) -> None:
+    def _send(self, *words: str) -> None:
         with contextlib.suppress(BrokenPipeError):  # somebody killed it; we still clean up ourselves
             self._pipe.write(json.dumps(words).encode() + b"\n")
             self._pipe.flush()
@@ -108,7 +108,7 @@ class _CleanupList:
         self.groups: set[int] = set()
         self.done = False
 
-    def hear(self, line: bytes) -> None:
+    def handle(self, line: bytes) -> None:
         match json.loads(line):
             case ["folder", path]:
                 self.folders.append(Path(path))
@@ -130,21 +130,21 @@ class _CleanupList:
             cleanup.remove(folder)
 
 
-def _listen(wards: _CleanupList, parent: int) -> None:
-    """Hear what to keep until the parent is done or gone."""
+def _listen(cleanups: _CleanupList, parent: int) -> None:
+    """Read what to keep until the parent is done or gone."""
     os.set_blocking(0, False)
-    heard = b""
-    while not wards.done:
-        ready, _, _ = select.select([0], [], [], _LOOK_EVERY_S)
+    received = b""
+    while not cleanups.done:
+        ready, _, _ = select.select([0], [], [], _CHECK_EVERY_S)
         gone = os.getppid() != parent  # asked before the last reading, so that no last words are lost
         if ready or gone:
             with contextlib.suppress(BlockingIOError):
                 while piece := os.read(0, 65536):
-                    heard += piece
+                    received += piece
                 gone = True  # the end of the pipe
-            *lines, heard = heard.split(b"\n")
+            *lines, received = received.split(b"\n")
             for line in lines:
-                wards.hear(line)
+                cleanups.handle(line)
         if gone:
             return
 
@@ -153,7 +153,7 @@ def main() -> None:
     """The guardian's whole life. Arguments: where qmon is, and the process id of the parent."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
-    wards = _CleanupList()
-    _listen(wards, int(sys.argv[2]))
-    if not wards.done:
-        wards.clean()
+    cleanups = _CleanupList()
+    _listen(cleanups, int(sys.argv[2]))
+    if not cleanups.done:
+        cleanups.clean()

@@ -74,11 +74,11 @@ def find(folder: Path | None, account: Account) -> DemoFolder:
 
 
 def make(place: DemoFolder, account: Account) -> None:
-    """Make the folders: ours may be entered by the account, data and socket belong to it."""
-    for ours in {place.folder, place.plain}:
-        if not (ours == place.folder and place.emptied):
-            ours.mkdir(parents=True, exist_ok=True)
-            ours.chmod(0o711 if account.other else 0o700)
+    """Make the folders: own may be entered by the account, data and socket belong to it."""
+    for own in {place.folder, place.plain}:
+        if not (own == place.folder and place.emptied):
+            own.mkdir(parents=True, exist_ok=True)
+            own.chmod(0o711 if account.other else 0o700)
     for theirs in (place.data, place.sockets):
         theirs.mkdir(mode=0o700)
         theirs.chmod(0o700)

@@ -65,12 +65,12 @@ def freeze(mark: str, seconds: float = 5.0) -> None:
 
     One that the kernel does not let go (state D) is waited for no longer than that many seconds.
     """
-    told: set[int] = set()
+    stopped: set[int] = set()
 
     def moving() -> set[int]:
-        fresh = {pid for pid in marked(mark) if pid not in told or state(pid) in _RUNS}
-        send(fresh - told, signal.SIGSTOP)
-        told.update(fresh)
+        fresh = {pid for pid in marked(mark) if pid not in stopped or state(pid) in _RUNS}
+        send(fresh - stopped, signal.SIGSTOP)
+        stopped.update(fresh)
         return fresh
 
     _wait_not(moving, seconds)

@@ -40,7 +40,7 @@ PARTS: Final = (
     ScenePart("uploads", "ring_pointer", ring_size=1000),
     ScenePart("webhooks", "flag"),
 )
-QUIET: Final = (
+STEADY: Final = (
     "alerts",
     "cleanup",
     "exports",
@@ -58,7 +58,7 @@ QUIET: Final = (
 def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
     """The healthy load: all queues keep up, but for the thumbnails, whose backlog drains slowly."""
 
-    def quiet(queue: str) -> QueueLoad:
+    def steady(queue: str) -> QueueLoad:
         more = {"rate": 6.0, "pop_rate": 15.0, "idle_s": 0.1, "keeper": True, "requeue_after_s": 60.0}
         return load(queue, **more, apart=False)
 
@@ -73,7 +73,7 @@ def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
         load("events", 80, pushers=2, poppers=2, pop_rate=160, rollback_share=0.05),
         load("audit", 30, pushers=1, poppers=1, pop_rate=90),
         load("thumbnails", 20, pushers=1, poppers=1, pop_rate=45, keeper=True, requeue_after_s=90),
-        *(quiet(queue) for queue in QUIET),
+        *(steady(queue) for queue in STEADY),
     ]
 
 

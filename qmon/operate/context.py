@@ -16,7 +16,7 @@ TYPED_ABOVE: Final = 10_000
 
 Connect = Callable[[str], Connection]
 """Opens a connection for a purpose, which ends up in the application name (``qmon requeue``)."""
-Tell = Callable[[Progress], None]
+OnProgress = Callable[[Progress], None]
 Stopped = Callable[[], bool]
 
 

@@ -1,4 +1,4 @@
-"""Opens the desk that operations are done from: for the commands and for the dashboard alike."""
+"""Makes the context that operations are done from, for the commands and for the dashboard alike."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class Connections:
             connection.cancel()
 
 
-def open_desk(
+def open_context(
     target: Target,
     *,
     read_only: str | None = None,
     redact: Callable[[str], str] = lambda text: text,
     trash_days: float = 7.0,
 ) -> OperatorContext:
-    """The desk for one target; nothing is connected, except to a DSN of which only the server can tell what it is.
+    """The context for one target; nothing is connected, except to a DSN of which only the server can tell what it is.
 
     ``read_only``: why nothing may be changed; a target that is configured so needs no further word.
     """
@@ -67,8 +67,8 @@ def open_desk(
     return OperatorContext(Connections(engine, target), engine, target, who(), why, redact, trash_days)
 
 
-def apart(context: OperatorContext) -> tuple[OperatorContext, Connections]:
-    """The same desk with connections of its own, and those: to cancel one operation without touching another."""
+def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Connections]:
+    """The same context with connections of its own, and those: to cancel one operation without touching another."""
     connections = Connections(context.engine, context.target)
     return replace(context, connect=connections), connections
 

@@ -15,10 +15,9 @@ from qmon.engines import registry
 from qmon.engines.base import Target
 from qmon.errors import BadInput
 from qmon.workload.counts import COUNTED, CommittedCounts, Totals
-from qmon.workload.crew import Crew
 from qmon.workload.member import connect
 from qmon.workload.plan import PlannedFault, QueueLoad, processes, slots_needed
-from qmon.workload.process import WorkerProcess
+from qmon.workload.process import Crew, WorkerProcess
 from qmon.workload.slots import Field, Slots
 from qmon.workload.spec import Role, WorkerSpec
 from qmon.workload.statements import Statements

@@ -1,4 +1,4 @@
-"""One worker process as the controller sees it: started, ordered about, killed, started again."""
+"""The worker processes of a load as the controller sees them: started, given orders, killed, started again."""
 
 from __future__ import annotations
 
@@ -8,13 +8,73 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
 import qmon
-from qmon.workload.spec import MemberSpec, WorkerSpec
+from qmon.workload.spec import MemberSpec, Role, WorkerSpec
+
+
+class Crew:
+    """Starts, gives orders to, kills, restarts and ends worker processes. One thread at a time."""
+
+    def __init__(self, specs: Sequence[WorkerSpec], aside: WorkerSpec) -> None:
+        """``aside``: the process in which faults live that need a session of their own."""
+        self._processes = [WorkerProcess(spec) for spec in specs]
+        self._aside = WorkerProcess(aside)
+        self._wanted = False
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Those that run now."""
+        return tuple(pid for each in (*self._processes, self._aside) if (pid := each.pid) is not None)
+
+    def pids_of(self, queue: str, role: Role) -> tuple[int, ...]:
+        """Those that run now and have members of this role on this queue."""
+        return tuple(pid for each in self._of(queue, role) if (pid := each.pid) is not None)
+
+    def start(self) -> None:
+        """Start all but the one for faults."""
+        self._wanted = True
+        for process in self._processes:
+            process.start()
+
+    def fallen(self) -> list[WorkerProcess]:
+        """Those that should run and do not."""
+        return [each for each in self._processes if self._wanted and not each.running]
+
+    def change(self, queue: str, role: Role, changes: dict[str, object]) -> None:
+        """Change members, see ``qmon.workload.spec.CHANGEABLE``; a process that is down starts with the change."""
+        for process in self._of(queue, role):
+            process.order("change", queue=queue, role=role, changes=changes)
+
+    def crash(self, queue: str) -> None:
+        """Let the poppers of a queue die, between a pop and its complete, as soon as they pop something."""
+        for process in self._of(queue, "popper"):
+            process.order("crash", queue=queue)
+
+    def kill(self, queue: str, role: Role) -> None:
+        """End the processes that have members of this role on this queue with SIGKILL, whatever they are doing."""
+        for process in self._of(queue, role):
+            process.kill()
+
+    def aside(self, do: str, **words: object) -> None:
+        """Let a session of its own do something: ``hold`` or ``pin``."""
+        self._aside.start()
+        self._aside.order(do, **words)
+
+    def finish(self) -> None:
+        """End all of them, each after its round."""
+        self._wanted = False
+        every = (*self._processes, self._aside)
+        for process in every:
+            process.close_orders()
+        for process in every:
+            process.finish()
+
+    def _of(self, queue: str, role: Role) -> list[WorkerProcess]:
+        return [each for each in self._processes if each.has(queue, role)]
 
 
 class WorkerProcess:
@@ -24,7 +84,6 @@ class WorkerProcess:
         self.spec = spec
         """What the next start will do; orders that change members change it too."""
         self._process: subprocess.Popen[bytes] | None = None
-        self._complaints: IO[bytes] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -40,15 +99,14 @@ class WorkerProcess:
         """Start the process; nothing happens where it runs."""
         if self.running:
             return
-        self._forget()
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the process
+        self.close_orders()
         package = str(Path(qmon.__file__).parent.parent)
         path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "qmon.workload.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=self._complaints,
+            stderr=subprocess.DEVNULL,
             pass_fds=(self.spec.counters,) if self.spec.counters >= 0 else (),
             env={**os.environ, "PYTHONPATH": path},
             start_new_session=True,  # Ctrl-C is for the controller: it ends the workers in order
@@ -91,26 +149,9 @@ class WorkerProcess:
                 self._process.wait(timeout_s)
             except subprocess.TimeoutExpired:
                 self.kill()
-        self._forget()
-
-    def complaint(self) -> str:
-        """The last line that the process wrote about itself before it failed, or nothing."""
-        if self._complaints is None:
-            return ""
-        self._complaints.seek(0)
-        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else ""
 
     def _send(self, line: str) -> None:
         if self._process is not None and self._process.stdin is not None:
             with contextlib.suppress(OSError, ValueError):  # it is gone, or being closed
                 self._process.stdin.write(line.encode() + b"\n")
                 self._process.stdin.flush()
-
-    def _forget(self) -> None:
-        if self._process is not None and self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-        if self._complaints is not None:
-            self._complaints.close()
-            self._complaints = None

@@ -71,7 +71,7 @@ def run_load(
             now = counts.last_at()
             if progress is not None and now > began:
                 flow = counts.between(max(began, now - _WINDOW_S), now)[queue]
-                told = LoadProgress(
+                now_at = LoadProgress(
                     min(seconds, now - began),
                     seconds,
                     counts.totals(queue),
@@ -79,7 +79,7 @@ def run_load(
                     counts.depth_at(queue, now),
                     running.connected(queue),
                 )
-                progress(told)
+                progress(now_at)
     over = counts.last_at()
     return LoadResult(counts.totals(queue), counts.between(began, over)[queue], counts.depth_at(queue, over))
 

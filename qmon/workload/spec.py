@@ -13,7 +13,6 @@ from qmon.model.layout.io import layout_from_dict, layout_to_dict
 from qmon.model.layout.layout import Layout, LayoutSource
 
 Role = Literal["pusher", "popper", "keeper"]
-ROLES: Final[tuple[Role, ...]] = ("pusher", "popper", "keeper")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from qmon.operate.actions.archive import SESSION, Archiver, check
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.install.roles import Role, carry_out, plan
 from qmon.operate.operator import Operator
-from qmon.operate.run.archive_pace import ArchivePace
+from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared import PreparedAction
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_acting_sessions import pid
@@ -115,7 +115,7 @@ def test_an_operator_may_do_everything_and_nothing_else(
 def archived(url: str, layout: Layout) -> None:
     with opened(url) as connection:
         check(connection, ENGINE, layout)
-    pace = ArchivePace(10, 0.0)
+    pace = archive_pace(10, 0.0)
     archiver = Archiver(lambda: ENGINE.connect(target_of(url), SESSION), ENGINE, layout, pace, threading.Event())
     assert archiver.run(until_empty=True).moved == 1
 

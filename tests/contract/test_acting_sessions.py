@@ -16,8 +16,8 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, OperationState, OwnerState
 from qmon.operate.actions.end_blocker import prepare_end_blocker
-from qmon.operate.actions.end_sessions import EndSessions
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
+from qmon.operate.actions.sessions import EndSessions
 from qmon.operate.context import Permission, ReadOnly
 from tests.contract.operating import applied, desk_at
 from tests.facts import connected, odbc, query, wait_until

@@ -18,7 +18,7 @@ from qmon.operate.actions.archive import SESSION, Archiver, check
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
 from qmon.operate.operator import Operator
-from qmon.operate.run.archive_pace import ArchivePace
+from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared import PreparedAction
 from qmon.pipeline.messages.archive_reader import archive_of, read, survey
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows, some
@@ -405,7 +405,7 @@ def test_done_messages_are_archived_and_can_be_read_there(place: Place, connecti
         lambda: place.engine.connect(place.target, SESSION),
         place.engine,
         layout,
-        ArchivePace(3, 0.0),
+        archive_pace(3, 0.0),
         threading.Event(),
     )
     outcome = archiver.run(until_empty=True)

@@ -18,7 +18,7 @@ from qmon.model.operations import Choice, OperationState, OwnerState, Side
 from qmon.monitor.doctor import checkup, rights
 from qmon.operate.actions.archive import SESSION, Archiver, check
 from qmon.operate.operator import Operator
-from qmon.operate.run.archive_pace import ArchivePace
+from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared import PreparedAction
 from tests.cli.calling import call
 from tests.contract.anywhere import Place, execute, rolled_back, rows
@@ -192,7 +192,7 @@ def archived(place: Place, layout: Layout) -> int:
         lambda: place.engine.connect(place.target, SESSION),
         place.engine,
         layout,
-        ArchivePace(10, 0.0),
+        archive_pace(10, 0.0),
         threading.Event(),
     )
     return archiver.run(until_empty=True).moved

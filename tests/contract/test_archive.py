@@ -17,7 +17,15 @@ from qmon.engines.base import Bound, Statement
 from qmon.errors import BadInput, ConnectionLost
 from qmon.model.layout.layout import Layout
 from qmon.operate.actions.archive import SESSION, ArchiveProgress, Archiver, ArchiveResult, check, designs_with_archive
-from qmon.operate.run.archive_pace import FIRST_BACK_OFF_S, LAST_BACK_OFF_S, LONG_S, MOST_SLOWED, REST, ArchivePace
+from qmon.operate.run.pacing import (
+    ARCHIVE_BACK_OFF_S,
+    ARCHIVE_REST,
+    ARCHIVE_TARGET_S,
+    LAST_BACK_OFF_S,
+    MOST_SLOWED,
+    BatchPace,
+    archive_pace,
+)
 from tests.cli.calling import call, program, surroundings
 from tests.contract.hammer import Hammer
 from tests.facts import connected, query, wait_until
@@ -66,7 +74,7 @@ def filled(url: str, design: str, messages: int, *, finished: int, taken: int = 
 
 @contextmanager
 def archiving(
-    url: str, layout: Layout, pace: ArchivePace, *, until_empty: bool = False
+    url: str, layout: Layout, pace: BatchPace, *, until_empty: bool = False
 ) -> Iterator[tuple[list[ArchiveProgress], Callable[[], ArchiveResult]]]:
     """An archiver in a thread: what it tells, and how to end it and hear what it has done or why it failed."""
     stop, told, ended = threading.Event(), list[ArchiveProgress](), list[ArchiveResult | Exception]()
@@ -203,7 +211,7 @@ def test_it_gives_way_to_locks_and_goes_on_when_they_are_gone(database: str) -> 
     layout = filled(database, "batch_fast", 100, finished=100)
     with connected(database, autocommit=False) as other:
         other.execute("LOCK TABLE orders_archive_log IN ACCESS EXCLUSIVE MODE")
-        with archiving(database, layout, ArchivePace(64, 0.0), until_empty=True) as (told, end):
+        with archiving(database, layout, archive_pace(64, 0.0), until_empty=True) as (told, end):
             wait_until(lambda: len(told) >= 2, what="two batches are given up")
             assert {now.held_up for now in told} == {"action/archive: a lock was not to be had in time"}
             assert [now.batch for now in told[:2]] == [32, 16]
@@ -218,7 +226,7 @@ def test_rows_that_another_archiver_holds_are_passed_over(database: str) -> None
     layout = filled(database, "flag", 50, finished=50)
     with connected(database, autocommit=False) as other:
         other.execute("SELECT orders_archive(20)").fetchall()
-        with archiving(database, layout, ArchivePace(50, 0.0), until_empty=True) as (_, end):
+        with archiving(database, layout, archive_pace(50, 0.0), until_empty=True) as (_, end):
             assert end().moved == 30
         other.commit()
     assert (count(database, "orders"), count(database, "orders_archive_log")) == (0, 50)
@@ -227,7 +235,7 @@ def test_rows_that_another_archiver_holds_are_passed_over(database: str) -> None
 def test_a_broken_connection_is_made_anew_unless_it_is_to_end(database: str) -> None:
     layout = filled(database, "flag", 400, finished=400)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'qmon archive'"
-    with archiving(database, layout, ArchivePace(10, 0.05)) as (told, end):
+    with archiving(database, layout, archive_pace(10, 0.05)) as (told, end):
         wait_until(lambda: told and told[-1].moved >= 20, what="it archives")
         query(database, cut)
         wait_until(lambda: count(database, "orders") == 0, what="it goes on after its connection was cut")
@@ -237,7 +245,7 @@ def test_a_broken_connection_is_made_anew_unless_it_is_to_end(database: str) -> 
     assert (count(database, "orders"), count(database, "orders_archive_log")) == (0, 400)
     query(database, "SELECT count(orders_push('again')) FROM generate_series(1, 400)")
     query(database, "SELECT count(*) FROM orders_pop_batch(400)")
-    with archiving(database, layout, ArchivePace(1, 0.05), until_empty=True) as (told, end):
+    with archiving(database, layout, archive_pace(1, 0.05), until_empty=True) as (told, end):
         wait_until(lambda: told, what="it archives")
         query(database, cut)
         with pytest.raises(ConnectionLost):
@@ -300,23 +308,23 @@ def test_a_read_only_target_is_refused(database: str, tmp_path: Path) -> None:
 
 
 def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -> None:
-    pace = ArchivePace(100, 0.02)
-    assert pace.after(0.02, 100) == pytest.approx(REST * 0.02)
-    assert pace.after(0.05, 60) == pytest.approx(REST * 0.05)
+    pace = archive_pace(100, 0.02)
+    assert pace.after(100, 0.02) == pytest.approx(ARCHIVE_REST * 0.02)
+    assert pace.after(60, 0.05) == pytest.approx(ARCHIVE_REST * 0.05)
     # Twice as slow as it can be: the server is busy, so the rest is twice as long; ten times, and it is the longest.
-    assert pace.after(0.04, 100) == pytest.approx(2 * REST * 0.04, rel=0.01)
-    assert pace.after(0.09, 100) == pytest.approx(4.5 * REST * 0.09, rel=0.01)
-    assert pace.batch == 100
-    assert pace.after(2 * LONG_S, 100) == pytest.approx(MOST_SLOWED * REST * 2 * LONG_S)
-    assert pace.batch == 50
-    assert [pace.held_up() for _ in range(3)] == [FIRST_BACK_OFF_S, 2 * FIRST_BACK_OFF_S, 4 * FIRST_BACK_OFF_S]
+    assert pace.after(100, 0.04) == pytest.approx(2 * ARCHIVE_REST * 0.04, rel=0.01)
+    assert pace.after(100, 0.09) == pytest.approx(4.5 * ARCHIVE_REST * 0.09, rel=0.01)
+    assert pace.size == 100
+    assert pace.after(100, 2 * ARCHIVE_TARGET_S) == pytest.approx(MOST_SLOWED * ARCHIVE_REST * 2 * ARCHIVE_TARGET_S)
+    assert pace.size == 50
+    assert [pace.held_up() for _ in range(3)] == [ARCHIVE_BACK_OFF_S, 2 * ARCHIVE_BACK_OFF_S, 4 * ARCHIVE_BACK_OFF_S]
     assert [pace.held_up() for _ in range(20)][-1] == LAST_BACK_OFF_S
-    assert pace.batch == 1
-    assert pace.after(0.0001, 1) == 0.02
-    assert pace.batch == 2
-    pace.after(0.001, 0)
-    assert pace.batch == 2
+    assert pace.size == 1
+    assert pace.after(1, 0.0001) == 0.02
+    assert pace.size == 2
+    pace.after(0, 0.001)
+    assert pace.size == 2
     for size in (2, 4, 8, 16, 32, 64, 100):
-        assert pace.batch == size
-        pace.after(0.001, size)
-    assert pace.held_up() == FIRST_BACK_OFF_S
+        assert pace.size == size
+        pace.after(size, 0.001)
+    assert pace.held_up() == ARCHIVE_BACK_OFF_S

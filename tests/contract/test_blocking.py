@@ -11,7 +11,7 @@ import pytest
 from qmon.demo.server import EmbeddedServer
 from qmon.model.waits.blocking import Forest, Place, Role
 from qmon.monitor.source import Focus
-from qmon.operate.open import open_desk
+from qmon.operate.open import open_context
 from qmon.operate.operator import Operator
 from tests.contract.standing import Standing, stand, standing
 from tests.contract.watching import Watched, installed, target_of, watching
@@ -184,7 +184,7 @@ def test_what_is_shown_is_exactly_what_can_be_ended(url: str, tmp_path: Path) ->
         a = s.open("a", "UPDATE t SET v = 1 WHERE i = 1")
         s.wait("b", "UPDATE t SET v = 2 WHERE i = 1")
         top = place(seen(watched, 1), a)
-        operator = Operator(open_desk(target_of(url)))
+        operator = Operator(open_context(target_of(url)))
         assert top.session.started_at is not None
         assert operator.end_blocker(a, top.session.started_at).plan.refused is None
         refused = operator.end_blocker(a, top.session.started_at - 1.0).plan.refused

@@ -11,7 +11,7 @@ from qmon.demo.server import EmbeddedServer
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
 from qmon.model.view import QueueView
-from qmon.operate.open import open_desk
+from qmon.operate.open import open_context
 from tests.cli.calling import call
 from tests.contract.replica import Standby, replicated
 from tests.contract.watching import installed, target_of, watching
@@ -174,7 +174,7 @@ def test_what_only_reads_is_not_refused(pair: Pair) -> None:
         assert answer.exit_code in (0, 1), (command, answer.stderr)
         assert "is a standby" not in answer.stderr
     for purpose in ("operations", "pauses", "record"):
-        open_desk(target_of(pair.standby)).connect(purpose).close()
+        open_context(target_of(pair.standby)).connect(purpose).close()
 
 
 def test_after_a_promotion_the_figures_come_back_by_themselves() -> None:

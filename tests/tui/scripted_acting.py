@@ -27,7 +27,7 @@ from qmon.model.operations import (
     Side,
     Undo,
 )
-from qmon.operate.context import OperatorContext, Permission, Stopped, Tell, Who
+from qmon.operate.context import OnProgress, OperatorContext, Permission, Stopped, Who
 from qmon.operate.operator import Operator
 from qmon.operate.run.prepared import PreparedAction
 from qmon.tui.actions.runner import ActionRunner
@@ -132,7 +132,7 @@ class ScriptedPrepared(PreparedAction):
     script: Script
     plan: Plan
 
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
+    def apply(self, permission: Permission, tell: OnProgress, stopped: Stopped) -> OperationResult:
         """Tell of the first batch, wait to be let go or stopped, and end."""
         self.script.permissions.append(permission)
         if self.script.refuses:

@@ -19,7 +19,7 @@ from qmon.model.operations import Kind
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.context import OperatorContext
-from qmon.operate.open import open_desk
+from qmon.operate.open import open_context
 from qmon.tui import ActionRunner, redacted
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
 from qmon.tui.app import QmonApp
@@ -82,7 +82,7 @@ async def looking(
 ) -> AsyncIterator[Real]:
     """The dashboard, live."""
     target = target_of(url)
-    context: OperatorContext = replace(open_desk(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
+    context: OperatorContext = replace(open_context(target, read_only=read_only), audit=tmp_path / "audit.jsonl")
     runner = ActionRunner(context)
     poller = open_poller(target, [layout(queue)] if layouts is None else layouts, interval_s=0.5, budget=ROOMY)
     app = QmonApp(poller, redacted(TargetHistory().add, context.redact), plain=False, runner=runner)

@@ -12,7 +12,7 @@ from qmon.engines.base import EngineName
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.errors import BadInput
-from qmon.operate.actions import requeue_sessions, ring_numbers, ring_scan, sessions
+from qmon.operate.actions import requeue_sessions, ring_repair, ring_scan, sessions
 
 NEWEST: dict[EngineName, tuple[int, int]] = {"postgres": (18, 0), "sqlserver": (17, 0)}
 ONLY_HERE = {
@@ -38,11 +38,11 @@ RECORDS: dict[str, Any] = {
     "repair/find_hole": ring_scan._Found,
     "repair/find_orphan": ring_scan._Found,
     "repair/find_orphan_of": ring_scan._Found,
-    "repair/fill_hole": ring_numbers._Became,
-    "repair/requeue_orphan": ring_numbers._Became,
-    "repair/requeue_orphan_of": ring_numbers._Became,
-    "repair/repair": ring_numbers._Repaired,
-    "repair/slot": ring_numbers._Slot,
+    "repair/fill_hole": ring_repair._Became,
+    "repair/requeue_orphan": ring_repair._Became,
+    "repair/requeue_orphan_of": ring_repair._Became,
+    "repair/repair": ring_repair._Repaired,
+    "repair/slot": ring_repair._Slot,
 }
 
 

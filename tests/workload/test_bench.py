@@ -22,7 +22,7 @@ from qmon.workload.bench.dequeue import dequeue
 from qmon.workload.bench.loops import make_loops
 from qmon.workload.bench.measure import measure
 from qmon.workload.bench.results import CaseResult, Dequeue
-from qmon.workload.bench.run import Progress, leftovers, run_bench
+from qmon.workload.bench.run import BenchProgress, leftovers, run_bench
 from qmon.workload.bench.sessions import SLICE_S, Sessions, Slice
 from qmon.workload.bench.site import Site, new_schema, sweep
 from qmon.workload.statements import Statements
@@ -129,7 +129,7 @@ def query_of(site: Site, sql: str) -> object:
 
 def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
     found: list[CaseResult | Dequeue] = []
-    told: list[Progress] = []
+    told: list[BenchProgress] = []
     report = run_bench(target_of(database), SHORT, new_schema(), place, told.append, found.append)
     assert [each.case.design for each in report.outcomes] == list(ALL)
     assert tuple(found) == report.outcomes
@@ -158,7 +158,7 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
     )
     ages: list[float] = []
 
-    def look(_: Progress) -> None:
+    def look(_: BenchProgress) -> None:
         ages.extend(float(str(row[0])) for row in query(database, sql))
 
     plan = replace(SHORT, designs=("naive",), parts=(Part.HELD,))

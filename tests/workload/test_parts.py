@@ -15,8 +15,8 @@ from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.workload.counts import CommittedCounts, Totals
 from qmon.workload.load import Load
+from qmon.workload.member import MAX_DEBT_S, Pacer
 from qmon.workload.messages import is_poison, message
-from qmon.workload.pacer import MAX_DEBT_S, Pacer
 from qmon.workload.plan import PlannedFault, QueueLoad, processes, slots_needed
 from qmon.workload.slots import Field, Slots
 from qmon.workload.spec import MemberSpec, WorkerSpec

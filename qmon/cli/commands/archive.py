@@ -58,14 +58,14 @@ def archive(
     from qmon.cli.targets import opened
     from qmon.engines.registry import engine_for
     from qmon.operate.actions.archive import SESSION, Archiver, check
-    from qmon.operate.run.archive_pace import ArchivePace
+    from qmon.operate.run.pacing import archive_pace
 
     with opened(target, config, "archive", writes=True) as at:
         layout = _layout(at, queue)
         check(at.connection, at.engine, layout)
         known, engine = at.target, at.engine
     stop, meter = threading.Event(), Meter(_PIPED_EVERY_S)
-    pace = ArchivePace(batch, pause_ms / 1000)
+    pace = archive_pace(batch, pause_ms / 1000)
     archiver = Archiver(lambda: engine_for(known).connect(known, SESSION), engine, layout, pace, stop)
     try:
         with set_by_signals(stop, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

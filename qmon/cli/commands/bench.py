@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qmon.engines.base import Target
     from qmon.workload.bench.cases import BenchPlan, Part
     from qmon.workload.bench.results import CaseResult, Dequeue
-    from qmon.workload.bench.run import Progress
+    from qmon.workload.bench.run import BenchProgress
 
 _BETWEEN_S: Final = 2.0
 _DEQUEUE_S: Final = 40.0
@@ -178,7 +178,7 @@ def _meter() -> Iterator[tuple[_Tell, _Finish]]:
     with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("connecting", total=None)
 
-        def progress(now: Progress) -> None:
+        def progress(now: BenchProgress) -> None:
             rate = "" if now.cycles_per_s is None else f"  {now.cycles_per_s:,.0f}/s"
             text = f"{now.number}/{now.total} {now.what}{rate}"
             bar.update(task, total=now.total, completed=now.number - 1 + now.share, description=text)
@@ -189,5 +189,5 @@ def _meter() -> Iterator[tuple[_Tell, _Finish]]:
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    _Tell = Callable[[Progress], None]
+    _Tell = Callable[[BenchProgress], None]
     _Finish = Callable[[CaseResult | Dequeue], None]

@@ -143,10 +143,10 @@ def _shown(length: float | None) -> int:
     from qmon.demo import runner
     from qmon.monitor.open import open_poller
     from qmon.monitor.state.target import TargetHistory
-    from qmon.operate.open import open_desk
+    from qmon.operate.open import open_context
     from qmon.tui import ActionRunner, run
 
     with runner.ended_by_signals(), runner.scene() as (target, _):
         poller = open_poller(target, interval_s=runner.INTERVAL_S)
-        acting = ActionRunner(open_desk(target))
+        acting = ActionRunner(open_context(target))
         return run(poller, TargetHistory().add, environment=target.environment, for_s=length, runner=acting)

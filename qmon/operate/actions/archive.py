@@ -15,7 +15,7 @@ from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, PermissionMi
 from qmon.model.layout.layout import Layout
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES
-from qmon.operate.run.archive_pace import IDLE_S, ArchivePace
+from qmon.operate.run.pacing import IDLE_S, BatchPace
 
 SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
 """Of the connection that archives: it gives up soon where somebody holds what it wants."""
@@ -112,7 +112,7 @@ class Archiver:
         connect: Callable[[], Connection],
         engine: Engine,
         layout: Layout,
-        pace: ArchivePace,
+        pace: BatchPace,
         stop: threading.Event,
     ) -> None:
         """``connect``: a new connection with ``SESSION``. ``stop``: set by anybody, ends it between two batches."""
@@ -131,19 +131,21 @@ class Archiver:
         seconds = time.monotonic() - self._started
         return ArchiveResult(self._moved, self._batches, self._held_up, self._unsure, seconds, self._ended)
 
-    def run(self, tell: Callable[[ArchiveProgress], None] = lambda now: None, *, until_empty: bool) -> ArchiveResult:
+    def run(
+        self, on_progress: Callable[[ArchiveProgress], None] = lambda now: None, *, until_empty: bool
+    ) -> ArchiveResult:
         """Archive until ``stop``; with ``until_empty`` also until a batch finds nothing that nobody else holds.
 
-        A connection that breaks is made anew, with longer and longer rests, unless ``until_empty``. ``tell``: called
-        after each batch. Raises ``BadInput`` for a missing permission, and otherwise what the server raises but for
-        locks, deadlines and deadlocks, after which it tries again; ``outcome`` then still says what was done.
+        A connection that breaks is made anew, with longer and longer rests, unless ``until_empty``. ``on_progress``:
+        called after each batch. Raises ``BadInput`` for a missing permission, and otherwise what the server raises but
+        for locks, deadlines and deadlocks, after which it tries again; ``outcome`` then still says what was done.
         """
         self._started = time.monotonic()
         connection: Connection | None = None
         self._ended = "failed"
         try:
             while not self._stop.is_set():
-                asked = self._pace.batch
+                asked = self._pace.size
                 try:
                     connection = connection or self._connect()
                     moved, pause_s, problem = self._batch(connection)
@@ -156,7 +158,7 @@ class Archiver:
                 if until_empty and moved == 0 and not problem:
                     self._ended = "empty"
                     break
-                tell(self._progress(pause_s, problem))
+                on_progress(self._progress(pause_s, problem))
                 idle = not until_empty and not problem and moved < asked
                 self._stop.wait(max(pause_s, IDLE_S) if idle else pause_s)
             else:
@@ -172,7 +174,7 @@ class Archiver:
         statement = queries.render(query, {"archive": _routine(self._layout)}, self._engine)
         begun = time.monotonic()
         try:
-            rows = connection.fetch(Bound(statement, {"limit": self._pace.batch})).rows
+            rows = connection.fetch(Bound(statement, {"limit": self._pace.size})).rows
         except PermissionMissing as problem:
             raise BadInput(f"not allowed to archive {self._layout.queue!r}: {problem}") from problem
         except ConnectionLost:
@@ -188,7 +190,7 @@ class Archiver:
         self._moved += moved
         self._batches += moved > 0
         self._recent.append((now, moved))
-        return moved, self._pace.after(now - begun, moved), ""
+        return moved, self._pace.after(moved, now - begun), ""
 
     def _progress(self, pause_s: float, problem: str) -> ArchiveProgress:
         now = time.monotonic()
@@ -196,7 +198,7 @@ class Archiver:
             self._recent.popleft()
         elapsed = now - self._started
         rate = sum(moved for _, moved in self._recent) / max(min(elapsed, _RECENT_S), 1e-3)
-        return ArchiveProgress(elapsed, self._moved, rate, self._pace.batch, pause_s, problem)
+        return ArchiveProgress(elapsed, self._moved, rate, self._pace.size, pause_s, problem)
 
 
 def _routine(layout: Layout) -> tuple[str, ...]:

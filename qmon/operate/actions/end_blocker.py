@@ -9,8 +9,7 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.operations import Kind, Plan, Undo
 from qmon.operate.actions import sessions
-from qmon.operate.actions.end_sessions import EndSessions
-from qmon.operate.actions.sessions import SessionSample, SessionToEnd, Way
+from qmon.operate.actions.sessions import EndMethod, EndSessions, SessionSample, SessionToEnd
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.rights import why_not
 from qmon.operate.plan.text import ago, bytes_of, counted, short
@@ -39,7 +38,7 @@ def prepare_end_blocker(context: OperatorContext, session: int, started_at: floa
         sql = Sql(connection, context.engine)
         if session <= 0:
             return PreparedAction(context, _plan(context, session, refused=_prepared(sql)))
-        found = sessions.look(sql, session)
+        found = sessions.read(sql, session)
         seen = sessions.rights(sql)
         if found is None:
             why = f"there is no session {session} any more; nothing has to be ended"
@@ -91,7 +90,7 @@ def _plan(
         predicate = f"{name}, begun {_at(found.started_us)}"
         if found.transaction_us is not None:
             predicate += f", in its transaction begun {_at(found.transaction_us)}"
-    verb = {Way.CANCEL: "Cancel the statement of", Way.TERMINATE: "End", Way.KILL: "Kill"}
+    verb = {EndMethod.CANCEL: "Cancel the statement of", EndMethod.TERMINATE: "End", EndMethod.KILL: "Kill"}
     if not consequences and found is not None:
         consequences = _who(context, found)
     return Plan(
@@ -130,9 +129,9 @@ def _effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
         wrote = "its transaction has changed or locked rows: its changes are rolled back, its locks released, at once"
     else:
         wrote = "its transaction has changed no rows; its locks are released"
-    if to_end.way is Way.CANCEL:
+    if to_end.way is EndMethod.CANCEL:
         return (wrote, "its statement fails with 57014 (cancelled); the session stays connected and may try again")
-    if to_end.way is Way.TERMINATE:
+    if to_end.way is EndMethod.TERMINATE:
         return (wrote, "its client loses the connection (57P01), and may connect and do the same again")
     return (wrote, "its client loses the connection; SQL Server cannot cancel a statement of somebody else")
 

@@ -15,7 +15,7 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import Kind, Plan, Progress, Side, Undo
 from qmon.operate.actions import pause_switch
 from qmon.operate.actions.pause_switch import Means
-from qmon.operate.context import OperatorContext, Stopped, Tell
+from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan import allowed
 from qmon.operate.plan.rights import why_not
 from qmon.operate.run.operation import Record, Running
@@ -118,7 +118,7 @@ class _WithLock:
     table: TableName
     change: Callable[[Sql], None]
 
-    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
+    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
         nothing = threading.Event()
         for attempt in range(1, TRIES + 1):
             try:
@@ -133,7 +133,7 @@ class _WithLock:
             if stopped():
                 operation.cancel()
                 return
-            tell(Progress(1, 0, 0, 0, None, None, f"the table is busy; asked {attempt} times"))
+            on_progress(Progress(1, 0, 0, 0, None, None, f"the table is busy; asked {attempt} times"))
             nothing.wait(_PAUSE_S)
         raise BadInput(
             f"{self.table} is never free for a moment: some transaction holds it for long (see blocking);"

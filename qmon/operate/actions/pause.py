@@ -12,9 +12,9 @@ from qmon.model.duration import format_duration
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo
 from qmon.model.pauses import clock
-from qmon.operate.actions import gate, gate_proof, pause_check, pause_switch
+from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import HeldPause, Means
-from qmon.operate.context import OperatorContext, Stopped, Tell
+from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan.rights import why_not
 from qmon.operate.plan.text import short
 from qmon.operate.run.operation import Record, Running
@@ -100,7 +100,7 @@ class _SetSwitch:
     means: Means
     for_s: float | None
 
-    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
+    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
         means = self.means
         with operation.batch() as tally:
             at_once = sql.engine.name == "sqlserver"  # a switch there is a row: set with its record
@@ -108,7 +108,7 @@ class _SetSwitch:
             tally.done = 1
         if self.for_s is not None and not at_once:
             pause_switch.set_until(sql, means, until_ms)
-        tell(Progress(1, 1, 0, 0, None, None, "watching whether it works"))
+        on_progress(Progress(1, 1, 0, 0, None, None, "watching whether it works"))
         if self.for_s is not None:
             operation.note(f"paused until {clock(until_ms / 1000)}")
             for note in self._proof(sql, stopped):
@@ -120,7 +120,7 @@ class _SetSwitch:
         if self.means.way == "switch":
             return (pause_check.watch(pause_check.ArrivalCounter(sql, self.layout, side), stopped).text(side),)
         table = self.layout.table
-        tried = gate_proof.try_gate(sql, table, each_row=gate.each_row(sql, self.layout))
+        tried = pause_check.try_gate(sql, table, each_row=gate.each_row(sql, self.layout))
         if tried.passed:
             self._lift(sql)
             more = f" and {len(tried.passed) - 1:,} more" if len(tried.passed) > 1 else ""
@@ -128,7 +128,7 @@ class _SetSwitch:
                 f"the gate does not stop an INSERT into {tried.passed[0]}{more}; the pause was lifted again: remove the"
                 " gate and install it anew"
             )
-        writing = gate_proof.still_writing(sql, table, stopped)
+        writing = pause_check.still_writing(sql, table, stopped)
         open_ = f"still open, writing since before the pause: {', '.join(writing)}"
         return (tried.text(), *((open_,) if writing else ()))
 

@@ -2,19 +2,121 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
+from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import Side
 from qmon.operate.context import Stopped
 from qmon.operate.plan.selection import read_facts
+from qmon.operate.plan.text import short
 from qmon.operate.sql import Sql
+from qmon.operate.table import read_structure
 
-QUIET_S: Final = 1.0
+MOST: Final = 500
+"""Partitions that are tried; of more, the catalogue alone says that their triggers are on."""
+_REFUSED: Final = "QM001"
+_CONSTRAINT: Final = "23"
+"""SQLSTATEs of constraints: they are looked at behind the gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of it. ``refused``: places where the gate refused; ``passed``: those where it did not; ``untried``: why
+    the rest could not be tried; ``places``: how many there are.
+    """
+
+    places: int
+    refused: int
+    passed: tuple[str, ...]
+    untried: str | None
+
+    def text(self) -> str:
+        """One line for the operator."""
+        if self.untried is not None:
+            return f"not tried whether an INSERT is refused: {self.untried}; the trigger is there, and on"
+        if not self.places:
+            return "the table has no partition yet: those that come will have the gate"
+        if self.places == 1:
+            return "tried: an INSERT is refused"
+        of = f"each of {self.places:,}" if self.refused == self.places else f"{self.refused:,} of {self.places:,}"
+        return f"tried: an INSERT is refused, in {of} partitions"
+
+
+@dataclass(frozen=True, slots=True)
+class GateTarget:
+    """A table that rows lie in."""
+
+    place_schema: str
+    place_name: str
+
+
+class _RolledBackError(Exception):
+    """Ends a trial that came through."""
+
+
+def try_gate(sql: Sql, table: TableName, *, each_row: bool) -> Tried:
+    """Insert into the table, or each of its partitions, while a pause is on. ``each_row``: how the gate is asked."""
+    try:
+        written = read_structure(sql, table).written
+    except BadInput as problem:
+        return Tried(1, 0, (), str(problem))
+    places = [TableName(each.place_schema, each.place_name) for each in _places(sql, table)]
+    refused, passed = 0, []
+    for place in places[:MOST]:
+        try:
+            _insert(sql, place, written, each_row=each_row)
+        except QueryFailed as problem:
+            if problem.sqlstate == _REFUSED or _REFUSED in str(problem):
+                refused += 1
+            elif problem.sqlstate.startswith(_CONSTRAINT):
+                passed.append(str(place))
+            else:
+                return Tried(len(places), refused, tuple(passed), f"{place}: {short(str(problem), 150)}")
+        else:
+            passed.append(str(place))
+    return Tried(len(places), refused, tuple(passed), None)
+
+
+def _places(sql: Sql, table: TableName) -> list[GateTarget]:
+    return sql.fetch(GateTarget, "action/pause/places", {"table": table.parts})
+
+
+def _insert(sql: Sql, place: TableName, written: tuple[str, ...], *, each_row: bool) -> None:
+    """Try it. Raises what the server says where it refuses; what comes through is rolled back."""
+    names: dict[str, Name] = {"table": place.parts, "columns": written, "column": written[-1]}
+    with contextlib.suppress(_RolledBackError), sql.connection.transaction():
+        sql.execute("action/pause/attempt", names, {"rows": int(each_row)})
+        raise _RolledBackError
+
+
+def still_writing(sql: Sql, table: TableName, stopped: Stopped) -> tuple[str, ...]:
+    """Sessions that were writing into the table when this began and have not ended their transaction since.
+
+    Waited for as long as ``AT_MOST_S``: what they inserted before the pause may yet be committed. PostgreSQL only.
+    """
+    if not queries.exists(sql.engine.name, "action/pause/drawers", sql.connection.version):
+        return ()
+    tables = {table, *(TableName(each.place_schema, each.place_name) for each in _places(sql, table)[:MOST])}
+    begun = time.monotonic()
+    writing = _writing(sql, tables)
+    while writing and time.monotonic() - begun < AT_MOST_S and not stopped():
+        time.sleep(EVERY_S)
+        writing &= _writing(sql, tables)
+    return tuple(sorted(each.text for each in writing))
+
+
+def _writing(sql: Sql, tables: set[TableName]) -> frozenset[Drawer]:
+    found = (sql.fetch(Drawer, "action/pause/drawers", {"sequence": each.parts}) for each in sorted(tables, key=str))
+    return frozenset(one for each in found for one in each)
+
+
+IDLE_S: Final = 1.0
 """Nothing may come for so long, in seconds, for the pause to count as working, where what comes is seen at once."""
 LATE_S: Final = 12.0
 """The same where only PostgreSQL's counters tell: a session sends what it did once a second while it is busy, and after
@@ -27,25 +129,25 @@ EVERY_S: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was seen. ``came``: pushes or pops in ``seconds``; ``quiet_s``: how long there has been none at the end.
+    """What was seen. ``came``: pushes or pops in ``seconds``; ``idle_s``: how long there has been none at the end.
 
     ``needed_s``: how long there must be none to prove anything. ``late``: counters that may lag were all there was to
-    read. ``who``: sessions that had begun a push and not ended their transaction, at the end (``quiet``) or while
+    read. ``who``: sessions that had begun a push and not ended their transaction, at the end (``works``) or while
     pushes came. ``readable`` false: nothing could be read.
     """
 
     came: int
     seconds: float
-    quiet_s: float
+    idle_s: float
     needed_s: float
     late: bool
     who: tuple[str, ...]
     readable: bool = True
 
     @property
-    def quiet(self) -> bool:
+    def works(self) -> bool:
         """The pause works."""
-        return self.readable and self.quiet_s >= self.needed_s
+        return self.readable and self.idle_s >= self.needed_s
 
     def text(self, side: Side) -> str:
         """One line for the operator."""
@@ -54,10 +156,10 @@ class Verification:
         by = f", from {', '.join(self.who)}" if self.who else ""
         if not self.readable:
             return f"whether {many} still come could not be seen"
-        if not self.quiet and (self.came == 0 or self.seconds < self.needed_s):
+        if not self.works and (self.came == 0 or self.seconds < self.needed_s):
             seen = f"{self.came:,} {many} seen in {self.seconds:.1f} s{by}"
             return f"whether the pause works is not known: {seen}, and {self.needed_s:.0f} s without any would tell"
-        if not self.quiet:
+        if not self.works:
             return (
                 f"{many} still come: {self.came:,} in {self.seconds:.1f} s{by}; somebody works on the table without"
                 f" asking {what}"
@@ -65,7 +167,7 @@ class Verification:
         late = "came before that, or were counted late" if self.late else "that had begun before ended after it"
         before = f"; {self.came:,} {late}" if self.came else ""
         still = f"; still open, begun before the pause: {', '.join(self.who)}" if self.who else ""
-        return f"0 {many} in {self.quiet_s:.1f} s{before}{still}"
+        return f"0 {many} in {self.idle_s:.1f} s{before}{still}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +222,7 @@ class ArrivalCounter:
     @property
     def needed_s(self) -> float:
         """How long nothing may have come to prove that nothing comes."""
-        return LATE_S if self.late else QUIET_S
+        return LATE_S if self.late else IDLE_S
 
     def read(self) -> int | None:
         """How many have come; never less than before. ``None`` where it cannot be read."""
@@ -188,8 +290,8 @@ def watch(meter: ArrivalCounter, stopped: Stopped) -> Verification:
         now = time.monotonic()
         surely = meter.late and since - begun >= LATE_S  # what came so late was not done before the pause
         if now - since >= meter.needed_s or now - begun >= most_s or surely or stopped():
-            quiet = now - since >= meter.needed_s
-            seen = meter.who() if quiet else tuple(sorted(who))
+            works = now - since >= meter.needed_s
+            seen = meter.who() if works else tuple(sorted(who))
             return Verification(last, now - begun, now - since, meter.needed_s, meter.late, seen)
         time.sleep(EVERY_S)
         found = meter.read()

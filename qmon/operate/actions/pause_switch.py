@@ -18,7 +18,7 @@ from qmon.operate.sql import Sql
 
 GATE: Final = "qmon_gate"
 """The name of a gate's trigger (PostgreSQL), or what it begins with (SQL Server)."""
-Way = Literal["switch", "gate"]
+PauseMethod = Literal["switch", "gate"]
 _REFUSED: Final = (
     "this role may not write the pauses of this database; its owner can: qmon setup <target> --role operator"
 )
@@ -28,7 +28,7 @@ _REFUSED: Final = (
 class Means:
     """What stops one side of one queue. ``object``: the sequence (PostgreSQL), table or trigger (SQL Server)."""
 
-    way: Way
+    way: PauseMethod
     object: TableName
     side: Side
     enabled: bool = True
@@ -120,7 +120,7 @@ def setting(sql: Sql, means: Means) -> str:
 
 def pauses(sql: Sql) -> tuple[Pause, ...]:
     """The pauses in force, as recorded; none where this database records none, or none that our role may see."""
-    if not standing(sql).readable:
+    if not pause_access(sql).readable:
         return ()
     try:
         return tuple(pause_of(each) for each in sql.fetch(PauseSample, "probe/pauses", {}))
@@ -128,14 +128,14 @@ def pauses(sql: Sql) -> tuple[Pause, ...]:
         return ()
 
 
-def standing(sql: Sql) -> PauseAccess:
+def pause_access(sql: Sql) -> PauseAccess:
     """Whether there are pauses to read or to write; only reads."""
     return sql.fetch(PauseAccess, "control/pauses_standing", {})[0]
 
 
 def ensure(sql: Sql) -> None:
     """Make the table of pauses, and what gates ask, where they are missing; raises ``BadInput`` where we may not."""
-    if standing(sql).writable:
+    if pause_access(sql).writable:
         return
     if (refused := why_not_recorded(sql)) is not None:
         raise BadInput(f"{refused}; nothing was changed")
@@ -149,7 +149,7 @@ def ensure(sql: Sql) -> None:
 
 def why_not_recorded(sql: Sql) -> str | None:
     """Why no pause can be written down here; ``None``: it can, or the tables for it can be made. Only reads."""
-    found = standing(sql)
+    found = pause_access(sql)
     return None if found.writable or (found.can_create and not found.recorded) else _REFUSED
 
 

@@ -35,7 +35,7 @@ from qmon.operate.plan.selection import (
 )
 from qmon.operate.plan.text import counted
 from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
-from qmon.operate.run.operation import Record, Running, Tally, standing
+from qmon.operate.run.operation import Record, Running, Tally, audit_access
 from qmon.operate.run.pacing import LARGEST
 from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.run.table_identity import TableIdentity, read_place
@@ -55,11 +55,11 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
     wanted = _wanted(layout, choice)
     with contextlib.closing(context.connect("purge plan")) as connection:
         sql = Sql(connection, context.engine)
-        way = _way(sql, layout)
-        if (why := _impossible(context, sql, layout, way)) is not None:
+        strategy = _strategy_for(sql, layout)
+        if (why := _impossible(context, sql, layout, strategy)) is not None:
             return deny(why)
         why = why_not(context, sql, PURGE, *queue_tables(layout))
-        chosen = choose(sql, layout, way.table, choice, wanted)
+        chosen = choose(sql, layout, strategy.table, choice, wanted)
         # From the far end: poppers at the near end do not meet our locks, nor the dead rows that a purge leaves.
         rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.turned()
         count = rows.count
@@ -70,19 +70,19 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             title=f"Purge {counted(count, 'message')} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
-            sql=tuple(sql.statement(name, way.shown).text for name in ("lock", *way.moves)),
-            first=first_rows(context, sql, layout, way.table, choice, wanted, chosen),
+            sql=tuple(sql.statement(name, strategy.shown).text for name in ("lock", *strategy.moves)),
+            first=first_rows(context, sql, layout, strategy.table, choice, wanted, chosen),
             left_out=chosen.left_out,
             batch=LARGEST,
             seconds=estimated_s(sql, Kind.PURGE, layout, count),
-            undo=Undo(True, way.lost(), time.time() + context.trash_days * _DAY_S),
-            consequences=_consequences(context, layout, way),
+            undo=Undo(True, strategy.lost(), time.time() + context.trash_days * _DAY_S),
+            consequences=_consequences(context, layout, strategy),
             risks=_risks(wanted),
             consent=context.consent(count),
             refused=why or (None if count else "no message matches: nothing to do"),
         )
-    record = Record(table_to_text(layout.table), _frozen(chosen, way), undoable=True)
-    return PreparedAction(context, plan, BatchWork(rows, way.begin, way.named) if count else None, record)
+    record = Record(table_to_text(layout.table), _frozen(chosen, strategy), undoable=True)
+    return PreparedAction(context, plan, BatchWork(rows, strategy.begin, strategy.named) if count else None, record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +128,15 @@ class _Strategy:
             data_names = names | {"trash": trash, "columns": data.kept}
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
-            ours, locked = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
-            if ours:
-                values: dict[str, Value] = {**marks_for(engine, ours, key), "operation": operation.id}
+            own, held = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
+            if own:
+                values: dict[str, Value] = {**marks_for(engine, own, key), "operation": operation.id}
                 if data_names:
                     sql.execute("purge_data", data_names, values)
                 tally.done = sql.execute("purge", names, values)
-                self._see(sql, names, values, len(ours), tally.done)
+                self._see(sql, names, values, len(own), tally.done)
             self._check(sql, marks)
-            return locked
+            return held
 
         return move
 
@@ -183,7 +183,7 @@ class _Strategy:
         return tuple(out)
 
 
-def _way(sql: Sql, layout: Layout) -> _Strategy:
+def _strategy_for(sql: Sql, layout: Layout) -> _Strategy:
     data = None
     if layout.data_table is not None:
         if layout.id is None or layout.data_id is None:
@@ -194,12 +194,13 @@ def _way(sql: Sql, layout: Layout) -> _Strategy:
     return _Strategy(layout, read_structure(sql, layout.table), data, place, data_place)
 
 
-def _impossible(context: OperatorContext, sql: Sql, layout: Layout, way: _Strategy) -> str | None:
-    if context.engine.name == "sqlserver" and (why := unkeyed(way.table)):
+def _impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _Strategy) -> str | None:
+    if context.engine.name == "sqlserver" and (why := unkeyed(strategy.table)):
         return why
-    if way.data is not None and layout.id is not None and not way.table.known_by((layout.id,)):
-        return f"{layout.id} alone makes no row of {way.table.table} known: the other half of a message cannot be told"
-    for structure in filter(None, (way.table, way.data)):
+    if strategy.data is not None and layout.id is not None and not strategy.table.known_by((layout.id,)):
+        table = strategy.table.table
+        return f"{layout.id} alone makes no row of {table} known: the other half of a message cannot be told"
+    for structure in filter(None, (strategy.table, strategy.data)):
         if others := structure.named("cascade"):
             named = ", ".join(others)
             return f"rows of {named} go or change with those of {structure.table}: no undo could restore that"
@@ -209,9 +210,9 @@ def _impossible(context: OperatorContext, sql: Sql, layout: Layout, way: _Strate
             return f"{structure.table} has rules in whose stead something else may happen: {', '.join(rules)}"
         if taken := set(structure.kept) & set(undo_tables.OWN):
             return f"{structure.table} has a column called {min(taken)}, as the trash has"
-    if way.data is not None and str(way.data.table) in way.table.named("refers"):
-        return f"{way.table.table} refers to {way.data.table}: they cannot be moved one after the other"
-    if not standing(sql.connection, context.engine).possible:
+    if strategy.data is not None and str(strategy.data.table) in strategy.table.named("refers"):
+        return f"{strategy.table.table} refers to {strategy.data.table}: they cannot be moved one after the other"
+    if not audit_access(sql.connection, context.engine).possible:
         return "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
     return None
 
@@ -226,22 +227,22 @@ def _wanted(layout: Layout, choice: Choice) -> Criteria:
     return Criteria(states, layout.enqueued_at, choice.older_than_s, None)
 
 
-def _consequences(context: OperatorContext, layout: Layout, way: _Strategy) -> tuple[str, ...]:
+def _consequences(context: OperatorContext, layout: Layout, strategy: _Strategy) -> tuple[str, ...]:
     out = [
         "no popper gets them",
         f"they are kept in the trash, {format_duration(context.trash_days * _DAY_S)} at least",
     ]
-    if way.data is not None:
+    if strategy.data is not None:
         out.append(f"rows of {layout.data_table} go with them")
-    return (*out, *way.foreseen())
+    return (*out, *strategy.foreseen())
 
 
 def _risks(wanted: Criteria) -> tuple[str, ...]:
     return ("a popper at work on one of them cannot complete it",) if "in_progress" in wanted.states else ()
 
 
-def _frozen(chosen: Selection, way: _Strategy) -> dict[str, object]:
-    layout = way.layout
-    data = None if way.data is None else table_to_text(way.data.table)
+def _frozen(chosen: Selection, strategy: _Strategy) -> dict[str, object]:
+    layout = strategy.layout
+    data = None if strategy.data is None else table_to_text(strategy.data.table)
     out: dict[str, object] = {"clock": chosen.facts.clock, "data_table": data, "data_id": layout.data_id}
-    return out | shown_columns(layout, way.table, layout.enqueued_at)
+    return out | shown_columns(layout, strategy.table, layout.enqueued_at)

@@ -31,9 +31,9 @@ from qmon.operate.plan.selection import (
     zoneless,
 )
 from qmon.operate.plan.text import counted
-from qmon.operate.plan.transitions import Transition, in_the_way, standing_words, transition
+from qmon.operate.plan.transitions import Transition, in_the_way, place_words, transition
 from qmon.operate.run.batches import BatchWork, Move, lock
-from qmon.operate.run.operation import Record, Running, Tally, standing
+from qmon.operate.run.operation import Record, Running, Tally, audit_access
 from qmon.operate.run.pacing import LARGEST
 from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.run.table_identity import TableIdentity, read_place
@@ -69,11 +69,11 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         structure = read_structure(sql, layout.table, layout.state.column)
         if (never := _unfit(context, structure)) is not None:
             return deny(never)
-        way = _Strategy(layout, layout.state, structure, wanted, place)
+        strategy = _Strategy(layout, layout.state, structure, wanted, place)
         chosen = choose(sql, layout, structure, choice, wanted)
         count = chosen.rows.count
-        undo = _undo(context, sql, way)
-        why = why or way.in_the_way(sql) or (None if count else "no message matches: nothing to do")
+        undo = _undo(context, sql, strategy)
+        why = why or strategy.in_the_way(sql) or (None if count else "no message matches: nothing to do")
         plan = Plan(
             Kind.REQUEUE,
             context.target.name,
@@ -81,21 +81,23 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
             title=f"Requeue {counted(count, 'message')} of {layout.queue}",
             count=count,
             predicate=chosen.predicate,
-            sql=way.statements(sql),
+            sql=strategy.statements(sql),
             first=first_rows(context, sql, layout, structure, choice, wanted, chosen),
             left_out=chosen.left_out,
             batch=LARGEST,
             seconds=estimated_s(sql, Kind.REQUEUE, layout, count),
             undo=undo,
-            consequences=way.consequences(),
-            risks=way.risks(chosen),
+            consequences=strategy.consequences(),
+            risks=strategy.risks(chosen),
             consent=context.consent(count),
             refused=why,
         )
     frozen: dict[str, object] = {"clock": chosen.facts.clock, "owners": sorted(chosen.owner_states)}
-    frozen |= way.shown()
+    frozen |= strategy.shown()
     record = Record(table_to_text(layout.table), frozen, undoable=undo.possible)
-    return PreparedAction(context, plan, BatchWork(chosen.rows, way.begin, way.named) if count else None, record)
+    return PreparedAction(
+        context, plan, BatchWork(chosen.rows, strategy.begin, strategy.named) if count else None, record
+    )
 
 
 class _Strategy:
@@ -162,9 +164,9 @@ class _Strategy:
         place = cache(partial(self.ready.place, sql, self._layout))  # one for all batches, which so keep their order
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
-            ours, locked = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
-            if ours:
-                values: dict[str, Value] = {**marks_for(engine, ours, key), "operation": operation.id}
+            own, held = lock(sql, "lock", names, marks_for(engine, marks, key), marks, tally)
+            if own:
+                values: dict[str, Value] = {**marks_for(engine, own, key), "operation": operation.id}
                 if keeping:
                     sql.execute("keep", names, values)
                 made = [
@@ -173,10 +175,10 @@ class _Strategy:
                     for row in self._make(sql, each, names, values, None if each.front is None else place())
                 ]
                 written = dict.fromkeys(column for each in self.transitions for column in each.columns)
-                check_written(sql, names, made, len(ours), (*written,), self.structure.named("trigger"))
+                check_written(sql, names, made, len(own), (*written,), self.structure.named("trigger"))
                 tally.done = len(made)
             self._place.check(sql, marks)
-            return locked
+            return held
 
         return move
 
@@ -196,13 +198,13 @@ class _Strategy:
 
     def consequences(self) -> tuple[str, ...]:
         """What consumers will notice."""
-        said = [standing_words(self._layout, self.ready)]
+        lines = [place_words(self._layout, self.ready)]
         if isinstance(self._most, str):
-            said.append(f"those with as many attempts as their {self._most} become dead letters")
+            lines.append(f"those with as many attempts as their {self._most} become dead letters")
         elif self._most is not None:
-            said.append(f"those with {counted(self._most, 'attempt')} or more become dead letters")
-        told = (each.told() for each in self.transitions)
-        return (*said, *(each for each in told if each is not None), *self._foreseen())
+            lines.append(f"those with {counted(self._most, 'attempt')} or more become dead letters")
+        written = (each.text() for each in self.transitions)
+        return (*lines, *(each for each in written if each is not None), *self._foreseen())
 
     def _foreseen(self) -> tuple[str, ...]:
         """Which messages may be left alone, and why."""
@@ -268,11 +270,11 @@ def _unfit(context: OperatorContext, structure: Structure) -> str | None:
     return None
 
 
-def _undo(context: OperatorContext, sql: Sql, way: _Strategy) -> Undo:
-    if not way.known:
+def _undo(context: OperatorContext, sql: Sql, strategy: _Strategy) -> Undo:
+    if not strategy.known:
         return Undo(possible=False, notes=("nothing makes a message known: the queue has neither a key nor ids",))
-    if taken := set(way.structure.kept) & set(undo_tables.OWN):
+    if taken := set(strategy.structure.kept) & set(undo_tables.OWN):
         return Undo(possible=False, notes=(f"the table has a column called {min(taken)}, as qmon's own has",))
-    if not standing(sql.connection, context.engine).possible:
+    if not audit_access(sql.connection, context.engine).possible:
         return Undo(possible=False, notes=("this role cannot keep what an undo needs: qmon setup --role operator",))
     return Undo(possible=True, notes=("only what has not been popped again by then",))

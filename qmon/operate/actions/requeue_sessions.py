@@ -23,10 +23,9 @@ from qmon.model.operations import (
     Undo,
 )
 from qmon.operate.actions import sessions
-from qmon.operate.actions.end_sessions import EndSessions
-from qmon.operate.actions.sessions import SessionToEnd
+from qmon.operate.actions.sessions import EndSessions, SessionToEnd
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan import payloads
+from qmon.operate.plan import preview
 from qmon.operate.plan.rights import why_not
 from qmon.operate.plan.text import ago, bytes_of, counted, short
 from qmon.operate.run.prepared import PreparedAction
@@ -144,7 +143,7 @@ def _with_rows(context: OperatorContext, sql: Sql, layout: Layout, holders: Sequ
         "id": layout.id,
         "enqueued_at": layout.timed(layout.enqueued_at),
         "payload": layout.payload,
-        "sized": payloads.sized(sql, layout.table, layout.payload),
+        "sized": preview.sized(sql, layout.table, layout.payload),
     }
     held = sql.fetch(HeldRow, name, names, {"limit": LOOKED_AT})
     held.sort(key=lambda row: -(row.age_s or 0.0))
@@ -226,7 +225,7 @@ def _to_end(
     denied = None
     for each in chosen:
         holder = each.holder
-        now = sessions.look(sql, holder.session)
+        now = sessions.read(sql, holder.session)
         if now is None or now.started_us is None or now.started_us != holder.started_us:
             continue
         if now.transaction_us != holder.transaction_us:
@@ -279,7 +278,7 @@ def _plan(
         + (", ".join(f"session {each.session}" for each in to_end[:_SHOWN]) or "none")
         + (", …" if len(to_end) > _SHOWN else ""),
         sql=statements,
-        first=_first(ended, payloads.shown(context, sql, layout.table, layout.payload)),
+        first=_first(ended, preview.shown(context, sql, layout.table, layout.payload)),
         left_out=left_out,
         undo=Undo(possible=False, notes=("a rollback cannot be taken back; what goes back to the queue stays there",)),
         consequences=(*_lines(ended), *_ready_again(rows)) if to_end else (),
@@ -289,7 +288,7 @@ def _plan(
     )
 
 
-def _first(ended: list[_Found], show: payloads.Show) -> tuple[PlanRow, ...]:
+def _first(ended: list[_Found], show: preview.Show) -> tuple[PlanRow, ...]:
     out: list[PlanRow] = []
     for each in ended:
         who = f"{short(each.holder.application) or each.holder.login} ({each.holder.session})"

@@ -11,7 +11,7 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, Ring, TableName
 from qmon.operate.install import object_names
-from qmon.operate.plan.payloads import sized
+from qmon.operate.plan.preview import sized
 from qmon.operate.sql import Sql
 
 MAX_REPAIRS: Final = 10_000

@@ -1,4 +1,4 @@
-"""Sessions of others on the server: what is known of one before it is ended, and how it is ended, and is seen to be."""
+"""Sessions of others on the server: reads one, ends it, and checks that it has gone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from enum import StrEnum
 from typing import Final
 
 from qmon.engines.secret import hide_passwords
-from qmon.operate.context import Stopped
+from qmon.errors import QueryFailed
+from qmon.model.operations import Progress
+from qmon.operate.context import OnProgress, Stopped
+from qmon.operate.run.operation import Record, Running
 from qmon.operate.sql import Sql
 
 GONE_WITHIN_S: Final = 10.0
@@ -19,9 +22,13 @@ _CLEANING_UP_S: Final = 0.5
 _ASK_EVERY_S: Final = 0.05
 _ROLLING_EVERY_S: Final = 1.0
 _ROLLING: Final = "rolling back"
+_NAMED: Final = 5
+"""So many sessions are named in the notes; of the others there are counts."""
+Rolling = Callable[[float], None]
+"""Takes the percent of a rollback that is done."""
 
 
-class Way(StrEnum):
+class EndMethod(StrEnum):
     """How a session is ended."""
 
     CANCEL = "cancel"
@@ -93,7 +100,7 @@ class SessionToEnd:
     session: int
     started_us: int
     transaction_us: int | None
-    way: Way
+    way: EndMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,7 @@ def rights(sql: Sql) -> Rights:
     return sql.fetch(Rights, "action/sessions/rights", {})[0]
 
 
-def look(sql: Sql, session: int) -> SessionSample | None:
+def read(sql: Sql, session: int) -> SessionSample | None:
     """The session as it is now, passwords in its statement covered; ``None`` where there is none that we may see."""
     found = next(iter(sql.fetch(SessionSample, "action/sessions/session", {}, {"session": session})), None)
     return None if found is None else replace(found, statement=hide_passwords(found.statement))
@@ -122,11 +129,11 @@ def prepared(sql: Sql) -> list[PreparedSample]:
     return sql.fetch(PreparedSample, "action/sessions/prepared", {})
 
 
-def way_for(engine: str, state: str) -> Way:
+def way_for(engine: str, state: str) -> EndMethod:
     """Cancel what runs, terminate what idles; SQL Server has one way for both."""
     if engine == "sqlserver":
-        return Way.KILL
-    return Way.CANCEL if state == "active" else Way.TERMINATE
+        return EndMethod.KILL
+    return EndMethod.CANCEL if state == "active" else EndMethod.TERMINATE
 
 
 def statement(sql: Sql, planned: SessionToEnd) -> str:
@@ -148,18 +155,18 @@ def end(sql: Sql, planned: SessionToEnd) -> bool:
     return any(each.signalled for each in found)
 
 
-def gone(sql: Sql, planned: SessionToEnd, stopped: Stopped, rolling: Callable[[float], None]) -> SessionSample | None:
+def wait_until_gone(sql: Sql, planned: SessionToEnd, stopped: Stopped, rolling: Rolling) -> SessionSample | None:
     """Wait until its transaction is over and its locks are free; ``None`` then, else the session as it still is.
 
     ``rolling``: told percents while the server rolls it back, which may take as long as its work did.
     """
     deadline = time.monotonic() + GONE_WITHIN_S
     cancelled = False
-    while (now := look(sql, planned.session)) is not None and not _over(now, planned):
+    while (now := read(sql, planned.session)) is not None and not _over(now, planned):
         if now.state == _ROLLING:
             rolling(now.rolled_back or 0.0)
             deadline = time.monotonic() + GONE_WITHIN_S
-        elif planned.way is Way.CANCEL and now.state != "active" and not cancelled:
+        elif planned.way is EndMethod.CANCEL and now.state != "active" and not cancelled:
             cancelled, deadline = True, time.monotonic() + _CLEANING_UP_S
         if stopped() or time.monotonic() > deadline:
             return now
@@ -170,7 +177,7 @@ def gone(sql: Sql, planned: SessionToEnd, stopped: Stopped, rolling: Callable[[f
 def _over(now: SessionSample, planned: SessionToEnd) -> bool:
     if now.started_us != planned.started_us:
         return True
-    if planned.way is not Way.CANCEL:
+    if planned.way is not EndMethod.CANCEL:
         return False
     return now.transaction_us != planned.transaction_us or now.locks == 0
 
@@ -182,3 +189,80 @@ def _numbers(planned: SessionToEnd) -> dict[str, int]:
         "started_us": planned.started_us,
         "transaction_us": planned.transaction_us or 0,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class EndSessions:
+    """Ends these sessions.
+
+    ``done``: ended, and seen to be: the server has been asked, and the transaction is over. ``skipped``: the server was
+    asked, and the session is still there. ``changed``: no longer the session, transaction or state that was planned.
+    """
+
+    sessions: tuple[SessionToEnd, ...]
+
+    @property
+    def record(self) -> Record:
+        """What is written down of it."""
+        return Record(
+            about=", ".join(str(each.session) for each in self.sessions[:50]),
+            frozen={"sessions": [[one.session, one.started_us, one.transaction_us, one.way] for one in self.sessions]},
+        )
+
+    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
+        """End one after the other, until ``stopped()``."""
+        total = len(self.sessions)
+        for number, each in enumerate(self.sessions, 1):
+            if stopped():
+                operation.cancel()
+                break
+            _end(sql, operation, each, stopped, _rolling_back(operation, total, on_progress))
+            on_progress(_progress(operation, total))
+            if number == _NAMED and total > _NAMED:
+                operation.note("the others are counted only")
+
+
+def _end(sql: Sql, operation: Running, planned: SessionToEnd, stopped: Stopped, rolling: Rolling) -> None:
+    # Outside a transaction: KILL refuses to run in one, and a signal cannot be rolled back anyway.
+    counted_only = operation.total.done + operation.total.skipped + operation.total.changed >= _NAMED
+    try:
+        signalled = end(sql, planned)
+    except QueryFailed:
+        if read(sql, planned.session) is not None:
+            raise
+        signalled = False  # it went while it was being ended
+    if not signalled:
+        with operation.batch() as tally:
+            tally.changed = 1
+        if not counted_only:
+            operation.note(f"session {planned.session} is gone, or in another transaction or state by now: left alone")
+        return
+    left = wait_until_gone(sql, planned, stopped, rolling)
+    with operation.batch() as tally:
+        tally.done, tally.skipped = int(left is None), int(left is not None)
+    if left is not None and not counted_only:
+        operation.note(_still_there(left, planned.way))
+
+
+def _still_there(left: SessionSample, way: EndMethod) -> str:
+    name = f"session {left.session}"
+    if left.state == "rolling back":
+        return f"{name} is being rolled back ({left.rolled_back or 0:.0f} % done) and holds its locks until then"
+    if way is EndMethod.CANCEL:
+        return (
+            f"the statement of {name} has been cancelled, but its transaction is still open ({left.state}): its driver"
+            " may keep savepoints; plan again to end the session"
+        )
+    return f"{name} has been asked to end, and is still there ({left.state}, {left.locks} locks): look again"
+
+
+def _progress(operation: Running, total: int, note: str = "") -> Progress:
+    done = operation.total
+    return Progress(total, done.done, done.skipped, done.changed, rate=None, left_s=None, note=note)
+
+
+def _rolling_back(operation: Running, total: int, on_progress: OnProgress) -> Rolling:
+    def rolling(percent: float) -> None:
+        on_progress(_progress(operation, total, f"rolling back: {percent:.0f} %"))
+
+    return rolling

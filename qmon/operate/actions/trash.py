@@ -15,11 +15,11 @@ from qmon.model.layout.layout import TableName
 from qmon.model.operations import Kind, Plan, Undo
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
-from qmon.operate.context import OperatorContext, Stopped, Tell
+from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan.rights import unwritten, why_not
 from qmon.operate.plan.selection import read_facts
 from qmon.operate.run.batches import Batches
-from qmon.operate.run.operation import Record, Running, Tally, standing
+from qmon.operate.run.operation import Record, Running, Tally, audit_access
 from qmon.operate.run.operations import recorded
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
@@ -51,7 +51,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
     with contextlib.closing(context.connect("trash plan")) as connection:
         sql = Sql(connection, context.engine)
         before = read_facts(sql).epoch - older_than_s
-        seen = standing(connection, context.engine).recorded and unwritten(sql) is None
+        seen = audit_access(connection, context.engine).recorded and unwritten(sql) is None
         parts = _parts(sql, queue, older_than_s) if seen else []
         count = sum(part.count for part in parts)
         age = format_duration(older_than_s) if older_than_s else "0 s"
@@ -82,8 +82,8 @@ class _EmptyTrash:
     parts: list[_Part]
     count: int
 
-    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
-        batches = Batches(operation, sql.connection, self.count, tell, stopped)
+    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
+        batches = Batches(operation, sql.connection, self.count, on_progress, stopped)
         for part in self.parts:
             batches.repeat(part.count, partial(self._empty, sql, part))
 

@@ -18,8 +18,7 @@ from qmon.model.operations import MAX_FIRST, Choice, Kind, LeftOut, OperationSta
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.payloads import shown, sized
-from qmon.operate.plan.preview import First
+from qmon.operate.plan.preview import First, shown, sized
 from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unwritten, why_not
 from qmon.operate.plan.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
 from qmon.operate.plan.selection import MOST, Matches, frozen_of, named_columns, named_names
@@ -64,17 +63,19 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
         (done,) = found
         if (why := _impossible(done) or unwritten(sql)) is not None:
             return PreparedAction(context, _plan(context, done, refused=why))
-        way = _way(sql, done)
-        if way is None:
+        strategy = _strategy_for(sql, done)
+        if strategy is None:
             why = "nothing of it is kept any more"
             return PreparedAction(context, _plan(context, done, refused=why))
-        rows, left = way.choose(sql, choice)
-        tables = (way.table.table, None if way.data_way is None else way.data_way.table.table)
-        why = why_not(context, sql, PUT_BACK if way.purged else REQUEUE, *tables)
+        rows, left = strategy.choose(sql, choice)
+        tables = (strategy.table.table, None if strategy.data_strategy is None else strategy.data_strategy.table.table)
+        why = why_not(context, sql, PUT_BACK if strategy.purged else REQUEUE, *tables)
         plan = _plan(context, done, refused=why or (None if rows.count else "nothing of it can be undone"))
-        plan = _filled(context, sql, plan, way, rows, left)
+        plan = _filled(context, sql, plan, strategy, rows, left)
     record = Record(done.about, {"undo_of": done.id, "ids": len(choice.ids)}, undo_of=done.id)
-    return PreparedAction(context, plan, BatchWork(rows, way.begin, way.named) if rows.count else None, record)
+    return PreparedAction(
+        context, plan, BatchWork(rows, strategy.begin, strategy.named) if rows.count else None, record
+    )
 
 
 def _impossible(done: Recorded) -> str | None:
@@ -100,7 +101,7 @@ class _Strategy:
     columns: Mapping[str, Any]
     known: tuple[str, ...] = ()
     clocked: tuple[str, ...] = ()
-    data_way: _Strategy | None = None
+    data_strategy: _Strategy | None = None
     data_id: str | None = None
 
     @property
@@ -174,52 +175,52 @@ class _Strategy:
 
         def put_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
             values: dict[str, Value] = {"operation": self.done.id}
-            ours, locked = lock(sql, "lock_trash", names, values | rows_for(engine, marks), marks, tally)
-            if ours:
-                halves = self._halves(sql, ours)
-                back = self._put_back(sql, names, ours)
-                if self.data_way is not None and halves:
-                    back += self.data_way._put_back(sql, self.data_way.names, halves)
-                tally.done = len(ours)
+            own, held = lock(sql, "lock_trash", names, values | rows_for(engine, marks), marks, tally)
+            if own:
+                halves = self._halves(sql, own)
+                back = self._put_back(sql, names, own)
+                if self.data_strategy is not None and halves:
+                    back += self.data_strategy._put_back(sql, self.data_strategy.names, halves)
+                tally.done = len(own)
                 operation.alter(back)
                 sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
-            return locked
+            return held
 
         def take_back(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
             values: dict[str, Value] = {"operation": self.done.id}
-            ours, locked = lock(sql, "lock_kept", names, values | rows_for(engine, marks), marks, tally)
-            if ours:
-                values |= rows_for(engine, ours)
+            own, held = lock(sql, "lock_kept", names, values | rows_for(engine, marks), marks, tally)
+            if own:
+                values |= rows_for(engine, own)
                 back = sql.fetch(Written, "take_back", names, values)
-                check_written(sql, names, back, len(ours), given_back, self.table.named("trigger"))
+                check_written(sql, names, back, len(own), given_back, self.table.named("trigger"))
                 tally.done = len(back)
                 sql.execute("forget_kept", names, values)
                 sql.execute("undone", {}, {"done": tally.done, "id": self.done.id})
-            return locked
+            return held
 
         return put_back if self.purged else take_back
 
-    def _halves(self, sql: Sql, ours: Sequence[Mark]) -> list[Mark]:
+    def _halves(self, sql: Sql, own: Sequence[Mark]) -> list[Mark]:
         """The rows of the second table's trash that belong to these."""
-        if self.data_way is None or not self.called:
+        if self.data_strategy is None or not self.called:
             return []
         names: dict[str, Name] = {
             "trash": self.store.parts,
             "id": self.called[-1],
-            "data_trash": self.data_way.store.parts,
+            "data_trash": self.data_strategy.store.parts,
             "data_id": self.data_id,
         }
-        values: dict[str, Value] = {**rows_for(sql.engine.name, ours), "operation": self.done.id}
+        values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
         return [(each.key, "") for each in sql.fetch(_Half, "other_halves", names, values)]
 
-    def _put_back(self, sql: Sql, names: Names, ours: Sequence[Mark]) -> int:
+    def _put_back(self, sql: Sql, names: Names, own: Sequence[Mark]) -> int:
         """Put exactly these rows back and take them out of the trash; returns how many a trigger altered a little.
 
         Raises ``RowRefused`` where not every one of them came back, or came back as another.
         """
-        values: dict[str, Value] = {**rows_for(sql.engine.name, ours), "operation": self.done.id}
+        values: dict[str, Value] = {**rows_for(sql.engine.name, own), "operation": self.done.id}
         back = sql.fetch(_Back, "put_back", names, values)[0]
-        if back.done != len(ours):
+        if back.done != len(own):
             raise RowRefused("the table's triggers keep it out")
         if back.other:
             raise RowRefused("the table's triggers change it on its way in")
@@ -227,7 +228,7 @@ class _Strategy:
             fire(sql)
             if not self.key and not still_at(sql, names["table"], json.loads(back.places or "[]")):
                 raise RowRefused("the table's triggers write it once more, or take it away again")
-        if sql.execute(self.moves[-1], names, values) != len(ours):
+        if sql.execute(self.moves[-1], names, values) != len(own):
             raise RowRefused("the table's triggers took it away again")
         return back.altered
 
@@ -242,7 +243,7 @@ class _Strategy:
         return tuple(f"the table has no column {each} any more" for each in self.store.columns if each not in columns)
 
 
-def _way(sql: Sql, done: Recorded) -> _Strategy | None:
+def _strategy_for(sql: Sql, done: Recorded) -> _Strategy | None:
     frozen = json.loads(done.frozen)
     table = table_from_text(done.about)
     columns: dict[str, Any] = frozen.get("columns", {})
@@ -259,8 +260,8 @@ def _way(sql: Sql, done: Recorded) -> _Strategy | None:
     if (data_store := _holding(sql, "trash", second, done.id)) is None:
         return _Strategy(done, store, structure, columns)
     data_columns = {"called": [frozen["data_id"]], "payload": columns.get("payload")}
-    data_way = _Strategy(done, data_store, read_structure(sql, second), data_columns)
-    return _Strategy(done, store, structure, columns, data_way=data_way, data_id=frozen["data_id"])
+    data_strategy = _Strategy(done, data_store, read_structure(sql, second), data_columns)
+    return _Strategy(done, store, structure, columns, data_strategy=data_strategy, data_id=frozen["data_id"])
 
 
 def _holding(sql: Sql, kind: undo_tables.StoreKind, table: TableName, operation: str) -> Store | None:
@@ -287,29 +288,34 @@ def _plan(context: OperatorContext, done: Recorded, refused: str | None) -> Plan
 
 
 def _filled(
-    context: OperatorContext, sql: Sql, plan: Plan, way: _Strategy, rows: RowSet, left: tuple[LeftOut, ...]
+    context: OperatorContext, sql: Sql, plan: Plan, strategy: _Strategy, rows: RowSet, left: tuple[LeftOut, ...]
 ) -> Plan:
-    told = "they are as they were before: " + ("in the queue" if way.purged else "in progress, with their old owner")
+    done = strategy.done
+    restored = "they are as they were before: " + (
+        "in the queue" if strategy.purged else "in progress, with their old owner"
+    )
     return replace(
         plan,
         count=rows.count,
-        title=f"Undo the {way.done.kind} of {counted(rows.count, 'message')} of {way.done.queue} by {way.done.by}",
-        sql=tuple(sql.statement(name, way.names).text for name in way.moves),
-        first=_first(context, sql, way, rows),
+        title=f"Undo the {done.kind} of {counted(rows.count, 'message')} of {done.queue} by {done.by}",
+        sql=tuple(sql.statement(name, strategy.names).text for name in strategy.moves),
+        first=_first(context, sql, strategy, rows),
         left_out=left,
         batch=LARGEST,
-        consequences=(told,),
-        risks=way.lost(),
+        consequences=(restored,),
+        risks=strategy.lost(),
         consent=context.consent(rows.count),
     )
 
 
-def _first(context: OperatorContext, sql: Sql, way: _Strategy, rows: RowSet) -> tuple[PlanRow, ...]:
+def _first(context: OperatorContext, sql: Sql, strategy: _Strategy, rows: RowSet) -> tuple[PlanRow, ...]:
     marks = rows.first(MAX_FIRST)
     slots = ("state", "since", "owner", "attempts", "payload")
-    there = {slot: column if (column := way.columns.get(slot)) in way.store.columns else None for slot in slots}
-    store = TableName(*way.store.parts)
-    names = way.names | there | {"sized": sized(sql, store, there["payload"])}
+    there = {
+        slot: column if (column := strategy.columns.get(slot)) in strategy.store.columns else None for slot in slots
+    }
+    store = TableName(*strategy.store.parts)
+    names = strategy.names | there | {"sized": sized(sql, store, there["payload"])}
     found = {row.key: row for row in sql.fetch(First, "first_kept", names, rows_for(sql.engine.name, marks))}
     show = shown(context, sql, store, there["payload"])
     return tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Literal
 
 from qmon.engines.base import Bound, Connection, Engine, Statement
 from qmon.engines.rows import records
@@ -14,7 +14,6 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.operate.install.object_names import table_name
 
 Role = Literal["monitor", "operator"]
-ROLES: Final[tuple[Role, ...]] = ("monitor", "operator")
 
 
 @dataclass(frozen=True, slots=True)

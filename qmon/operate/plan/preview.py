@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from qmon.errors import QueryFailed
 from qmon.model.layout.io import table_to_text
-from qmon.model.layout.layout import Layout
+from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import MAX_FIRST, Choice, Kind, PlanRow
+from qmon.model.text import holds_bytes, readable, tells_size
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.payloads import shown, sized
 from qmon.operate.plan.row_set import marks_for, texts_for
 from qmon.operate.plan.selection import Criteria, Selection, column_names, narrowed
-from qmon.operate.run.operation import standing
+from qmon.operate.run.operation import audit_access
 from qmon.operate.run.pacing import REST
 from qmon.operate.sql import Names, Sql, Values
-from qmon.operate.table import Structure
+from qmon.operate.table import Structure, TableColumn
+
+Show = Callable[[str | None], str | None]
+
+
+def sized(sql: Sql, table: TableName, column: str | None) -> str | None:
+    """The column, where its type tells the size of a payload without unpacking it; asks for the column's type."""
+    return column if tells_size(_type(sql, table, column)) else None
+
+
+def shown(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> Show:
+    """What makes a payload of this column, as the server writes it, fit for a screen; asks for the column's type."""
+    binary = holds_bytes(_type(sql, table, column))
+
+    def show(payload: str | None) -> str | None:
+        text = readable(payload) if binary else payload
+        return None if text is None else context.redact(text)
+
+    return show
+
+
+def _type(sql: Sql, table: TableName, column: str | None) -> str:
+    found = () if column is None else sql.fetch(TableColumn, "structure", {"table": table.parts})
+    return next((each.type_name for each in found if each.column_name == column), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +127,7 @@ def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str |
 def estimated_s(sql: Sql, kind: Kind, layout: Layout, count: int) -> float | None:
     """Seconds for so many messages, from how fast earlier operations of the kind went here; ``None``: not known."""
     try:
-        if not standing(sql.connection, sql.engine).recorded:
+        if not audit_access(sql.connection, sql.engine).recorded:
             return None
         values = {"kind": str(kind), "about": table_to_text(layout.table)}
         rate = sql.fetch(_Rate, "rate", {}, values)[0].rate

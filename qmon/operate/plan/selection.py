@@ -211,8 +211,8 @@ def _chosen(sql: Sql, layout: Layout, structure: Structure, choice: Choice, want
     rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
     if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
         left["not there, or in another state"] = gone
-    said = tuple(LeftOut(_why(what, known, wanted), count) for what, count in sorted(left.items()) if count)
-    return Selection(rows, said, facts, known, states, _words(choice, wanted, facts, known, states))
+    left_out = tuple(LeftOut(_why(what, known, wanted), count) for what, count in sorted(left.items()) if count)
+    return Selection(rows, left_out, facts, known, states, _words(choice, wanted, facts, known, states))
 
 
 def frozen_of(sql: Sql, found: Iterable[Matches]) -> RowSet:
@@ -291,18 +291,18 @@ def _why(what: str, known: Proof, wanted: Criteria) -> str:
 
 def _words(choice: Choice, wanted: Criteria, facts: OwnerFacts, known: Proof, states: frozenset[OwnerState]) -> str:
     """The predicate for people, with the frozen values."""
-    said = [" or ".join(state.replace("_", " ") for state in wanted.states) or "ready"]
+    parts = [" or ".join(state.replace("_", " ") for state in wanted.states) or "ready"]
     if choice.ids:
         shown = ", ".join(choice.ids[:5]) + (f" and {len(choice.ids) - 5} more" if len(choice.ids) > 5 else "")
-        said.append(f"id {shown}")
+        parts.append(f"id {shown}")
     if wanted.older_than_s is not None:
-        said.append(f"since before {_at(facts.epoch - wanted.older_than_s)[:-9]}Z")
+        parts.append(f"since before {_at(facts.epoch - wanted.older_than_s)[:-9]}Z")
     if wanted.stuck_s is not None and known.kind == "none":
-        said.append(f"for more than {format_duration(wanted.stuck_s)}")
+        parts.append(f"for more than {format_duration(wanted.stuck_s)}")
     elif wanted.stuck_s is not None and states != {OwnerState.DEAD}:  # a dead owner is reason enough at any age
-        said.append(f"for more than {format_duration(wanted.stuck_s)} unless the owner is dead")
+        parts.append(f"for more than {format_duration(wanted.stuck_s)} unless the owner is dead")
     if choice.owner is not None:
-        said.append(f"owner {choice.owner}")
+        parts.append(f"owner {choice.owner}")
     if "in_progress" in wanted.states and known.kind != "none":
-        said.append("owner " + " or ".join(sorted(states)))
-    return ", ".join(said)
+        parts.append("owner " + " or ".join(sorted(states)))
+    return ", ".join(parts)

@@ -50,7 +50,7 @@ class Transition:
     column: str
     value: StateValue
     writes: tuple[Write, ...]
-    said: frozenset[str]
+    assigned: frozenset[str]
     structure: Structure
 
     @property
@@ -109,24 +109,24 @@ class Transition:
         found = sql.fetch(_Place, "front" if _is_time(kind) else "front_number", names, values)
         return found[0].place if found else None
 
-    def told(self) -> str | None:
+    def text(self) -> str | None:
         """What is written besides the state, for a plan."""
-        said = [f"{each.column} {_word(each)}" for each in self.writes]
-        return f"those that become {self.state} get: {', '.join(said)}" if said else None
+        parts = [f"{each.column} {_word(each)}" for each in self.writes]
+        return f"those that become {self.state} get: {', '.join(parts)}" if parts else None
 
 
 def transition(
     layout: Layout, state: StateColumn, structure: Structure, target: Literal["ready", "dead"]
 ) -> Transition:
     """What the layout says of this state, and that nobody has the message any more, where the table takes that."""
-    said = {each.column: each for each in layout.writes if each.state == target}
+    assigned = {each.column: each for each in layout.writes if each.state == target}
     owner = None if layout.owner is None else layout.owner.column
     for column in (layout.started_at, owner):
-        if column is not None and column not in said and structure.takes_null(column):
-            said[column] = Write(target, column, "null")
+        if column is not None and column not in assigned and structure.takes_null(column):
+            assigned[column] = Write(target, column, "null")
     value = state.ready if target == "ready" or state.dead is None else state.dead
-    writes = tuple(each for each in said.values() if each.what != "keep")
-    return Transition(target, state.column, value, writes, frozenset(said), structure)
+    writes = tuple(each for each in assigned.values() if each.what != "keep")
+    return Transition(target, state.column, value, writes, frozenset(assigned), structure)
 
 
 def in_the_way(sql: Sql, layout: Layout, made: Transition, source: str) -> str | None:
@@ -140,7 +140,7 @@ def in_the_way(sql: Sql, layout: Layout, made: Transition, source: str) -> str |
         return wrong
     names: dict[str, Name] = {"table": layout.table.parts}
     for tie in sql.fetch(Tie, "ties", names, {"state": made.column}):
-        if tie.column_name not in made.said:
+        if tie.column_name not in made.assigned:
             return _ask(
                 f"the constraint {tie.name} looks at {tie.column_name} together with {made.column}",
                 made,
@@ -150,13 +150,13 @@ def in_the_way(sql: Sql, layout: Layout, made: Transition, source: str) -> str |
         return None
     used = {layout.id, layout.started_at, layout.enqueued_at, layout.due_at, layout.owner and layout.owner.column}
     for each in made.structure.columns:
-        open_ = each.column_name not in made.said and each.column_name not in used
-        if open_ and not each.not_null and not each.generated and says_it_ended(each.column_name, each.type_name):
+        open_ = each.column_name not in made.assigned and each.column_name not in used
+        if open_ and not each.not_null and not each.generated and is_end_time(each.column_name, each.type_name):
             return _ask(f"{each.column_name} looks like the time at which a message ended", made, each.column_name)
     return None
 
 
-def says_it_ended(column: str, type_name: str) -> bool:
+def is_end_time(column: str, type_name: str) -> bool:
     """Whether a column looks like the time at which a message came to its end, by its name and type."""
     return _is_time(type_name) and _ENDED.search(_WORDS.sub("_", column).lower()) is not None
 
@@ -188,13 +188,13 @@ def _other_clock(layout: Layout, made: Transition) -> str | None:
         zone = dict(layout.zones).get(each.column, UTC_ZONE)
         kind = made.structure.type_of(each.column)
         zoned = not _is_time(kind) or kind.startswith("datetimeoffset") or kind.endswith("with time zone")
-        said_otherwise = layout.times not in (None, "utc") and not zoned
-        if each.what == "now" and (zone != UTC_ZONE or said_otherwise):
+        other_clock = layout.times not in (None, "utc") and not zoned
+        if each.what == "now" and (zone != UTC_ZONE or other_clock):
             return f"writes.{made.state}: the time now is written in UTC, and {each.column} does not hold UTC"
     return None
 
 
-def standing_words(layout: Layout, ready: Transition) -> str:
+def place_words(layout: Layout, ready: Transition) -> str:
     """Where messages stand that become ready."""
     if not layout.order:
         return (

@@ -15,7 +15,7 @@ from typing import Final
 from qmon.engines.base import Connection
 from qmon.errors import DeadlineExceeded, LockTimeout, QmonError, QueryFailed
 from qmon.model.operations import Progress
-from qmon.operate.context import Stopped, Tell
+from qmon.operate.context import OnProgress, Stopped
 from qmon.operate.plan.row_set import Mark, RowSet
 from qmon.operate.run.operation import Running, Tally
 from qmon.operate.run.pacing import BatchPace
@@ -42,7 +42,7 @@ _HOPELESS: Final = 1000
 """So many rows refused and none done: it is not about single rows. Each has cost the server an error in its log."""
 _ANY: Final = ("", "")
 """The mark of a batch that chooses its rows itself."""
-_LOOK_EVERY_S: Final = 0.05
+_CHECK_EVERY_S: Final = 0.05
 _PATIENCE_S: Final = 0.3
 """Seconds that a batch may go on after the operator said stop; then the server is asked to cancel it."""
 
@@ -80,11 +80,11 @@ class BatchWork:
     begin: Callable[[Sql, Running], Move]
     named: Callable[[Sql, Mark], str]
 
-    def __call__(self, sql: Sql, operation: Running, tell: Tell, stopped: Stopped) -> None:
+    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
         """Move them all, until ``stopped()``."""
         sql.set_up("settle")
         move = self.begin(sql, operation)
-        batches = Batches(operation, sql.connection, self.rows.count, tell, stopped)
+        batches = Batches(operation, sql.connection, self.rows.count, on_progress, stopped)
         batches.work(self.rows, move, partial(self.named, sql))
 
 
@@ -116,11 +116,11 @@ class Batches:
         operation: Running,
         connection: Connection,
         total: int,
-        tell: Tell,
+        on_progress: OnProgress,
         stopped: Stopped,
     ) -> None:
         self._operation, self._connection = operation, connection
-        self._total, self._tell, self._stopped = total, tell, stopped
+        self._total, self._on_progress, self._stopped = total, on_progress, stopped
         self._pace = BatchPace()
         self._begun = time.monotonic()
         self._cancelled = False
@@ -219,7 +219,7 @@ class Batches:
     def _rest(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 and not self._stopped():
-            time.sleep(min(left, _LOOK_EVERY_S))
+            time.sleep(min(left, _CHECK_EVERY_S))
 
     def _say(self) -> None:
         total = self._operation.total
@@ -227,7 +227,9 @@ class Batches:
         elapsed = time.monotonic() - self._begun
         rate = over / elapsed if elapsed > 0 and over else None
         left = None if rate is None else max(0.0, (self._total - over) / rate)
-        self._tell(Progress(self._total, total.done, total.skipped, total.changed, rate, left, refused=total.refused))
+        self._on_progress(
+            Progress(self._total, total.done, total.skipped, total.changed, rate, left, refused=total.refused)
+        )
 
 
 class _Watch:
@@ -236,7 +238,7 @@ class _Watch:
     def __init__(self, connection: Connection, stopped: Stopped) -> None:
         self._connection, self._stopped = connection, stopped
         self._over = threading.Event()
-        self._timer = threading.Thread(target=self._look, daemon=True)
+        self._timer = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> None:
         self._timer.start()
@@ -245,7 +247,7 @@ class _Watch:
         self._over.set()
         self._timer.join()
 
-    def _look(self) -> None:
+    def _watch(self) -> None:
         while not self._over.wait(_PATIENCE_S):
             if self._stopped():
                 self._connection.cancel()

@@ -22,7 +22,7 @@ from qmon.operate.context import OperatorContext, Permission
 
 _LOG: Final = logging.getLogger(__name__)
 PROGRESS_EVERY_S: Final = 1.0
-"""How often, in seconds, the local audit is told how far an operation is; one that cannot be written stops it."""
+"""How often, in seconds, the local audit hears how far an operation is; one that cannot be written stops it."""
 _LOGGED: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
 """What the log has of the audit: nothing that may hold values of rows."""
 _REASONS: Final = 5
@@ -73,7 +73,7 @@ class Tally:
     refused: int = 0
 
 
-def standing(connection: Connection, engine: Engine) -> AuditAccess:
+def audit_access(connection: Connection, engine: Engine) -> AuditAccess:
     """Whether operations can be written down here; only reads."""
     return records(AuditAccess, connection.fetch(_bound(connection, engine, "control/standing")))[0]
 
@@ -83,7 +83,7 @@ def ensure_control(connection: Connection, engine: Engine) -> bool:
 
     Raises ``AuditFailed`` where they are there, but not for us to write.
     """
-    found = standing(connection, engine)
+    found = audit_access(connection, engine)
     if found.writable:
         return True
     if found.recorded:
@@ -159,7 +159,7 @@ class Running:
         self._refusals: dict[str, list[str]] = {}
         self._altered = 0
         self._state = OperationState.DONE
-        self._told = 0.0
+        self._reported_at = 0.0
 
     def begin(self) -> None:
         """Write that it begins, first here, then in the database."""
@@ -175,7 +175,7 @@ class Running:
             "undo_of": record.undo_of,
         }
         self._write("begin", {**given, "frozen": dict(record.frozen)})
-        self._told = time.monotonic()
+        self._reported_at = time.monotonic()
         try:
             self.recorded = ensure_control(self._connection, self._context.engine)
             if self.recorded:
@@ -188,9 +188,9 @@ class Running:
     @contextlib.contextmanager
     def batch(self) -> Iterator[Tally]:
         """One transaction, and what it did: counted in the operation's row within it, and here once it is committed."""
-        if time.monotonic() - self._told >= PROGRESS_EVERY_S:
+        if time.monotonic() - self._reported_at >= PROGRESS_EVERY_S:
             self._write("progress", self._counts())
-            self._told = time.monotonic()
+            self._reported_at = time.monotonic()
         tally = Tally()
         begun = time.monotonic()
         with self._connection.transaction():
@@ -279,8 +279,8 @@ class Running:
 
     def _write(self, event: str, entry: Mapping[str, object]) -> None:
         if event != "progress":
-            told = ", ".join(f"{name} {entry[name]}" for name in _LOGGED if name in entry)
-            _LOG.info("operation %s on %s: %s, %s", self.id, self._context.target.name, event, told)
+            text = ", ".join(f"{name} {entry[name]}" for name in _LOGGED if name in entry)
+            _LOG.info("operation %s on %s: %s, %s", self.id, self._context.target.name, event, text)
         self._audit.write(event, {"operation": self.id, "target": self._context.target.name, **entry})
 
     def _run(self, name: str, values: Mapping[str, Value]) -> int:

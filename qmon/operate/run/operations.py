@@ -9,7 +9,7 @@ from qmon.engines.base import Bound, Connection, Engine
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
 from qmon.model.operations import Kind, Operation, OperationState
-from qmon.operate.run.operation import standing
+from qmon.operate.run.operation import audit_access
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Recorded:
 
 def recorded(connection: Connection, engine: Engine, *, limit: int, id: str | None = None) -> list[Recorded]:
     """The latest operations, the last one first; none where this database keeps none. Raises ``PermissionMissing``."""
-    if not standing(connection, engine).recorded:
+    if not audit_access(connection, engine).recorded:
         return []
     query = queries.load(engine.name, "control/operations", connection.version)
     bound = Bound(queries.render(query, {}, engine), {"id": id, "limit": limit})

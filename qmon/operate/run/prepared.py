@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from qmon.errors import BadInput
 from qmon.model.operations import Kind, OperationResult, Plan
-from qmon.operate.context import OperatorContext, Permission, Stopped, Tell
+from qmon.operate.context import OnProgress, OperatorContext, Permission, Stopped
 from qmon.operate.run.operation import Record, Running, check, running
 from qmon.operate.sql import Sql
 
-Work = Callable[[Sql, Running, Tell, Stopped], None]
+Work = Callable[[Sql, Running, OnProgress, Stopped], None]
 """What an operation does, between its beginning and its end as they are written down."""
 
 
@@ -35,7 +35,7 @@ class PreparedAction:
         self._context, self._work, self._record, self._ensure = context, work, record, ensure
         self._applied = False
 
-    def apply(self, permission: Permission, tell: Tell, stopped: Stopped) -> OperationResult:
+    def apply(self, permission: Permission, on_progress: OnProgress, stopped: Stopped) -> OperationResult:
         """Do it, in batches, until done or ``stopped()``; writes the audit before and after.
 
         Raises ``BadInput`` with nothing changed where the permission does not suffice or the plan cannot be applied,
@@ -54,7 +54,7 @@ class PreparedAction:
                 self._ensure(sql)
             with running(self._context, connection, self.plan, permission, self._record) as operation:
                 self._applied = True
-                self._work(sql, operation, tell, stopped)
+                self._work(sql, operation, on_progress, stopped)
             return operation.result()
 
 

@@ -17,7 +17,7 @@ from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import Poller
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.target import TargetHistory
-from qmon.operate.open import open_desk
+from qmon.operate.open import open_context
 from qmon.recording.write.operations import OperationsWatch
 from qmon.recording.write.recorder import Recorder, Status
 
@@ -87,7 +87,7 @@ class HeadlessRecorder:
             try:
                 target = self._unlocked()
                 poller = open_poller(target, self._layouts, interval_s=self._interval_s)
-                context = open_desk(target)
+                context = open_context(target)
             except QmonError as problem:
                 self._sink(SourceState(self._target.name, Phase.LOST, str(problem)))
                 if self._closing.wait(_CONNECT_EVERY_S):

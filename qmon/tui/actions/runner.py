@@ -14,7 +14,7 @@ from qmon import log
 from qmon.errors import BadInput, PermissionMissing, QmonError
 from qmon.model.operations import OperationResult, Progress
 from qmon.operate.context import OperatorContext, Permission
-from qmon.operate.open import Connections, apart
+from qmon.operate.open import Connections, with_own_connections
 
 if TYPE_CHECKING:
     from qmon.operate.operator import Operator
@@ -131,7 +131,7 @@ class ActionRunner:
 
     def job(self, to: MessagePump) -> ActionTask:
         """A new job that posts to ``to``; it has connections of its own."""
-        context, connections = apart(self.context)
+        context, connections = with_own_connections(self.context)
         made = ActionTask(to, self._make(context), connections, len(self._jobs) + 1)
         self._jobs.append(made)
         return made

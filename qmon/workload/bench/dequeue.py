@@ -22,22 +22,22 @@ ARTICLE: Final[dict[str, tuple[int, int, int]]] = {
 
 _FIRST: Final = 20
 _FILL: Final = 200
-Tell = Callable[[float], None]
+OnProgress = Callable[[float], None]
 """Told the share (0 to 1) that is done."""
 
 
-def dequeue(site: Site, plan: BenchPlan, design: str, batch: int, layout: Layout, tell: Tell) -> Dequeue:
+def dequeue(site: Site, plan: BenchPlan, design: str, batch: int, layout: Layout, on_progress: OnProgress) -> Dequeue:
     """Fill a freshly installed queue, then pop it empty in batches from one session after another.
 
     Payloads are read to the last byte. Popped messages stay where they are, as in the article: nobody archives.
     """
-    _fill(site, plan, layout, tell)
+    _fill(site, plan, layout, on_progress)
     before = counters(site)
     firsts = _pop(site, layout, batch, _FIRST)
     middle = counters(site)
     began = time.perf_counter()
     rest = _pop(
-        site, layout, batch, None, lambda done: tell(0.5 + min(plan.rows, firsts * batch + done) / plan.rows / 2)
+        site, layout, batch, None, lambda done: on_progress(0.5 + min(plan.rows, firsts * batch + done) / plan.rows / 2)
     )
     spent = time.perf_counter() - began
     after = counters(site)
@@ -52,7 +52,7 @@ def dequeue(site: Site, plan: BenchPlan, design: str, batch: int, layout: Layout
     )
 
 
-def _fill(site: Site, plan: BenchPlan, layout: Layout, tell: Tell) -> None:
+def _fill(site: Site, plan: BenchPlan, layout: Layout, on_progress: OnProgress) -> None:
     routine = layout.routine("push_batch")
     names = {"push_batch": None if routine is None else routine.parts}
     bound = site.statement("fill", names)
@@ -63,13 +63,13 @@ def _fill(site: Site, plan: BenchPlan, layout: Layout, tell: Tell) -> None:
             rows = min(_FILL, plan.rows - done)
             connection.fetch(Bound(bound, {"rows": rows, "bytes": plan.payload_bytes}))
             done += rows
-            tell(done / plan.rows / 2)
+            on_progress(done / plan.rows / 2)
     finally:
         connection.close()
     wait_until_gone(site)
 
 
-def _pop(site: Site, layout: Layout, batch: int, most: int | None, tell: Tell | None = None) -> int:
+def _pop(site: Site, layout: Layout, batch: int, most: int | None, on_progress: OnProgress | None = None) -> int:
     """Pop so many batches, or all there are, in a session of its own; returns the batches."""
     routine = layout.routine("pop_batch")
     statement = site.statement("dequeue", {"pop_batch": None if routine is None else routine.parts})
@@ -82,8 +82,8 @@ def _pop(site: Site, layout: Layout, batch: int, most: int | None, tell: Tell | 
                 break
             batches += 1
             messages += found
-            if tell is not None:
-                tell(messages)
+            if on_progress is not None:
+                on_progress(messages)
     finally:
         connection.close()
     wait_until_gone(site)

@@ -60,16 +60,16 @@ def swept(target: Target, schema: str) -> Iterator[None]:
             sweep(target, schema)
 
 
-def main(told: TextIO) -> int:
-    """Wait for the end of what we are told; then sweep. 0 where the schema is gone."""
+def main(orders: TextIO) -> int:
+    """Wait for the end of what we are orders; then sweep. 0 where the schema is gone."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
-    schema, _, spec = told.readline().partition(" ")
+    schema, _, spec = orders.readline().partition(" ")
     if not spec:
         return 1
     with contextlib.suppress(OSError):
         print("ready", flush=True)
-    told.read()
+    orders.read()
     try:
         sweep(WorkerSpec.from_json(spec).target, schema)
     except QmonError:

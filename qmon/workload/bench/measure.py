@@ -19,13 +19,13 @@ from qmon.workload.bench.results import CaseResult, Latency
 from qmon.workload.bench.sessions import SLICE_S, LoadSession, Sessions, Slice
 from qmon.workload.bench.site import Site
 
-LOOK_EVERY_S: Final = 0.2
+SAMPLE_EVERY_S: Final = 0.2
 _SETTLE_S: Final = 0.2
-Tell = Callable[[float, float], None]
+OnProgress = Callable[[float, float], None]
 """Told the seconds that are over, of all, and the cycles per second of late."""
 
 
-def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, tell: Tell) -> CaseResult:
+def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress: OnProgress) -> CaseResult:
     """Load one freshly installed queue and say how it went.
 
     The loops begin with a warm-up that is not counted in rates and latencies; buffers and log are those of the whole
@@ -44,7 +44,7 @@ def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, tell: Tell)
         with Sessions(site.connect, site.statement("salvage")) as sessions:
             sessions.add("pusher", plan.pushers, loops.push, settings)
             sessions.add("popper", plan.poppers, loops.pop, settings)
-            _watch(site, sessions, count, warm, tell, sampler)
+            _watch(site, sessions, count, warm, on_progress, sampler)
             sessions.check()
         wait_until_gone(site)
         after = counters(site)
@@ -59,24 +59,26 @@ def empty_rate(site: Site, plan: BenchPlan, seconds: float = 1.0) -> float:
         sessions.add("pusher", plan.pushers + plan.poppers, call, {"batch": 1, "unit": 16, "ahead": 1, "bytes": 1})
         sessions.start(_clock(site) + _SETTLE_S, count)
         while sessions.working:
-            threading.Event().wait(LOOK_EVERY_S)
+            threading.Event().wait(SAMPLE_EVERY_S)
         sessions.check()
     return _messages(sessions.pushers, 1) / ((count - 1) * SLICE_S)
 
 
-def _watch(site: Site, sessions: Sessions, count: int, warm: int, tell: Tell, sampler: BenchWaitSampler) -> None:
+def _watch(
+    site: Site, sessions: Sessions, count: int, warm: int, on_progress: OnProgress, sampler: BenchWaitSampler
+) -> None:
     """Start the sessions, and look at them until they are through."""
     start_at = _clock(site) + _SETTLE_S
     sessions.start(start_at, count)
     pause = threading.Event()
     while sessions.working:
-        pause.wait(LOOK_EVERY_S)
+        pause.wait(SAMPLE_EVERY_S)
         now = _clock(site) - start_at
         if now > warm * SLICE_S and now < count * SLICE_S:
-            sampler.look()
+            sampler.sample()
         last = int(now / SLICE_S) - 2  # all are through with it
         rate = sum(_in_slice(sessions.poppers, last - back) for back in range(2)) / (2 * SLICE_S)
-        tell(min(max(0.0, now), count * SLICE_S), rate)
+        on_progress(min(max(0.0, now), count * SLICE_S), rate)
 
 
 @contextlib.contextmanager

@@ -56,20 +56,20 @@ def wait_until_gone(site: Site) -> None:
 
 
 class BenchWaitSampler:
-    """Looks at the load's sessions now and then, on the bench's own connection."""
+    """Samples the load's sessions now and then, on the bench's own connection."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
         self._seen: Counter[str] = Counter()
 
-    def look(self) -> None:
-        """Look once."""
+    def sample(self) -> None:
+        """Take one sample."""
         for kind, event, sessions in self._site.rows("waits", {"prefix": self._site.load}):
             self._seen[f"{kind}:{event}" if event else str(kind)] += int(str(sessions))
 
     @property
     def samples(self) -> int:
-        """How many looks at a session there were."""
+        """Samples of sessions taken so far."""
         return self._seen.total()
 
     def top(self, number: int = 5) -> tuple[Wait, ...]:

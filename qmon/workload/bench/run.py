@@ -30,7 +30,7 @@ class BenchTarget(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BenchProgress:
     """How a bench goes: which run of how many, what it measures, the share (0 to 1) of it that is over."""
 
     number: int
@@ -58,7 +58,7 @@ def run_bench(
     plan: BenchPlan,
     schema: str,
     place: BenchTarget,
-    progress: Callable[[Progress], None] = lambda _: None,
+    progress: Callable[[BenchProgress], None] = lambda _: None,
     finished: Callable[[CaseResult | Dequeue], None] = lambda _: None,
 ) -> Report:
     """Run the plan in a new schema of this name; ``finished`` is told each result as it comes.
@@ -111,7 +111,7 @@ class _Run:
         site: Site,
         plan: BenchPlan,
         place: BenchTarget,
-        progress: Callable[[Progress], None],
+        progress: Callable[[BenchProgress], None],
         finished: Callable[[CaseResult | Dequeue], None],
     ) -> None:
         self._site = site
@@ -155,10 +155,10 @@ class _Run:
         what = f"{case.design}, {case.batch} at a time" + (", a transaction held open" if case.held else "")
         whole = self._plan.warm_up_s + self._plan.seconds
 
-        def tell(over: float, rate: float) -> None:
-            self._progress(Progress(self._number, self._total, what, min(1.0, over / whole), rate))
+        def on_progress(over: float, rate: float) -> None:
+            self._progress(BenchProgress(self._number, self._total, what, min(1.0, over / whole), rate))
 
-        found = measure(self._site, self._plan, case, layout, tell)
+        found = measure(self._site, self._plan, case, layout, on_progress)
         self._finished(found)
         return found
 
@@ -166,9 +166,9 @@ class _Run:
         self._number += 1
         layout = self._fresh(design)
 
-        def tell(share: float) -> None:
-            self._progress(Progress(self._number, self._total, f"{design}, dequeue of {batch}", share))
+        def on_progress(share: float) -> None:
+            self._progress(BenchProgress(self._number, self._total, f"{design}, dequeue of {batch}", share))
 
-        found = dequeue(self._site, self._plan, design, batch, layout, tell)
+        found = dequeue(self._site, self._plan, design, batch, layout, on_progress)
         self._finished(found)
         return found
