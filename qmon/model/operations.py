@@ -158,11 +158,11 @@ class Progress:
     """
 
     total: int
-    done: int
-    skipped: int
-    changed: int
-    rate: float | None
-    left_s: float | None
+    done: int = 0
+    skipped: int = 0
+    changed: int = 0
+    rate: float | None = None
+    left_s: float | None = None
     note: str = ""
     refused: int = 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 from qmon.engines.base import Bound, Connection, Engine, Statement, Value
@@ -13,6 +14,13 @@ from qmon.engines.sql.queries import Name
 Record = TypeVar("Record")
 Names = Mapping[str, Name]
 Values = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The row of a statement that counts."""
+
+    done: int
 
 
 class Sql:
@@ -30,6 +38,10 @@ class Sql:
     def fetch(self, kind: type[Record], name: str, names: Names, values: Values | None = None) -> list[Record]:
         """The rows of a statement as records."""
         return records(kind, self.connection.fetch(self._bound(name, names, values or {})))
+
+    def count(self, name: str, names: Names, values: Values | None = None) -> int:
+        """What a statement says is done, in one row."""
+        return self.fetch(Count, name, names, values)[0].done
 
     def execute(self, name: str, names: Names, values: Values | None = None) -> int:
         """Run a statement for its effect; returns the rows affected."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from qmon.engines.base import Target
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.workload.spec import MemberSpec, Role, WorkerSpec
+from qmon.workload.spec import MemberSpec, MemberWork, Role, WorkerSpec
 from qmon.workload.statements import drivable
 
 FaultKind = Literal["crash", "hold", "pin", "slow", "rollbacks", "rate", "no_poppers"]
@@ -35,8 +35,8 @@ class PlannedFault:
 
 
 @dataclass(frozen=True, slots=True)
-class QueueLoad:
-    """The load of one queue; see ``MemberSpec`` for what is not said here.
+class QueueLoad(MemberWork):
+    """The load of one queue.
 
     ``rate``: messages per second of all pushers together, ``None`` as fast as possible; ``pop_rate`` likewise.
     ``poppers``: so many for each subscriber where a ring has several; ``pop_rate`` is then that of each subscriber.
@@ -49,15 +49,7 @@ class QueueLoad:
     poppers: int = 1
     rate: float | None = None
     pop_rate: float | None = None
-    batch: int = 1
-    message_bytes: int = 300
-    rollback_share: float = 0.0
-    poison_share: float = 0.0
-    work_s: float = 0.0
-    fail_share: float = 0.0
-    idle_s: float = 0.05
     keeper: bool = False
-    requeue_after_s: float | None = None
     apart: bool = True
     pusher_application: str = "load-pusher"
     popper_application: str = "load-popper"
@@ -102,14 +94,7 @@ class QueueLoad:
                 first_slot + index,
                 subscriber,
                 rate=None if rate is None else rate / number,
-                batch=self.batch,
-                message_bytes=self.message_bytes,
-                rollback_share=self.rollback_share,
-                poison_share=self.poison_share,
-                work_s=self.work_s,
-                fail_share=self.fail_share,
-                idle_s=self.idle_s,
-                requeue_after_s=self.requeue_after_s,
+                **{each.name: getattr(self, each.name) for each in fields(MemberWork)},
             )
             for index, subscriber in enumerate(reader for reader in readers for _ in range(number))
         )

@@ -15,9 +15,34 @@ from qmon.model.layout.layout import Layout, LayoutSource
 Role = Literal["pusher", "popper", "keeper"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberWork:
+    """How pushers, poppers and keepers of a queue work. Times in seconds, shares from 0 to 1.
+
+    Attributes:
+        batch: messages a transaction, where the design has batches.
+        message_bytes: size of a pushed message.
+        rollback_share: of the pushes, so many are rolled back.
+        poison_share: of the messages pushed, so many fail each time they are popped.
+        work_s: time between pop and complete.
+        fail_share: of the messages popped, so many fail, whatever they are.
+        idle_s: pause after a pop that found nothing; grows to five times that.
+        requeue_after_s: what has been in progress for longer is requeued by a keeper; ``None`` never.
+    """
+
+    batch: int = 1
+    message_bytes: int = 300
+    rollback_share: float = 0.0
+    poison_share: float = 0.0
+    work_s: float = 0.0
+    fail_share: float = 0.0
+    idle_s: float = 0.05
+    requeue_after_s: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
-class MemberSpec:
-    """One connection of a worker process and what it does. Times in seconds, shares from 0 to 1.
+class MemberSpec(MemberWork):
+    """One connection of a worker process and what it does.
 
     Attributes:
         queue: the queue it works on.
@@ -26,15 +51,7 @@ class MemberSpec:
         slot: where it counts, see ``qmon.workload.slots``.
         subscriber: for whom a popper pops, from 1 on; 0 where the design has no subscribers.
         rate: messages per second; ``None`` as fast as the server lets it, 0 pauses.
-        batch: messages a transaction, where the design has batches.
-        message_bytes: size of a pushed message.
-        rollback_share: of the pushes, so many are rolled back.
-        poison_share: of the messages pushed, so many fail each time they are popped.
-        work_s: time between pop and complete.
-        fail_share: of the messages popped, so many fail, whatever they are.
-        idle_s: pause after a pop that found nothing; grows to five times that.
-        every_s: pause between two rounds of a keeper.
-        requeue_after_s: what has been in progress for longer is requeued by a keeper; ``None`` never.
+        every_s: seconds of pause between two rounds of a keeper.
     """
 
     queue: str
@@ -43,15 +60,7 @@ class MemberSpec:
     slot: int
     subscriber: int = 0
     rate: float | None = None
-    batch: int = 1
-    message_bytes: int = 300
-    rollback_share: float = 0.0
-    poison_share: float = 0.0
-    work_s: float = 0.0
-    fail_share: float = 0.0
-    idle_s: float = 0.05
     every_s: float = 1.0
-    requeue_after_s: float | None = None
 
 
 CHANGEABLE: Final = frozenset(

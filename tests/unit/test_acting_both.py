@@ -13,8 +13,8 @@ from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model import owners
 from qmon.model.layout.table_facts import Column
-from qmon.operate import table
-from qmon.operate.actions import purge, trash, undo, undo_tables
+from qmon.operate import sql, table
+from qmon.operate.actions import trash, undo, undo_tables
 from qmon.operate.plan import preview, rights, selection
 from qmon.operate.plan.row_set import frozen, marks_for, read_marks, texts_for
 from qmon.operate.run import batches, operation, operations, table_identity
@@ -42,9 +42,9 @@ RECORDS = {
     "action/operate/keys": table._KeyColumn,
     "action/operate/place": table_identity._Part,
     "action/operate/first_kept": preview.First,
-    "action/operate/several": selection._Done,
-    "action/operate/still_there": purge._Done,
-    "action/operate/held": undo._Done,
+    "action/operate/several": sql.Count,
+    "action/operate/still_there": sql.Count,
+    "action/operate/held": sql.Count,
     "action/operate/other_halves": undo._Half,
     "action/operate/choose_old": trash._Old,
     "control/standing": operation.AuditAccess,

@@ -133,7 +133,7 @@ class _WithLock:
             if stopped():
                 operation.cancel()
                 return
-            on_progress(Progress(1, 0, 0, 0, None, None, f"the table is busy; asked {attempt} times"))
+            on_progress(Progress(1, note=f"the table is busy; asked {attempt} times"))
             nothing.wait(_PAUSE_S)
         raise BadInput(
             f"{self.table} is never free for a moment: some transaction holds it for long (see blocking);"

@@ -108,7 +108,7 @@ class _SetSwitch:
             tally.done = 1
         if self.for_s is not None and not at_once:
             pause_switch.set_until(sql, means, until_ms)
-        on_progress(Progress(1, 1, 0, 0, None, None, "watching whether it works"))
+        on_progress(Progress(1, done=1, note="watching whether it works"))
         if self.for_s is not None:
             operation.note(f"paused until {clock(until_ms / 1000)}")
             for note in self._proof(sql, stopped):

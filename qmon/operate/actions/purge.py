@@ -24,10 +24,10 @@ from qmon.operate.plan.rights import PURGE, queue_tables, why_not
 from qmon.operate.plan.row_set import Mark, marks_for
 from qmon.operate.plan.selection import (
     Criteria,
+    MessageQuery,
     Selection,
     State,
     check,
-    choose,
     column_names,
     needs_pushed,
     shown_columns,
@@ -59,7 +59,8 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
         if (why := _impossible(context, sql, layout, strategy)) is not None:
             return deny(why)
         why = why_not(context, sql, PURGE, *queue_tables(layout))
-        chosen = choose(sql, layout, strategy.table, choice, wanted)
+        query = MessageQuery(sql, layout, strategy.table, choice, wanted)
+        chosen = query.choose()
         # From the far end: poppers at the near end do not meet our locks, nor the dead rows that a purge leaves.
         rows = chosen.rows if layout.traits.order == "lifo" else chosen.rows.turned()
         count = rows.count
@@ -71,7 +72,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
             count=count,
             predicate=chosen.predicate,
             sql=tuple(sql.statement(name, strategy.shown).text for name in ("lock", *strategy.moves)),
-            first=first_rows(context, sql, layout, strategy.table, choice, wanted, chosen),
+            first=first_rows(context, query, chosen),
             left_out=chosen.left_out,
             batch=LARGEST,
             seconds=estimated_s(sql, Kind.PURGE, layout, count),
@@ -83,11 +84,6 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
         )
     record = Record(table_to_text(layout.table), _frozen(chosen, strategy), undoable=True)
     return PreparedAction(context, plan, BatchWork(rows, strategy.begin, strategy.named) if count else None, record)
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    done: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +143,7 @@ class _Strategy:
         if self.table.key and self.table.named("trigger"):
             fire(sql)
             moved = {**values, "done": done}
-            if sql.fetch(_Done, "still_there", names, moved)[0].done:
+            if sql.count("still_there", names, moved):
                 raise RowRefused("the table's triggers put it back at once")
 
     def _check(self, sql: Sql, marks: Sequence[Mark]) -> None:

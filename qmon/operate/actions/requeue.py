@@ -21,10 +21,10 @@ from qmon.operate.plan.rights import REQUEUE, why_not
 from qmon.operate.plan.row_set import Mark, marks_for
 from qmon.operate.plan.selection import (
     Criteria,
+    MessageQuery,
     Selection,
     State,
     check,
-    choose,
     column_names,
     needs_pushed,
     value_of,
@@ -70,7 +70,8 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
         if (never := _unfit(context, structure)) is not None:
             return deny(never)
         strategy = _Strategy(layout, layout.state, structure, wanted, place)
-        chosen = choose(sql, layout, structure, choice, wanted)
+        query = MessageQuery(sql, layout, structure, choice, wanted)
+        chosen = query.choose()
         count = chosen.rows.count
         undo = _undo(context, sql, strategy)
         why = why or strategy.in_the_way(sql) or (None if count else "no message matches: nothing to do")
@@ -82,7 +83,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
             count=count,
             predicate=chosen.predicate,
             sql=strategy.statements(sql),
-            first=first_rows(context, sql, layout, structure, choice, wanted, chosen),
+            first=first_rows(context, query, chosen),
             left_out=chosen.left_out,
             batch=LARGEST,
             seconds=estimated_s(sql, Kind.REQUEUE, layout, count),

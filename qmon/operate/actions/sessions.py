@@ -258,7 +258,7 @@ def _still_there(left: SessionSample, way: EndMethod) -> str:
 
 def _progress(operation: Running, total: int, note: str = "") -> Progress:
     done = operation.total
-    return Progress(total, done.done, done.skipped, done.changed, rate=None, left_s=None, note=note)
+    return Progress(total, done.done, done.skipped, done.changed, note=note)
 
 
 def _rolling_back(operation: Running, total: int, on_progress: OnProgress) -> Rolling:

@@ -34,11 +34,6 @@ from qmon.operate.table import Structure, read_structure
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
-    done: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Back:
     done: int
     other: int
@@ -267,7 +262,7 @@ def _strategy_for(sql: Sql, done: Recorded) -> _Strategy | None:
 def _holding(sql: Sql, kind: undo_tables.StoreKind, table: TableName, operation: str) -> Store | None:
     """The store of the table that holds rows of the operation: the table's columns may have changed since."""
     for store in reversed(undo_tables.stores(sql, kind, table)):
-        if sql.fetch(_Done, "held", {"store": store.parts}, {"operation": operation})[0].done:
+        if sql.count("held", {"store": store.parts}, {"operation": operation}):
             return store
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 from qmon.engines.base import Bound, Connection, Engine, Query, Value
 from qmon.engines.sql import queries
@@ -76,6 +76,16 @@ class Uninstalled:
     removed: tuple[Object, ...]
 
 
+class InstallOptions(TypedDict, total=False):
+    """What may be said of a queue that is installed; see ``install``."""
+
+    ring_size: int
+    subscribers: int | None
+    timeout_s: float
+    owner_held_while_working: bool
+    max_attempts: int | None
+
+
 def available(engine: Engine) -> tuple[str, ...]:
     """The designs that can be installed on this engine, by name."""
     return tuple(design for design in queries.designs(engine.name) if design in SHAPES)
@@ -133,11 +143,7 @@ def install(
     *,
     schema: str,
     queue: str,
-    ring_size: int = DEFAULT_RING_SIZE,
-    subscribers: int | None = None,
-    timeout_s: float = DEFAULT_TIMEOUT_S,
-    owner_held_while_working: bool = False,
-    max_attempts: int | None = None,
+    **options: Unpack[InstallOptions],
 ) -> Installed:
     """Install a queue of a design and write it into the registry, in one transaction.
 
@@ -148,18 +154,7 @@ def install(
     Raises ``BadInput``, with nothing changed, where the design or a name is not possible, or one of the objects, or a
     queue of that name, is there already; ``PermissionMissing`` or ``QueryFailed`` where the server refuses.
     """
-    ready = prepare(
-        engine,
-        connection.version,
-        design,
-        schema=schema,
-        queue=queue,
-        ring_size=ring_size,
-        subscribers=subscribers,
-        timeout_s=timeout_s,
-        owner_held_while_working=owner_held_while_working,
-        max_attempts=max_attempts,
-    )
+    ready = prepare(engine, connection.version, design, schema=schema, queue=queue, **options)
     objects = ready.objects
     try:
         with connection.transaction():

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from qmon.errors import QueryFailed
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import MAX_FIRST, Choice, Kind, PlanRow
+from qmon.model.operations import MAX_FIRST, Kind, PlanRow
 from qmon.model.text import holds_bytes, readable, tells_size
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.row_set import marks_for, texts_for
-from qmon.operate.plan.selection import Criteria, Selection, column_names, narrowed
+from qmon.operate.plan.selection import MessageQuery, Selection, column_names
 from qmon.operate.run.operation import audit_access
 from qmon.operate.run.pacing import REST
 from qmon.operate.sql import Names, Sql, Values
-from qmon.operate.table import Structure, TableColumn
+from qmon.operate.table import TableColumn
 
 Show = Callable[[str | None], str | None]
 
@@ -66,25 +66,18 @@ class _Rate:
     rate: float | None
 
 
-def first_rows(
-    context: OperatorContext,
-    sql: Sql,
-    layout: Layout,
-    structure: Structure,
-    choice: Choice,
-    wanted: Criteria,
-    chosen: Selection,
-) -> tuple[PlanRow, ...]:
+def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection) -> tuple[PlanRow, ...]:
     """The first rows as a plan shows them, in the order of the plan."""
+    sql, layout, structure = query.sql, query.layout, query.structure
     marks = chosen.rows.first(MAX_FIRST)
     if not marks:
         return ()
-    names = column_names(layout, structure, wanted.since)
+    names = column_names(layout, structure, query.wanted.since)
     names["sized"] = None if layout.data_table else sized(sql, layout.table, layout.payload)
     found = {row.key: row for row in sql.fetch(First, "first", names, marks_for(sql.engine.name, marks, structure.key))}
     seen = [found[key] for key, _ in marks if key in found]
     ids = tuple(row.id for row in seen if row.id is not None)
-    owners = narrowed(chosen, sql, layout, structure, choice, wanted, ids)
+    owners = query.narrowed(chosen, ids)
     payloads = _payloads(sql, layout, ids)
     show = shown(context, sql, layout.data_table or layout.table, layout.payload)
     states = (

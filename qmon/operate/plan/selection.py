@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, Literal
 
-from qmon.engines.base import EngineName, Value
+from qmon.engines.base import Value
 from qmon.engines.postgres.arrays import array
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
@@ -63,11 +63,6 @@ class Matches:
     count: int
     keys: str | None
     versions: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    done: int
 
 
 def check(layout: Layout, choice: Choice) -> None:
@@ -155,92 +150,12 @@ def read_facts(sql: Sql) -> OwnerFacts:
     return sql.fetch(OwnerFacts, "facts", {})[0]
 
 
-def choose(sql: Sql, layout: Layout, structure: Structure, choice: Choice, wanted: Criteria) -> Selection:
-    """Count and freeze; only reads, and locks nothing.
-
-    Raises ``BadInput`` for ids that cannot be ids here, or where there are several messages to one of them.
-    """
-    sql.set_up("modest")
-    if choice.ids:
-        _each_one(sql, layout, structure, choice.ids)
-    return _chosen(sql, layout, structure, choice, wanted)
-
-
-def _each_one(sql: Sql, layout: Layout, structure: Structure, ids: Sequence[str]) -> None:
-    """Raise ``BadInput`` where one of these ids names several messages."""
-    named = named_columns(structure.called_by(layout), layout.id, ids)
-    if structure.known_by(named):
-        return
-    names: dict[str, Name] = {"table": layout.table.parts, **named_names(named)}
-    with _as_ids(layout):
-        several = sql.fetch(_Done, "several", names, {"ids": ids_for(sql.engine.name, named, ids)})[0].done
-    if several:
-        known = f"; write {'/'.join(structure.called_by(layout))}" if structure.keys else ", nor does any other key"
-        raise BadInput(f"{'/'.join(named)} does not tell messages apart here: one of these ids names several{known}")
-
-
-def _chosen(sql: Sql, layout: Layout, structure: Structure, choice: Choice, wanted: Criteria) -> Selection:
-    named = named_columns(structure.called_by(layout), layout.id, choice.ids) if choice.ids else ()
-    names = column_names(layout, structure, wanted.since) | named_names(named)
-    if layout.state is not None:
-        names["state"] = structure.typed(layout.state.column)
-    facts = read_facts(sql)
-    known = proof(layout, facts)
-    proves = "in_progress" in wanted.states
-    states = choice.owner_states if proves and known.kind != "none" else frozenset({OwnerState.NONE})
-    if not states:
-        raise BadInput("of no owner state: choose dead, alive or unknown")
-    limit = min(choice.limit or MOST, MOST)
-    marks: list[RowSet] = []
-    left: Counter[str] = Counter()
-    for state in wanted.states or (None,):
-        values = _values(sql.engine.name, layout, choice, named, wanted, facts)
-        values |= {
-            "any_state": state is None,
-            "state": None if state is None else value_of(layout, state),
-            "kind": known.kind if state == "in_progress" else "none",
-            "sees": known.sees,
-            "vanished": known.vanished,
-            "wanted": array(states if state == "in_progress" else {OwnerState.NONE}),
-            "limit": limit - sum(each.count for each in marks),
-        }
-        with _as_ids(layout):
-            found = sql.fetch(Matches, "choose", names, values)
-        marks.append(frozen_of(sql, found))
-        left.update({row.what: row.count for row in found if row.what != "chosen"})
-    rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
-    if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
-        left["not there, or in another state"] = gone
-    left_out = tuple(LeftOut(_why(what, known, wanted), count) for what, count in sorted(left.items()) if count)
-    return Selection(rows, left_out, facts, known, states, _words(choice, wanted, facts, known, states))
-
-
 def frozen_of(sql: Sql, found: Iterable[Matches]) -> RowSet:
     """The chosen ones, kept."""
     engine = sql.engine.name
     return frozen(
         mark for row in found if row.keys is not None for mark in read_marks(engine, row.keys, row.versions or "")
     )
-
-
-def narrowed(
-    chosen: Selection,
-    sql: Sql,
-    layout: Layout,
-    structure: Structure,
-    choice: Choice,
-    wanted: Criteria,
-    ids: tuple[str, ...],
-) -> dict[str, OwnerState]:
-    """The owner states of a few chosen messages, by where they lie."""
-    if len(chosen.owner_states) == 1:
-        (only,) = chosen.owner_states
-        return {key: only for key, _ in chosen.rows.first(len(ids))}
-    out: dict[str, OwnerState] = {}
-    for state in sorted(chosen.owner_states):
-        one = _chosen(sql, layout, structure, replace(choice, ids=ids, owner_states=frozenset({state})), wanted)
-        out |= {key: state for key, _ in one.rows}
-    return out
 
 
 @contextlib.contextmanager
@@ -256,18 +171,97 @@ def _as_ids(layout: Layout) -> Iterator[None]:
         raise
 
 
-def _values(
-    engine: EngineName, layout: Layout, choice: Choice, named: Sequence[str], wanted: Criteria, facts: OwnerFacts
-) -> dict[str, Value]:
-    return {
-        "ids": ids_for(engine, named, choice.ids) if choice.ids else None,
-        "some": bool(choice.ids),
-        "cutoff": _before(facts, wanted.older_than_s),
-        "stuck": _before(facts, wanted.stuck_s),
-        "owner": choice.owner,
-        "timeout": layout.timeout_s,
-        "chunk": CHUNK,
-    }
+@dataclass(frozen=True, slots=True)
+class MessageQuery:
+    """Which messages of a queue are meant: the operator's choice, and what the action looks for besides."""
+
+    sql: Sql
+    layout: Layout
+    structure: Structure
+    choice: Choice
+    wanted: Criteria
+
+    def choose(self) -> Selection:
+        """Count and freeze; only reads, and locks nothing.
+
+        Raises ``BadInput`` for ids that cannot be ids here, or where there are several messages to one of them.
+        """
+        self.sql.set_up("modest")
+        if self.choice.ids:
+            self._each_one()
+        return self._chosen()
+
+    def narrowed(self, chosen: Selection, ids: tuple[str, ...]) -> dict[str, OwnerState]:
+        """The owner states of a few chosen messages, by where they lie."""
+        if len(chosen.owner_states) == 1:
+            (only,) = chosen.owner_states
+            return {key: only for key, _ in chosen.rows.first(len(ids))}
+        out: dict[str, OwnerState] = {}
+        for state in sorted(chosen.owner_states):
+            few = replace(self, choice=replace(self.choice, ids=ids, owner_states=frozenset({state})))
+            out |= {key: state for key, _ in few._chosen().rows}
+        return out
+
+    def _named(self) -> tuple[str, ...]:
+        """The columns that the chosen ids are made of."""
+        return named_columns(self.structure.called_by(self.layout), self.layout.id, self.choice.ids)
+
+    def _each_one(self) -> None:
+        """Raise ``BadInput`` where one of the ids names several messages."""
+        sql, structure, named = self.sql, self.structure, self._named()
+        if structure.known_by(named):
+            return
+        names: dict[str, Name] = {"table": self.layout.table.parts, **named_names(named)}
+        with _as_ids(self.layout):
+            several = sql.count("several", names, {"ids": ids_for(sql.engine.name, named, self.choice.ids)})
+        if several:
+            columns = "/".join(structure.called_by(self.layout))
+            known = f"; write {columns}" if structure.keys else ", nor does any other key"
+            raise BadInput(
+                f"{'/'.join(named)} does not tell messages apart here: one of these ids names several{known}"
+            )
+
+    def _chosen(self) -> Selection:
+        sql, layout, choice, wanted = self.sql, self.layout, self.choice, self.wanted
+        named = self._named() if choice.ids else ()
+        names = column_names(layout, self.structure, wanted.since) | named_names(named)
+        if layout.state is not None:
+            names["state"] = self.structure.typed(layout.state.column)
+        facts = read_facts(sql)
+        known = proof(layout, facts)
+        proves = "in_progress" in wanted.states
+        states = choice.owner_states if proves and known.kind != "none" else frozenset({OwnerState.NONE})
+        if not states:
+            raise BadInput("of no owner state: choose dead, alive or unknown")
+        limit = min(choice.limit or MOST, MOST)
+        marks: list[RowSet] = []
+        left: Counter[str] = Counter()
+        for state in wanted.states or (None,):
+            values: dict[str, Value] = {
+                "ids": ids_for(sql.engine.name, named, choice.ids) if choice.ids else None,
+                "some": bool(choice.ids),
+                "cutoff": _before(facts, wanted.older_than_s),
+                "stuck": _before(facts, wanted.stuck_s),
+                "owner": choice.owner,
+                "timeout": layout.timeout_s,
+                "chunk": CHUNK,
+                "any_state": state is None,
+                "state": None if state is None else value_of(layout, state),
+                "kind": known.kind if state == "in_progress" else "none",
+                "sees": known.sees,
+                "vanished": known.vanished,
+                "wanted": array(states if state == "in_progress" else {OwnerState.NONE}),
+                "limit": limit - sum(each.count for each in marks),
+            }
+            with _as_ids(layout):
+                found = sql.fetch(Matches, "choose", names, values)
+            marks.append(frozen_of(sql, found))
+            left.update({row.what: row.count for row in found if row.what != "chosen"})
+        rows = RowSet(sum(each.count for each in marks), tuple(chunk for each in marks for chunk in each.chunks))
+        if choice.ids and (gone := len(set(choice.ids)) - rows.count - sum(left.values())) > 0:
+            left["not there, or in another state"] = gone
+        left_out = tuple(LeftOut(_why(what, known, wanted), count) for what, count in sorted(left.items()) if count)
+        return Selection(rows, left_out, facts, known, states, _words(choice, wanted, facts, known, states))
 
 
 def _before(facts: OwnerFacts, seconds: float | None) -> str | None:

@@ -46,15 +46,10 @@ def still_at(sql: Sql, table: Name, places: Sequence[str]) -> bool:
         return True
     fire(sql)
     marks = [(place, "") for place in places]
-    return sql.fetch(_Count, _STILL_AT, {"table": table}, marks_for(sql.engine.name, marks))[0].done == len(places)
+    return sql.count(_STILL_AT, {"table": table}, marks_for(sql.engine.name, marks)) == len(places)
 
 
 def fire(sql: Sql) -> None:
     """Have triggers that wait for the commit fire now, where there are such."""
     if exists(sql.engine.name, "action/operate/fire", sql.connection.version):
         sql.execute("fire", {})
-
-
-@dataclass(frozen=True, slots=True)
-class _Count:
-    done: int
