@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
 
+from qmon.engines.base import Connection
+from qmon.operate.operator import Operator
 from tests.contract.anywhere import Place
 from tests.contract.anywhere_server import Server
 
@@ -73,3 +76,16 @@ def place(anywhere: Server, request: pytest.FixtureRequest) -> Iterator[Place]:
 def whole(request: pytest.FixtureRequest) -> bool:
     """Whether a test takes every design, and not some of each kind."""
     return request.node.callspec.params["anywhere"] != "postgres" or bool(os.environ.get(POSTGRES))
+
+
+@pytest.fixture
+def operator(place: Place, tmp_path: Path) -> Operator:
+    """Who acts there."""
+    return Operator(place.context(tmp_path))
+
+
+@pytest.fixture
+def connection(place: Place) -> Iterator[Connection]:
+    """A connection there."""
+    with place.opened() as opened:
+        yield opened

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,9 +10,9 @@ from typing import Final
 import pytest
 
 from qmon.engines.base import Connection
-from qmon.errors import BadInput, QueryFailed
+from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, LayoutSource, Order, StateColumn, TableName, Write
-from qmon.model.operations import Choice, Kind, OperationResult, OperationState, OwnerState, Side
+from qmon.model.operations import Choice, Kind, OperationResult, OperationState, OwnerState
 from qmon.operate.actions.archive import SESSION, Archiver, check
 from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.ring_scan import MIN_AGE_S
@@ -22,10 +21,9 @@ from qmon.operate.run.pacing import archive_pace
 from qmon.operate.run.prepared import PreparedAction
 from qmon.pipeline.messages.archive_reader import archive_of, read, survey
 from tests.contract.anywhere import Place, Row, execute, message, rolled_back, rows, some
-from tests.contract.operating import YES, applied
+from tests.contract.operating import applied
 from tests.contract.watching import watching
 from tests.facts import wait_until
-from tests.queues import DESIGNS
 
 ANY_OWNER: Final = frozenset(OwnerState)
 STATES: Final = ("status", "flag", "batch_single", "batch_split", "batch_fast")
@@ -49,17 +47,6 @@ WRITERS: Final = {
     "sqlserver": ("CREATE TRIGGER noted ON jobs AFTER DELETE AS INSERT INTO notes (id) SELECT id FROM deleted",),
 }
 """A trigger that writes elsewhere, and whose count of rows comes before that of who has fired it."""
-
-
-@pytest.fixture
-def operator(place: Place, tmp_path: Path) -> Operator:
-    return Operator(place.context(tmp_path))
-
-
-@pytest.fixture
-def connection(place: Place) -> Iterator[Connection]:
-    with place.opened() as opened:
-        yield opened
 
 
 def table(place: Place, layout: Layout) -> str:
@@ -235,74 +222,6 @@ def next_of(place: Place, layout: Layout) -> str:
     if place.sqlserver:
         return f"SELECT 1 AS one FROM {name} WITH (ROWLOCK, UPDLOCK, READPAST, READCOMMITTEDLOCK)"
     return f"SELECT 1 AS one FROM {name} FOR UPDATE SKIP LOCKED"
-
-
-# ------------------------------------------------------------------------------------------------ pauses and gates
-
-
-def test_paused_pushers_are_told_and_refused_until_they_may_go_on(
-    place: Place, operator: Operator, connection: Connection
-) -> None:
-    layout = place.made("naive")
-    with watching(place.url) as watched:
-        place.push(connection, layout, 1)
-        applied(operator.pause(layout, Side.PUSHERS, for_s=600))
-        with pytest.raises(QueryFailed, match="paused"):
-            place.push(connection, layout, 1)
-        assert [pause.queue for pause in operator.pauses()] == ["naive"]
-        watched.queue("naive", lambda q: any(verdict.code == "paused" for verdict in q.verdicts))
-        applied(operator.resume(layout, Side.PUSHERS))
-        place.push(connection, layout, 1)
-        applied(operator.pause(layout, Side.POPPERS, for_s=600))
-        with pytest.raises(QueryFailed, match="paused"):
-            place.pop(connection, layout)
-        applied(operator.resume(layout, Side.POPPERS))
-        assert place.pop(connection, layout) is not None
-        assert operator.pauses() == ()
-
-
-def test_both_sides_of_every_design_are_paused_and_go_on(
-    place: Place, operator: Operator, connection: Connection, *, whole: bool
-) -> None:
-    for design in DESIGNS if whole else ("status", "heap", "ring_subscribers"):
-        layout = place.made(design)
-        place.push(connection, layout, 1)
-        for side in Side:
-            # What is watched for seconds elsewhere is read once here.
-            done = operator.pause(layout, side, for_s=600).apply(YES, lambda now: None, lambda: True)
-            assert finished(done) == 1, design
-            with pytest.raises(QueryFailed, match="paused"):
-                if side is Side.PUSHERS:
-                    place.push(connection, layout, 1)
-                else:
-                    place.pop(connection, layout)
-            assert [pause.side for pause in operator.pauses()] == [side], design
-            assert finished(applied(operator.resume(layout, side))) == 1, design
-        assert place.popped(connection, layout) == ["m0"], design
-
-
-def test_a_gate_on_a_table_of_somebody_else_refuses_inserts_while_a_pause_lasts(
-    place: Place, operator: Operator, connection: Connection
-) -> None:
-    layout = replace(JOB, table=TableName(place.schema, "jobs"))
-    place.run(JOBS)
-
-    def insert(number: int) -> None:
-        execute(connection, f"INSERT INTO jobs VALUES ({number}, 1, 0, 'x')")
-
-    assert finished(applied(operator.install_gate(layout))) == 1
-    insert(1)
-    done = applied(operator.pause(layout, Side.PUSHERS, for_s=600))
-    assert "tried: an INSERT is refused" in done.notes
-    with pytest.raises(QueryFailed, match="paused"):
-        insert(2)
-    assert [(pause.way, pause.table) for pause in operator.pauses()] == [("gate", str(layout.table))]
-    assert finished(applied(operator.resume(layout, Side.PUSHERS))) == 1
-    insert(3)
-    assert finished(applied(operator.remove_gate(layout))) == 1
-    assert "has no gate" in str(operator.remove_gate(layout).plan.refused)
-    insert(4)
-    assert place.ask("SELECT id FROM jobs ORDER BY id") == ((1,), (3,), (4,))
 
 
 # -------------------------------------------------------------------------------------- rings, sessions, archives

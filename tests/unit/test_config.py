@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pickle
-import pty
 import stat
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
-from typing import ClassVar
 
-import keyring
-import keyring.backend
-import keyring.errors
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.config import file
 from qmon.config.file import Settings, parse_config, read_config
-from qmon.config.secrets import from_environment, from_keyring, from_prompt, unlock, variable
 from qmon.config.targets import choose
 from qmon.config.write import queues_to_toml, target_to_toml
-from qmon.engines.base import Target
-from qmon.engines.secret import Secret
-from qmon.errors import BadInput, PasswordNeeded, Unreachable
+from qmon.errors import BadInput
 from qmon.model.budget import Budget
 from qmon.model.layout.layout import Clients, Layout, OwnerColumn, StateColumn, TableName
 from tests.strategies import layouts
@@ -199,204 +186,6 @@ def test_what_cannot_be_a_target_is_named_without_what_may_be_secret(text: str, 
         choose(text, parse_config(WHOLE, PATH), {})
     assert str(caught.value).startswith(message)
     assert "hush" not in str(caught.value)
-
-
-# -------------------------------------------------------------------------------------------------------- secrets
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "postgresql://me:h%75sh@db1/shop",
-        "postgresql://me@db1/shop?password=hush",
-        "DRIVER=psqlodbcw.so;pwd={hush};UID=me",
-    ],
-)
-def test_a_password_typed_with_the_target_is_taken_hidden_and_warned_about(text: str) -> None:
-    chosen = choose(text, EMPTY, {"QMON_PASSWORD": "other"})
-    assert chosen.target.password is not None
-    assert chosen.target.password.reveal() == "hush"
-    assert len(chosen.warnings) == 1
-    assert "history" in chosen.warnings[0]
-    everything = repr(chosen) + str(chosen) + repr(chosen.target.password) + f"{chosen.target.password:>9}"
-    assert "hush" not in everything
-    assert "hush" not in repr(dict(chosen.target.parameters))
-
-
-@pytest.mark.parametrize("connect", ["postgresql://me:hush@db1/shop", "DRIVER=psqlodbcw.so;PWD=hush"])
-def test_a_password_in_the_file_is_refused(connect: str) -> None:
-    config = parse_config(f"[target.my-shop]\nconnect = '{connect}'", PATH)
-    with pytest.raises(BadInput) as caught:
-        choose("my-shop", config, {})
-    assert "QMON_PASSWORD_MY_SHOP" in str(caught.value)
-    assert "keyring set qmon my-shop" in str(caught.value)
-    assert "hush" not in str(caught.value)
-
-
-def test_a_fault_in_the_file_s_url_names_the_file() -> None:
-    config = parse_config("[target.a]\nconnect = 'postgresql://u:hush@h:x/d'", PATH)
-    with pytest.raises(BadInput, match=r"^some/qmon.toml: target.a.connect: the postgresql:// URL has no valid port"):
-        choose("a", config, {})
-
-
-def test_a_variable_that_would_be_the_password_of_two_targets_is_refused() -> None:
-    config = parse_config(
-        "".join(
-            f"[target.{name}]\nconnect = 'postgresql://me@db1/x'\n" for name in ("orders-prod", "orders_prod", "b")
-        ),
-        PATH,
-    )
-    shared = {"QMON_PASSWORD_ORDERS_PROD": "hush", "QMON_PASSWORD": "hush, too", "QMON_PASSWORD_B": "b"}
-    for name, other in (("orders-prod", "orders_prod"), ("orders_prod", "orders-prod")):
-        with pytest.raises(BadInput) as caught:
-            choose(name, config, shared)
-        assert f"QMON_PASSWORD_ORDERS_PROD would be the password of {name} and of {other}" in str(caught.value)
-        assert f"keyring set qmon {name}" in str(caught.value)
-        assert "hush" not in str(caught.value)
-        password = choose(name, config, {"QMON_PASSWORD": "one for all"}).target.password
-        assert password is not None
-    password = choose("b", config, shared).target.password
-    assert password is not None
-    assert password.reveal() == "b"
-
-
-def test_the_password_of_a_configured_target_is_not_that_of_a_url_with_such_a_name() -> None:
-    config = parse_config("[target.localhost-shop]\nconnect = 'postgresql://me@db1/x'\n", PATH)
-    shared = {"QMON_PASSWORD_LOCALHOST_SHOP": "hush", "QMON_PASSWORD": "for all"}
-    with pytest.raises(BadInput, match="QMON_PASSWORD_LOCALHOST_SHOP is the password of localhost-shop in") as caught:
-        choose("postgresql://me@localhost/shop", config, shared)
-    assert "hush" not in str(caught.value)
-    for text, environment, found in (
-        ("localhost-shop", shared, "hush"),
-        ("postgresql://me@localhost/shop", {"QMON_PASSWORD": "for all"}, "for all"),
-        ("postgresql://me@localhost/other", shared, "for all"),
-        ("postgresql://me:mine@localhost/shop", shared, "mine"),
-    ):
-        password = choose(text, config, environment).target.password
-        assert password is not None
-        assert password.reveal() == found
-
-
-def test_a_name_that_no_variable_can_hold_has_none_of_its_own() -> None:
-    config = parse_config("[target.'заказы']\nconnect = 'postgresql://me@db1/x'\n", PATH)
-    environment = {"QMON_PASSWORD_": "somebody's", "QMON_PASSWORD": "ours"}
-    password = choose("заказы", config, environment).target.password
-    assert password is not None
-    assert password.origin == "the environment variable QMON_PASSWORD"
-
-    def asks(_: Target) -> None:
-        raise PasswordNeeded("the server asks")
-
-    with pytest.raises(PasswordNeeded, match="asks; set QMON_PASSWORD, store it with 'keyring set qmon заказы'"):
-        unlock(choose("заказы", config, {}).target, asks, ())
-
-
-def test_the_most_particular_variable_counts() -> None:
-    target = Target("orders-prod/ö", "postgres", {})
-    every = {"QMON_PASSWORD_ORDERS_PROD": "1", "QMON_PASSWORD": "2", "PGPASSWORD": "3"}
-    assert variable(target.name) == "QMON_PASSWORD_ORDERS_PROD"
-    found = []
-    while (secret := from_environment(target, every)) is not None:
-        found.append((secret.reveal(), secret.origin))
-        del every[secret.origin.split()[-1]]
-    assert found == [
-        ("1", "the environment variable QMON_PASSWORD_ORDERS_PROD"),
-        ("2", "the environment variable QMON_PASSWORD"),
-        ("3", "the environment variable PGPASSWORD"),
-    ]
-    assert from_environment(Target("x", "sqlserver", {}), {"PGPASSWORD": "3"}) is None
-
-
-def test_a_password_is_got_only_when_the_server_asks() -> None:
-    asked: list[str] = []
-
-    def source(name: str, found: Secret | None) -> object:
-        def get(target: Target) -> Secret | None:
-            asked.append(name)
-            return found
-
-        return get
-
-    def attempt(target: Target) -> str:
-        if target.password is None:
-            raise PasswordNeeded("asks")
-        if target.password.reveal() != "right":
-            raise Unreachable("wrong")
-        return "connected"
-
-    target = Target("a", "postgres", {})
-    both = (source("keyring", None), source("prompt", Secret("right")))
-    known = Target("a", "postgres", {}, password=Secret("right"))
-    assert unlock(known, attempt, both)[1] == "connected"  # type: ignore[arg-type]
-    assert asked == []
-    unlocked, result = unlock(target, attempt, both)  # type: ignore[arg-type]
-    assert (result, asked) == ("connected", ["keyring", "prompt"])
-    assert attempt(unlocked) == "connected"
-    with pytest.raises(Unreachable, match="wrong"):
-        unlock(target, attempt, (source("keyring", Secret("no")),))  # type: ignore[arg-type]
-    with pytest.raises(PasswordNeeded, match="asks; set QMON_PASSWORD_A, store it with 'keyring set qmon a'"):
-        unlock(target, attempt, (source("keyring", None),))  # type: ignore[arg-type]
-
-
-class Ring(keyring.backend.KeyringBackend):
-    """A keyring in memory."""
-
-    priority = 1.0
-    kept: ClassVar[dict[tuple[str, str], str]] = {("qmon", "a"): "hush"}
-
-    def get_password(self, service: str, username: str) -> str | None:
-        if username == "locked":
-            raise keyring.errors.KeyringLocked
-        return self.kept.get((service, username))
-
-    def set_password(self, service: str, username: str, password: str) -> None:
-        self.kept[service, username] = password
-
-
-def test_the_keyring_is_asked_under_qmon_and_the_target_s_name() -> None:
-    before = keyring.get_keyring()
-    keyring.set_keyring(Ring())  # type: ignore[no-untyped-call]
-    try:
-        found = from_keyring(Target("a", "postgres", {}))
-        assert found is not None
-        assert (found.reveal(), found.origin) == ("hush", "keyring, service qmon, user a")
-        assert from_keyring(Target("b", "postgres", {})) is None
-        assert from_keyring(Target("locked", "postgres", {})) is None
-    finally:
-        keyring.set_keyring(before)
-
-
-def test_on_a_terminal_the_password_is_typed_unseen() -> None:
-    ours, theirs = pty.openpty()
-    program = (
-        "from qmon.config.secrets import from_prompt; from qmon.engines.base import Target; "
-        "found = from_prompt(Target('shop', None, {})); print(found, found.reveal() == 'hush-hush', found.origin)"
-    )
-    asked = [sys.executable, "-c", program]
-    with subprocess.Popen(asked, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, start_new_session=True) as child:
-        os.close(theirs)
-        shown = b""
-        while b"Password for shop: " not in shown:
-            shown += os.read(ours, 1024)
-        os.write(ours, b"hush-hush\n")
-        said, _ = child.communicate(timeout=30)
-        with contextlib.suppress(OSError):  # the other side is closed: nothing more was shown
-            while more := os.read(ours, 1024):
-                shown += more
-    os.close(ours)
-    assert said == b"*** True typed\n"
-    assert b"hush" not in shown
-
-
-def test_without_a_terminal_nobody_is_asked() -> None:
-    assert from_prompt(Target("a", "postgres", {})) is None
-
-
-def test_a_target_goes_to_another_process_with_its_password() -> None:
-    target = Target("a", "postgres", {}, password=Secret("hush", "typed"))
-    copy = pickle.loads(pickle.dumps(target))  # noqa: S301
-    assert copy == target
-    assert copy.password.reveal() == "hush"
 
 
 def test_a_target_has_a_budget_of_its_own_or_that_of_the_settings() -> None:
