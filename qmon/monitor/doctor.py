@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -129,53 +129,59 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]
 
     Raises ``ConnectionLost``, and what reading the catalogue raises.
     """
-    book = StatementCache(engine, connection.version)
+    statements = StatementCache(engine, connection.version)
     values: dict[str, Value] = {**_VALUES, "tables": engine.ids(()), "procedures": engine.ids((0,))}
-    checks = [_run(connection, book.job(name, kind, values)) for name, kind in _TARGET if book.has(name)]
-    checks += _standby(connection, book)
+    checks = [_run(connection, statements.of(name, kind, values)) for name, kind in _TARGET if statements.has(name)]
+    checks += _standby(connection, statements)
     began = time.perf_counter()
     resolved = resolve(connection, engine, configured)
     checks.append(Check("catalogue", ms=(time.perf_counter() - began) * 1000))
     checks += [Check(p.probe, p.queue, problem=p.reason, grant=p.grant) for p in resolved.problems]
     for layout in resolved.layouts:
-        facts = resolved.facts[layout.queue]
-        probes = QueueProbes(StatementCache(engine, connection.version), layout, facts)
-        tables = [i for i in (facts.table_id, facts.data_table_id) if i is not None]
-        jobs = table_counters.jobs(book, tables) + book.of_tables("uses", UseSample, tables)
-        if not layout.routines and book.has("routines_of_tables"):
-            found = _run(connection, book.job("routines_of_tables", NamingSample, {"tables": engine.ids(tables)}))
-            # only an owner of the database has that right by itself, and one figure of one screen needs it
-            checks.append(replace(found, queue=layout.queue, expected=bool(found.grant)))
-        checks += [_run(connection, replace(job, queue=layout.queue)) for job in jobs]
-        checks += _seen_in_part(connection, book, layout.queue, tables)
-        checks += [_run(connection, job) for job in probes.jobs(time.monotonic(), 1, 10)]
-        checks += [
-            _run(connection, replace(job, queue=layout.queue)) for job in Locks(book).checks(layout.queue, probes)
-        ]
-        checks += _fragmentation(connection, engine, book, Spec(layout, facts))
-        checks += _scans(connection, engine, book, Spec(layout, facts))
-        checks += _ruled_out(layout.queue, facts.slow)
-        checks += _ruled_out(layout.queue, facts.unknown)
+        spec = Spec(layout, resolved.facts[layout.queue])
+        checks += _of_queue(connection, engine, statements, spec)
     return checks
 
 
-def _seen_in_part(connection: Connection, book: StatementCache, queue: str, tables: Sequence[int]) -> Iterator[Check]:
+def _of_queue(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
+    queue, facts = spec.layout.queue, spec.facts
+    probes = QueueProbes(statements, spec)
+    if not spec.layout.routines and statements.has("routines_of_tables"):
+        tables = {"tables": engine.ids(facts.tables)}
+        found = _run(connection, statements.of("routines_of_tables", NamingSample, tables))
+        # only an owner of the database has that right by itself, and one figure of one screen needs it
+        yield replace(found, queue=queue, expected=bool(found.grant))
+    asked = table_counters.wanted(statements, facts.tables) + statements.of_tables("uses", UseSample, facts.tables)
+    for each in asked:
+        yield _run(connection, replace(each, queue=queue))
+    yield from _seen_in_part(connection, statements, queue, facts.tables)
+    for each in (*probes.wanted(time.monotonic(), 1, 10), *Locks(statements).checks(queue, probes)):
+        yield _run(connection, replace(each, queue=queue))
+    yield from _fragmentation(connection, engine, statements, spec)
+    yield from _scans(connection, engine, statements, spec)
+    for figure, reason in (*facts.slow.items(), *facts.unknown.items()):
+        yield Check(f"({figure})", queue, problem=reason, expected=True)
+
+
+def _seen_in_part(
+    connection: Connection, statements: StatementCache, queue: str, tables: Sequence[int]
+) -> Iterator[Check]:
     """Where the server hides rows from our role, or may."""
-    for job in book.of_tables("partial", PartialSample, tables):
-        for found in records(PartialSample, connection.fetch(job.bound)):
+    for statement in statements.of_tables("partial", PartialSample, tables):
+        for found in records(PartialSample, connection.fetch(statement.bound)):
             said = f"{found.why}: each figure from rows is at least so much; {found.helps}"
             yield Check("(rows)", queue, problem=said)
 
 
-def _standby(connection: Connection, book: StatementCache) -> Iterator[Check]:
+def _standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
     """What a standby cannot tell, and how old what it tells is."""
     try:
-        server = records(ServerSample, connection.fetch(book.job("server", ServerSample).bound))[0]
+        server = records(ServerSample, connection.fetch(statements.of("server", ServerSample).bound))[0]
     except QueryFailed:
         return
-    if server.in_recovery and (jobs := replica(book)):
+    if server.in_recovery and (asked := replica(statements)):
         found: list[ReplicaSample] = []
-        yield _timed("replica", "", lambda: found.extend(records(ReplicaSample, connection.fetch(jobs[0].bound))))
+        yield _timed("replica", "", lambda: found.extend(records(ReplicaSample, connection.fetch(asked[0].bound))))
         server = with_replica(server, found)
     if (standby := standby_of(server)) is not None:
         how = standby.words or "up to date"
@@ -183,18 +189,13 @@ def _standby(connection: Connection, book: StatementCache) -> Iterator[Check]:
         yield Check("(standby)", problem=said, expected=not standby.words)
 
 
-def _ruled_out(queue: str, reasons: Mapping[str, str]) -> Iterator[Check]:
-    for figure, reason in reasons.items():
-        yield Check(f"({figure})", queue, problem=reason, expected=True)
-
-
-def _scans(connection: Connection, engine: Engine, book: StatementCache, spec: Spec) -> Iterator[Check]:
+def _scans(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
     """The first range of a scan, where figures come from scans; and the indexes that would spare them."""
     if not spec.facts.scanned:
         return
     parts: list[PartSample] = []
-    yield _timed("scan_parts", spec.layout.queue, lambda: parts.extend(parts_of(connection, book, spec)))
-    scan = Scan(book, spec, parts)
+    yield _timed("scan_parts", spec.layout.queue, lambda: parts.extend(parts_of(connection, statements, spec)))
+    scan = Scan(statements, spec, parts)
     if scan.by_range:
         yield _timed("scan", spec.layout.queue, lambda: scan.step(connection, OwnUses(), _FEW_PAGES))
     partitioned = bool(parts) and all(part.part_id != spec.facts.table_id for part in parts)
@@ -205,15 +206,17 @@ def _scans(connection: Connection, engine: Engine, book: StatementCache, spec: S
         )
 
 
-def _fragmentation(connection: Connection, engine: Engine, book: StatementCache, spec: Spec) -> Iterator[Check]:
+def _fragmentation(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
     """Of one index, where the engine has such a reading."""
     fragments = FragmentationReader(engine)
     if fragments.able:
-        yield _timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, book, spec))
+        yield _timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, statements, spec))
 
 
-def _run(connection: Connection, job: ProbeStatement) -> Check:
-    return _timed(job.probe, job.queue, lambda: records(job.record, connection.fetch(job.bound)))
+def _run(connection: Connection, statement: ProbeStatement) -> Check:
+    return _timed(
+        statement.probe, statement.queue, lambda: records(statement.record, connection.fetch(statement.bound))
+    )
 
 
 def _timed(probe: str, queue: str, read: Callable[[], object]) -> Check:

@@ -215,33 +215,33 @@ def test_what_is_read_seldom_is_read(place: Place) -> None:
             assert connection.fetch(Statements(place.engine, layout, connection.version).bound("pin")).rows
     with place.opened("poll", watch=True) as connection:
         found = resolve(connection, place.engine, [])
-        book = StatementCache(place.engine, connection.version)
+        statements = StatementCache(place.engine, connection.version)
         ids = place.engine.ids([found.facts["status"].table_id])
         for each in (place.made("heap"), layout):  # as where rows cannot be read range by range
             facts = resolve(connection, place.engine, []).facts[each.queue]
-            scan = Scan(book, Spec(each, facts), ())
+            scan = Scan(statements, Spec(each, facts), ())
             scan.step(connection, OwnUses(), 16)
             assert (scan.done, scan.count(60.0).ready) == (True, 1 if each is layout else 0)
-        (readable,) = asked(connection, book.job("readable", ReadableSample, {"tables": ids}))
+        (readable,) = asked(connection, statements.of("readable", ReadableSample, {"tables": ids}))
         assert readable.readable
         if place.sqlserver:
             names = {verb: layout.routine(verb) for verb in ("push", "push_batch", "pop", "pop_batch")}
             parts = {verb: None if name is None else name.parts for verb, name in names.items()}
-            routines = asked(connection, book.job("routines", RoutineSample, names=parts))
+            routines = asked(connection, statements.of("routines", RoutineSample, names=parts))
             assert {row.verb for row in routines} == {"push", "pop"}
             ids = place.engine.ids([row.procedure_id for row in routines])
-            reads = asked(connection, book.job("procedures", ReadsSample, {"procedures": ids}))
+            reads = asked(connection, statements.of("procedures", ReadsSample, {"procedures": ids}))
             assert {row.procedure_id for row in reads} <= {row.procedure_id for row in routines}
-            graphs = asked(connection, book.job("deadlock_graphs", GraphSample, {"chars": 200}))
+            graphs = asked(connection, statements.of("deadlock_graphs", GraphSample, {"chars": 200}))
             assert all(row.session != row.blocker for row in graphs)
-            for each in asked(connection, book.job("deadlock_file", ReportFile)):
+            for each in asked(connection, statements.of("deadlock_file", ReportFile)):
                 start: dict[str, Value] = {"path": each.path, "file": "", "offset": -1, "chars": 200}
-                reports = asked(connection, book.job("deadlock_reports", ReportSample, start))
+                reports = asked(connection, statements.of("deadlock_reports", ReportSample, start))
                 assert all(row.session != row.blocker for row in reports)
                 if reports:  # and what was written after the newest of them
                     last = max(reports, key=lambda row: row.offset)
                     after = start | {"file": last.file, "offset": last.offset}
-                    later = asked(connection, book.job("deadlock_reports", ReportSample, after))
+                    later = asked(connection, statements.of("deadlock_reports", ReportSample, after))
                     assert all(row.offset > last.offset for row in later)
 
 

@@ -153,15 +153,15 @@ def test_ranges_add_up_to_the_table_and_each_reads_its_own_pages_only(
     query(database, "DELETE FROM jobs WHERE id % 7 = 0")
     layout = JOBS if state else replace(JOBS, state=None, started_at=None, design="pending")
     ((table_id,),) = query(database, "SELECT CAST(CAST('jobs' AS regclass) AS int)")
-    spec, book = (
+    spec, statements = (
         Spec(layout, TableFacts(int(str(table_id)), slow={"ready": "no index"})),
         StatementCache(Postgres(), version),
     )
     connection = connect(database)
     try:
         told, expected = (
-            _scanned(connection, Scan(book, spec, parts))
-            for parts in (parts_of(connection, book, spec), [])  # without parts it is one statement
+            _scanned(connection, Scan(statements, spec, parts))
+            for parts in (parts_of(connection, statements, spec), [])  # without parts it is one statement
         )
     finally:
         connection.close()
@@ -173,7 +173,7 @@ def test_ranges_add_up_to_the_table_and_each_reads_its_own_pages_only(
     )  # fmt: skip
     assert told == same
     assert told.ready > 0
-    plan = _plan(database, spec, book, f"probe/scan{state}")
+    plan = _plan(database, spec, statements, f"probe/scan{state}")
     assert "Tid " in plan
     assert "Seq Scan" not in plan
     touched = int(re.findall(r"Buffers: shared hit=(\d+)", plan)[0])
@@ -186,11 +186,11 @@ def _scanned(connection: Connection, under_way: Scan) -> TableCount:
     return under_way.count(5.0)
 
 
-def _plan(url: str, spec: Spec, book: StatementCache, name: str) -> str:
+def _plan(url: str, spec: Spec, statements: StatementCache, name: str) -> str:
     """How the server reads sixteen pages, and what it touches."""
-    found = queries.load("postgres", name, book.version)
+    found = queries.load("postgres", name, statements.version)
     names = names_of(spec.layout, spec.facts) | {"part": ("public", "jobs")}
-    statement = queries.render(found, {n: names.get(n) for n in found.names}, book.engine)
+    statement = queries.render(found, {n: names.get(n) for n in found.names}, statements.engine)
     text = statement.text
     for parameter in statement.parameters:
         text = text.replace("?", {"first_page": "16", "end_page": "32", "timeout": "600"}.get(parameter, "'ready'"), 1)

@@ -67,7 +67,7 @@ def _waits(url: str) -> object:
 def _polled(url: str) -> tuple[list[BlockingSample], str]:
     connection = connect(url)
     try:
-        job = StatementCache(engine_for(target_of(url)), connection.version).job(
+        job = StatementCache(engine_for(target_of(url)), connection.version).of(
             "blocking", BlockingSample, {"limit": 200, "chars": 1000}
         )
         rows: list[BlockingSample] = []

@@ -200,7 +200,7 @@ def test_the_worst_queue_is_first_then_the_deepest_and_unknown_depths_are_no_zer
 
 
 def asked(probes: BrokerProbes, now: float) -> list[str]:
-    return [job.probe for job in probes.jobs(now)]
+    return [job.probe for job in probes.wanted(now)]
 
 
 def test_it_is_read_every_ten_seconds_and_the_rest_only_where_there_are_queues() -> None:
@@ -221,7 +221,7 @@ def test_it_is_read_every_ten_seconds_and_the_rest_only_where_there_are_queues()
 
 def test_other_engines_are_not_asked() -> None:
     assert asked(BrokerProbes(StatementCache(Postgres(), (18, 0))), 0.0) == []
-    (job,) = BrokerProbes(StatementCache(SqlServer(), (AZURE, 0))).jobs(0.0)
+    (job,) = BrokerProbes(StatementCache(SqlServer(), (AZURE, 0))).wanted(0.0)
     assert "sys." not in job.bound.statement.text, "Azure SQL Database has no Service Broker"
 
 

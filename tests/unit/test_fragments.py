@@ -57,20 +57,20 @@ def at_driver(tables: Tables, refused: frozenset[str] = frozenset()) -> tuple[Dr
 
 
 def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
-    driver, at, book = at_driver(Tables())
+    driver, at, statements = at_driver(Tables())
     fragments = FragmentationReader(SqlServer())
     assert fragments.able
-    fragments.read(at, book, SPEC)
+    fragments.read(at, statements, SPEC)
     assert driver.asked == ["probe/trees", "probe/fragmentation"]
     known = {each.index_id: each for each in fragments.known()}
     assert known[0] == Fragmentation(11, 0, 1001.0, 0.25)
     assert known[3].unread == "not read of an index of more than 781 MB; this one has 1.2 GB"
     assert known[5] == Fragmentation(11, 5)
-    fragments.read(at, book, SPEC)
+    fragments.read(at, statements, SPEC)
     assert driver.asked[2:] == ["probe/fragmentation"]
     known = {each.index_id: each for each in fragments.known()}
     assert known[5] == Fragmentation(11, 5, 1002.0, 0.5)
-    fragments.read(at, book, SPEC)
+    fragments.read(at, statements, SPEC)
     assert driver.asked[3:] == ["probe/trees", "probe/fragmentation"], "the next round begins with which there are"
     known = {each.index_id: each for each in fragments.known()}
     assert (known[0].fragmented, known[5].fragmented) == (0.75, 0.5)
@@ -79,10 +79,10 @@ def test_one_index_at_a_time_and_why_the_others_are_not_read() -> None:
 def test_a_heap_is_never_read_and_a_queue_that_is_gone_is_forgotten() -> None:
     tables = Tables()
     tables.sizes = {0: 10}
-    driver, at, book = at_driver(tables)
+    driver, at, statements = at_driver(tables)
     fragments = FragmentationReader(SqlServer())
-    fragments.read(at, book, SPEC)
-    fragments.read(at, book, SPEC)
+    fragments.read(at, statements, SPEC)
+    fragments.read(at, statements, SPEC)
     assert "probe/fragmentation" not in driver.asked
     assert [each.unread for each in fragments.known()] == ["not read of a heap: that would read the whole table"]
     fragments.keep(frozenset())
@@ -92,9 +92,9 @@ def test_a_heap_is_never_read_and_a_queue_that_is_gone_is_forgotten() -> None:
 def test_a_readable_secondary_has_nothing_to_read() -> None:
     tables = Tables()
     tables.sizes = {}
-    driver, at, book = at_driver(tables)
+    driver, at, statements = at_driver(tables)
     fragments = FragmentationReader(SqlServer())
-    fragments.read(at, book, SPEC)
+    fragments.read(at, statements, SPEC)
     assert driver.asked == ["probe/trees"]
     assert fragments.known() == ()
 

@@ -14,7 +14,7 @@ from qmon.model.rates.procedures import reads_between, verb_of
 from qmon.model.samples.procedures import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
 from qmon.monitor.probes.procedures import Procedures
-from qmon.monitor.probes.queue import QueueProbes
+from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.state.usage import ReadsTrack
 from tests.unit.test_history import poll
@@ -99,11 +99,11 @@ def test_the_figure_has_its_age_and_a_reason_where_it_is_not_known() -> None:
 
 
 def probes(layout: Layout, table_id: int) -> QueueProbes:
-    return QueueProbes(StatementCache(SqlServer(), (16, 0)), layout, TableFacts(table_id))
+    return QueueProbes(StatementCache(SqlServer(), (16, 0)), Spec(layout, TableFacts(table_id)))
 
 
 def asked(procedures: Procedures, now: float, *queues: QueueProbes) -> dict[tuple[str, str], Any]:
-    return {job.key: job for job in procedures.jobs(now, {each.layout.queue: each for each in queues})}
+    return {job.key: job for job in procedures.wanted(now, {each.layout.queue: each for each in queues})}
 
 
 def test_procedures_are_found_now_and_then_and_read_rarely() -> None:

@@ -32,9 +32,9 @@ ODD = 33557097
 
 
 def jobs() -> list[ProbeStatement]:
-    book = StatementCache(SqlServer(), VERSION)
+    statements = StatementCache(SqlServer(), VERSION)
     kinds = {"server": ServerSample, "cost": CostSample, "pauses_known": PausesKnown, "clock": ClockSample}
-    return [book.job(probe, kind) for probe, kind in kinds.items()]
+    return [statements.of(probe, kind) for probe, kind in kinds.items()]
 
 
 def answered(runner: Runner) -> set[str]:

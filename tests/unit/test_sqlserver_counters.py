@@ -15,7 +15,7 @@ from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.polled import DepthSample, HeadSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
-from qmon.monitor.probes.queue import QueueProbes
+from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import StatementCache
 from qmon.monitor.source import Focus
 from tests.polled import Counting
@@ -121,9 +121,8 @@ def test_counters_that_grow_by_much_at_once_are_believed_where_nothing_speaks_ag
 
 
 def asked(facts: TableFacts) -> QueueProbes:
-    return QueueProbes(
-        StatementCache(SqlServer(), (16, 0)), Layout("q", "fifo", TableName("dbo", "Orders"), id="Id"), facts
-    )
+    layout = Layout("q", "fifo", TableName("dbo", "Orders"), id="Id")
+    return QueueProbes(StatementCache(SqlServer(), (16, 0)), Spec(layout, facts))
 
 
 def test_no_rows_where_some_are_seen_is_not_believed() -> None:
@@ -137,7 +136,7 @@ def test_no_rows_after_an_exact_count_of_some_is_doubted_until_they_are_counted_
     assert probes.believed(DepthSample(1.0, 18), None, TableCount(0.5, 0.0, 10.0, 1, 18)) == DepthSample(1.0, 18)
     for at in range(2, 9):
         assert probes.believed(DepthSample(at, 0), None, TableCount(0.5, 0.0, 10.0, 1, 18)) is None
-    assert probes.jobs(0.0, 1, None), "the server is asked again"
+    assert probes.wanted(0.0, 1, None), "the server is asked again"
     assert probes.believed(DepthSample(9.0, 0), None, TableCount(8.5, 0.0, 10.0, 1, 0)) == DepthSample(9.0, 0)
 
 

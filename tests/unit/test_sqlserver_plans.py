@@ -50,8 +50,8 @@ def facts(kind: str, *, filtered: bool) -> TableFacts:
 
 
 def jobs(kind: str, *, filtered: bool) -> list[ProbeStatement]:
-    probes = QueueProbes(StatementCache(ENGINE, VERSION), JOBS, facts(kind, filtered=filtered))
-    return [job for job in probes.jobs(100.0, 0, 20) if job.probe != "depth"]  # reads the catalogue alone
+    probes = QueueProbes(StatementCache(ENGINE, VERSION), Spec(JOBS, facts(kind, filtered=filtered)))
+    return [job for job in probes.wanted(100.0, 0, 20) if job.probe != "depth"]  # reads the catalogue alone
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:
     sequences = [SequenceRow(n, "dbo", name, True, False) for n, name in ((1, "Push"), (2, "Pop"))]
     for indexes, asked in (((), set()), ((Index("PK", True, True, ("Slot",)),), {"ring", "messages_ring"})):
         known = table_facts(layout, details("int", indexes), None, sequences)
-        probes = QueueProbes(StatementCache(ENGINE, VERSION), layout, known)
-        assert {job.probe for job in probes.jobs(100.0, 0, 20)} == asked
+        probes = QueueProbes(StatementCache(ENGINE, VERSION), Spec(layout, known))
+        assert {job.probe for job in probes.wanted(100.0, 0, 20)} == asked
         reasons = {figure for figure, reason in known.slow.items() if "no index leads with the slot" in reason}
         assert reasons == (set() if asked else {"ready", "in_progress", "oldest", "rates", "fill"})

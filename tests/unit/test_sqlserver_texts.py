@@ -30,7 +30,7 @@ TEXT = (pyodbc.SQL_WVARCHAR, 4000, 0)
 
 
 def job(name: str, record: type) -> ProbeStatement:
-    return StatementCache(SqlServer(), VERSION).job(name, record)
+    return StatementCache(SqlServer(), VERSION).of(name, record)
 
 
 JOBS = [job("server", ServerSample), job("cost", CostSample), job("pauses_known", PausesKnown)]

@@ -42,7 +42,6 @@ class TableFacts:
         subscriber_sequence_ids: the pop positions of a ring's subscribers where it has several, in their order.
         spare_id: the table of a ring's spare numbers (SQL Server): drawn, and waiting for whoever comes next.
         spare: the name of that table.
-        estimated_rows: rows of the table as the catalogue last counted them; ``None`` where it never did.
         order_by: the column that the head is sought along where the layout has no due time: the id, or a time where
             there is no id (or only a random one, such as a uuid, and an index on the time).
         order_by_number: ``order_by`` is a whole number, so that differences of it mean something.
@@ -72,7 +71,6 @@ class TableFacts:
     subscriber_sequence_ids: tuple[int, ...] = ()
     spare_id: int | None = None
     spare: TableName | None = None
-    estimated_rows: int | None = None
     order_by: str | None = None
     order_by_number: bool = False
     head_seek: bool = False
@@ -93,6 +91,11 @@ class TableFacts:
     def scanned(self) -> bool:
         """Whether figures come from scans of the table, since no index leads to them."""
         return bool(self.slow) and self.push_sequence_id is None
+
+    @property
+    def tables(self) -> tuple[int, ...]:
+        """The ids of the queue's tables: one, or two where the payloads are in another."""
+        return (self.table_id,) if self.data_table_id is None else (self.table_id, self.data_table_id)
 
     @property
     def object_ids(self) -> tuple[int, ...]:

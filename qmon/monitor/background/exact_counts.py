@@ -107,7 +107,7 @@ class ExactCounts(BackgroundReader):
             } | self._of_fragments()
             if self._graphs.able:
                 self._tasks[_GRAPHS] = of_server or _Task(*_GRAPHS, wanted=False, again=False)
-        tables = {i for spec in specs for i in (spec.facts.table_id, spec.facts.data_table_id) if i is not None}
+        tables = {table for spec in specs for table in spec.facts.tables}
         self.own.keep(tables | self.counts.parts)
         self._wake.set()
 
@@ -269,8 +269,8 @@ class ExactCounts(BackgroundReader):
             self._failures.pop((task.queue, task.kind), None)
 
     def _look(self, connection: Connection, found: Spec, task: _Task, begun: int) -> None:
-        book = StatementCache(self._engine, connection.version)
-        probe = QueueProbes(book, found.layout, found.facts).head_probe
+        statements = StatementCache(self._engine, connection.version)
+        probe = QueueProbes(statements, found).head_probe
         names, values = names_of(found.layout, found.facts), state_values(found.layout)
         if probe == "head_walk":
             # That of the poll is cut short; here it goes to the end, with the statement that leads to ready rows.
@@ -278,13 +278,13 @@ class ExactCounts(BackgroundReader):
         if probe not in ("head", "head_state"):
             task.wanted = False
             return
-        job = book.job(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
-        trip = self._timed(connection, book.job("clock", ClockSample).bound)
-        tables = (found.facts.table_id, found.facts.data_table_id)
+        statement = statements.of(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
+        trip = self._timed(connection, statements.of("clock", ClockSample).bound)
+        tables = found.facts.tables
         # Hands in what there was, so that what follows is still there to be counted at the end.
-        self.own.fetch(connection, book, book.job("clock", ClockSample).bound, tables)
-        took = self._timed(connection, job.bound)
-        head = records(HeadSample, self.own.fetch(connection, book, job.bound, tables))[0]
+        self.own.fetch(connection, statements, statements.of("clock", ClockSample).bound, tables)
+        took = self._timed(connection, statement.bound)
+        head = records(HeadSample, self.own.fetch(connection, statements, statement.bound, tables))[0]
         dear = found.facts.walk_seek or took - trip > _DEAR_HEAD_S
         with self._lock:
             if self._forgotten.get(task.queue, 0) == begun:

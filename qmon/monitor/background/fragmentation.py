@@ -51,7 +51,7 @@ class FragmentationReader:
         with self._lock:
             return tuple(each for found in self._rounds.values() for each in found.known.values())
 
-    def read(self, connection: Connection, book: StatementCache, spec: Spec) -> None:
+    def read(self, connection: Connection, statements: StatementCache, spec: Spec) -> None:
         """Read the next index of a queue; where none is left, find anew which there are.
 
         Raises what ``Connection.fetch`` raises.
@@ -60,7 +60,9 @@ class FragmentationReader:
             mine = self._rounds.setdefault(spec.layout.queue, _Round())
         if not mine.left:
             tables = (spec.facts.table_id, spec.facts.data_table_id)
-            found = [each for table in tables if table is not None for each in self._trees(connection, book, table)]
+            found = [
+                each for table in tables if table is not None for each in self._trees(connection, statements, table)
+            ]
             mine.left = [(each.table_id, each.index_id or 1) for each in found if not each.unread]
             with self._lock:
                 was = mine.known
@@ -72,16 +74,16 @@ class FragmentationReader:
                 }
         if mine.left:
             table, index = mine.left.pop(0)
-            job = book.job("fragmentation", FragmentSample, {"table_id": table, "index_id": index})
-            read = records(FragmentSample, connection.fetch(job.bound))[0]
+            statement = statements.of("fragmentation", FragmentSample, {"table_id": table, "index_id": index})
+            read = records(FragmentSample, connection.fetch(statement.bound))[0]
             key = (table, _ours(index))
             with self._lock:
                 mine.known[key] = Fragmentation(*key, read.read_at, read.fragmented)
 
-    def _trees(self, connection: Connection, book: StatementCache, table: int) -> list[Fragmentation]:
+    def _trees(self, connection: Connection, statements: StatementCache, table: int) -> list[Fragmentation]:
         """The indexes of a table, each with the reason where it is not read."""
-        job = book.job("trees", TreeSample, {"table_id": table})
-        trees = records(TreeSample, connection.fetch(job.bound))
+        statement = statements.of("trees", TreeSample, {"table_id": table})
+        trees = records(TreeSample, connection.fetch(statement.bound))
         return [Fragmentation(table, _ours(each.index_id), unread=_why_not(each)) for each in trees]
 
 

@@ -88,12 +88,12 @@ class Throttle:
 class Scan:
     """One scan under way, over the tables of one queue."""
 
-    def __init__(self, book: StatementCache, spec: Spec, parts: Sequence[PartSample]) -> None:
+    def __init__(self, statements: StatementCache, spec: Spec, parts: Sequence[PartSample]) -> None:
         self.spec = spec
-        self.by_range = spec.facts.scanned and bool(parts) and all(_has_ranges(part, book) for part in parts)
+        self.by_range = spec.facts.scanned and bool(parts) and all(_has_ranges(part, statements) for part in parts)
         self.pages = sum(part.pages or 0 for part in parts)
         self.done = False
-        self._book = book
+        self._statements = statements
         self._parts = parts
         self._part = 0
         self._page = 0
@@ -146,18 +146,18 @@ class Scan:
         known = {**state_values(self.spec.layout), **values}
         bound = Bound(statement, {name: known[name] for name in statement.parameters})
         tables = [self.spec.facts.table_id if part is None else part.part_id]
-        sample = records(ScanSample, own.fetch(connection, self._book, bound, tables))[0]
+        sample = records(ScanSample, own.fetch(connection, self._statements, bound, tables))[0]
         self._samples.append(sample)
         return sample
 
     def _rendered(self, part: PartSample | None) -> Statement:
-        layout, version = self.spec.layout, self._book.version
+        layout, version = self.spec.layout, self._statements.version
         probe = ("scan" if part is not None else "scan_whole") + ("_state" if layout.state is not None else "")
-        query = queries.load(self._book.engine.name, f"probe/{probe}", version)
+        query = queries.load(self._statements.engine.name, f"probe/{probe}", version)
         names: dict[str, Name] = names_of(layout, self.spec.facts)
         if part is not None:
             names |= {"part": (part.part_schema, part.part_name), "place": self.spec.facts.typed(part.place)}
-        return queries.render(query, {name: names.get(name) for name in query.names}, self._book.engine)
+        return queries.render(query, {name: names.get(name) for name in query.names}, self._statements.engine)
 
     def count(self, every_s: float) -> TableCount:
         """What a scan that is done has found. ``every_s``: seconds from its end to the next one's."""
@@ -165,11 +165,11 @@ class Scan:
         return summed(self._samples, took_s, took_s + every_s)
 
 
-def _has_ranges(part: PartSample, book: StatementCache) -> bool:
-    return part.pages is not None and (book.engine.name == "postgres" or part.place is not None)
+def _has_ranges(part: PartSample, statements: StatementCache) -> bool:
+    return part.pages is not None and (statements.engine.name == "postgres" or part.place is not None)
 
 
-def parts_of(connection: Connection, book: StatementCache, spec: Spec) -> list[PartSample]:
+def parts_of(connection: Connection, statements: StatementCache, spec: Spec) -> list[PartSample]:
     """The tables that hold the rows of a queue, with their sizes. Raises what ``Connection.fetch`` raises."""
-    job = book.job("scan_parts", PartSample, {"table_id": spec.facts.table_id})
-    return records(PartSample, connection.fetch(job.bound))
+    statement = statements.of("scan_parts", PartSample, {"table_id": spec.facts.table_id})
+    return records(PartSample, connection.fetch(statement.bound))

@@ -130,12 +130,12 @@ class ScanCounts:
         ``None``: there is not the time to count it. Raises what ``Connection.fetch`` raises.
         """
         queue = spec.layout.queue
-        book = StatementCache(self._engine, connection.version)
+        statements = StatementCache(self._engine, connection.version)
         if self._began_at is None:
             self._began_at = self._clock()
         scan = self._scans.get(queue)
         if scan is None or scan.spec.facts.table_id != spec.facts.table_id:
-            scan = self._begin(connection, book, spec)
+            scan = self._begin(connection, statements, spec)
         allowed = allowance(self._budget, self._within_s, scan.pages)
         if self._too_long(scan, allowed):
             return None
@@ -158,14 +158,14 @@ class ScanCounts:
                 self.done += 1
         return ScanTurn(every_s if scan.done else rest_s, scan.done)
 
-    def _begin(self, connection: Connection, book: StatementCache, spec: Spec) -> Scan:
+    def _begin(self, connection: Connection, statements: StatementCache, spec: Spec) -> Scan:
         began = self._clock()
-        connection.fetch(book.job("clock", ClockSample).bound)
+        connection.fetch(statements.of("clock", ClockSample).bound)
         self._trip_s = min(self._trip_s, self._clock() - began)
-        if not book.has("scan_parts"):
+        if not statements.has("scan_parts"):
             raise QueryFailed("this server's tables cannot be counted", query="probe/scan_parts")
-        parts = parts_of(connection, book, spec)
-        scan = Scan(book, spec, parts)
+        parts = parts_of(connection, statements, spec)
+        scan = Scan(statements, spec, parts)
         with self._lock:
             self._scans[spec.layout.queue] = scan
             # The counters of a table with partitions are not those of its partitions.

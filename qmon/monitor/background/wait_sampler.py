@@ -97,11 +97,11 @@ class WaitSampler(BackgroundReader):
         """
         session = Session(purpose="look", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True)
         connection = self._connection = self._connect(session)
-        book = StatementCache(self._engine, connection.version)
-        if book.has("wait_totals") or not book.has("waits"):
+        statements = StatementCache(self._engine, connection.version)
+        if statements.has("wait_totals") or not statements.has("waits"):
             return True
-        circles = book.job("circles", CircleSample, _CIRCLES).bound if book.has("circles") else None
-        look, clock = book.job("waits", WaitSample).bound, book.job("clock", ClockSample).bound
+        circles = statements.of("circles", CircleSample, _CIRCLES).bound if statements.has("circles") else None
+        look, clock = statements.of("waits", WaitSample).bound, statements.of("clock", ClockSample).bound
         trip = min(self._timed(lambda: connection.fetch(clock)) for _ in range(3))
         began = records(ClockSample, connection.fetch(clock))[0].now_at
         last, planned = self._clock(), 0.0

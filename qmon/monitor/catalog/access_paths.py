@@ -58,7 +58,6 @@ def table_facts(
         push_sequence_id=push.sequence_id if push else None,
         pop_sequence_id=pop.sequence_id if pop else None,
         subscriber_sequence_ids=tuple(each.sequence_id for each in readers),
-        estimated_rows=details.table.estimated_rows,
         order_by=reader.order_by,
         order_by_number=reader.type_of(reader.order_by) in WHOLE,
         head_seek="head" in found.indexes,

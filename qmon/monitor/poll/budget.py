@@ -53,10 +53,10 @@ class ProbeBudget:
         """Seconds until the next poll: what was asked for, or more where the budget is too small for that."""
         return max(self._pace.interval_s, self._asked_s)
 
-    def choose(self, jobs: Sequence[ProbeStatement], asked_s: float) -> list[ProbeStatement]:
-        """The jobs of this poll without those that are left out of it. ``asked_s``: seconds between polls."""
+    def choose(self, statements: Sequence[ProbeStatement], asked_s: float) -> list[ProbeStatement]:
+        """The statements of this poll without those that are left out of it. ``asked_s``: seconds between polls."""
         self._asked_s = asked_s
-        asked = self._asked = tuple(job.key for job in jobs)
+        asked = self._asked = tuple(each.key for each in statements)
         room = self.budget.allowed_ms(asked_s) - self._overhead_ms
         self._read = chosen(asked, self._pace, self._waited, self._costs, room)
         self._left_out = {}
@@ -68,7 +68,7 @@ class ProbeBudget:
             self._often[key] *= 1 - _SMOOTH
         for key in asked:
             self._often[key] = self._often[key] + _SMOOTH if key in self._often else 1.0
-        return [job for job in jobs if job.key in self._read]
+        return [each for each in statements if each.key in self._read]
 
     def due(self, key: Key) -> bool:
         """Whether a probe is read that is asked for after the others, because of what they have found."""

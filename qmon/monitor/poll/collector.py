@@ -12,7 +12,6 @@ from qmon.engines.secret import hide_passwords
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.owners import OwnerFacts
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters, with_counters
@@ -81,18 +80,18 @@ class Collector:
         self._connection = connection
         self._slow = slow
         self._clock = clock
-        self._book = StatementCache(engine, connection.version)
-        self._clues = ClueProbes(engine, self._book)
+        self._statements = StatementCache(engine, connection.version)
+        self._clues = ClueProbes(engine, self._statements)
         self._runner = Runner(connection, suspicion, by_text=engine.plans_by_text)
-        self._regained = PermissionRecheck(self._book, self._runner)
-        self._replaced = Replaced(self._book)
+        self._regained = PermissionRecheck(self._statements, self._runner)
+        self._replaced = Replaced(self._statements)
         self._standby = False
         self._anew: frozenset[str] = frozenset()
         self.stale = False
         """The last poll found another table behind a name than was resolved: resolve, ``use``, and collect anew."""
         self.observer = ProbeBudget(budget)
         self._commits = commits if engine.counts_reads else int
-        self._readings = ServerProbes(self._book, sampler, slow.own)
+        self._readings = ServerProbes(self._statements, sampler, slow.own)
         self._queues: dict[str, QueueProbes] = {}
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost: tuple[QueueSamples, ...] = ()
@@ -100,10 +99,10 @@ class Collector:
         self._pauses = False
         self._paused: tuple[PauseSample, ...] = ()
         self._cost: CostSample | None = None
-        self._locks = Locks(self._book)
+        self._locks = Locks(self._statements)
         self._clients = ClientsAsked()
-        self._procedures = Procedures(self._book)
-        self._broker = BrokerProbes(self._book)
+        self._procedures = Procedures(self._statements)
+        self._broker = BrokerProbes(self._statements)
         self._now_at = 0.0
         self._first = True
 
@@ -113,17 +112,16 @@ class Collector:
         What is remembered of a queue that stays as it is is kept. A queue that is lost stays on the screen, with the
         reason.
         """
-        kept, self._queues = self._queues, {}
         specs = tuple(Spec(layout, resolved.facts[layout.queue]) for layout in resolved.layouts)
-        for spec in specs:
-            old = kept.get(spec.layout.queue)
-            name = spec.layout.queue
-            if old is None or old.layout != spec.layout or old.facts != spec.facts or name in self._anew:
-                old = QueueProbes(StatementCache(self._engine, self._connection.version), spec.layout, spec.facts)
-                self._runner.wake(name)
-            self._queues[name] = old
-            if name in self._anew:
-                self._slow.forget(name)
+        wanted = {spec.layout.queue: spec for spec in specs}
+        same = {name: probes for name, probes in self._queues.items() if probes.spec == wanted.get(name)}
+        for name in self._anew:
+            same.pop(name, None)
+            self._slow.forget(name)
+        self._statements.keep(same, [table for probes in same.values() for table in probes.facts.tables])
+        self._queues = {name: same.get(name) or QueueProbes(self._statements, spec) for name, spec in wanted.items()}
+        for name in wanted.keys() - same.keys():
+            self._runner.wake(name)
         self._problems = resolved.problems
         reasons = {problem.queue: problem.reason for problem in resolved.problems}
         self._lost = tuple(
@@ -131,18 +129,16 @@ class Collector:
         )
         self._replaced.use(self._queues, [each.layout.table for each in self._lost])
         self._anew = frozenset()
-        tables = [i for each in specs for i in (each.facts.table_id, each.facts.data_table_id) if i is not None]
-        self._book.keep(self._queues, tables)
-        self._runner.keep(self._queues, tables)
+        self._runner.keep(self._queues, [table for spec in specs for table in spec.facts.tables])
         return specs
 
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
         """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
         started = self._clock()
         self._slow.apply({name: probes.memo for name, probes in self._queues.items()})
-        jobs = self.observer.choose(self._jobs(started, focus), interval_s)
+        statements = self.observer.choose(self._wanted(started, focus), interval_s)
         commits = self._commits()
-        results, failures = self._runner.run(jobs, self.observer.timed())
+        results, failures = self._runner.run(statements, self.observer.timed())
         table_counters.spread(results)
         self._regained.see(results)
         server = self._one(results, "server")
@@ -214,63 +210,66 @@ class Collector:
         ``shown``: statements are on the screen, so they come at length, and of those that wait, too.
         """
         waits = results.get(("", "waits"))
-        if waits is None or not self._book.has("blocking"):
+        if waits is None or not self._statements.has("blocking"):
             return None, 0.0
         if not any(wait.kind == "Lock" for wait in waits):
             return (), 0.0
         began = self._clock()
         values = {"limit": _WAITERS, "chars": _STATEMENT if shown else _STATEMENT_SHORT, "waiters": int(shown)}
-        job = self._book.job("blocking", BlockingSample, values)
-        if not self.observer.due(job.key):
+        statement = self._statements.of("blocking", BlockingSample, values)
+        if not self.observer.due(statement.key):
             return None, 0.0
-        rows = self._ask([job], failures).get(("", "blocking"))
+        rows = self._ask([statement], failures).get(("", "blocking"))
         if rows is not None:
             rows = tuple(replace(row, statement=hide_passwords(row.statement)) for row in rows)
         return rows, (self._clock() - began) * 1000
 
-    def _ask(self, jobs: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
+    def _ask(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
         """Ask once more in this poll, because of what it has found."""
         began, trip = self._clock(), self._runner.one_trip
-        found, failed = self._runner.run(jobs)
+        found, failed = self._runner.run(statements)
         self._runner.one_trip = trip
-        self.observer.learn({jobs[0].key: (self._clock() - began) * 1000}, {}, None)
+        self.observer.learn({statements[0].key: (self._clock() - began) * 1000}, {}, None)
         failures += failed
         return found
 
-    def _jobs(self, now: float, focus: Focus) -> list[ProbeStatement]:
-        jobs = [self._book.job("server", ServerSample)]
+    def _wanted(self, now: float, focus: Focus) -> list[ProbeStatement]:
+        statements = [self._statements.of("server", ServerSample)]
         facts = [probes.facts for probes in self._queues.values()]
-        tables = [i for f in facts for i in (f.table_id, f.data_table_id) if i is not None]
+        tables = [table for each in facts for table in each.tables]
         if tables:
             named = {probes.facts.table_id: probes.names for probes in self._queues.values()}
-            jobs += table_counters.jobs(self._book, tables, named)
+            statements += table_counters.wanted(self._statements, tables, named)
         sequences = [f.sequence_id for f in facts if f.sequence_id is not None]
         if sequences:
-            jobs.append(self._book.job("sequences", SequenceSample, {"sequences": self._engine.ids(sequences)}))
+            statements.append(
+                self._statements.of("sequences", SequenceSample, {"sequences": self._engine.ids(sequences)})
+            )
         for name, probes in self._queues.items():
-            jobs += probes.jobs(now, self._sessions, ROW_LIMIT if focus.rows_of == name else None)
-            jobs += probes.newest() if self._standby else []
-        jobs += replica(self._book) if self._standby else []
+            statements += probes.wanted(now, self._sessions, ROW_LIMIT if focus.rows_of == name else None)
+            statements += probes.newest() if self._standby else []
+        statements += replica(self._statements) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
-            jobs.append(self._book.job("writers", WriterSample))
-        jobs += self._procedures.jobs(now, self._queues)
-        jobs += self._broker.jobs(now)
-        if self._book.has("server_counters"):
-            jobs.append(self._book.job("server_counters", ServerCounters))
-        jobs += self._locks.jobs(now, self._queues, focus)
-        jobs += self._clues.jobs(self._queues)
-        jobs.append(self._book.job("pauses_known", PausesKnown))
+            statements.append(self._statements.of("writers", WriterSample))
+        statements += self._procedures.wanted(now, self._queues)
+        statements += self._broker.wanted(now)
+        statements += self._statements.optional("server_counters", ServerCounters)
+        statements += self._locks.wanted(now, self._queues, focus)
+        statements += self._clues.wanted(self._queues)
+        statements.append(self._statements.of("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
-            jobs.append(self._book.job("pauses", PauseSample))
-        jobs.append(self._book.job("waits", WaitSample))
-        jobs.append(self._book.job("clients", ClientSample, self._clients.asked(now) | {"chars": _STATEMENT_SHORT}))
-        jobs += self._readings.jobs(now, tables, closely=focus.closely)
-        jobs += self._book.of_tables("partial", PartialSample, tables)
-        jobs += self._replaced.jobs()
-        jobs += self._regained.jobs({name: probes.facts for name, probes in self._queues.items()})
-        jobs.append(self._book.job("cost", CostSample))
-        jobs.append(self._book.job("clock", ClockSample))
-        return [job for job in jobs if job.record is OwnerFacts or self._book.has(job.probe)]
+            statements.append(self._statements.of("pauses", PauseSample))
+        statements.append(self._statements.of("waits", WaitSample))
+        statements.append(
+            self._statements.of("clients", ClientSample, self._clients.asked(now) | {"chars": _STATEMENT_SHORT})
+        )
+        statements += self._readings.wanted(now, tables, closely=focus.closely)
+        statements += self._statements.of_tables("partial", PartialSample, tables)
+        statements += self._replaced.wanted()
+        statements += self._regained.wanted({name: probes.facts for name, probes in self._queues.items()})
+        statements.append(self._statements.of("cost", CostSample))
+        statements.append(self._statements.of("clock", ClockSample))
+        return statements
 
     def _samples(self, probes: QueueProbes, results: Results, every: Found) -> QueueSamples:
         layout, facts, memo = probes.layout, probes.facts, probes.memo

@@ -19,26 +19,22 @@ _PROBE = "readable"
 class PermissionRecheck:
     """Which queues may be read again. Belongs to the thread that owns the connection."""
 
-    def __init__(self, book: StatementCache, runner: Runner) -> None:
-        self._book = book
+    def __init__(self, statements: StatementCache, runner: Runner) -> None:
+        self._statements = statements
         self._runner = runner
         self._closed: set[int] = set()
         self._tables: dict[int, str] = {}
 
-    def jobs(self, facts: Mapping[str, TableFacts]) -> list[ProbeStatement]:
+    def wanted(self, facts: Mapping[str, TableFacts]) -> list[ProbeStatement]:
         """What to ask: nothing where no queue is refused. ``facts``: by queue."""
         denied = self._runner.denied
-        self._tables = {
-            table: queue
-            for queue, each in facts.items()
-            if queue in denied
-            for table in (each.table_id, each.data_table_id)
-            if table is not None
-        }
+        self._tables = {table: queue for queue, each in facts.items() if queue in denied for table in each.tables}
         self._closed &= self._tables.keys()
         if not self._tables:
             return []
-        return [self._book.job(_PROBE, ReadableSample, {"tables": self._book.engine.ids(list(self._tables))})]
+        return [
+            self._statements.of(_PROBE, ReadableSample, {"tables": self._statements.engine.ids(list(self._tables))})
+        ]
 
     def see(self, results: Results) -> None:
         """Let the probes of a queue run again in the next poll where a table may be read that could not be."""

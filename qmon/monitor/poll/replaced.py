@@ -29,8 +29,8 @@ class LostSample:
 class Replaced:
     """What lay behind the names of the queues when they were resolved. Belongs to the thread of the connection."""
 
-    def __init__(self, book: StatementCache) -> None:
-        self._book = book
+    def __init__(self, statements: StatementCache) -> None:
+        self._statements = statements
         self._seen: dict[str, _Seen] = {}
         self._lost: Sequence[TableName] = ()
         self._tried: set[int] = set()
@@ -46,15 +46,15 @@ class Replaced:
         self._seen = {
             name: seen
             for name, seen in self._seen.items()
-            if name in queues and [each[0] for each in seen] == _ids(queues[name])
+            if name in queues and [each[0] for each in seen] == list(queues[name].facts.tables)
         }
 
-    def jobs(self) -> list[ProbeStatement]:
+    def wanted(self) -> list[ProbeStatement]:
         """What to ask about tables that are not there: nothing where all are."""
-        if not self._lost or not self._book.has(_LOST):
+        if not self._lost or not self._statements.has(_LOST):
             return []
         names = {spelt for table in self._lost for spelt in (table.name, table.name.lower())}
-        return [self._book.job(_LOST, LostSample, {"names": self._book.engine.texts(sorted(names))})]
+        return [self._statements.of(_LOST, LostSample, {"names": self._statements.engine.texts(sorted(names))})]
 
     def see(self, queues: Mapping[str, QueueProbes], results: Results) -> frozenset[str] | None:
         """The queues that have another table, or other files, than before; ``None``: nothing has changed.
@@ -64,7 +64,7 @@ class Replaced:
         counters: dict[int, CounterSample] = {c.table_id: c for c in results.get(("", "counters"), ())}
         now: dict[str, _Seen] = {}
         for name, probes in queues.items():
-            ids = _ids(probes)
+            ids = probes.facts.tables
             if all(each in counters for each in ids):
                 now[name] = tuple(_seen(counters[each]) for each in ids)
         found = {name for name, seen in now.items() if self._another(queues[name].layout, self._seen.get(name), seen)}
@@ -100,7 +100,3 @@ def goes_by(called: str | None, table: TableName) -> bool:
 
 def _bare(name: str) -> str:
     return name.replace('"', "")
-
-
-def _ids(probes: QueueProbes) -> list[int]:
-    return [each for each in (probes.facts.table_id, probes.facts.data_table_id) if each is not None]

@@ -1,4 +1,4 @@
-"""Runs the jobs of a poll: all in one round trip where that works, one by one where it does not."""
+"""Runs the statements of a poll: all in one round trip where that works, one by one where it does not."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _COSTLY: Final = "the connection was lost each time this ran; tried again later"
 
 
 class Runner:
-    """Runs jobs on one connection and remembers which of them fail, so that they do not spoil the batch each time.
+    """Runs statements on one connection and remembers which of them fail, so that they do not spoil each batch.
 
-    A job that failed is left out for some polls and then tried again; meanwhile its failure stands. What may pass by
-    itself (a lock, a deadline) rests for four polls, a missing permission for thirty. ``suspicion``: of probes that
-    have cost earlier connections, and of those under way. ``by_text``: the server plans by the text of a batch, so that
-    one text has all that was ever asked, and each batch says what of it is asked now.
+    A statement that failed is left out for some polls and then tried again; meanwhile its failure stands. What may
+    pass by itself (a lock, a deadline) rests for four polls, a missing permission for thirty. ``suspicion``: of probes
+    that have cost earlier connections, and of those under way. ``by_text``: the server plans by the text of a batch, so
+    that one text has all that was ever asked, and each batch says what of it is asked now.
     """
 
     def __init__(
@@ -76,27 +76,30 @@ class Runner:
         self._suspicion.quarantine.keep(stays)
 
     def run(
-        self, jobs: Sequence[ProbeStatement], timed: Collection[Key] = frozenset()
+        self, statements: Sequence[ProbeStatement], timed: Collection[Key] = frozenset()
     ) -> tuple[Results, list[ProbeFailure]]:
-        """Run the jobs and time these. Raises ``ConnectionLost``; every other failure is told beside the results."""
+        """Run the statements; ``timed``: take the time of these.
+
+        Raises ``ConnectionLost``; every other failure is returned beside the results.
+        """
         self._polls += 1
         self.times, self.alone = {}, {}
         results: Results = {}
-        self._meet(jobs)
-        batch = [job for job in jobs if job.key in self._proven]
-        single = [job for job in jobs if job.key not in self._proven and not self._resting(job)]
+        self._meet(statements)
+        batch = [each for each in statements if each.key in self._proven]
+        single = [each for each in statements if each.key not in self._proven and not self._resting(each)]
         self.one_trip = not single
         if batch and not self._batch(batch, results, timed):
             single = batch + single
             self.one_trip = False
         began = time.perf_counter()
-        for at, job in enumerate(single):
-            if not self._single(job, results) or time.perf_counter() - began > _PROVING_S:
+        for at, statement in enumerate(single):
+            if not self._single(statement, results) or time.perf_counter() - began > _PROVING_S:
                 # The server is too slow for more in this poll: the others have their turn in the next. Of a batch that
                 # failed, one of those not reached may be the one that fails it.
                 self._proven.difference_update(each.key for each in single[at + 1 :])
                 break
-        asked = {job.key for job in jobs}
+        asked = {each.key for each in statements}
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
         return _put_together(results), list(dict.fromkeys(failures))
 
@@ -111,27 +114,30 @@ class Runner:
             if key[0] == queue:
                 self._failing[key] = (0, failure)
 
-    def _meet(self, jobs: Sequence[ProbeStatement]) -> None:
+    def _meet(self, statements: Sequence[ProbeStatement]) -> None:
         """Leave out for a while what has cost earlier connections."""
-        for job in jobs:
-            if job.key in self._met or job.record in _NEEDED:
+        for statement in statements:
+            if statement.key in self._met or statement.record in _NEEDED:
                 continue
-            self._met.add(job.key)
-            if rest := self._suspicion.quarantine.rest(job.key):
-                self._failing[job.key] = (self._polls + rest, ProbeFailure(job.probe, _COSTLY, job.queue))
+            self._met.add(statement.key)
+            if rest := self._suspicion.quarantine.rest(statement.key):
+                self._failing[statement.key] = (
+                    self._polls + rest,
+                    ProbeFailure(statement.probe, _COSTLY, statement.queue),
+                )
 
-    def _resting(self, job: ProbeStatement) -> bool:
-        failed = self._failing.get(job.key)
+    def _resting(self, statement: ProbeStatement) -> bool:
+        failed = self._failing.get(statement.key)
         return failed is not None and self._polls < failed[0]
 
-    def _batch(self, jobs: Sequence[ProbeStatement], results: Results, timed: Collection[Key]) -> bool:
-        clock = next((job for job in jobs if job.record is ClockSample), None)
-        known = self._listed(jobs, clock) if self._by_text else jobs
-        sent = _with_stamps(known, clock, {job.key for job in known} if self._by_text else timed)
-        asked = _asked(sent, {job.key for job in jobs}, timed)
+    def _batch(self, statements: Sequence[ProbeStatement], results: Results, timed: Collection[Key]) -> bool:
+        clock = next((each for each in statements if each.record is ClockSample), None)
+        known = self._listed(statements, clock) if self._by_text else statements
+        sent = _with_stamps(known, clock, {each.key for each in known} if self._by_text else timed)
+        asked = _asked(sent, {each.key for each in statements}, timed)
         self._suspicion.asks(None)
         try:
-            sets = self._connection.fetch_list([(job or clock or jobs[0]).bound for job in sent], asked)
+            sets = self._connection.fetch_list([(each or clock or statements[0]).bound for each in sent], asked)
         except ConnectionLost:
             self._suspicion.lost()
             raise
@@ -142,15 +148,15 @@ class Runner:
             return False
         self._suspicion.answered()
         stamp_at, last = None, None
-        for job, rows in zip(sent, sets, strict=True):
+        for statement, rows in zip(sent, sets, strict=True):
             if rows is None:
                 continue
-            if job is not None:
-                last = job
+            if statement is not None:
+                last = statement
                 try:
-                    results[job.key] = tuple(records(job.record, rows))
+                    results[statement.key] = tuple(records(statement.record, rows))
                 except QueryFailed as problem:  # a value that no row had before: the others are good
-                    self._failed(job, problem)
+                    self._failed(statement, problem)
                 continue
             now_at = records(ClockSample, rows)[0].now_at
             if stamp_at is not None and last is not None:
@@ -158,42 +164,42 @@ class Runner:
             stamp_at, last = now_at, None
         return True
 
-    def _listed(self, jobs: Sequence[ProbeStatement], clock: ProbeStatement | None) -> list[ProbeStatement]:
+    def _listed(self, statements: Sequence[ProbeStatement], clock: ProbeStatement | None) -> list[ProbeStatement]:
         """All that was ever asked in such a batch, in the order in which it came; the clock at the end."""
         known = self._lists[clock is None]
-        known |= {job.key: job for job in jobs}
+        known |= {each.key: each for each in statements}
         if clock is not None:
             known[clock.key] = known.pop(clock.key)
         return list(known.values())
 
-    def _single(self, job: ProbeStatement, results: Results) -> bool:
-        """Run one job by itself; false where it ran into its deadline."""
+    def _single(self, statement: ProbeStatement, results: Results) -> bool:
+        """Run one statement by itself; false where it ran into its deadline."""
         began = time.perf_counter()
-        self._suspicion.asks(job.key)
+        self._suspicion.asks(statement.key)
         try:
-            results[job.key] = tuple(records(job.record, self._connection.fetch(job.bound)))
+            results[statement.key] = tuple(records(statement.record, self._connection.fetch(statement.bound)))
         except ConnectionLost:
             self._suspicion.lost()
             raise
         except QueryFailed as problem:
             self._heard(problem)
-            self._failed(job, problem)
+            self._failed(statement, problem)
             return isinstance(problem, LockTimeout) or not isinstance(problem, DeadlineExceeded)
-        self._suspicion.answered(job.key)
+        self._suspicion.answered(statement.key)
         took = time.perf_counter() - began
         self._trip_s = min(self._trip_s, took)
-        self.alone[job.key] = (took - self._trip_s) * 1000
-        self._proven.add(job.key)
-        self._failing.pop(job.key, None)
+        self.alone[statement.key] = (took - self._trip_s) * 1000
+        self._proven.add(statement.key)
+        self._failing.pop(statement.key, None)
         return True
 
-    def _failed(self, job: ProbeStatement, problem: QueryFailed) -> None:
-        self._proven.discard(job.key)
+    def _failed(self, statement: ProbeStatement, problem: QueryFailed) -> None:
+        self._proven.discard(statement.key)
         grant = problem.grant if isinstance(problem, PermissionMissing) else ""
-        denied = bool(grant) and job.probe.startswith(_OF_THE_QUEUE)
-        gone = bool(job.queue) and (denied or problem.sqlstate in _GONE)
-        failure = ProbeFailure(job.probe, _reason(problem), job.queue, grant, gone)
-        self._failing[job.key] = (self._polls + _rest(problem), failure)
+        denied = bool(grant) and statement.probe.startswith(_OF_THE_QUEUE)
+        gone = bool(statement.queue) and (denied or problem.sqlstate in _GONE)
+        failure = ProbeFailure(statement.probe, _reason(problem), statement.queue, grant, gone)
+        self._failing[statement.key] = (self._polls + _rest(problem), failure)
 
     def _heard(self, problem: QueryFailed) -> None:
         if isinstance(problem, DeadlineExceeded):
@@ -203,24 +209,27 @@ class Runner:
 
 
 def _with_stamps(
-    jobs: Sequence[ProbeStatement], clock: ProbeStatement | None, timed: Collection[Key]
+    statements: Sequence[ProbeStatement], clock: ProbeStatement | None, timed: Collection[Key]
 ) -> list[ProbeStatement | None]:
-    """The jobs with a reading of the clock (``None``) before and after each that is timed; none without a clock."""
+    """The statements, the clock (``None``) before and after each that is timed; without a clock as they are."""
     out: list[ProbeStatement | None] = []
-    for job in jobs:
-        if clock is None or job.key not in timed or job is clock:
-            out.append(job)
+    for statement in statements:
+        if clock is None or statement.key not in timed or statement is clock:
+            out.append(statement)
             continue
         if not out or out[-1] is not None:
             out.append(None)
-        out += [job, None]
+        out += [statement, None]
     return out
 
 
-def _asked(sent: Sequence[ProbeStatement | None], jobs: Collection[Key], timed: Collection[Key]) -> list[bool]:
-    """Which of these are asked for: the jobs, and the clock where it stands beside one that is timed."""
-    beside = [job is not None and job.key in jobs and job.key in timed for job in (None, *sent, None)]
-    return [job.key in jobs if job is not None else beside[at] or beside[at + 2] for at, job in enumerate(sent)]
+def _asked(sent: Sequence[ProbeStatement | None], statements: Collection[Key], timed: Collection[Key]) -> list[bool]:
+    """Which of these are asked for: the statements, and the clock where it stands beside one that is timed."""
+    beside = [each is not None and each.key in statements and each.key in timed for each in (None, *sent, None)]
+    return [
+        statement.key in statements if statement is not None else beside[at] or beside[at + 2]
+        for at, statement in enumerate(sent)
+    ]
 
 
 def _put_together(results: Results) -> Results:

@@ -52,8 +52,10 @@ class ServerProbes:
     readers have read.
     """
 
-    def __init__(self, book: StatementCache, sampler: WaitSampler | None = None, own: OwnUses | None = None) -> None:
-        self._book = book
+    def __init__(
+        self, statements: StatementCache, sampler: WaitSampler | None = None, own: OwnUses | None = None
+    ) -> None:
+        self._statements = statements
         self._own = own or OwnUses()
         self._sampler = sampler
         self._statistics: tuple[StatisticsSample, ...] | None = None
@@ -67,28 +69,26 @@ class ServerProbes:
         self._latches: tuple[LatchSample, ...] = ()
         self._latches_at = float("-inf")
 
-    def jobs(self, now: float, tables: Sequence[int], *, closely: bool = False) -> list[ProbeStatement]:
-        """The jobs of this poll. ``now``: our monotonic clock; ``tables``: ids of the queues' tables; ``closely``:
-        waits are on the screen. They go last, so that what our own session reads in this poll is counted as its own.
+    def wanted(self, now: float, tables: Sequence[int], *, closely: bool = False) -> list[ProbeStatement]:
+        """The statements of this poll, which go last, so that what our own session reads in it is counted as its own.
+
+        ``now``: our monotonic clock; ``tables``: ids of the queues' tables; ``closely``: waits are on the screen.
         """
         if self._sampler is not None:
             self._sampler.look_closely(closely)
-        jobs = self._job("wait_totals", WaitTotal, {})
+        asked = self._statements.optional("wait_totals", WaitTotal)
         if tables and (now - self._looked_at >= _STATISTICS_EVERY_S or tables != self._tables):
             self._looked_at, self._tables = now, tables
-            jobs += self._book.of_tables("statistics", StatisticsSample, tables)
+            asked += self._statements.of_tables("statistics", StatisticsSample, tables)
         if now - self._asked_at >= _EVERY_S:
             self._asked_at = now
             if tables and self._latched:
-                asked: dict[str, Value] = {"tables": self._book.engine.ids(tables), "chars": _STATEMENT}
-                jobs += self._job("latches", LatchSample, asked)
-            jobs += self._book.of_tables("uses", UseSample, tables) if tables else []
-            jobs += self._job("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
-            jobs += self._job("version_store", VersionStoreSample, {})
-        return jobs
-
-    def _job(self, probe: str, record: type, values: dict[str, Value]) -> list[ProbeStatement]:
-        return [self._book.job(probe, record, values)] if self._book.has(probe) else []
+                ids = self._statements.engine.ids(tables)
+                asked += self._statements.optional("latches", LatchSample, {"tables": ids, "chars": _STATEMENT})
+            asked += self._statements.of_tables("uses", UseSample, tables)
+            asked += self._statements.optional("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
+            asked += self._statements.optional("version_store", VersionStoreSample)
+        return asked
 
     def found(self, results: Results, server: ServerSample, *, one_trip: bool) -> ServerRead:
         """What the poll has found. ``one_trip``: it was one transaction, so our own part of the totals is whole."""

@@ -16,9 +16,9 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 _RING: Final = ("ready", "in_progress", "oldest", "gap", "fill")
 
 
-def replica(book: StatementCache) -> list[ProbeStatement]:
+def replica(statements: StatementCache) -> list[ProbeStatement]:
     """What to ask a standby about itself, where its engine does not tell it with the server."""
-    return [book.job("replica", ReplicaSample)] if book.has("replica") else []
+    return [statements.of("replica", ReplicaSample)] if statements.has("replica") else []
 
 
 def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:
@@ -29,7 +29,7 @@ def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> Server
 
 
 def seen_from_standby(snapshot: Snapshot, results: Results) -> Snapshot:
-    """The snapshot without what only the primary knows, and why that is missing. ``results``: of its jobs."""
+    """The snapshot without what only the primary knows, and why that is missing. ``results``: of its statements."""
     uses = snapshot.uses
     if uses is not None:
         uses = tuple(

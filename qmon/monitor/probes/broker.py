@@ -18,21 +18,21 @@ class BrokerProbes:
     Monitors and the transmission queue are asked for only where there are queues: most databases have none.
     """
 
-    def __init__(self, book: StatementCache) -> None:
-        self._book = book
+    def __init__(self, statements: StatementCache) -> None:
+        self._statements = statements
         self._asked_at = float("-inf")
         self._found: Broker | None = None
 
-    def jobs(self, now: float) -> list[ProbeStatement]:
-        """The jobs that are due; ``now``: our monotonic clock, seconds."""
-        if now - self._asked_at < _EVERY_S or not self._book.has("broker_queues"):
+    def wanted(self, now: float) -> list[ProbeStatement]:
+        """The statements that are due; ``now``: our monotonic clock, seconds."""
+        if now - self._asked_at < _EVERY_S or not self._statements.has("broker_queues"):
             return []
         self._asked_at = now
-        jobs = [self._book.job("broker_queues", BrokerQueueSample)]
+        asked = [self._statements.of("broker_queues", BrokerQueueSample)]
         if self._found is not None:
-            jobs.append(self._book.job("broker_monitors", BrokerMonitorSample))
-            jobs.append(self._book.job("broker_transmission", TransmissionSample))
-        return jobs
+            asked.append(self._statements.of("broker_monitors", BrokerMonitorSample))
+            asked.append(self._statements.of("broker_transmission", TransmissionSample))
+        return asked
 
     def learn(self, results: Results, now_at: float) -> Broker | None:
         """Take in a poll; returns what stands. ``now_at``: the server's clock, seconds since the epoch."""

@@ -65,13 +65,13 @@ class DeadlockReports:
         with self._lock:
             return self._rose_at is not None and (now - self._rose_at <= _ASKED_FOR_S or not self._read_since)
 
-    def read(self, connection: Connection, book: StatementCache) -> None:
+    def read(self, connection: Connection, statements: StatementCache) -> None:
         """Read what was reported since the last time. Raises what ``Connection.fetch`` raises."""
         with self._lock:
             self._read_since = True
-        rows = self._of_file(connection, book)
+        rows = self._of_file(connection, statements)
         if rows is None:
-            bound = book.job("deadlock_graphs", GraphSample, {"chars": _CHARS}).bound
+            bound = statements.of("deadlock_graphs", GraphSample, {"chars": _CHARS}).bound
             rows = records(GraphSample, connection.fetch(bound))
         by_time: defaultdict[float, list[CircleSample]] = defaultdict(list)
         with self._lock:
@@ -82,22 +82,22 @@ class DeadlockReports:
             self._newest = max([self._newest, *by_time])
             self._found += [circle for at in sorted(by_time) for circle in circles_of(by_time[at])]
 
-    def _of_file(self, connection: Connection, book: StatementCache) -> Sequence[GraphSample] | None:
+    def _of_file(self, connection: Connection, statements: StatementCache) -> Sequence[GraphSample] | None:
         """The newest reports of this database; ``None`` where they are in no file, or in none that we may read."""
         try:
-            files = records(ReportFile, connection.fetch(book.job("deadlock_file", ReportFile).bound))
+            files = records(ReportFile, connection.fetch(statements.of("deadlock_file", ReportFile).bound))
             if not files:
                 return None
             path = files[0].path
             after = self._after if self._after is not None and self._after[0] == path else None
             try:
-                rows = self._after_block(connection, book, path, after)
+                rows = self._after_block(connection, statements, path, after)
             except (DeadlineExceeded, PermissionMissing):
                 raise
             except QueryFailed:
                 if after is None:
                     raise
-                rows = self._after_block(connection, book, path, None)
+                rows = self._after_block(connection, statements, path, None)
         except QueryFailed:
             return None
         if rows:
@@ -106,8 +106,8 @@ class DeadlockReports:
         return [row for row in rows if row.here]
 
     def _after_block(
-        self, connection: Connection, book: StatementCache, path: str, after: tuple[str, str, int] | None
+        self, connection: Connection, statements: StatementCache, path: str, after: tuple[str, str, int] | None
     ) -> list[ReportSample]:
         _, file, offset = after or ("", "", -1)
         values: dict[str, Value] = {"path": path, "file": file, "offset": offset, "chars": _CHARS}
-        return records(ReportSample, connection.fetch(book.job("deadlock_reports", ReportSample, values).bound))
+        return records(ReportSample, connection.fetch(statements.of("deadlock_reports", ReportSample, values).bound))

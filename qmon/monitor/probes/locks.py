@@ -50,8 +50,8 @@ class UnseenSample:
 class Locks:
     """When the locks are read, and whose they are. Belongs to one collector."""
 
-    def __init__(self, book: StatementCache) -> None:
-        self._book = book
+    def __init__(self, statements: StatementCache) -> None:
+        self._statements = statements
         self._asked_at = self._read_at = float("-inf")
         self._waited = False
         self._held: frozenset[str] = frozenset()
@@ -60,10 +60,10 @@ class Locks:
 
     def asks(self, probes: QueueProbes) -> bool:
         """Whether who holds rows of a queue is told by this, and not by a probe of its own."""
-        return self._book.has(_PROBE) and probes.held_probe is not None
+        return self._statements.has(_PROBE) and probes.held_probe is not None
 
-    def jobs(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:
-        """The job, if it is time. ``now``: our monotonic clock, seconds.
+    def wanted(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:
+        """The statement, if it is time. ``now``: our monotonic clock, seconds.
 
         In every poll while sessions wait for locks, rows are held before a head that does not move, or a screen shows
         it; else four times a minute.
@@ -74,20 +74,20 @@ class Locks:
         if not asked or not (needed or shown or self._waited or now - self._read_at >= EVERY_S):
             return []
         self._asked_at = now
-        tables = self._book.engine.ids(sorted({probes.facts.table_id for probes in asked.values()}))
-        return [self._book.job(_PROBE, LockSample, {"tables": tables, "places": _PLACES})]
+        tables = self._statements.engine.ids(sorted({probes.facts.table_id for probes in asked.values()}))
+        return [self._statements.of(_PROBE, LockSample, {"tables": tables, "places": _PLACES})]
 
     def checks(self, name: str, probes: QueueProbes) -> list[ProbeStatement]:
         """All that this may ask about one queue, to see whether it can be asked."""
         if not self.asks(probes) or probes.held_probe is None:
             return []
-        return [*self.jobs(float("inf"), {name: probes}, Focus()), probes.unseen(probes.held_probe, UnseenSample, "")]
+        return [*self.wanted(float("inf"), {name: probes}, Focus()), probes.unseen(probes.held_probe, UnseenSample, "")]
 
     def learn(
         self, results: Results, queues: Mapping[str, QueueProbes], ask: Callable[[list[ProbeStatement]], Results]
     ) -> None:
         """Put in place what the poll has found, as if each queue had been asked for it. ``ask``: asks once more."""
-        if not self._book.has(_PROBE):
+        if not self._statements.has(_PROBE):
             return
         self._waited = any(wait.kind == "Lock" for wait in results.get(("", "waits"), ()))
         rows: tuple[LockSample, ...] | None = results.pop(("", _PROBE), None)
@@ -95,13 +95,13 @@ class Locks:
             self._read_at = self._asked_at
         asked = {name: probes for name, probes in queues.items() if self.asks(probes)} if rows is not None else {}
         own = {name: [row for row in rows or () if _of(row, probes)] for name, probes in asked.items()}
-        jobs = []
+        checks = []
         for name, probes in asked.items():
             places = sorted({row.place for row in own[name] if row.taken})
             if places and probes.held_probe is not None:
-                jobs.append(probes.unseen(probes.held_probe, UnseenSample, self._book.engine.texts(places)))
-        found = ask(jobs) if jobs else {}
-        failed = {job.queue for job in jobs if job.key not in found}
+                checks.append(probes.unseen(probes.held_probe, UnseenSample, self._statements.engine.texts(places)))
+        found = ask(checks) if checks else {}
+        failed = {each.queue for each in checks if each.key not in found}
         self.read = frozenset(asked) - failed
         for name in self.read:
             held = _held(own[name], found.get((name, asked[name].held_probe or ""), ()))

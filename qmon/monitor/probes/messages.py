@@ -81,31 +81,33 @@ class _Memo:
 class ClueProbes:
     """Asks for the clues of all queues of one connection, and files the answers."""
 
-    def __init__(self, engine: Engine, book: StatementCache, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, engine: Engine, statements: StatementCache, clock: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
-        self._book = book
+        self._statements = statements
         self._clock = clock
         self._facts: OwnerFacts | None = None
         self._facts_at = float("-inf")
         self._memos: dict[str, _Memo] = {}
 
-    def jobs(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
+    def wanted(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
         """The statements of this poll; what owners prove is known from the poll before."""
         self._memos = {name: self._memos.get(name, _Memo()) for name in queues}
-        jobs: list[ProbeStatement] = []
+        asked: list[ProbeStatement] = []
         due = self._clock() - self._facts_at >= _FACTS_EVERY_S
         if due and any(_by_session(probes) for probes in queues.values()):
-            jobs.append(self._facts_job())
+            asked.append(self._facts_statement())
         sequences = [each for probes in queues.values() for each in (*_sequences(probes), *_ids(probes))]
-        if sequences and self._book.has("drawers"):
-            jobs.append(self._book.job("drawers", DrawerSample, {"sequences": self._book.engine.ids(sequences)}))
+        if sequences and self._statements.has("drawers"):
+            asked.append(
+                self._statements.of("drawers", DrawerSample, {"sequences": self._statements.engine.ids(sequences)})
+            )
         for probes in queues.values():
-            jobs += [
-                job
-                for job in (each(probes) for each in (self._owners, self._tried, self._sweep, self._priorities))
-                if job is not None
+            asked += [
+                one
+                for one in (each(probes) for each in (self._owners, self._tried, self._sweep, self._priorities))
+                if one is not None
             ]
-        return jobs
+        return asked
 
     def learn(self, results: Results) -> None:
         """Take in what the server said of owners."""
@@ -135,15 +137,15 @@ class ClueProbes:
             else tuple(d for d in drawers if d.sequence_id in _sequences(probes) and d.sequence_id not in push),
         )
 
-    def _facts_job(self) -> ProbeStatement:
-        query = queries.load(self._engine.name, "action/operate/facts", self._book.version)
+    def _facts_statement(self) -> ProbeStatement:
+        query = queries.load(self._engine.name, "action/operate/facts", self._statements.version)
         return ProbeStatement("owner_facts", OwnerFacts, Bound(queries.render(query, {}, self._engine), {}))
 
     def _owners(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, state = probes.layout, probes.layout.state
         if state is None or state.in_progress is None or layout.id is None or not probes.facts.progress_seek:
             return None
-        if (self._facts is None and _by_session(probes)) or not self._book.has("owners"):
+        if (self._facts is None and _by_session(probes)) or not self._statements.has("owners"):
             return None
         owner, known = layout.owner, None if self._facts is None else proof(layout, self._facts)
         kind = "none" if owner is None else owner.kind if known is None else known.kind
@@ -159,7 +161,7 @@ class ClueProbes:
             "vanished": known is not None and known.vanished,
             "limit": OWNERS,
         }
-        return self._book.job("owners", OwnerSample, values, names, layout.queue)
+        return self._statements.of("owners", OwnerSample, values, names, layout.queue)
 
     def _tried(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, head = probes.layout, probes.head_probe
@@ -171,31 +173,31 @@ class ClueProbes:
             probe = "tried"
         else:
             return None
-        if not self._book.has(probe):
+        if not self._statements.has(probe):
             return None
         values: dict[str, Value] = state_values(layout) | {"head": probes.memo.bound(), "limit": _NEAR}
-        return self._book.job(probe, TriedSample, values, probes.names, layout.queue)
+        return self._statements.of(probe, TriedSample, values, probes.names, layout.queue)
 
     def _priorities(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, facts = probes.layout, probes.facts
         if layout.priority is None or "priority" not in facts.indexes:
             return None
         probe = "priorities_state" if layout.state is not None else "priorities"
-        if not self._book.has(probe):
+        if not self._statements.has(probe):
             return None
         values: dict[str, Value] = state_values(layout) | {"limit": _LEVELS}
         names = {**probes.names, "priority": layout.priority}
-        return self._book.job(probe, PrioritySample, values, names, layout.queue)
+        return self._statements.of(probe, PrioritySample, values, names, layout.queue)
 
     def _sweep(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, ring, facts = probes.layout, probes.layout.ring, probes.facts
-        if ring is None or ring.turn is None or layout.enqueued_at is None or not self._book.has("ring_sweep"):
+        if ring is None or ring.turn is None or layout.enqueued_at is None or not self._statements.has("ring_sweep"):
             return None
         if facts.push_sequence_id is None or facts.pop_sequence_id is None or "ready" in facts.unknown:
             return None
         if "head" not in facts.indexes:
             return None
-        query = queries.load(self._engine.name, "probe/ring_sweep", self._book.version)
+        query = queries.load(self._engine.name, "probe/ring_sweep", self._statements.version)
         if facts.spare is None and "spare" in query.names:
             return None  # what waits among the spare numbers could not be told from what is lost
         start = self._memos[layout.queue].start()
@@ -204,11 +206,11 @@ class ClueProbes:
             "from_slot": start,
             "to_slot": min(start + SLOTS, ring.size) - 1,
             "push_sequence": str(facts.push_sequence_id),
-            "pop_sequences": self._book.engine.ids(others),
+            "pop_sequences": self._statements.engine.ids(others),
             "min_age_s": _MIN_AGE_S,
         }
         names = {**probes.names, "spare": None if facts.spare is None else facts.spare.parts}
-        return self._book.job("ring_sweep", SweepSample, values, names, layout.queue)
+        return self._statements.of("ring_sweep", SweepSample, values, names, layout.queue)
 
 
 def _by_session(probes: QueueProbes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from qmon.engines.base import Bound, Connection, Rows
@@ -35,12 +35,12 @@ class OwnUses:
         with self._lock:
             self._read = {key: read for key, read in self._read.items() if key[0] in tables}
 
-    def fetch(self, connection: Connection, book: StatementCache, bound: Bound, tables: Iterable[int | None]) -> Rows:
+    def fetch(self, connection: Connection, statements: StatementCache, bound: Bound, tables: Sequence[int]) -> Rows:
         """Fetch a statement, and in the same transaction what it has read, where the server tells that."""
-        if not book.has("own_uses"):
+        if not statements.has("own_uses"):
             return connection.fetch(bound)
-        asked = book.engine.ids([table for table in tables if table is not None])
-        rows, own = connection.fetch_batch([bound, book.job("own_uses", OwnUse, {"tables": asked}).bound])
+        asked = statements.engine.ids(tables)
+        rows, own = connection.fetch_batch([bound, statements.of("own_uses", OwnUse, {"tables": asked}).bound])
         with self._lock:
             for use in records(OwnUse, own):
                 before = self._read.get((use.table_id, use.index_id), (0, 0))

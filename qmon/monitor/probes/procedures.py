@@ -26,9 +26,9 @@ _VERBS: Final = ("push", "push_batch", "pop", "pop_batch")
 class Procedures:
     """Which of these probes a poll asks, and what came of it. Belongs to the collector of one connection."""
 
-    def __init__(self, book: StatementCache) -> None:
-        self._book = book
-        self._able = book.has(_READS)
+    def __init__(self, statements: StatementCache) -> None:
+        self._statements = statements
+        self._able = statements.has(_READS)
         self._layouts: dict[str, Layout] = {}
         self._tables: dict[int, str] = {}
         self._known: dict[int, tuple[str, str]] = {}
@@ -38,47 +38,46 @@ class Procedures:
         self._read_at = float("-inf")
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
 
-    def jobs(self, now: float, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
-        """The jobs of this poll; none on another engine. ``now``: our monotonic clock."""
+    def wanted(self, now: float, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
+        """The statements of this poll; none on another engine. ``now``: our monotonic clock."""
         if not self._able:
             return []
         layouts = {name: probes.layout for name, probes in queues.items()}
         if layouts != self._layouts:
-            self._book = StatementCache(self._book.engine, self._book.version)
             self._layouts, self._looked_at = layouts, float("-inf")
             self._found, self._known, self._failures = {}, {}, {}
-        jobs: list[ProbeStatement] = []
+        asked: list[ProbeStatement] = []
         if now - self._looked_at >= _LOOK_EVERY_S:
             self._looked_at = now
-            jobs += self._look(queues)
+            asked += self._look(queues)
         elif self._known and now - self._read_at >= _READ_EVERY_S:
             self._read_at = now
-            ids = self._book.engine.ids(sorted(self._known))
-            jobs.append(self._book.job(_READS, ReadsSample, {"procedures": ids}))
-        return jobs
+            ids = self._statements.engine.ids(sorted(self._known))
+            asked.append(self._statements.of(_READS, ReadsSample, {"procedures": ids}))
+        return asked
 
     def _look(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
         """By their names where the design is installed, else by the tables that they name."""
-        jobs, self._tables = [], {}
+        asked, self._tables = [], {}
         for name, probes in queues.items():
             routines = {verb: probes.layout.routine(verb) for verb in _VERBS}
             if any(routines.values()):
                 parts = {verb: None if routine is None else routine.parts for verb, routine in routines.items()}
-                jobs.append(self._book.job(_NAMED, RoutineSample, names=parts, queue=name))
+                asked.append(self._statements.of(_NAMED, RoutineSample, names=parts, queue=name))
             elif probes.layout.ring is None:
                 self._tables[probes.facts.table_id] = name
         if self._tables:
-            ids = self._book.engine.ids(list(self._tables))
-            jobs.append(self._book.job(_NAMING, NamingSample, {"tables": ids}))
-        return jobs
+            ids = self._statements.engine.ids(list(self._tables))
+            asked.append(self._statements.of(_NAMING, NamingSample, {"tables": ids}))
+        return asked
 
     def learn(
         self, results: Results, failures: Sequence[ProbeFailure]
     ) -> tuple[tuple[ProcedureReads, ...] | None, tuple[ProbeFailure, ...]]:
-        """What came of this poll's jobs: the readings, ``None`` where none were due; and what could not be read before.
+        """The totals of this poll, ``None`` where none were due; and what could not be read before.
 
-        Where no procedure is known there are no readings, and that is known. A failure stands until the probe works: it
-        is asked for too seldom to be said only then.
+        Where no procedure is known there are no totals, and that is known. A failure stands until the probe works: it
+        is asked for too seldom to be shown only then.
         """
         now = {(f.queue, f.probe): f for f in failures if f.probe in _PROBES}
         for key, rows in results.items():

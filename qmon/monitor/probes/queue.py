@@ -169,12 +169,12 @@ class Memo:
 class QueueProbes:
     """The probes of one queue on one connection."""
 
-    def __init__(self, book: StatementCache, layout: Layout, facts: TableFacts) -> None:
-        self.layout = layout
-        self.facts = facts
+    def __init__(self, statements: StatementCache, spec: Spec) -> None:
+        self.spec = spec
+        self.layout, self.facts = spec.layout, spec.facts
         self.memo = Memo()
-        self._book = book
-        self.names: Mapping[str, Name] = names_of(layout, facts)
+        self._statements = statements
+        self.names: Mapping[str, Name] = names_of(spec.layout, spec.facts)
 
     @property
     def head_probe(self) -> str | None:
@@ -187,9 +187,9 @@ class QueueProbes:
         if due:
             return None
         if self.facts.walk_seek:
-            return "head_walk" if self._book.has("head_walk") else None
+            return "head_walk" if self._statements.has("head_walk") else None
         if not state and self.layout.id is None and self.facts.order_by is None:
-            return "head_any" if self._book.has("head_any") else None
+            return "head_any" if self._statements.has("head_any") else None
         if not self.facts.head_seek or self.facts.order_by is None:
             return None
         return "head_state" if state else "head"
@@ -203,7 +203,7 @@ class QueueProbes:
 
     def unseen(self, probe: str, record: type, places: str) -> ProbeStatement:
         """Which of the locks at these places are on rows that are seen no more."""
-        return self._job(probe, record, {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": places})
+        return self._of(probe, record, {"limit": max(self.memo.head_limit, HELD_AT_LEAST), "places": places})
 
     def _fitting(self, probes: Mapping[str, str]) -> str | None:
         """The one for the way in which the head is found; a stack is popped at its other end."""
@@ -211,25 +211,25 @@ class QueueProbes:
         if head == "head" and self.layout.traits.order == "lifo":
             head = "head_newest"
         probe = probes.get(head or "")
-        return probe if probe is not None and self._book.has(probe) else None
+        return probe if probe is not None and self._statements.has(probe) else None
 
-    def jobs(self, now: float, sessions: int, rows: int | None) -> list[ProbeStatement]:
+    def wanted(self, now: float, sessions: int, rows: int | None) -> list[ProbeStatement]:
         """The statements of this poll. ``now``: our clock, seconds. ``rows``: how many messages the screen shows."""
-        jobs = self._ring(sessions)
-        jobs += self._head()
-        jobs += self._in_progress()
-        jobs += self._depth()
+        asked = self._ring(sessions)
+        asked += self._head()
+        asked += self._in_progress()
+        asked += self._depth()
         if now - self.memo.counted_at >= _COUNTING_S:
-            jobs += self._counts()
+            asked += self._counts()
             self.memo.counted_at = now
         if rows:
-            jobs += self._messages(rows)
-        return jobs
+            asked += self._messages(rows)
+        return asked
 
     def newest(self) -> list[ProbeStatement]:
         """The statement that tells the newest id where no sequence can be asked: on a standby."""
-        asked = self.facts.newest_seek and self._book.has("newest")
-        return [self._job("newest", NewestSample, {})] if asked else []
+        asked = self.facts.newest_seek and self._statements.has("newest")
+        return [self._of("newest", NewestSample, {})] if asked else []
 
     def _messages(self, rows: int) -> list[ProbeStatement]:
         layout, state = self.layout, self.layout.state
@@ -237,21 +237,21 @@ class QueueProbes:
             if self.facts.pop_sequence_id is None or not self._slots_sought:
                 return []
             probe = "messages_ring" if layout.data_table is None else "messages_ring_split"
-            return [self._job(probe, MessageSample, {"limit": rows, "pop_sequences": self._pop_sequences})]
+            return [self._of(probe, MessageSample, {"limit": rows, "pop_sequences": self._pop_sequences})]
         if pops_in_transaction(layout):
             listed = self._fitting(_LISTED)
             values: dict[str, Value] = {"limit": rows, "head": self.memo.bound()}
-            return [self._job(listed, MessageSample, values)] if listed else []
+            return [self._of(listed, MessageSample, values)] if listed else []
         if state is None or state.in_progress is None or layout.id is None or not self.facts.progress_seek:
             return []
-        split = layout.data_table is not None and layout.data_id is not None and self._book.has("messages_split")
-        return [self._job("messages_split" if split else "messages_state", MessageSample, {"limit": rows})]
+        split = layout.data_table is not None and layout.data_id is not None and self._statements.has("messages_split")
+        return [self._of("messages_split" if split else "messages_state", MessageSample, {"limit": rows})]
 
     @property
     def _pop_sequences(self) -> str:
         """The pop positions as an array: one, or one for each subscriber."""
         own = self.facts.subscriber_sequence_ids or (self.facts.pop_sequence_id,)
-        return self._book.engine.ids([each for each in own if each is not None])
+        return self._statements.engine.ids([each for each in own if each is not None])
 
     @property
     def _slots_sought(self) -> bool:
@@ -263,7 +263,7 @@ class QueueProbes:
         if ring is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
             return []
         probe = ring_probe(self.layout)
-        if not self._slots_sought or not self._book.has(probe):
+        if not self._slots_sought or not self._statements.has(probe):
             return []
         self.memo.head_limit = window = self.memo.window(max(_RING_WINDOW, 2 * sessions), ring.size)
         values: dict[str, Value] = {
@@ -271,7 +271,7 @@ class QueueProbes:
             "pop_sequence": str(facts.pop_sequence_id),
             "pop_sequences": self._pop_sequences,
         }
-        return [self._job(probe, RingSample, {**values, "window": window})]
+        return [self._of(probe, RingSample, {**values, "window": window})]
 
     def _head(self) -> list[ProbeStatement]:
         probe = self.head_probe
@@ -283,20 +283,20 @@ class QueueProbes:
         values: dict[str, Value] = {"limit": memo.head_limit, "head": memo.bound()}
         if probe in WALKS:
             values |= {"walk": _WALK, "table_id": self.facts.table_id}
-        jobs = [self._job(probe, WalkSample if probe in WALKS else HeadSample, values)]
+        asked = [self._of(probe, WalkSample if probe in WALKS else HeadSample, values)]
         if (held := self.held_probe) is not None and held in _HELD.values():
             limit = max(memo.head_limit, HELD_AT_LEAST)
-            jobs.append(self._job(held, HeldSample, {"limit": limit, "head": memo.bound()}))
-        return jobs
+            asked.append(self._of(held, HeldSample, {"limit": limit, "head": memo.bound()}))
+        return asked
 
     def _depth(self) -> list[ProbeStatement]:
         """The rows that the server itself counts in an index of ready rows, where it does so."""
-        if self.layout.ring is not None or self.layout.due_at is not None or not self._book.has("depth"):
+        if self.layout.ring is not None or self.layout.due_at is not None or not self._statements.has("depth"):
             return []
         if self.memo.denied >= _DENIED:
             return []
         values: dict[str, Value] = {"table_id": self.facts.table_id, "all_rows": self.layout.state is None}
-        return [self._job("depth", DepthSample, values)]
+        return [self._of("depth", DepthSample, values)]
 
     def believed(
         self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None
@@ -324,12 +324,12 @@ class QueueProbes:
         state = self.layout.state
         if state is None or state.in_progress is None or not self.facts.progress_seek:
             return []
-        jobs = []
+        asked = []
         values: dict[str, Value] = {"limit": _FULL}
-        jobs.append(self._job("progress_oldest" if self.longest_first else "progress", ProgressSample, values))
+        asked.append(self._of("progress_oldest" if self.longest_first else "progress", ProgressSample, values))
         if not self.layout.tells(self.layout.started_at) and self.layout.id is not None:
-            jobs.append(self._job("progress_ids", ProgressIdSample, values))
-        return jobs
+            asked.append(self._of("progress_ids", ProgressIdSample, values))
+        return asked
 
     @property
     def longest_first(self) -> bool:
@@ -337,16 +337,18 @@ class QueueProbes:
         return self.facts.stuck_seek and self.layout.started_at is not None
 
     def _counts(self) -> list[ProbeStatement]:
-        jobs = []
+        asked = []
         if self.layout.due_at is not None and self.facts.due_seek:
             probe = "scheduled_state" if self.layout.state is not None else "scheduled"
-            jobs.append(self._job(probe, CountSample, {"limit": _FULL}))
+            asked.append(self._of(probe, CountSample, {"limit": _FULL}))
         if self.layout.state is not None and self.layout.state.dead is not None and self.facts.dead_seek:
-            jobs.append(self._job("in_state", CountSample, {"limit": _FULL, "value": self.layout.state.dead}))
-        return jobs
+            asked.append(self._of("in_state", CountSample, {"limit": _FULL, "value": self.layout.state.dead}))
+        return asked
 
-    def _job(self, probe: str, record: type, values: dict[str, Value]) -> ProbeStatement:
-        return self._book.job(probe, record, {**state_values(self.layout), **values}, self.names, self.layout.queue)
+    def _of(self, probe: str, record: type, values: dict[str, Value]) -> ProbeStatement:
+        return self._statements.of(
+            probe, record, {**state_values(self.layout), **values}, self.names, self.layout.queue
+        )
 
 
 def state_values(layout: Layout) -> dict[str, Value]:

@@ -1,4 +1,4 @@
-"""Jobs: the statements of one poll, each with the record that its rows become."""
+"""The statements of a poll, each with the record that its rows become, and what they have found."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ class ProbeStatement:
 
 @dataclass(slots=True)
 class StatementCache:
-    """Renders each statement once per queue and connection."""
+    """Renders each statement once per queue and connection, until ``keep`` forgets it."""
 
     engine: Engine
     version: tuple[int, int]
     _rendered: dict[tuple[str, str], Statement] = field(default_factory=dict)
 
     def keep(self, queues: Collection[str], tables: Collection[int]) -> None:
-        """Forget what was rendered for other queues and tables than these."""
-        kept = {"", *queues, *(f"{PART}{table}" for table in tables)}
-        self._rendered = {key: statement for key, statement in self._rendered.items() if key[0] in kept}
+        """Forget what was rendered for other queues and tables than these, which are what they were."""
+        stay = {"", *queues, *(f"{PART}{table}" for table in tables)}
+        self._rendered = {key: statement for key, statement in self._rendered.items() if key[0] in stay}
 
     def has(self, probe: str) -> bool:
         """Whether this engine, at this version, has the probe."""
         return queries.exists(self.engine.name, f"probe/{probe}", self.version)
 
-    def job(
+    def of(
         self,
         probe: str,
         record: type,
@@ -62,7 +62,7 @@ class StatementCache:
         names: Mapping[str, Name] | None = None,
         queue: str = "",
     ) -> ProbeStatement:
-        """The job for one probe of one queue; ``names`` may hold more than the statement uses."""
+        """The statement for one probe of one queue; ``names`` may hold more than the statement uses."""
         statement = self._rendered.get((queue, probe))
         if statement is None:
             query = queries.load(self.engine.name, f"probe/{probe}", self.version)
@@ -71,10 +71,14 @@ class StatementCache:
         bound = {name: value for name, value in (values or {}).items() if name in statement.parameters}
         return ProbeStatement(probe, record, Bound(statement, bound), queue)
 
+    def optional(self, probe: str, record: type, values: Mapping[str, Value] | None = None) -> list[ProbeStatement]:
+        """The statement for one probe of the target; none where this engine, at this version, has no such probe."""
+        return [self.of(probe, record, values)] if self.has(probe) else []
+
     def of_tables(
         self, probe: str, record: type, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
     ) -> list[ProbeStatement]:
-        """The jobs of a probe about tables: one for all where the engine can, else one a table (``:table_id``).
+        """The statements of a probe about tables: one for all where the engine can, else one a table (``:table_id``).
 
         ``names``: by table what its own statement may use.
         """
@@ -82,12 +86,12 @@ class StatementCache:
             return []
         query = queries.load(self.engine.name, f"probe/{probe}", self.version)
         if "table_id" not in query.parameters:
-            return [self.job(probe, record, {"tables": self.engine.ids(tables)})]
+            return [self.of(probe, record, {"tables": self.engine.ids(tables)})]
         own = names or {}
-        jobs = [
-            (str(i), self.job(probe, record, {"table_id": i}, own.get(i), f"{PART}{i}")) for i in dict.fromkeys(tables)
+        asked = [
+            (str(i), self.of(probe, record, {"table_id": i}, own.get(i), f"{PART}{i}")) for i in dict.fromkeys(tables)
         ]
-        return [replace(job, queue="", part=part) for part, job in jobs]
+        return [replace(statement, queue="", part=part) for part, statement in asked]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 PROBE: Final = "table_counters"
 
 
-def jobs(
-    book: StatementCache, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
+def wanted(
+    statements: StatementCache, tables: Sequence[int], names: Mapping[int, Mapping[str, Name]] | None = None
 ) -> list[ProbeStatement]:
     """What asks for the counters of these tables, by the way of the engine. ``names``: see
     ``StatementCache.of_tables``.
     """
-    own = book.of_tables(PROBE, TableCounterSample, tables, names)
-    return own or book.of_tables("counters", CounterSample, tables, names)
+    own = statements.of_tables(PROBE, TableCounterSample, tables, names)
+    return own or statements.of_tables("counters", CounterSample, tables, names)
 
 
 def spread(results: Results) -> None:
