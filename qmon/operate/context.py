@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -10,6 +11,7 @@ from typing import Final
 from qmon.engines.base import Connection, Engine, Target
 from qmon.errors import BadInput
 from qmon.model.operations import Consent, Progress
+from qmon.operate.sql import Sql
 
 TYPED_ABOVE: Final = 10_000
 """From so many messages on, the queue's name must be typed."""
@@ -60,6 +62,12 @@ class OperatorContext:
         """Raise ``ReadOnly`` where nothing may be changed. Every action asks before it changes anything."""
         if self.read_only is not None:
             raise ReadOnly(self.read_only)
+
+    @contextlib.contextmanager
+    def sql(self, purpose: str) -> Iterator[Sql]:
+        """The statements of acting on a connection for this purpose, which is closed at the end."""
+        with contextlib.closing(self.connect(purpose)) as connection:
+            yield Sql(connection, self.engine)
 
     def consent(self, count: int = 0) -> Consent:
         """What the operator must give for an action, on so many messages where it is on messages."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import DEFAULT_PAUSE_S, Choice, Operation, Pause, Side
 from qmon.operate.actions.end_blocker import prepare_end_blocker
@@ -18,7 +16,6 @@ from qmon.operate.actions.undo import prepare_undo
 from qmon.operate.context import OperatorContext
 from qmon.operate.run.operations import recorded
 from qmon.operate.run.prepared import PreparedAction
-from qmon.operate.sql import Sql
 
 
 class Operator:
@@ -60,8 +57,8 @@ class Operator:
 
     def pauses(self) -> tuple[Pause, ...]:
         """The pauses in force; none where this database records none."""
-        with contextlib.closing(self.context.connect("pauses")) as connection:
-            return pauses(Sql(connection, self.context.engine))
+        with self.context.sql("pauses") as sql:
+            return pauses(sql)
 
     def repair(self, layout: Layout) -> PreparedAction:
         """Holes and orphans of a ring are to be repaired; refused where the queue is no ring."""
@@ -77,5 +74,5 @@ class Operator:
 
     def operations(self, limit: int = 100) -> tuple[Operation, ...]:
         """What was done here, the last first; none where this database keeps no operations."""
-        with contextlib.closing(self.context.connect("operations")) as connection:
-            return tuple(each.operation() for each in recorded(connection, self.context.engine, limit=limit))
+        with self.context.sql("operations") as sql:
+            return tuple(each.operation() for each in recorded(sql, limit=limit))

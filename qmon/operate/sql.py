@@ -31,8 +31,7 @@ class Sql:
 
     def statement(self, name: str, names: Names) -> Statement:
         """``name`` rendered: ``lock`` is ``action/operate/lock``; one with a folder is taken as it is."""
-        full = name if "/" in name else f"action/operate/{name}"
-        query = queries.load(self.engine.name, full, self.connection.version)
+        query = queries.load(self.engine.name, _full(name), self.connection.version)
         return queries.render(query, {slot: names[slot] for slot in query.names if slot in names}, self.engine)
 
     def fetch(self, kind: type[Record], name: str, names: Names, values: Values | None = None) -> list[Record]:
@@ -47,6 +46,10 @@ class Sql:
         """Run a statement for its effect; returns the rows affected."""
         return self.connection.execute(self._bound(name, names, values or {}))
 
+    def exists(self, name: str) -> bool:
+        """Whether there is such a statement for this server."""
+        return queries.exists(self.engine.name, _full(name), self.connection.version)
+
     def set_up(self, name: str) -> None:
         """Run a statement that sets up the session; see ``Connection.set_up``."""
         self.connection.set_up(Bound(self.statement(name, {})))
@@ -54,3 +57,7 @@ class Sql:
     def _bound(self, name: str, names: Names, values: Values) -> Bound:
         statement = self.statement(name, names)
         return Bound(statement, {each: values[each] for each in statement.parameters if each in values})
+
+
+def _full(name: str) -> str:
+    return name if "/" in name else f"action/operate/{name}"

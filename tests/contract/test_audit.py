@@ -17,6 +17,7 @@ from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission, ReadOnly
 from qmon.operate.operator import Operator
 from qmon.operate.run.operation import Record, Running, running
+from qmon.operate.sql import Sql
 from tests.contract.operating import YES, desk_at, lines
 from tests.facts import connected, query, wait_until
 from tests.queues import run
@@ -37,8 +38,8 @@ def begun(
     context: OperatorContext, permission: Permission = YES, record: Record | None = None, **more: object
 ) -> Iterator[Running]:
     with (
-        contextlib.closing(context.connect("requeue")) as connection,
-        running(context, connection, plan(**more), permission, record) as work,
+        context.sql("requeue") as sql,
+        running(context, sql, plan(**more), permission, record) as work,
     ):
         yield work
 
@@ -137,14 +138,14 @@ def test_a_batch_that_fails_is_not_counted_and_what_was_done_is(database: str, t
     at = desk_at(database, tmp_path)
     with (
         pytest.raises(QueryFailed),
-        contextlib.closing(at.connect("requeue")) as connection,
-        running(at, connection, plan(), YES) as work,
+        at.sql("requeue") as sql,
+        running(at, sql, plan(), YES) as work,
     ):
         with work.batch() as batch:
             batch.done = 2
         with work.batch() as batch:
             batch.done = 3
-            run(connection, "SELECT 1/0")
+            run(sql.connection, "SELECT 1/0")
     (seen,) = Operator(at).operations()
     assert (seen.state, seen.done) == (OperationState.INTERRUPTED, 2)
     assert "division by zero" in seen.details["note 1"]
@@ -154,7 +155,7 @@ def test_a_batch_that_fails_is_not_counted_and_what_was_done_is(database: str, t
 def test_an_operation_whose_session_is_gone_was_interrupted(database: str, tmp_path: Path) -> None:
     at = desk_at(database, tmp_path)
     connection = at.connect("requeue")
-    work = Running(at, connection, plan(), YES, Record())
+    work = Running(at, Sql(connection, at.engine), plan(), YES, Record())
     work.begin()
     assert Operator(at).operations()[0].state is OperationState.RUNNING
     connection.close()
@@ -196,17 +197,17 @@ def test_a_role_that_may_not_create_writes_locally_and_one_that_may_not_write_st
         role = f"limited_{os.getpid()}"
         raw.execute(f"CREATE ROLE {role}")
         try:
-            with contextlib.closing(at.connect("requeue")) as connection:
-                run(connection, f"SELECT set_config('role', '{role}', false)")
-                with running(at, connection, plan(), YES) as work:
+            with at.sql("requeue") as sql:
+                run(sql.connection, f"SELECT set_config('role', '{role}', false)")
+                with running(at, sql, plan(), YES) as work:
                     assert not work.recorded
             assert [each["event"] for each in lines(at)] == ["begin", "end"]
             with begun(at):
                 pass
-            with contextlib.closing(at.connect("requeue")) as connection:
-                run(connection, f"SELECT set_config('role', '{role}', false)")
+            with at.sql("requeue") as sql:
+                run(sql.connection, f"SELECT set_config('role', '{role}', false)")
                 refused = pytest.raises(AuditFailed, match="cannot be written by this role")
-                with refused, running(at, connection, plan(), YES):
+                with refused, running(at, sql, plan(), YES):
                     raise AssertionError("nothing may happen")
         finally:
             raw.execute(f"DROP ROLE {role}")

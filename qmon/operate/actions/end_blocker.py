@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from datetime import UTC, datetime
 from typing import Final
 
@@ -34,8 +33,7 @@ def prepare_end_blocker(context: OperatorContext, session: int, started_at: floa
     """
     if session < 0 and session != -2:
         raise BadInput(f"there are no sessions with a number below 0, such as {session}")
-    with contextlib.closing(context.connect(str(Kind.END_BLOCKER))) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql(str(Kind.END_BLOCKER)) as sql:
         if session <= 0:
             return PreparedAction(context, _plan(context, session, refused=_prepared(sql)))
         found = sessions.read(sql, session)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import uuid
 from collections.abc import Callable
@@ -57,8 +56,7 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
     title = f"Put a gate on {layout.table}?"
     if (why := allowed.why_not(layout, Kind.INSTALL_GATE)) is not None:
         return refused(context, Kind.INSTALL_GATE, layout.queue, title, why)
-    with contextlib.closing(context.connect("install-gate")) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql("install-gate") as sql:
         gate = pause_switch.gate_of(sql, layout)
         rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
         switch = _switch_for(context, layout)
@@ -81,8 +79,7 @@ def prepare_install_gate(context: OperatorContext, layout: Layout) -> PreparedAc
 
 def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAction:
     """Take the gate off a table; whoever it paused goes on."""
-    with contextlib.closing(context.connect("remove-gate")) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql("remove-gate") as sql:
         gate = pause_switch.gate_of(sql, layout)
         rights = sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts})
         why = why_not(context, sql)

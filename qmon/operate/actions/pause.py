@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -39,8 +38,7 @@ def prepare_pause(
     """
     if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
         raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; it can be extended before it ends")
-    with contextlib.closing(context.connect("pause")) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql("pause") as sql:
         means = pause_switch.find(sql, layout, side)
         held, why = _held(context, sql, means, side)
         now_ms = held.now_ms if held is not None else int(datetime.now(UTC).timestamp() * 1000)
@@ -60,8 +58,7 @@ def prepare_pause(
 
 def prepare_resume(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
     """Let paused pushers or poppers go on at once."""
-    with contextlib.closing(context.connect("resume")) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql("resume") as sql:
         means = pause_switch.find(sql, layout, side)
         held, why = _held(context, sql, means, side)
         if held is not None and not held.in_force:

@@ -7,7 +7,6 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
@@ -100,7 +99,7 @@ def still_writing(sql: Sql, table: TableName, stopped: Stopped) -> tuple[str, ..
 
     Waited for as long as ``AT_MOST_S``: what they inserted before the pause may yet be committed. PostgreSQL only.
     """
-    if not queries.exists(sql.engine.name, "action/pause/drawers", sql.connection.version):
+    if not sql.exists("action/pause/drawers"):
         return ()
     tables = {table, *(TableName(each.place_schema, each.place_name) for each in _places(sql, table)[:MOST])}
     begun = time.monotonic()
@@ -270,7 +269,7 @@ class ArrivalCounter:
 
     def who(self) -> tuple[str, ...]:
         """Sessions with an open transaction that has drawn a number."""
-        if not queries.exists(self._sql.engine.name, "action/pause/drawers", self._sql.connection.version):
+        if not self._sql.exists("action/pause/drawers"):
             return ()
         found = {
             each.text

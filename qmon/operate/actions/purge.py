@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,8 +52,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
         return deny(why)
     check(layout, choice)
     wanted = _wanted(layout, choice)
-    with contextlib.closing(context.connect("purge plan")) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql("purge plan") as sql:
         strategy = _strategy_for(sql, layout)
         if (why := _impossible(context, sql, layout, strategy)) is not None:
             return deny(why)
@@ -208,7 +206,7 @@ def _impossible(context: OperatorContext, sql: Sql, layout: Layout, strategy: _S
             return f"{structure.table} has a column called {min(taken)}, as the trash has"
     if strategy.data is not None and str(strategy.data.table) in strategy.table.named("refers"):
         return f"{strategy.table.table} refers to {strategy.data.table}: they cannot be moved one after the other"
-    if not audit_access(sql.connection, context.engine).possible:
+    if not audit_access(sql).possible:
         return "there is no trash: this role may not write qmon's schema; this helps: qmon setup --role operator"
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from functools import cache, partial
 from typing import Final
@@ -62,8 +61,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
     if (why := _impossible(layout, choice)) is not None:
         return deny(why)
     wanted = _wanted(layout, choice)
-    with contextlib.closing(context.connect("requeue plan")) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql("requeue plan") as sql:
         why = why_not(context, sql, REQUEUE, layout.table)
         place = read_place(sql, layout.table)
         structure = read_structure(sql, layout.table, layout.state.column)
@@ -276,6 +274,6 @@ def _undo(context: OperatorContext, sql: Sql, strategy: _Strategy) -> Undo:
         return Undo(possible=False, notes=("nothing makes a message known: the queue has neither a key nor ids",))
     if taken := set(strategy.structure.kept) & set(undo_tables.OWN):
         return Undo(possible=False, notes=(f"the table has a column called {min(taken)}, as qmon's own has",))
-    if not audit_access(sql.connection, context.engine).possible:
+    if not audit_access(sql).possible:
         return Undo(possible=False, notes=("this role cannot keep what an undo needs: qmon setup --role operator",))
     return Undo(possible=True, notes=("only what has not been popped again by then",))

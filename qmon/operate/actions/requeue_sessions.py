@@ -3,7 +3,6 @@ rolls the pop back."""
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -111,8 +110,7 @@ def prepare_requeue_sessions(context: OperatorContext, layout: Layout, choice: C
     if choice.state not in (None, "in_progress"):
         raise BadInput(f"only what is in progress is requeued, not what is {choice.state}")
     timeout = layout.timeout_s if choice.older_than_s is None else choice.older_than_s
-    with contextlib.closing(context.connect(str(Kind.REQUEUE))) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql(str(Kind.REQUEUE)) as sql:
         seen = sessions.rights(sql)
         names = {"table": layout.table.parts}
         found = [

@@ -7,14 +7,12 @@ cannot prove yet.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.base import Value
-from qmon.engines.sql.queries import exists
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Kind, LeftOut, OwnerState, Plan, PlanRow, Progress, Undo
 from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, RingReader, SlotReading
@@ -102,7 +100,7 @@ class RingNumberRepair:
         ``since_plan_s``: seconds since the plan was made; what has moved since is none of ours.
         """
         stuck = [each for each in self._unproven if each.was == "orphan" and not self._drawing(each)]
-        here = exists(self._sql.engine.name, _REPAIR, self._sql.connection.version)
+        here = self._sql.exists(_REPAIR)
         if stuck and here and self._reader.names["repair"] is not None:
             values: dict[str, Value] = {"min_age_s": since_plan_s, "limit": len(stuck)}
             with self._work.batch() as tally:
@@ -211,8 +209,7 @@ def prepare_repair(context: OperatorContext, layout: Layout) -> PreparedAction:
     """
     if (why := allowed.why_not(layout, Kind.REPAIR) or _not_installed(layout)) is not None or layout.ring is None:
         return refused(context, Kind.REPAIR, layout.queue, f"Repair {layout.queue}", why or "it is no ring")
-    with contextlib.closing(context.connect(str(Kind.REPAIR))) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql(str(Kind.REPAIR)) as sql:
         planned_at = time.monotonic()
         reader = RingReader(sql, layout)
         reading = reader.read()

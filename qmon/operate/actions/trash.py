@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -48,10 +47,9 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
     """
     if not (older_than_s >= 0 and math.isfinite(older_than_s)):
         raise BadInput(f"{older_than_s} is not an age")
-    with contextlib.closing(context.connect("trash plan")) as connection:
-        sql = Sql(connection, context.engine)
+    with context.sql("trash plan") as sql:
         before = read_facts(sql).epoch - older_than_s
-        seen = audit_access(connection, context.engine).recorded and unwritten(sql) is None
+        seen = audit_access(sql).recorded and unwritten(sql) is None
         parts = _parts(sql, queue, older_than_s) if seen else []
         count = sum(part.count for part in parts)
         age = format_duration(older_than_s) if older_than_s else "0 s"
@@ -102,7 +100,7 @@ def _parts(sql: Sql, queue: str | None, older_than_s: float) -> list[_Part]:
         found = sql.fetch(_Old, "choose_old", {"trash": store.parts}, {"older_than": older_than_s})
         for row in found:
             if row.operation not in known:
-                done = recorded(sql.connection, sql.engine, limit=1, id=row.operation)
+                done = recorded(sql, limit=1, id=row.operation)
                 known[row.operation] = (done[0].queue, done[0].about) if done else ("", "")
             of, about = known[row.operation]
             if queue in (None, of):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -50,9 +49,8 @@ def prepare_undo(context: OperatorContext, operation: str, choice: Choice) -> Pr
     """Read and freeze; ``choice`` may name ids and a limit. Raises ``BadInput`` where there is no such operation."""
     if choice.state is not None or choice.older_than_s is not None or choice.owner is not None:
         raise BadInput("an undo takes back all, or the messages whose ids are given")
-    with contextlib.closing(context.connect("undo plan")) as connection:
-        sql = Sql(connection, context.engine)
-        found = recorded(connection, context.engine, limit=1, id=operation)
+    with context.sql("undo plan") as sql:
+        found = recorded(sql, limit=1, id=operation)
         if not found:
             raise BadInput(f"there is no operation {operation!r} here; qmon operations lists them")
         (done,) = found

@@ -120,7 +120,7 @@ def _payloads(sql: Sql, layout: Layout, ids: tuple[str, ...]) -> dict[str, str |
 def estimated_s(sql: Sql, kind: Kind, layout: Layout, count: int) -> float | None:
     """Seconds for so many messages, from how fast earlier operations of the kind went here; ``None``: not known."""
     try:
-        if not audit_access(sql.connection, sql.engine).recorded:
+        if not audit_access(sql).recorded:
             return None
         values = {"kind": str(kind), "about": table_to_text(layout.table)}
         rate = sql.fetch(_Rate, "rate", {}, values)[0].rate

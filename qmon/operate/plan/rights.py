@@ -42,7 +42,7 @@ def why_not(context: OperatorContext, sql: Sql, needed: str = "", *tables: Table
 
 def unwritten(sql: Sql) -> str | None:
     """Why our role may not write down operations here, nor see what they keep; ``None``: it may, or there are none."""
-    found = audit_access(sql.connection, sql.engine)
+    found = audit_access(sql)
     if not found.recorded or found.writable:
         return None
     return f"this role may not write the operations of this database; {_SETUP}"

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from qmon.engines.base import Bound, Connection, Engine, Value
-from qmon.engines.rows import records
-from qmon.engines.sql import queries
+from qmon.engines.base import Value
 from qmon.errors import BadInput, PermissionMissing, QmonError
 from qmon.model.operations import Consent, Kind, OperationResult, OperationState, Plan
 from qmon.operate.audit import Audit, AuditFailed
 from qmon.operate.context import OperatorContext, Permission
+from qmon.operate.sql import Sql
 
 _LOG: Final = logging.getLogger(__name__)
 PROGRESS_EVERY_S: Final = 1.0
@@ -73,17 +72,17 @@ class Tally:
     refused: int = 0
 
 
-def audit_access(connection: Connection, engine: Engine) -> AuditAccess:
+def audit_access(sql: Sql) -> AuditAccess:
     """Whether operations can be written down here; only reads."""
-    return records(AuditAccess, connection.fetch(_bound(connection, engine, "control/standing")))[0]
+    return sql.fetch(AuditAccess, "control/standing", {})[0]
 
 
-def ensure_control(connection: Connection, engine: Engine) -> bool:
+def ensure_control(sql: Sql) -> bool:
     """Make qmon's tables of operations where they are missing. False: this database will not have them from us.
 
     Raises ``AuditFailed`` where they are there, but not for us to write.
     """
-    found = audit_access(connection, engine)
+    found = audit_access(sql)
     if found.writable:
         return True
     if found.recorded:
@@ -94,11 +93,10 @@ def ensure_control(connection: Connection, engine: Engine) -> bool:
     if not found.can_create:
         return False
     try:
-        with connection.transaction():
+        with sql.connection.transaction():
             for name in _CONTROL:
-                if not queries.exists(engine.name, name, connection.version):
-                    continue
-                connection.execute(_bound(connection, engine, name))
+                if sql.exists(name):
+                    sql.execute(name, {})
     except PermissionMissing:
         return False
     return True
@@ -122,7 +120,7 @@ def check(context: OperatorContext, plan: Plan, permission: Permission) -> None:
 
 @contextlib.contextmanager
 def running(
-    context: OperatorContext, connection: Connection, plan: Plan, permission: Permission, record: Record | None = None
+    context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: Record | None = None
 ) -> Iterator[Running]:
     """Everything an action does is done inside: it is checked, written down before, and after however it ends.
 
@@ -130,7 +128,7 @@ def running(
     having written that down; the operation is then interrupted, or failed where it had done nothing.
     """
     check(context, plan, permission)
-    work = Running(context, connection, plan, permission, record or Record())
+    work = Running(context, sql, plan, permission, record or Record())
     work.begin()
     try:
         yield work
@@ -143,16 +141,14 @@ def running(
 class Running:
     """An operation under way. For one thread, the one of its connection."""
 
-    def __init__(
-        self, context: OperatorContext, connection: Connection, plan: Plan, permission: Permission, record: Record
-    ) -> None:
+    def __init__(self, context: OperatorContext, sql: Sql, plan: Plan, permission: Permission, record: Record) -> None:
         self.id = new_id()
         self.total = Tally()
         self.recorded = False
         """A row of it is in the database; where that has no room for it, the local audit is all there is."""
         self.reason = permission.reason
         """Why the operator does it."""
-        self._context, self._connection, self._plan = context, connection, plan
+        self._context, self._sql, self._plan = context, sql, plan
         self._record = record
         self._audit = Audit(context.audit)
         self._notes: list[str] = []
@@ -177,7 +173,7 @@ class Running:
         self._write("begin", {**given, "frozen": dict(record.frozen)})
         self._reported_at = time.monotonic()
         try:
-            self.recorded = ensure_control(self._connection, self._context.engine)
+            self.recorded = ensure_control(self._sql)
             if self.recorded:
                 frozen = json.dumps(dict(record.frozen), ensure_ascii=False)
                 self._run("operation_begin", given | {"frozen": frozen, "id": self.id, "undoable": record.undoable})
@@ -193,7 +189,7 @@ class Running:
             self._reported_at = time.monotonic()
         tally = Tally()
         begun = time.monotonic()
-        with self._connection.transaction():
+        with self._sql.connection.transaction():
             yield tally
             if self.recorded:
                 values: dict[str, Value] = {"done": tally.done, "skipped": tally.skipped, "changed": tally.changed}
@@ -284,8 +280,4 @@ class Running:
         self._audit.write(event, {"operation": self.id, "target": self._context.target.name, **entry})
 
     def _run(self, name: str, values: Mapping[str, Value]) -> int:
-        return self._connection.execute(_bound(self._connection, self._context.engine, f"control/{name}", values))
-
-
-def _bound(connection: Connection, engine: Engine, name: str, values: Mapping[str, Value] | None = None) -> Bound:
-    return Bound(queries.render(queries.load(engine.name, name, connection.version), {}, engine), values or {})
+        return self._sql.execute(f"control/{name}", {}, values)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from qmon.engines.base import Bound, Connection, Engine
-from qmon.engines.rows import records
-from qmon.engines.sql import queries
 from qmon.model.operations import Kind, Operation, OperationState
 from qmon.operate.run.operation import audit_access
+from qmon.operate.sql import Sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +73,8 @@ class Recorded:
         )
 
 
-def recorded(connection: Connection, engine: Engine, *, limit: int, id: str | None = None) -> list[Recorded]:
+def recorded(sql: Sql, *, limit: int, id: str | None = None) -> list[Recorded]:
     """The latest operations, the last one first; none where this database keeps none. Raises ``PermissionMissing``."""
-    if not audit_access(connection, engine).recorded:
+    if not audit_access(sql).recorded:
         return []
-    query = queries.load(engine.name, "control/operations", connection.version)
-    bound = Bound(queries.render(query, {}, engine), {"id": id, "limit": limit})
-    return records(Recorded, connection.fetch(bound))
+    return sql.fetch(Recorded, "control/operations", {}, {"id": id, "limit": limit})

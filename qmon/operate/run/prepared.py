@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -48,11 +47,10 @@ class PreparedAction:
         check(self._context, self.plan, permission)
         if self._work is None:
             raise BadInput(f"{self.plan.refused or 'there is nothing to do'}; nothing was changed")
-        with contextlib.closing(self._context.connect(str(self.plan.kind))) as connection:
-            sql = Sql(connection, self._context.engine)
+        with self._context.sql(str(self.plan.kind)) as sql:
             if self._ensure is not None:
                 self._ensure(sql)
-            with running(self._context, connection, self.plan, permission, self._record) as operation:
+            with running(self._context, sql, self.plan, permission, self._record) as operation:
                 self._applied = True
                 self._work(sql, operation, on_progress, stopped)
             return operation.result()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.engines.sql.queries import Name, exists
+from qmon.engines.sql.queries import Name
 from qmon.operate.plan.row_set import marks_for
 from qmon.operate.run.batches import RowRefused
 from qmon.operate.sql import Names, Sql
@@ -42,7 +42,7 @@ def still_at(sql: Sql, table: Name, places: Sequence[str]) -> bool:
 
     On SQL Server the statements that write read the rows once more themselves: there no trigger waits.
     """
-    if not exists(sql.engine.name, f"action/operate/{_STILL_AT}", sql.connection.version):
+    if not sql.exists(_STILL_AT):
         return True
     fire(sql)
     marks = [(place, "") for place in places]
@@ -51,5 +51,5 @@ def still_at(sql: Sql, table: Name, places: Sequence[str]) -> bool:
 
 def fire(sql: Sql) -> None:
     """Have triggers that wait for the commit fire now, where there are such."""
-    if exists(sql.engine.name, "action/operate/fire", sql.connection.version):
+    if sql.exists("fire"):
         sql.execute("fire", {})

@@ -10,6 +10,7 @@ from qmon.errors import NoConnectionLeft, QmonError
 from qmon.model.operations import Operation
 from qmon.operate.context import OperatorContext
 from qmon.operate.run.operations import recorded
+from qmon.operate.sql import Sql
 from qmon.recording.write.recorder import Recorder
 
 EVERY_S: Final = 5.0
@@ -67,7 +68,7 @@ class OperationsWatch:
 
     def _look(self) -> None:
         self._connection = self._connection or self._context.connect("record")
-        rows = recorded(self._connection, self._context.engine, limit=_LIMIT)
+        rows = recorded(Sql(self._connection, self._context.engine), limit=_LIMIT)
         self._tell(tuple(each.operation() for each in rows))
 
     def _drop(self) -> None:
