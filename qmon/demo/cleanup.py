@@ -1,11 +1,10 @@
-"""Ends a server and removes all it left: processes, shared memory, folders. Standard library only."""
+"""Ends a server and removes what it left in memory: processes and shared memory. Standard library only."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import os
-import shutil
 import signal
 from pathlib import Path
 
@@ -65,11 +64,3 @@ def _belongs(segment: int, owner: int) -> bool:
     names = header.split()
     rows = (dict(zip(names, line.split(), strict=False)) for line in lines)
     return any(int(row["shmid"]) == segment and int(row["uid"]) == owner for row in rows)
-
-
-def remove(path: Path) -> None:
-    """Remove a folder and all in it, or a file; what is missing already is no error. Links are never followed."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

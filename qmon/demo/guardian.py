@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -127,7 +128,7 @@ class _CleanupList:
         for mark, data in self.servers:
             cleanup.end_server(mark, data)
         for folder in self.folders:
-            cleanup.remove(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _listen(cleanups: _CleanupList, parent: int) -> None:

