@@ -15,14 +15,14 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import platformdirs
 
 from qmon.errors import BadInput, QmonError
+from qmon.redact import hide_secrets, without_values
 
 LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 OFF: Final = "off"
@@ -32,7 +32,6 @@ KEPT: Final = 3
 
 Cover = Callable[[str], str]
 
-COVER: Final = "•••"
 _LONGEST: Final = 2_000
 _LONGEST_RAW: Final = 20_000
 _SEEN: Final = 100
@@ -58,62 +57,16 @@ def parse_level(text: str) -> int | None:
     return LEVELS.get(name)
 
 
-# ------------------------------------------------------------------------------------------- what must not be logged
-
-_NAMES: Final = (
-    "relation|table|view|column|schema|database|role|user|login|principal|function|procedure|type|index|constraint"
-    "|sequence|trigger|object|objekt|server|parameter|extension|publication|slot|driver"
-)
-"""A quoted word after one of these is a name, not a value."""
-_PARTS: Final = re.compile(
-    r"\b(DETAIL|DÉTAIL|DETALLE|DETALHES?|DETTAGLI|ПОДРОБНОСТИ|CONTEXT|CONTEXTE|CONTEXTO|CONTESTO|KONTEXT|КОНТЕКСТ"
-    r"|STATEMENT|QUERY)\s?:.*"
-)
-"""Parts of PostgreSQL's errors that repeat rows and statements."""
-_BRACKETED: Final = re.compile(r"(\b(?:contains|value is|=)\s*\().*\)")
-_STRUCTURED: Final = re.compile(r"\{.*[}\]]|\{.*|<[A-Za-z?!/].*>")
-"""Values that are JSON or XML."""
-_QUOTES: Final = (('"', '"'), ("'", "'"), ("»", "«"), ("„", "“"), ("“", "”"), ("«", "»"), ("‘", "’"))
-_CLOSING: Final = dict(_QUOTES)
 _ABOUT_CODE: Final = (AttributeError, ImportError, ModuleNotFoundError, NameError, TypeError, UnboundLocalError)
 """Python's own errors that quote names and types, never values."""
-
-
-def without_values(text: str) -> str:
-    """One line of an error with the values in it covered: quoted, in brackets, as JSON or XML, or as details.
-
-    From where one begins to its last possible end, since nobody escapes the quotes within: more is covered than need
-    be. What is quoted after a word such as ``table`` is a name and stays.
-    """
-    text = _PARTS.sub(rf"\1: {COVER}", text)
-    text = _BRACKETED.sub(rf"\1{COVER})", text)
-    text = _STRUCTURED.sub(COVER, text)
-    for opening, closing in _QUOTES:
-        if opening in text:
-            text = _quoted(opening, closing).sub(_covered, text)
-    return text
-
-
-def _covered(found: re.Match[str]) -> str:
-    return found[0] if found[1] is None else f"{found[1]}{COVER}{_CLOSING[found[1][-1]]}"
-
-
-@cache
-def _quoted(opening: str, closing: str) -> re.Pattern[str]:
-    """A name in these quotes, or, with the group, what begins with a value in them and goes on to the last one."""
-    return re.compile(
-        rf"(?:\b(?:{_NAMES})\s+(?:name\s+)?{opening}[^{closing}]*{closing})"
-        rf"|(?<!\w)((?:[NEBXbrufxe]|U&|rb|br)?{opening})(?:.*{closing}(?!\w)|.*)",
-        re.IGNORECASE,
-    )
 
 
 class Formatter(logging.Formatter):
     """One line for each record, and its traceback below; nothing secret, nothing that could steer a terminal."""
 
-    def __init__(self, covers: Iterable[Cover]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.covers = list(covers)
+        self.covers: list[Cover] = [hide_secrets]
 
     def format(self, record: logging.LogRecord) -> str:
         """``2026-11-22T14:05:34.123Z 4711 WARNING monitor.poller [qmon-poll]: …``, UTC."""
@@ -245,17 +198,17 @@ def rotated(path: Path, number: int) -> Path:
 
 
 @contextlib.contextmanager
-def written(path: Path | None, level: int | None, covers: Iterable[Cover] = ()) -> Iterator[None]:
+def written(path: Path | None, level: int | None) -> Iterator[None]:
     """Keep a log inside: what qmon logs from ``level`` on, warnings of others, and errors that end a thread.
 
-    ``path``: without one the usual place. ``level`` ``None``: no log. ``covers``: what covers passwords; more by
-    ``also_cover``. Never raises; ``problem`` says what went wrong.
+    ``path``: without one the usual place. ``level`` ``None``: no log. Passwords are covered, and what
+    ``also_cover`` was given. Never raises; ``problem`` says what went wrong.
     """
     if level is None:
         yield
         return
     handler = FileHandler(path or default_path())
-    handler.setFormatter(Formatter(covers))
+    handler.setFormatter(Formatter())
     root = logging.getLogger()
     before, hook = _logger.level, threading.excepthook
 
@@ -352,4 +305,4 @@ def _handler() -> FileHandler | None:
 def _formatter() -> Formatter:
     handler = _handler()
     found = handler.formatter if handler is not None else None
-    return found if isinstance(found, Formatter) else Formatter(())
+    return found if isinstance(found, Formatter) else Formatter()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import traceback
 from typing import Any, Final
@@ -13,15 +12,13 @@ from typer.core import TyperGroup
 
 from qmon.cli.output import note
 from qmon.errors import BadInput, PermissionMissing, QmonError
+from qmon.redact import hide_secrets
 
 OK: Final = 0
 FAILED: Final = 1
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
 CODE: Final = "qmon.code"
-
-_CREDENTIALS: Final = re.compile(r"(://[^/:@\s]*:)[^@\s]*(?=@)")
-_KEYWORD: Final = re.compile(r"(?i)\b(pwd|password|pass)(\s*=\s*)(\{(?:[^}]|\}\})*\}|'[^']*'|\"[^\"]*\"|[^;\s&'\"]+)")
 
 
 class Guarded(TyperGroup):
@@ -73,20 +70,15 @@ def _with_grant(problem: QmonError) -> str:
     return f"{problem}; this would help: {grant}" if grant and grant not in str(problem) else str(problem)
 
 
-def without_secrets(text: str) -> str:
-    """The text with what looks like a password in a URL or a connection string replaced by ``***``."""
-    return _KEYWORD.sub(r"\1\2***", _CREDENTIALS.sub(r"\1***", text))
-
-
 def _say(text: str) -> None:
-    line = " ".join(without_secrets(text).split())
+    line = " ".join(hide_secrets(text).split())
     note(f"qmon: {line}")
 
 
 def _maybe_trace(problem: BaseException) -> None:
     """The traceback without the values of variables, where ``QMON_DEBUG`` asks for it."""
     if os.environ.get("QMON_DEBUG", "") not in ("", "0"):
-        print(without_secrets("".join(traceback.format_exception(problem))), file=sys.stderr, end="")
+        print(hide_secrets("".join(traceback.format_exception(problem))), file=sys.stderr, end="")
 
 
 def _mute() -> None:

@@ -12,9 +12,8 @@ from pathlib import Path
 import typer
 
 from qmon import __version__, log
-from qmon.cli.guard import CODE, without_secrets
+from qmon.cli.guard import CODE
 from qmon.cli.output import note
-from qmon.engines.secret import hide_known, hide_passwords
 
 _LOG = logging.getLogger(__name__)
 _OFTEN = ("check",)
@@ -28,7 +27,7 @@ def keep_log(context: typer.Context, file: Path | None, level: str | None) -> No
     """
     command = context.invoked_subcommand or ""
     chosen = log.parse_level(level or ("warning" if command in _OFTEN else "info"))
-    context.with_resource(log.written(file, chosen, (hide_known, hide_passwords, without_secrets)))
+    context.with_resource(log.written(file, chosen))
     context.with_resource(_first_and_last_line(context, command))
     if file is not None and log.problem():
         note(f"qmon: {log.place()}")

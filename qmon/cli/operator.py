@@ -26,8 +26,8 @@ READ_ONLY: Final = "qmon was started with --read-only"
 
 def desk_for(target: Target, settings: Settings, *, read_only: bool = False) -> OperatorContext:
     """The desk for a target as the configuration has it; ``read_only``: it was asked for on the command line."""
-    from qmon.config.redact import redactor
     from qmon.operate.open import open_context
+    from qmon.redact import redactor
 
     why = READ_ONLY if read_only else None
     return open_context(target, read_only=why, redact=redactor(settings.redact), trash_days=settings.trash_days)

@@ -38,8 +38,8 @@ def chosen(text: str, path: Path | None) -> tuple[Target, tuple[Layout, ...], Co
     """
     from qmon import log
     from qmon.config.file import read_config
-    from qmon.config.redact import redactor
     from qmon.config.targets import choose
+    from qmon.redact import redactor
 
     config = read_config(path)
     log.also_cover(redactor(config.settings.redact))

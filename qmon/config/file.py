@@ -10,7 +10,6 @@ from typing import Final, cast
 
 import platformdirs
 
-from qmon.config.redact import redactor
 from qmon.engines.base import EngineName
 from qmon.errors import BadInput
 from qmon.model.alerts.io import rules_from_list
@@ -19,6 +18,7 @@ from qmon.model.budget import Budget, budget_of
 from qmon.model.config_reader import Keys
 from qmon.model.layout.io import layout_from_dict
 from qmon.model.layout.layout import Layout
+from qmon.redact import redactor
 
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0

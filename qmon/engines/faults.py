@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.engines.secret import Secret, scrub
+from qmon.engines.secret import Secret
 from qmon.errors import QmonError
+from qmon.redact import hide_word
 
 _PREFIX: Final = re.compile(r"^(?:\s*\[[^\]]*\])+\s*")
 _RECORD: Final = re.compile(r"\s*\((-?\d+)\)\s*(?:\(SQL\w+\)\s*)?(?:;\s*(?=\[\w{5}\])|$)")
@@ -39,8 +40,11 @@ Explain = Callable[[DriverFault], QmonError]
 """Turns a fault into the error that says what is wrong and what to do."""
 
 
-def read_fault(arguments: tuple[object, ...], secrets: Iterable[Secret | None] = ()) -> DriverFault:
-    """The fault in the arguments of a driver's exception: SQLSTATE and text, or a text alone."""
+def read_fault(arguments: tuple[object, ...], password: Secret | None = None) -> DriverFault:
+    """The fault in the arguments of a driver's exception: SQLSTATE and text, or a text alone.
+
+    ``password``: covered, since drivers may repeat it.
+    """
     words = [str(argument) for argument in arguments]
     sqlstate, message = (words[0], words[1]) if len(words) > 1 else ("", words[0] if words else "")
     if (inner := re.match(r"\[(\w{5})\]", message)) and len(words) < 2:
@@ -57,4 +61,6 @@ def read_fault(arguments: tuple[object, ...], secrets: Iterable[Secret | None] =
         if text and text not in texts:
             texts.append(text)
         rest = rest[end.end() :] if end else ""
-    return DriverFault(sqlstate, tuple(numbers), scrub("; ".join(texts), secrets))
+    return DriverFault(
+        sqlstate, tuple(numbers), hide_word("; ".join(texts), password.reveal() if password is not None else "")
+    )

@@ -63,7 +63,7 @@ def connect(
         _LOG.info("connected to %s %s by %s", server_kind(made), server_version(made), _driver(made))
         return made
     except pyodbc.Error as error:
-        fault = read_fault(error.args, (password,))
+        fault = read_fault(error.args, password)
     except UnicodeError:
         fault = DriverFault("HY000", (), "the connection string holds characters that the driver cannot take")
     raise explain(fault)

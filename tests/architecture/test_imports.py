@@ -48,7 +48,7 @@ def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
         package.mkdir(parents=True)
         (package / "__init__.py").write_text("\n".join(imports))
     (tmp_path / "qmon" / "__init__.py").touch()
-    for name in ("errors", "log", "carried", "manual"):
+    for name in ("errors", "redact", "log", "carried", "manual"):
         (tmp_path / "qmon" / f"{name}.py").touch()
     (tmp_path / "pyproject.toml").write_text((CHECKOUT / "pyproject.toml").read_text())
     linter = Path(sys.executable).with_name("lint-imports")

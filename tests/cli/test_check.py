@@ -139,7 +139,7 @@ def test_one_poll_cannot_tell_rates(database: str, quick: Path) -> None:
     made(database, "fifo", "orders")
     code, line = checked(database, "--polls", "1", "--warn", "pop_rate<1")
     assert code == 1, "it is told by the polls that are added"
-    assert "pop_rate 0.0/s, below 1.0/s" in line
+    assert "pop_rate 0/s, below 1.0/s" in line
 
 
 def test_queues_are_chosen_by_name(database: str, quick: Path) -> None:

@@ -16,7 +16,6 @@ from qmon.config.targets import choose
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Bound, Session, Statement
 from qmon.engines.registry import engine_for
-from qmon.engines.secret import hide_known, hide_passwords
 from qmon.errors import QueryFailed, Unreachable
 from qmon.monitor.source import Phase
 from tests.cli.calling import call
@@ -30,14 +29,14 @@ WRONG = "s3cret;w}rd/1"
 @pytest.fixture(autouse=True)
 def own_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that other tests of this process have met are none of these tests', some of one letter."""
-    monkeypatch.setattr("qmon.engines.secret._KNOWN", set())
+    monkeypatch.setattr("qmon.redact._KNOWN", set())
 
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Iterator[Path]:
     """A log of everything, as commands keep it."""
     place = tmp_path / "q.log"
-    with log.written(place, logging.DEBUG, (hide_known, hide_passwords)):
+    with log.written(place, logging.DEBUG):
         yield place
 
 

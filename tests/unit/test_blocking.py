@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmon.engines.secret import hide_passwords
 from qmon.engines.sql import queries
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.waits.blocking import Forest, Held, Key, Role, forest
@@ -164,28 +163,6 @@ def test_two_hundred_sessions_with_many_blockers_each(random: object) -> None:
     graph += [(random.randint(1, 200), random.randint(1, 200)) for _ in range(20)]
     found = forest(rows_of(graph))
     assert len({p.key for p in found.places}) == 200
-
-
-def test_passwords_in_statements_are_covered() -> None:
-    for told, shown in (
-        ("ALTER ROLE shop PASSWORD 'it''s me' VALID UNTIL '2030'", "ALTER ROLE shop PASSWORD '***' VALID UNTIL '2030'"),
-        (
-            "CREATE LOGIN a WITH PASSWORD = N'x', CHECK_POLICY = ON",
-            "CREATE LOGIN a WITH PASSWORD = N'***', CHECK_POLICY = ON",
-        ),
-        ("alter user a identified by 'cut sho", "alter user a identified by '***"),
-        ("SELECT 'password' AS hint, password FROM t", "SELECT 'password' AS hint, password FROM t"),
-        (r"ALTER ROLE a PASSWORD E'a\'b' LOGIN", "ALTER ROLE a PASSWORD E'***' LOGIN"),
-        (r"ALTER ROLE a PASSWORD 'ends in \'", "ALTER ROLE a PASSWORD '***"),
-        ("ALTER ROLE a PASSWORD $q$a 'b' $ c$q$ LOGIN", "ALTER ROLE a PASSWORD $q$***$q$ LOGIN"),
-        ("ALTER ROLE a PASSWORD $$cut sho", "ALTER ROLE a PASSWORD $$***"),
-        ("dblink('host=h password=geheim user=u', 'x')", "dblink('host=h password=*** user=u', 'x')"),
-        ("dblink('password=''ge heim'' user=u', 'x')", "dblink('password=''***'' user=u', 'x')"),
-        ("OPENROWSET('MSOLEDBSQL', 'Server=h;PWD=geheim;UID=u')", "OPENROWSET('MSOLEDBSQL', 'Server=h;PWD=***;UID=u')"),
-        ("SELECT 'postgresql://me:geheim@host/shop'", "SELECT 'postgresql://me:***@host/shop'"),
-        ("UPDATE t SET password = $1 WHERE id = $2", "UPDATE t SET password = $1 WHERE id = $2"),
-    ):
-        assert hide_passwords(told) == shown
 
 
 @pytest.mark.parametrize(("engine", "version"), [("postgres", (13, 0)), ("postgres", (18, 0)), ("sqlserver", (11, 0))])

@@ -1,4 +1,4 @@
-"""What the configuration covers in payloads, and how long it keeps the trash."""
+"""What is covered: what the configuration says in payloads, passwords in statements and messages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from qmon.config.file import parse_config
-from qmon.config.redact import redactor
+from qmon.engines.secret import Secret
 from qmon.errors import BadInput
+from qmon.redact import hide_passwords, hide_secrets, redactor
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,50 @@ def test_settings_hold_patterns_and_the_trash() -> None:
 def test_what_is_no_pattern_is_named_with_its_key() -> None:
     with pytest.raises(BadInput, match=r"q\.toml: settings\.redact: '\(' is no regular expression"):
         parse_config('[settings]\nredact = ["("]', Path("q.toml"))
+
+
+def test_passwords_in_statements_are_covered() -> None:
+    for told, shown in (
+        ("ALTER ROLE shop PASSWORD 'it''s me' VALID UNTIL '2030'", "ALTER ROLE shop PASSWORD '***' VALID UNTIL '2030'"),
+        (
+            "CREATE LOGIN a WITH PASSWORD = N'x', CHECK_POLICY = ON",
+            "CREATE LOGIN a WITH PASSWORD = N'***', CHECK_POLICY = ON",
+        ),
+        ("alter user a identified by 'cut sho", "alter user a identified by '***"),
+        ("SELECT 'password' AS hint, password FROM t", "SELECT 'password' AS hint, password FROM t"),
+        (r"ALTER ROLE a PASSWORD E'a\'b' LOGIN", "ALTER ROLE a PASSWORD E'***' LOGIN"),
+        (r"ALTER ROLE a PASSWORD 'ends in \'", "ALTER ROLE a PASSWORD '***"),
+        ("ALTER ROLE a PASSWORD $q$a 'b' $ c$q$ LOGIN", "ALTER ROLE a PASSWORD $q$***$q$ LOGIN"),
+        ("ALTER ROLE a PASSWORD $$cut sho", "ALTER ROLE a PASSWORD $$***"),
+        ("dblink('host=h password=geheim user=u', 'x')", "dblink('host=h password=*** user=u', 'x')"),
+        ("dblink('password=''ge heim'' user=u', 'x')", "dblink('password=''***'' user=u', 'x')"),
+        ("OPENROWSET('MSOLEDBSQL', 'Server=h;PWD=geheim;UID=u')", "OPENROWSET('MSOLEDBSQL', 'Server=h;PWD=***;UID=u')"),
+        ("SELECT 'postgresql://me:geheim@host/shop'", "SELECT 'postgresql://me:***@host/shop'"),
+        ("UPDATE t SET password = $1 WHERE id = $2", "UPDATE t SET password = $1 WHERE id = $2"),
+    ):
+        assert hide_passwords(told) == shown
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ("no DSN=a;UID=b;PWD=ge,h)e&i$m;Encrypt=yes", "no DSN=a;UID=b;PWD=***;Encrypt=yes"),
+        ("PWD={ge;hei}}m};UID=b", "PWD=***;UID=b"),
+        ("PWD={cut; sho", "PWD=***"),
+        ('pass="ge heim" user=u', "pass=*** user=u"),
+        ("PWD=$eheim;UID=b", "PWD=***;UID=b"),
+        ("cannot reach mssql://me:it's@db1/shop", "cannot reach mssql://me:***@db1/shop"),
+        ("http://host:80/path", "http://host:80/path"),
+    ],
+)
+def test_passwords_in_connection_strings_and_urls_are_covered(told: str, shown: str) -> None:
+    assert hide_passwords(told) == shown
+    assert hide_passwords(shown) == shown
+
+
+def test_a_password_that_is_known_is_covered_however_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qmon.redact._KNOWN", set())
+    Secret("tr0ub;dor}&3")
+    Secret("abc")
+    assert hide_secrets("a tr0ub;dor}&3 b tr0ub%3Bdor%7D%263 {tr0ub;dor}}&3}") == "a *** b *** {***}"
+    assert hide_secrets("abc is no part of abcd") == "*** is no part of abcd"

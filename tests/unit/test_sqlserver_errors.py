@@ -41,7 +41,7 @@ def connecting(sqlstate: str, *records: str, password: str | None = None, server
     text = "; ".join(f"[{sqlstate}] {record} (SQLDriverConnect)" for record in records)
     secret = None if password is None else Secret(password, "keyring")
     found = Target("shop", "sqlserver", {"Server": server, "Database": "d", "UID": "me"}, password=secret)
-    return errors.connecting(read_fault((sqlstate, text), (secret,)), found)
+    return errors.connecting(read_fault((sqlstate, text), secret), found)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_driver_that_repeats_the_password_is_scrubbed() -> None:
     problem = connecting("HY000", f"{said} (5)", password="hush/hush")
     assert "hush" not in str(problem)
     assert "odd thing: PWD=***" in str(problem)
-    assert read_fault(("HY000", "[HY000] user x has pw x in pqx (1) (SQLConnect)"), (Secret("x"),)).text == (
+    assert read_fault(("HY000", "[HY000] user x has pw x in pqx (1) (SQLConnect)"), Secret("x")).text == (
         "user *** has pw *** in pqx"
     )
 

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from qmon import __version__, log
-from qmon.cli.guard import without_secrets
 from qmon.cli.output import json_object, say
-from qmon.engines.secret import hide_known, hide_passwords
 from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.redact import COVER, hide_secrets, without_values
 
 if TYPE_CHECKING:
     from qmon.cli.targets import Opened
@@ -124,7 +123,7 @@ def _fill(archive: _Archive, text: str | None, path: Path | None) -> str:
     archive.object("config.json", _config(path))
     for file in log.files():
         with contextlib.suppress(OSError):
-            archive.text(f"qmon.log{file.name.partition('.log')[2]}", _cover(file.read_text("utf-8", "replace")))
+            archive.text(f"qmon.log{file.name.partition('.log')[2]}", hide_secrets(file.read_text("utf-8", "replace")))
     about = "".join(f"{name}: {_ABOUT[name]}\n" for name in archive.names if name in _ABOUT)
     archive.text("README.txt", f"For a bug report of qmon. Read it before you send it.\n\n{about}")
     return problem
@@ -158,7 +157,7 @@ def _added(archive: _Archive, name: str, make: Callable[[], object]) -> str:
 
 def _told(problem: QmonError) -> str:
     log.told(problem)
-    return _cover(log.without_values(str(problem)))
+    return hide_secrets(without_values(str(problem)))
 
 
 def _versions() -> dict[str, object]:
@@ -199,18 +198,18 @@ def _config(path: Path | None) -> object:
     try:
         config = read_config(path)
     except BadInput as problem:
-        return {"problem": log.without_values(str(problem))}
+        return {"problem": without_values(str(problem))}
     return asdict(_bare(config))
 
 
 def _bare(config: Config) -> Config:
     """The configuration without what may be secret in it."""
     targets = {
-        name: replace(target, connect=re.sub(r"://.*@", f"://{log.COVER}@", target.connect))
+        name: replace(target, connect=re.sub(r"://.*@", f"://{COVER}@", target.connect))
         for name, target in config.targets.items()
     }
-    command = (*config.telling.command[:1], *(log.COVER for _ in config.telling.command[1:]))
-    redact = tuple(log.COVER for _ in config.settings.redact)
+    command = (*config.telling.command[:1], *(COVER for _ in config.telling.command[1:]))
+    redact = tuple(COVER for _ in config.settings.redact)
     return replace(
         config,
         targets=targets,
@@ -221,9 +220,9 @@ def _bare(config: Config) -> Config:
 
 def _snapshot(at: Opened) -> object:
     """The first poll of the target, as a recording holds it."""
-    from qmon.config.redact import redactor
     from qmon.recording.format.codec import encode
     from qmon.recording.format.redaction import discreet
+    from qmon.redact import redactor
 
     redact = redactor(at.config.settings.redact)
     cover = discreet(lambda text: redact(_until_literal(text)), payloads=False)
@@ -261,7 +260,7 @@ def _polled(at: Opened) -> Snapshot:
 
 def _until_literal(statement: str) -> str:
     found = _LITERAL.search(statement)
-    return statement if found is None else statement[: found.start()] + log.COVER
+    return statement if found is None else statement[: found.start()] + COVER
 
 
 def _without_values(value: Any, *, every: bool = False) -> Any:
@@ -270,7 +269,7 @@ def _without_values(value: Any, *, every: bool = False) -> Any:
         return {k: _without_values(v, every=every or k in _TOLD) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_without_values(each, every=every) for each in value]
-    return log.without_values(value) if every and isinstance(value, str) else value
+    return without_values(value) if every and isinstance(value, str) else value
 
 
 def _covered(value: Any) -> Any:
@@ -279,8 +278,4 @@ def _covered(value: Any) -> Any:
         return {str(k): _covered(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_covered(each) for each in value]
-    return _cover(value) if isinstance(value, str) else value
-
-
-def _cover(text: str) -> str:
-    return without_secrets(hide_passwords(hide_known(text)))
+    return hide_secrets(value) if isinstance(value, str) else value

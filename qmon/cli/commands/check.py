@@ -18,8 +18,8 @@ import typer
 from typer.core import TyperCommand
 
 from qmon.cli import options
-from qmon.cli.guard import without_secrets
 from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
     from qmon.engines.base import Target
@@ -103,11 +103,11 @@ def check(
             outcome = warned(outcome)
     except QmonError as problem:
         log.told(problem)
-        outcome = failed("", without_secrets(str(problem)))
+        outcome = failed("", hide_secrets(str(problem)))
     except KeyboardInterrupt:
         outcome = failed("", "interrupted")
     except Exception as problem:
-        outcome = failed("", without_secrets(log.report(problem)))
+        outcome = failed("", hide_secrets(log.report(problem)))
     _print(outcome, json)
     raise typer.Exit(int(outcome.state))
 
@@ -118,11 +118,11 @@ def _look(
 ) -> CheckResult:  # fmt: skip
     from qmon import log
     from qmon.config.file import read_config
-    from qmon.config.redact import redactor
     from qmon.config.targets import choose
     from qmon.model.alerts.check import judge
     from qmon.model.alerts.io import rules_from_texts
     from qmon.monitor.one_shot import glance
+    from qmon.redact import redactor
 
     began = time.monotonic()
     asked = rules_from_texts(*limits)
@@ -196,6 +196,6 @@ def _unknown(reason: str) -> typer.Exit:
     """Says why in one line; imports nothing that a wrong option might be the fault of."""
     from qmon.cli.output import say
 
-    say(f"QMON UNKNOWN - {without_secrets(' '.join(reason.split())).replace('|', '¦')}")
+    say(f"QMON UNKNOWN - {hide_secrets(' '.join(reason.split())).replace('|', '¦')}")
     sys.stdout.flush()
     return typer.Exit(_UNKNOWN)

@@ -76,9 +76,9 @@ def _stations(
 ) -> list[HeadlessRecorder]:
     """A station for each target. Raises ``BadInput`` before anything is connected."""
     from qmon.cli.targets import chosen
-    from qmon.config.redact import redactor
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
     from qmon.recording.write.headless import HeadlessRecorder
+    from qmon.redact import redactor
 
     if not MIN_INTERVAL_S <= every <= MAX_INTERVAL_S:
         raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every:g}")

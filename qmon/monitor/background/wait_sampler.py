@@ -16,7 +16,6 @@ from typing import Final
 from qmon import log
 from qmon.engines.base import Connection, Engine, Session
 from qmon.engines.rows import records
-from qmon.engines.secret import hide_passwords
 from qmon.errors import ConnectionLost, QmonError
 from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.samples.polled import ClockSample, WaitSample
@@ -25,6 +24,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.deadlocks import circles_of
 from qmon.monitor.background.reader import BackgroundReader
 from qmon.monitor.probes.statements import StatementCache
+from qmon.redact import hide_passwords
 
 EVERY_S: Final = 0.25
 CLOSELY_S: Final = 0.1

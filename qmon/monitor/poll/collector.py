@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from qmon.engines.base import Connection, Engine
-from qmon.engines.secret import hide_passwords
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
 from qmon.model.layout.table_facts import TableFacts
@@ -50,6 +49,7 @@ from qmon.monitor.probes.procedures import Procedures
 from qmon.monitor.probes.queue import QueueProbes, Spec, ring_probe
 from qmon.monitor.probes.statements import Found, ProbeStatement, Results, StatementCache, found_in
 from qmon.monitor.source import ROW_LIMIT, Focus
+from qmon.redact import hide_passwords
 
 FIGURES: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "rates", "gap")
 """The figures that the facts about a table may rule out, by the names used in ``unknown``."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.engines.base import Value
-from qmon.engines.secret import hide_passwords
 from qmon.model.samples.clients import MOST_CLIENTS
 from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
@@ -19,6 +18,7 @@ from qmon.model.waits.known import PAGE_LATCHES
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+from qmon.redact import hide_passwords
 
 _STATISTICS_EVERY_S: Final = 10.0
 _EVERY_S: Final = 0.9

@@ -10,12 +10,12 @@ from typing import Final
 
 from qmon.engines.base import Connection, Engine, Value
 from qmon.engines.rows import records
-from qmon.engines.secret import hide_passwords
 from qmon.engines.sql import queries
 from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.samples.deadlocks import Circle, CircleSample, GraphSample, ReportFile, ReportSample
 from qmon.model.waits.deadlocks import circles_of
 from qmon.monitor.probes.statements import StatementCache
+from qmon.redact import hide_passwords
 
 EVERY_S: Final = 15.0
 """Between two readings, or more where one took long."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from qmon.engines.secret import hide_passwords
 from qmon.errors import QueryFailed
 from qmon.model.operations import Progress
 from qmon.operate.context import OnProgress, Stopped
 from qmon.operate.run.operation import Record, Running
 from qmon.operate.sql import Sql
+from qmon.redact import hide_passwords
 
 GONE_WITHIN_S: Final = 10.0
 """A session that has been signalled is waited for so long, in seconds; one that is being rolled back, for ever."""

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
-from qmon.config.redact import redactor
 from qmon.config.secrets import from_environment, from_keyring, unlock
 from qmon.engines.base import Connection, Target
 from qmon.engines.registry import engine_for
 from qmon.pipeline.messages.archive_reader import ArchiveTable, Message, read, session
 from qmon.pipeline.messages.watermarks import Range
+from qmon.redact import redactor
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from qmon.engines.secret import hide_passwords
 from qmon.recording.format.codec import Cover, PayloadText
+from qmon.redact import hide_passwords
 
 
 def discreet(redact: Callable[[str], str], *, payloads: bool) -> Cover:
