@@ -73,21 +73,32 @@ def test_each_command_has_help_and_an_example(command: str) -> None:
     ],
 )
 def test_bad_input_is_exit_code_2_and_no_traceback(arguments: list[str], words: str) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
+    done = call(*arguments)
+    assert done.exit_code == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize("arguments", [("queues", "nowhere-at-all"), ("queues",)])
+def test_bad_input_is_the_same_as_a_program(arguments: tuple[str, ...]) -> None:
+    """One that qmon refuses, and one that typer does."""
+    done, here = run(*arguments), call(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.replace("python -m qmon", "qmon") == here.stderr
+
+
 @pytest.mark.parametrize("command", ["queues", "status", "doctor", "setup", "init"])
 def test_an_unreachable_target_is_exit_code_1_in_one_line_without_the_password(command: str) -> None:
-    done = run(command, NOWHERE)
-    assert done.returncode == 1
+    done = call(command, NOWHERE)
+    assert done.exit_code == 1
     lines = [line for line in done.stderr.splitlines() if "command line stays" not in line]
     assert len(lines) == 1
     assert "connection refused" in lines[0]
     assert "s3cretword" not in done.stderr + done.stdout
+    if command == "status":
+        program = run(command, NOWHERE)
+        assert (program.returncode, program.stdout, program.stderr) == (1, done.stdout, done.stderr)
 
 
 def test_debugging_shows_where_and_still_no_password() -> None:
@@ -124,7 +135,7 @@ def test_a_reader_that_goes_away_is_no_error(database: str) -> None:
 
 
 def test_an_interrupt_ends_a_load_quietly_with_130_and_leaves_no_session(database: str) -> None:
-    assert run("install", database, "fifo", "--schema", "public").returncode == 0
+    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
     load = subprocess.Popen(
         program("load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "1"),
         env=surroundings(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -139,7 +150,7 @@ def test_an_interrupt_ends_a_load_quietly_with_130_and_leaves_no_session(databas
 
 
 def test_sigterm_ends_a_load_with_what_it_came_to(database: str) -> None:
-    assert run("install", database, "fifo", "--schema", "public").returncode == 0
+    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
     load = subprocess.Popen(
         program("load", database, "fifo", "--for", "10m", "--pushers", "1", "--poppers", "0"),
         env=surroundings(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -153,7 +164,7 @@ def test_sigterm_ends_a_load_with_what_it_came_to(database: str) -> None:
 
 
 def test_a_load_that_pushed_nothing_has_failed(database: str) -> None:
-    assert run("install", database, "fifo", "--schema", "public").returncode == 0
+    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
     query(database, "ALTER FUNCTION fifo_push RENAME TO gone")
     done = run("load", database, "fifo", "--for", "1s", "--pushers", "1", "--poppers", "0")
     assert done.returncode == 1
@@ -204,7 +215,7 @@ def test_a_size_is_that_of_the_payload_or_says_that_it_is_the_stored_one(
     database: str, type_name: str, size: str
 ) -> None:
     """The server has packed it; of some types only unpacking would tell how large it is."""
-    assert run("install", database, "fifo", "--schema", "public").returncode == 0
+    assert call("install", database, "fifo", "--schema", "public").exit_code == 0
     query(database, f"ALTER TABLE fifo ALTER payload TYPE {type_name} USING NULL")
     packed = "repeat('ab', 5000000)" if type_name != "json" else "to_json(repeat('ab', 5000000))"
     query(database, f"INSERT INTO fifo (payload) SELECT CAST({packed} AS {type_name})")

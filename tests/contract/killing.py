@@ -156,7 +156,10 @@ class Victim:
                 wait_until(
                     lambda: process.poll() is not None or self._begun(before) or None, 120, what="an operation begins"
                 )
-                time.sleep(self.chance.random() * 0.6)
+                upto = left * self.chance.random()
+                wait_until(
+                    lambda: process.poll() is not None or self.left(act) <= upto or None, 120, what="it is so far"
+                )
             ended = process.poll()
         finally:
             process.kill()

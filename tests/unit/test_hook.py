@@ -14,6 +14,8 @@ import pytest
 from qmon.monitor.alert_command import AlertCommand
 from tests.facts import wait_until
 
+END_S: Final = 240.0
+"""A program that is not meant to take too long has so much time, however busy the machine is."""
 KEEP: Final = (
     "import os, sys; out = open(sys.argv[1], 'a'); out.write(sys.stdin.read()); "
     "out.write(''.join(f'{k}={v}\\n' for k, v in os.environ.items()) if len(sys.argv) > 2 else '')"
@@ -27,10 +29,10 @@ def keeping(place: Path, *more: str) -> tuple[str, ...]:
 
 def test_it_gets_each_event_in_order_as_a_line_of_json(tmp_path: Path) -> None:
     said = tmp_path / "said"
-    hook = AlertCommand(keeping(said), 20.0)
+    hook = AlertCommand(keeping(said), END_S)
     for number in range(5):
         hook.tell({"number": number, "words": "請求書; $(rm -rf /) `x` \n"})
-    hook.close(30.0)
+    hook.close(END_S)
     told = [json.loads(line) for line in said.read_text().splitlines()]
     assert [event["number"] for event in told] == [0, 1, 2, 3, 4]
     assert told[0]["words"] == "請求書; $(rm -rf /) `x` \n"
@@ -41,9 +43,9 @@ def test_it_is_run_without_a_shell_and_without_passwords(tmp_path: Path, monkeyp
     for name in ("QMON_PASSWORD", "QMON_PASSWORD_ORDERS_PROD", "PGPASSWORD"):
         monkeypatch.setenv(name, "s3cretword")
     monkeypatch.setenv("PAGER_TOKEN", "its own")
-    hook = AlertCommand(keeping(said, "with its environment"), 20.0)
+    hook = AlertCommand(keeping(said, "with its environment"), END_S)
     hook.tell({})
-    hook.close(30.0)
+    hook.close(END_S)
     text = said.read_text()
     assert "PAGER_TOKEN=its own" in text
     assert "s3cretword" not in text
@@ -61,18 +63,18 @@ def test_it_is_run_without_a_shell_and_without_passwords(tmp_path: Path, monkeyp
 )
 def test_a_failure_is_told_once(command: tuple[str, ...], words: str) -> None:
     told: list[str] = []
-    hook = AlertCommand(command, 20.0)
+    hook = AlertCommand(command, END_S)
     hook.on_failure = told.append
     for _ in range(3):
         hook.tell({})
-    hook.close(30.0)
+    hook.close(END_S)
     assert told == [f"the alert command {command[0]}: {words}"]
 
 
 def test_a_failure_is_told_again_after_it_worked(tmp_path: Path) -> None:
     told: list[str] = []
     program = tmp_path / "page-me"
-    hook = AlertCommand((str(program),), 20.0)
+    hook = AlertCommand((str(program),), END_S)
     hook.on_failure = told.append
     hook.tell({})
     wait_until(lambda: len(told) == 1, what="the first failure")
@@ -82,22 +84,25 @@ def test_a_failure_is_told_again_after_it_worked(tmp_path: Path) -> None:
     wait_until((tmp_path / "said").exists, what="the program runs")
     program.unlink()
     hook.tell({})
-    hook.close(30.0)
+    hook.close(END_S)
     assert len(told) == 2
 
 
 def test_what_takes_too_long_is_killed_with_its_children_and_holds_up_nobody(tmp_path: Path) -> None:
-    told: list[str] = []
     child = tmp_path / "child"
-    hook = AlertCommand(("/bin/sh", "-c", f"sleep 600 & echo $! > '{child}'; wait"), 1.5)
-    hook.on_failure = told.append
-    hook.tell({})
-    assert told == [], "telling returns before the program ends"
-    wait_until(lambda: told, what="the end of the program")
-    assert told[0].endswith("took longer than 1.5 s and was killed")
+    for limit_s in (1.5, 6.0, 24.0):  # on a busy machine the program may be killed before it has its child
+        told: list[str] = []
+        hook = AlertCommand(("/bin/sh", "-c", f"sleep 600 & echo $! > '{child}'; wait"), limit_s)
+        hook.on_failure = told.append
+        hook.tell({})
+        assert told == [], "telling returns before the program ends"
+        wait_until(lambda told=told: told, END_S, what="the end of the program")  # type: ignore[misc]
+        hook.close(END_S)
+        assert told[0].endswith(f"took longer than {limit_s:g} s and was killed")
+        if child.exists() and child.read_text():
+            break
     pid = int(child.read_text())
     wait_until(lambda: not Path(f"/proc/{pid}").exists() or _is_zombie(pid), what="the end of its child")
-    hook.close(5.0)
 
 
 def _is_zombie(pid: int) -> bool:
@@ -110,7 +115,7 @@ def _is_zombie(pid: int) -> bool:
 def test_events_that_it_cannot_keep_up_with_are_dropped_and_that_is_said(tmp_path: Path) -> None:
     told, gate = list[str](), tmp_path / "gate"
     os.mkfifo(gate)
-    hook = AlertCommand(("/bin/sh", "-c", f"read line < {gate}"), 60.0)
+    hook = AlertCommand(("/bin/sh", "-c", f"read line < {gate}"), END_S)
     hook.on_failure = told.append
     for number in range(300):
         hook.tell({"number": number})
