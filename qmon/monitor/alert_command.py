@@ -39,11 +39,11 @@ class AlertCommand:
         self._timeout_s = timeout_s
         self._events: queue.Queue[Mapping[str, Any] | None] = queue.Queue(_WAITING)
         self._thread: threading.Thread | None = None
-        self._told = ""
+        self._last_problem = ""
         self.on_failure: Callable[[str], object] = lambda _: None
         """Called, on any thread, with one line when the command fails; again after it worked, or failed otherwise."""
 
-    def tell(self, event: Mapping[str, Any]) -> None:
+    def send(self, event: Mapping[str, Any]) -> None:
         """Have the command run with this event; where it is far behind, the event is dropped, and that is a failure."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="qmon-hook", daemon=True)
@@ -67,11 +67,11 @@ class AlertCommand:
             self._report(self._run(json.dumps(event).encode() + b"\n"))
 
     def _report(self, problem: str) -> None:
-        if problem and problem != self._told:
+        if problem and problem != self._last_problem:
             what = problem.partition(": ")[0]  # what the command itself said may be secret
             _LOG.warning("the alert command %s: %s", self._command[0], what)
             self.on_failure(f"the alert command {self._command[0]}: {problem}")
-        self._told = problem
+        self._last_problem = problem
 
     def _run(self, data: bytes) -> str:
         """Run it once; returns what went wrong, or an empty text."""

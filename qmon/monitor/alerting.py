@@ -67,7 +67,7 @@ class Alerting:
         self._mute_step = 0
         self._lost = ""
 
-    def hear(self, event: View | SourceState | None) -> bool:
+    def on_event(self, event: View | SourceState | None) -> bool:
         """Take in new figures, a change of phase, or that a second has passed; returns whether to ring the bell."""
         now = self._clock()
         if isinstance(event, View):
@@ -80,10 +80,10 @@ class Alerting:
         if self._muted_until is not None and now >= self._muted_until:
             self._unmute()
         before, self._alerts = self._alerts, alerts(self._memory)
-        turned = changes(before, self._alerts)
-        for change in turned:
+        changed = changes(before, self._alerts)
+        for change in changed:
             self._take(change)
-        louder = any(change.turn in (AlertEvent.RAISED, AlertEvent.WORSE) for change in turned)
+        louder = any(change.turn in (AlertEvent.RAISED, AlertEvent.WORSE) for change in changed)
         return louder and self._bell and self._muted_until is None
 
     def _take(self, change: Change) -> None:
@@ -92,7 +92,7 @@ class Alerting:
         if severity is not None and (change.turn is AlertEvent.CLEARED or not known):
             del self._acknowledged[key]
         if self.hook is not None:
-            self.hook.tell(self._event(change, known))
+            self.hook.send(self._event(change, known))
 
     def _event(self, change: Change, acknowledged: bool) -> dict[str, Any]:
         """What the hook gets. ``queue`` is null for the target itself; times are UTC by this machine's clock."""
@@ -113,14 +113,14 @@ class Alerting:
         }
 
     @property
-    def standing(self) -> AlertState:
+    def state(self) -> AlertState:
         """How the alerts stand now."""
         known = tuple(a for a in self._alerts if self._acknowledged.get(a.key, Severity.FINE) >= a.severity)
         return AlertState(tuple(a for a in self._alerts if a not in known), known, self._muted_until)
 
     def acknowledge(self) -> Alert | None:
         """Acknowledge the worst alert that is not yet, until it gets worse or is cleared; returns it."""
-        worst = next(iter(self.standing.open), None)
+        worst = next(iter(self.state.open), None)
         if worst is not None:
             self._acknowledged[worst.key] = worst.severity
         return worst

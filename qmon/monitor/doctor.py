@@ -169,8 +169,8 @@ def _seen_in_part(
     """Where the server hides rows from our role, or may."""
     for statement in statements.of_tables("partial", PartialSample, tables):
         for found in records(PartialSample, connection.fetch(statement.bound)):
-            said = f"{found.why}: each figure from rows is at least so much; {found.helps}"
-            yield Check("(rows)", queue, problem=said)
+            problem = f"{found.why}: each figure from rows is at least so much; {found.helps}"
+            yield Check("(rows)", queue, problem=problem)
 
 
 def _standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
@@ -185,8 +185,8 @@ def _standby(connection: Connection, statements: StatementCache) -> Iterator[Che
         server = with_replica(server, found)
     if (standby := standby_of(server)) is not None:
         how = standby.words or "up to date"
-        said = f"a standby, {how}: counters, sequences and sessions are its primary's, and nothing can be changed"
-        yield Check("(standby)", problem=said, expected=not standby.words)
+        problem = f"a standby, {how}: counters, sequences and sessions are its primary's, and nothing can be changed"
+        yield Check("(standby)", problem=problem, expected=not standby.words)
 
 
 def _scans(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:

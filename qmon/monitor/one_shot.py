@@ -12,7 +12,7 @@ from qmon.model.budget import AT_ONCE
 from qmon.model.layout.layout import Layout
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
-from qmon.monitor.poll.poller import FIRST_LOOK_S
+from qmon.monitor.poll.poller import FIRST_READ_S
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.target import TargetHistory
 
@@ -24,8 +24,12 @@ _COUNTING: Final = 0.8
 """So much of the time that a look may take is for counting what no index leads to."""
 
 
-def look(
-    target: Target, layouts: Sequence[Layout] = (), *, over_s: float = 2.0, tell: Callable[[str], None] = lambda _: None
+def view_over(
+    target: Target,
+    layouts: Sequence[Layout] = (),
+    *,
+    over_s: float = 2.0,
+    report: Callable[[str], None] = lambda _: None,
 ) -> View:
     """The figures of a target, with rates over at least ``over_s`` seconds: what ``qmon status`` prints.
 
@@ -40,14 +44,14 @@ def look(
     interval_s = min(max(over_s / 2, 0.5), 2.0)
     views, _ = _views(
         target, layouts, interval_s=interval_s, timeout_s=over_s + _ANSWER_S, enough=enough,
-        cold_s=_TRIES * (FIRST_LOOK_S + _ANSWER_S), tell=tell,
+        cold_s=_TRIES * (FIRST_READ_S + _ANSWER_S), report=report,
     )  # fmt: skip
     if not views:
         raise Unreachable(f"{target.name} does not answer")
     return views[-1]
 
 
-def glance(
+def view_after(
     target: Target,
     layouts: Sequence[Layout] = (),
     *,
@@ -80,7 +84,7 @@ def _views(
     timeout_s: float,
     enough: Callable[[Sequence[View]], bool],
     cold_s: float = 0.0,
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> tuple[list[View], bool]:
     """Poll until it is enough, or so many seconds have passed; also whether it was enough in time.
 
@@ -96,14 +100,14 @@ def _views(
         if state.catalog:
             cold.set()
         if state.phase is Phase.CONNECTING and state.catalog:
-            tell(state.reason)
+            report(state.reason)
         if state.phase is not Phase.LOST:
             return
         problems.append(state.reason)
         if not state.catalog or len(problems) == _TRIES:
             done.set()
         else:
-            tell(f"{state.reason}; trying once more")
+            report(f"{state.reason}; trying once more")
 
     def sink(event: Event) -> None:
         if isinstance(event, SourceState):

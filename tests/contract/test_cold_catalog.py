@@ -14,7 +14,7 @@ from qmon.engines.base import Bound, Connection, Session, Statement
 from qmon.engines.registry import engine_for
 from qmon.errors import Unreachable
 from qmon.monitor.catalog.resolve import NOTHING, Resolved
-from qmon.monitor.one_shot import look
+from qmon.monitor.one_shot import view_over
 from qmon.monitor.poll.poller import READING, Poller
 from qmon.monitor.source import Event, Phase, SourceState
 from tests.cli.calling import program, surroundings
@@ -77,7 +77,7 @@ def test_a_look_tries_once_more_and_says_so(database: str, holder: pyodbc.Connec
         told.append(what)
         holder.rollback()
 
-    view = look(target_of(database), over_s=0.5, tell=tell)
+    view = view_over(target_of(database), over_s=0.5, report=tell)
     assert [queue.name for queue in view.queues] == ["fifo"]
     assert len(told) == 1
     assert re.fullmatch(r"catalog/sequences: .*; trying once more", told[0])
@@ -86,7 +86,7 @@ def test_a_look_tries_once_more_and_says_so(database: str, holder: pyodbc.Connec
 def test_a_look_gives_up_after_the_second_try_with_the_reason(database: str, holder: pyodbc.Connection) -> None:
     told: list[str] = []
     with pytest.raises(Unreachable, match="catalog/sequences"):
-        look(target_of(database), over_s=0.5, tell=told.append)
+        view_over(target_of(database), over_s=0.5, report=told.append)
     assert len(told) == 1
 
 

@@ -19,7 +19,7 @@ from qmon.model.view import QueueView
 from qmon.monitor.background import exact_counts, scan
 from qmon.monitor.background.scan import Scan, parts_of
 from qmon.monitor.background.scan_counts import ScanCounts
-from qmon.monitor.one_shot import glance, look
+from qmon.monitor.one_shot import view_after, view_over
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import Spec, names_of
 from qmon.monitor.probes.statements import StatementCache
@@ -76,8 +76,8 @@ def test_messages_stuck_in_a_table_without_an_index_are_found_in_the_first_look(
     database: str, partitions: bool
 ) -> None:
     made(database, partitions=partitions)
-    assert_true(look(target_of(database), [JOBS], over_s=1.0).queues[0])
-    glanced = glance(target_of(database), [JOBS], polls=2, interval_s=0.5)
+    assert_true(view_over(target_of(database), [JOBS], over_s=1.0).queues[0])
+    glanced = view_after(target_of(database), [JOBS], polls=2, interval_s=0.5)
     assert judge(glanced, []).state is CheckState.CRITICAL
     assert_true(glanced.queues[0])
 
@@ -110,7 +110,7 @@ def test_a_table_too_large_for_a_look_is_not_begun_and_the_reason_says_what_coun
     made(database)
     monkeypatch.setattr(scan, "AT_ONCE_PAGES", 1)
     monkeypatch.setattr(scan, "_PAGES_S", 0.01)
-    queue = look(target_of(database), [JOBS], over_s=1.0).queues[0]
+    queue = view_over(target_of(database), [JOBS], over_s=1.0).queues[0]
     assert queue.stuck.value is None
     assert "pages of the table take about" in queue.stuck.reason
     assert "--over" in queue.stuck.reason

@@ -11,7 +11,7 @@ from qmon.model.report import status_object
 from qmon.model.view import QueueView
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan_counts import ScanCounts
-from qmon.monitor.one_shot import look
+from qmon.monitor.one_shot import view_over
 from tests.contract.watching import installed, target_of, watching
 from tests.facts import connected, query, wait_until
 
@@ -126,7 +126,8 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
 
 
 @pytest.mark.parametrize(
-    ("reader", "reading", "asked"), [(ExactCounts, "_look", "look_anew"), (ScanCounts, "step", "count_exactly")]
+    ("reader", "reading", "asked"),
+    [(ExactCounts, "_find_head", "find_head_again"), (ScanCounts, "step", "count_exactly")],
 )
 def test_what_is_asked_for_while_it_is_read_is_read_once_more(
     database: str, monkeypatch: pytest.MonkeyPatch, reader: type, reading: str, asked: str
@@ -162,7 +163,7 @@ def test_tables_with_hostile_names_and_no_optional_column_can_be_watched(databas
         _plain(cursor, f"CREATE TABLE {quoted} ({quoted} bigint PRIMARY KEY, state text NOT NULL)")
         _plain(cursor, f"INSERT INTO {quoted} SELECT n, 'new' FROM generate_series(1, 12) AS n")
     layout = Layout(name, "status", TableName("public", name), id=name, state=StateColumn("state", "new", "busy", None))
-    report = status_object(look(target_of(database), [layout], over_s=1.0))
+    report = status_object(view_over(target_of(database), [layout], over_s=1.0))
     queue = report["queues"][0]
     assert (queue["name"], queue["ready"]) == (name, 12)
     assert queue["oldest_seconds"] is None
@@ -205,7 +206,7 @@ def test_a_role_with_nothing_but_select_sees_the_queue_and_is_told_what_is_missi
             "status", "status", TableName("public", "status"), id="id", state=StateColumn("status", 1, 2, None, 3),
             started_at="started_at", owner=OwnerColumn("owner", "session"),
         )  # fmt: skip
-        report = status_object(look(target_of(url), [layout], over_s=1.0))
+        report = status_object(view_over(target_of(url), [layout], over_s=1.0))
         assert report["queues"][0]["ready"] == 7
         waits = next(f for f in report["failures"] if f["probe"] == "waits")
         assert "pg_read_all_stats" in waits["grant"]
@@ -225,7 +226,7 @@ def test_a_queue_that_cannot_be_read_is_shown_with_the_grant_that_helps(database
             Layout("fifo", "fifo", TableName("public", "fifo"), id="id"),
             Layout("status", "status", TableName("public", "status"), id="id", state=StateColumn("status", 1, 2)),
         ]
-        report = status_object(look(target_of(url), layouts, over_s=1.0))
+        report = status_object(view_over(target_of(url), layouts, over_s=1.0))
         by_name = {q["name"]: q for q in report["queues"]}
         assert by_name["fifo"]["ready"] == 0
         assert by_name["status"]["ready"] is None

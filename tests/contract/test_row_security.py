@@ -11,7 +11,7 @@ import pytest
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.operations import Choice
 from qmon.monitor.doctor import checkup
-from qmon.monitor.one_shot import look
+from qmon.monitor.one_shot import view_over
 from qmon.operate.operator import Operator
 from tests.cli.calling import call
 from tests.contract.engines import opened
@@ -121,6 +121,6 @@ def test_partitions_that_our_role_may_read_through_their_parent_alone_are_counte
             INSERT INTO jobs SELECT n, 'working', now() - interval '3 hours' FROM generate_series(1, 50) AS n;
             GRANT SELECT ON {allowed} TO {named(tenant)}""",
     )
-    queue = look(target_of(tenant), [JOBS], over_s=1.0).queues[0]
+    queue = view_over(target_of(tenant), [JOBS], over_s=1.0).queues[0]
     assert (queue.ready.value, queue.in_progress.value, queue.stuck.value) == (0, 50, 50)
     assert queue.verdict.code == "stuck in progress"

@@ -31,7 +31,7 @@ def test_it_gets_each_event_in_order_as_a_line_of_json(tmp_path: Path) -> None:
     said = tmp_path / "said"
     hook = AlertCommand(keeping(said), END_S)
     for number in range(5):
-        hook.tell({"number": number, "words": "請求書; $(rm -rf /) `x` \n"})
+        hook.send({"number": number, "words": "請求書; $(rm -rf /) `x` \n"})
     hook.close(END_S)
     told = [json.loads(line) for line in said.read_text().splitlines()]
     assert [event["number"] for event in told] == [0, 1, 2, 3, 4]
@@ -44,7 +44,7 @@ def test_it_is_run_without_a_shell_and_without_passwords(tmp_path: Path, monkeyp
         monkeypatch.setenv(name, "s3cretword")
     monkeypatch.setenv("PAGER_TOKEN", "its own")
     hook = AlertCommand(keeping(said, "with its environment"), END_S)
-    hook.tell({})
+    hook.send({})
     hook.close(END_S)
     text = said.read_text()
     assert "PAGER_TOKEN=its own" in text
@@ -66,7 +66,7 @@ def test_a_failure_is_told_once(command: tuple[str, ...], words: str) -> None:
     hook = AlertCommand(command, END_S)
     hook.on_failure = told.append
     for _ in range(3):
-        hook.tell({})
+        hook.send({})
     hook.close(END_S)
     assert told == [f"the alert command {command[0]}: {words}"]
 
@@ -76,14 +76,14 @@ def test_a_failure_is_told_again_after_it_worked(tmp_path: Path) -> None:
     program = tmp_path / "page-me"
     hook = AlertCommand((str(program),), END_S)
     hook.on_failure = told.append
-    hook.tell({})
+    hook.send({})
     wait_until(lambda: len(told) == 1, what="the first failure")
     program.write_text(f"#!/bin/sh\ncat > '{tmp_path / 'said'}'\n")
     program.chmod(0o700)
-    hook.tell({})
+    hook.send({})
     wait_until((tmp_path / "said").exists, what="the program runs")
     program.unlink()
-    hook.tell({})
+    hook.send({})
     hook.close(END_S)
     assert len(told) == 2
 
@@ -94,7 +94,7 @@ def test_what_takes_too_long_is_killed_with_its_children_and_holds_up_nobody(tmp
         told: list[str] = []
         hook = AlertCommand(("/bin/sh", "-c", f"sleep 600 & echo $! > '{child}'; wait"), limit_s)
         hook.on_failure = told.append
-        hook.tell({})
+        hook.send({})
         assert told == [], "telling returns before the program ends"
         wait_until(lambda told=told: told, END_S, what="the end of the program")  # type: ignore[misc]
         hook.close(END_S)
@@ -118,7 +118,7 @@ def test_events_that_it_cannot_keep_up_with_are_dropped_and_that_is_said(tmp_pat
     hook = AlertCommand(("/bin/sh", "-c", f"read line < {gate}"), END_S)
     hook.on_failure = told.append
     for number in range(300):
-        hook.tell({"number": number})
+        hook.send({"number": number})
     assert told == ["the alert command /bin/sh: it is 200 events behind; what comes now is dropped"]
     opened = threading.Thread(target=lambda: gate.write_text("go\n"))
     opened.start()

@@ -224,11 +224,11 @@ class Noted(Poller):
     @property
     def turn(self) -> Any:
         """The worker's time at the target."""
-        return self._turn
+        return self._attempt
 
-    def _busy(self, turn: Any, allowed_s: float) -> float:
+    def _busy(self, attempt: Any, allowed_s: float) -> float:
         self.allowed = [*getattr(self, "allowed", []), allowed_s]
-        return super()._busy(turn, allowed_s)
+        return super()._busy(attempt, allowed_s)
 
 
 def test_the_first_look_over_a_connection_has_half_a_minute_and_its_statements_too() -> None:

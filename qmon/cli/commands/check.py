@@ -121,7 +121,7 @@ def _look(
     from qmon.config.targets import choose
     from qmon.model.alerts.check import judge
     from qmon.model.alerts.io import rules_from_texts
-    from qmon.monitor.one_shot import glance
+    from qmon.monitor.one_shot import view_after
     from qmon.redact import redactor
 
     began = time.monotonic()
@@ -136,7 +136,7 @@ def _look(
     allowed_s = _allowed(polls, interval_s, timeout)
     target = _unlocked(found.target, allowed_s)
     left_s = max(0.1, allowed_s - (time.monotonic() - began))
-    view = glance(
+    view = view_after(
         target, found.queues, polls=polls, interval_s=interval_s, timeout_s=left_s,
         undecided=lambda newest: judge(newest, rules, wanted).undecided,
     )  # fmt: skip

@@ -90,10 +90,10 @@ def status(
     from qmon.cli.output import clean
     from qmon.cli.targets import checked
     from qmon.model.report import status_object
-    from qmon.monitor.one_shot import look
+    from qmon.monitor.one_shot import view_over
 
     known, configured, _ = checked(target, config, "status")
-    view = look(known, configured, over_s=over, tell=lambda what: note(f"qmon: {clean(what)}"))
+    view = view_over(known, configured, over_s=over, report=lambda what: note(f"qmon: {clean(what)}"))
     if json:
         json_object(status_object(view))
     else:

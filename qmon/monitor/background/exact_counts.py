@@ -114,8 +114,8 @@ class ExactCounts(BackgroundReader):
     def _of_fragments(self) -> dict[tuple[str, str], _Task]:
         self._fragments.keep(frozenset(self._queues))
         first = self._clock() + FIRST_S
-        kept = [(name, "fragments") for name in self._queues if self._fragments.able]
-        return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in kept}
+        keys = [(name, "fragments") for name in self._queues if self._fragments.able]
+        return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in keys}
 
     def fragments(self) -> tuple[Fragmentation, ...]:
         """How far the indexes of the queues are fragmented, where the server tells."""
@@ -157,7 +157,7 @@ class ExactCounts(BackgroundReader):
                 task.wanted, task.again, task.due_at = True, True, 0.0
         self._wake.set()
 
-    def look_anew(self, queue: str) -> None:
+    def find_head_again(self, queue: str) -> None:
         """Look for this queue's head from its first row on, as soon as the reading under way has ended."""
         with self._lock:
             task = self._tasks.get((queue, "head"))
@@ -252,12 +252,12 @@ class ExactCounts(BackgroundReader):
             if found is None:
                 self._graphs.read(connection, StatementCache(self._engine, connection.version))
             elif task.kind == "head":
-                self._look(connection, found, task, begun)
+                self._find_head(connection, found, task, begun)
             elif task.kind == "fragments":
                 self._fragments.read(connection, StatementCache(self._engine, connection.version), found)
             else:
-                turn = self.counts.step(connection, found)
-                given_up, counted, every = turn is None, turn is not None and turn.done, turn.rest_s if turn else every
+                step = self.counts.step(connection, found)
+                given_up, counted, every = step is None, step is not None and step.done, step.rest_s if step else every
         finally:
             took = self._clock() - started
             with self._lock:
@@ -268,7 +268,7 @@ class ExactCounts(BackgroundReader):
         with self._lock:
             self._failures.pop((task.queue, task.kind), None)
 
-    def _look(self, connection: Connection, found: Spec, task: _Task, begun: int) -> None:
+    def _find_head(self, connection: Connection, found: Spec, task: _Task, begun: int) -> None:
         statements = StatementCache(self._engine, connection.version)
         probe = QueueProbes(statements, found).head_probe
         names, values = names_of(found.layout, found.facts), state_values(found.layout)

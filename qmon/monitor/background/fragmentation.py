@@ -76,7 +76,7 @@ class FragmentationReader:
             table, index = mine.left.pop(0)
             statement = statements.of("fragmentation", FragmentSample, {"table_id": table, "index_id": index})
             read = records(FragmentSample, connection.fetch(statement.bound))[0]
-            key = (table, _ours(index))
+            key = (table, _own_id(index))
             with self._lock:
                 mine.known[key] = Fragmentation(*key, read.read_at, read.fragmented)
 
@@ -84,10 +84,10 @@ class FragmentationReader:
         """The indexes of a table, each with the reason where it is not read."""
         statement = statements.of("trees", TreeSample, {"table_id": table})
         trees = records(TreeSample, connection.fetch(statement.bound))
-        return [Fragmentation(table, _ours(each.index_id), unread=_why_not(each)) for each in trees]
+        return [Fragmentation(table, _own_id(each.index_id), unread=_why_not(each)) for each in trees]
 
 
-def _ours(index: int) -> int:
+def _own_id(index: int) -> int:
     """0 for the table itself, a heap or its clustered index."""
     return 0 if index == 1 else index
 

@@ -30,8 +30,8 @@ _PAGES_S: Final = 2000.0
 _RANGE_S: Final = 0.005
 _FEWEST, _MOST, _FIRST = 16, 2048, 128
 _LEAST_OF: Final = 8
-_LOOK_SHARE: Final = 0.25
-_LONG_LOOK_SHARE: Final = 0.02
+_SHORT_SHARE: Final = 0.25
+_LONG_SHARE: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ def allowance(budget: Budget, within_s: float | None, pages: int) -> Allowance:
     if within_s is None:
         return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2, _PAGES_S)
     if pages <= AT_ONCE_PAGES:
-        return Allowance(_LOOK_SHARE, _PAGES_S * 8, within_s)
-    return Allowance(_LONG_LOOK_SHARE, _PAGES_S, within_s)
+        return Allowance(_SHORT_SHARE, _PAGES_S * 8, within_s)
+    return Allowance(_LONG_SHARE, _PAGES_S, within_s)
 
 
 class Throttle:

@@ -38,7 +38,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class ScanTurn:
+class ScanStep:
     """One table's turn is over: seconds until its next one, and whether the table is counted now."""
 
     rest_s: float
@@ -124,7 +124,7 @@ class ScanCounts:
             self._counts[queue] = replace(count, counted_at=at)
             return True
 
-    def step(self, connection: Connection, spec: Spec) -> ScanTurn | None:
+    def step(self, connection: Connection, spec: Spec) -> ScanStep | None:
         """Count on: one range, or all where there are none.
 
         ``None``: there is not the time to count it. Raises what ``Connection.fetch`` raises.
@@ -150,13 +150,13 @@ class ScanCounts:
             rest_s = every_s = max(_WHOLE_EVERY_S, took_s * COST_FACTOR)
         with self._lock:
             if self._scans.get(queue) is not scan:  # another table lies behind the name by now
-                return ScanTurn(0.0, done=False)
+                return ScanStep(0.0, done=False)
             self._problems.pop(queue, None)
             if scan.done:
                 self._counts[queue] = scan.count(every_s)
                 self._scans.pop(queue, None)
                 self.done += 1
-        return ScanTurn(every_s if scan.done else rest_s, scan.done)
+        return ScanStep(every_s if scan.done else rest_s, scan.done)
 
     def _begin(self, connection: Connection, statements: StatementCache, spec: Spec) -> Scan:
         began = self._clock()

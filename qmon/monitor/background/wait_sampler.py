@@ -48,12 +48,12 @@ class WaitSampler(BackgroundReader):
         self._closely = False
         self._since_at: float | None = None
         self._watched_s = 0.0
-        self._looks = 0
+        self._samples = 0
         self._waited: dict[tuple[str, str], float] = {}
         self._circles: list[Circle] = []
         self._failure: ProbeFailure | None = None
 
-    def look_closely(self, closely: bool) -> None:
+    def sample_often(self, closely: bool) -> None:
         """Look more often, while somebody looks at the waits."""
         if closely and not self._closely:
             self._wake.set()
@@ -62,10 +62,10 @@ class WaitSampler(BackgroundReader):
     def totals(self) -> WaitTotals | None:
         """What was seen so far; ``None`` before the first look, and where the server counts by itself."""
         with self._lock:
-            if self._since_at is None or not self._looks:
+            if self._since_at is None or not self._samples:
                 return None
             waits = tuple(WaitTotal(kind, event, None, s) for (kind, event), s in sorted(self._waited.items()))
-            return WaitTotals(WaitSource.SAMPLED, self._since_at, round(self._watched_s, 3), waits, self._looks)
+            return WaitTotals(WaitSource.SAMPLED, self._since_at, round(self._watched_s, 3), waits, self._samples)
 
     def failures(self) -> tuple[ProbeFailure, ...]:
         """Why there are no looks, if there are none."""
@@ -101,14 +101,14 @@ class WaitSampler(BackgroundReader):
         if statements.has("wait_totals") or not statements.has("waits"):
             return True
         circles = statements.of("circles", CircleSample, _CIRCLES).bound if statements.has("circles") else None
-        look, clock = statements.of("waits", WaitSample).bound, statements.of("clock", ClockSample).bound
+        sample, clock = statements.of("waits", WaitSample).bound, statements.of("clock", ClockSample).bound
         trip = min(self._timed(lambda: connection.fetch(clock)) for _ in range(3))
         began = records(ClockSample, connection.fetch(clock))[0].now_at
         last, planned = self._clock(), 0.0
         took_lately: deque[float] = deque(maxlen=_MEDIAN_OF)
         while not self._closed and not self._given_up:
             started = self._clock()
-            seen = records(WaitSample, connection.fetch(look))
+            seen = records(WaitSample, connection.fetch(sample))
             now = self._clock()
             took = max(0.0, now - started - trip)
             took_lately.append(took)
@@ -133,7 +133,7 @@ class WaitSampler(BackgroundReader):
             self._failure = None
             self._since_at = began
             self._watched_s += stands_for
-            self._looks += 1
+            self._samples += 1
             for wait in seen:
                 key = ("", "") if not wait.event else (wait.kind, wait.event)
                 self._waited[key] = self._waited.get(key, 0.0) + wait.sessions * stands_for
@@ -152,7 +152,7 @@ class WaitSampler(BackgroundReader):
     def _forget(self) -> None:
         """A new connection begins new totals: what happened meanwhile was not seen."""
         with self._lock:
-            self._since_at, self._watched_s, self._looks = None, 0.0, 0
+            self._since_at, self._watched_s, self._samples = None, 0.0, 0
             self._waited.clear()
 
     def _fail(self, reason: str) -> None:

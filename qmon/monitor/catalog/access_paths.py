@@ -100,11 +100,16 @@ class _Reader:
         if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_IDS:
             first = self.layout.order[0].column if self.layout.order else None
             timed = (column := self.details.column(first)) is not None and column.not_null and column.type_name in TIMES
-            if first is None or not timed or self._apart("ready", (self.layout.id,)) or self.layout.order[0].descending:
+            if (
+                first is None
+                or not timed
+                or self._index_of("ready", (self.layout.id,))
+                or self.layout.order[0].descending
+            ):
                 return self.layout.id
-            return first if self._apart("ready", (first,)) is not None else self.layout.id
+            return first if self._index_of("ready", (first,)) is not None else self.layout.id
         for time in (self.layout.enqueued_at, self.layout.due_at):
-            if time is not None and self._apart("ready", (time,)) is not None:
+            if time is not None and self._index_of("ready", (time,)) is not None:
                 return time
         return None
 
@@ -123,7 +128,7 @@ class _Reader:
         allowed = index.where.only(self.state.column)
         return allowed is not None and len(allowed) == 1 and self._same(next(iter(allowed)), wanted)
 
-    def _apart(self, state: str, then: Sequence[str]) -> Index | None:
+    def _index_of(self, state: str, then: Sequence[str]) -> Index | None:
         """An index that keeps the rows of this state apart, in the order of ``then``; without a state: of all rows."""
         for index in self.details.indexes:
             if self.state is None:
@@ -167,7 +172,7 @@ class _Reader:
                 found.slow["ready"] += ", unless the table is small"
                 found.slow["oldest"] = f"{reason}: found only while the table is small"
             return
-        if (ready := self._apart("ready", (self.order_by,))) is not None:
+        if (ready := self._index_of("ready", (self.order_by,))) is not None:
             found.indexes["ready"] = found.indexes["head"] = ready.name
         elif (plain := self._leads(self.order_by)) is not None and self.state and self.state.done is None:
             found.indexes["head"] = plain.name
@@ -203,7 +208,7 @@ class _Reader:
         if column is not None and not column.not_null:
             text = f"`{due}` may be NULL, and no seek finds what is due when it is: {INSTEAD}"
             self.found.slow["scheduled"] = text
-        elif (index := self._apart("ready", (due,))) is not None:
+        elif (index := self._index_of("ready", (due,))) is not None:
             self.found.indexes["due"] = index.name
         else:
             self.found.slow["scheduled"] = (
@@ -226,9 +231,9 @@ class _Reader:
             found.unknown["in_progress"] = found.unknown["stuck"] = reason
             return
         started = self.layout.started_at
-        if started is not None and (index := self._apart("in_progress", (started,))) is not None:
+        if started is not None and (index := self._index_of("in_progress", (started,))) is not None:
             found.indexes["stuck"] = found.indexes["progress"] = index.name
-        elif (index := self._apart("in_progress", ())) is not None:
+        elif (index := self._index_of("in_progress", ())) is not None:
             found.indexes["progress"] = index.name
         else:
             wanted = self._wanted("in_progress", started or self.layout.id or state.column)
@@ -247,7 +252,7 @@ class _Reader:
         """The dead letters."""
         if self.state is None or self.state.dead is None:
             self.found.unknown["dead"] = "this table has no state for dead messages"
-        elif (index := self._apart("dead", ())) is not None:
+        elif (index := self._index_of("dead", ())) is not None:
             self.found.indexes["dead"] = index.name
         else:
             column = self.layout.id or self.state.column
@@ -259,7 +264,7 @@ class _Reader:
         column, order = self.layout.priority, self.order_by
         if column is None or order is None or self.layout.due_at is not None or self.type_of(column) not in WHOLE:
             return
-        if (index := self._apart("ready", (column, order))) is not None:
+        if (index := self._index_of("ready", (column, order))) is not None:
             self.found.indexes["priority"] = index.name
 
     def ring(self) -> None:

@@ -29,7 +29,7 @@ def complete(
 
     Raises ``BadInput`` where a named column is not there, or where the design cannot do without one that is not found.
     """
-    layout = _spelt_as_there(replace(layout, table=details.table.name), details)
+    layout = _named_as_there(replace(layout, table=details.table.name), details)
     if layout.design in RINGS:
         return _with_ring(layout, sequences), ()
     reasons: list[str] = []
@@ -45,7 +45,7 @@ def find_sequence(name: TableName, sequences: Sequence[SequenceRow]) -> Sequence
     return found[0] if len(found) == 1 else None
 
 
-def _spelt_as_there(layout: Layout, details: TableDetails) -> Layout:
+def _named_as_there(layout: Layout, details: TableDetails) -> Layout:
     """Every named column as the table spells it; one that differs in case alone is taken."""
 
     def there(name: str, what: str) -> str:

@@ -15,7 +15,7 @@ from qmon.model.layout.zones import LOCAL
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import TIMES, pick, plain, words
 from qmon.monitor.catalog.complete_layout import complete, loose_sequence
-from qmon.monitor.catalog.shape import ENOUGH_ROWS, glance, measure, pairs_of
+from qmon.monitor.catalog.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
 from qmon.monitor.catalog.state_values import Known, known_values, state_column
 from qmon.monitor.catalog.zones import with_zones
 
@@ -78,19 +78,19 @@ def discover(
     sequences = catalog.sequences() if sequences is None else sequences
     columns = catalog.columns(tables)
     activity = catalog.activity(tables)
-    near = [t for t in tables if glance(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
+    near = [t for t in tables if may_be_queue(t.table_name, columns.get(t.table_id, ()), activity.get(t.table_id))]
     chosen = {t.table_id for t in near}
     near += [t for t in _partners(tables, near, columns) if t.table_id not in chosen]
     work = _Candidates(catalog, sequences, catalog.details(near))
     found = [*_rings(work), *_splits(work), *_singles(work)]
     names = [finding.layout.queue for finding in found]
     return sorted(
-        (_named_apart(finding, names) for finding in found if finding.score >= POSSIBLE),
+        (_with_unique_name(finding, names) for finding in found if finding.score >= POSSIBLE),
         key=lambda finding: (-finding.score, finding.layout.queue),
     )
 
 
-def _named_apart(finding: Candidate, names: list[str]) -> Candidate:
+def _with_unique_name(finding: Candidate, names: list[str]) -> Candidate:
     if names.count(finding.layout.queue) < 2:
         return finding
     return replace(finding, layout=replace(finding.layout, queue=str(finding.layout.table)))
@@ -234,13 +234,13 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
     layout = _base(details, design or _design(details, state, work.sequences))
     try:
         layout, how = complete(layout, details, work.sequences, lambda _: known)
-        layout, said = with_zones(layout, details, lambda: LOCAL)
+        layout, zones = with_zones(layout, details, lambda: LOCAL)
     except BadInput as problem:
         return Candidate(layout, shape.score, tuple(shape.why), missing=str(problem))
     if state is not None and (deleted := _popped_by_delete(details.activity)) is not None:
         layout = replace(layout, pop="delete")
         how = (*how, f"a pop deletes its row: of {deleted:,} rows deleted hardly one was updated before")
-    return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *said))
+    return Candidate(layout, round(shape.score, 2), tuple(shape.why), (*how, *zones))
 
 
 def _popped_by_delete(activity: Activity | None) -> int | None:

@@ -209,7 +209,7 @@ class _Resolver:
                 layout = replace(layout, data_id=layout.id)
             if data.column(layout.data_id) is None:
                 raise BadInput(f"{layout.data_table} has no column {layout.data_id!r}: name its key with data_id")
-        layout, said = with_zones(layout, details, self._zone)
+        layout, zones = with_zones(layout, details, self._zone)
         check_due(layout)
         check_state(layout, details, self.catalog)
         self.layouts.append(layout)
@@ -219,7 +219,7 @@ class _Resolver:
         if (details.table.table_id, state) in self._divided:
             facts = replace(facts, unknown={**facts.unknown, "rates": _MOVES.format(state)})
         self.facts[layout.queue] = self._with_spare(layout, details.table, facts)
-        self.reasons[layout.queue] = tuple(dict.fromkeys((*reasons, *said)))
+        self.reasons[layout.queue] = tuple(dict.fromkeys((*reasons, *zones)))
 
     def _zone(self) -> Zone:
         self._local = self._local or server_zone(self.catalog)

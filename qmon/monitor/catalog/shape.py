@@ -15,7 +15,7 @@ _CLAIMS: Final[tuple[Role, ...]] = ("started_at", "lease", "heartbeat", "owner_n
 _FEW, _MANY, _TOO_MANY = 6, 15, 25
 ENOUGH_ROWS: Final = 50
 """Rows inserted before the counters say anything."""
-_WORTH_A_LOOK: Final = 0.3
+_MAY_BE: Final = 0.3
 _UNPROVEN: Final = 0.35
 """The most that a table can score whose rows are never claimed, marked, due or removed, whatever it is called."""
 
@@ -41,14 +41,14 @@ def pairs_of(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
     return [(column.column_name, column.type_name) for column in columns]
 
 
-def glance(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
+def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
     """A first look at names and counters, to leave most tables of a large database out of the closer one."""
     if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.deleted >= 0.3 * activity.inserted:
         return True
     pairs = pairs_of(columns)
     roles: tuple[Role, ...] = (*_CLAIMS, "flag", "attempts", "due_at", "reference_count")
-    signs = 0.3 * sum(1 for role in roles if pick(role, pairs)) + (0.15 if pick("state", pairs) else 0.0)
-    return sounds_like_a_queue(name) + signs >= _WORTH_A_LOOK
+    score = 0.3 * sum(1 for role in roles if pick(role, pairs)) + (0.15 if pick("state", pairs) else 0.0)
+    return sounds_like_a_queue(name) + score >= _MAY_BE
 
 
 def measure(

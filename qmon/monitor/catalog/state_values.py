@@ -103,7 +103,7 @@ def _words(name: str, known: Known) -> tuple[StateColumn | None, tuple[str, ...]
             meant.setdefault(state, value)
     if "ready" not in meant:
         return None, (f"none of the values of `{name}` ({shown(values)}) says in plain words that a message is ready",)
-    reasons = [f"`{name}` is {_spelt(meant)} ({known.origin or 'its default'})"]
+    reasons = [f"`{name}` is {_in_words(meant)} ({known.origin or 'its default'})"]
     if rest := [value for value in values if value not in meant.values()]:
         reasons.append(f"what `{name}` = {shown(rest)} means is not known")
     column = StateColumn(name, meant["ready"], meant.get("in_progress"), meant.get("done"), meant.get("dead"))
@@ -123,7 +123,7 @@ def _numbers(name: str, known: Known, design: str) -> tuple[StateColumn | None, 
     source = f"values {shown(seen)} seen in {known.origin}" if seen else "no value seen yet"
     if known.default is not None:
         source += f", new rows get {known.default}"
-    return state, (f"`{name}` is taken as {_spelt(meant)} ({source})",)
+    return state, (f"`{name}` is taken as {_in_words(meant)} ({source})",)
 
 
 def shown(values: Sequence[StateValue]) -> str:
@@ -132,7 +132,7 @@ def shown(values: Sequence[StateValue]) -> str:
     return f"{listed}, …" if len(values) > 8 else listed
 
 
-def _spelt(meant: dict[str, str] | dict[str, int | None]) -> str:
+def _in_words(meant: dict[str, str] | dict[str, int | None]) -> str:
     pairs = ((state.replace("_", " "), value) for state, value in meant.items() if value is not None)
     return ", ".join(f"{value} {state}" for state, value in pairs)
 

@@ -66,13 +66,13 @@ def with_zones(layout: Layout, details: TableDetails, local: Callable[[], Zone])
         column = details.column(name)
         if column is None or column.type_name not in ZONELESS:
             continue
-        said, why = _said(layout, details, column)
-        zone = _zone(said, local)
+        meaning, why = _meaning(layout, details, column)
+        zone = _zone(meaning, local)
         zones.append((column.column_name, zone))
-        if said == "unknown":
+        if meaning == "unknown":
             reasons.append(_ask(column.column_name, _WITHOUT.get(role, "ages are unknown")))
         elif why:
-            reasons.append(f"`{column.column_name}` has no time zone: {_shown(said)}, {why}")
+            reasons.append(f"`{column.column_name}` has no time zone: {_shown(meaning)}, {why}")
     return replace(layout, zones=tuple(zones)), tuple(reasons)
 
 
@@ -93,7 +93,7 @@ def of_default(default: str | None) -> str:
     return "unknown" if utc == local else "utc" if utc else "local"
 
 
-def _said(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
+def _meaning(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str, str]:
     """What is known of the column's times, and from where."""
     if layout.times is not None:
         return layout.times, ""
@@ -104,12 +104,12 @@ def _said(layout: Layout, details: TableDetails, column: ColumnRow) -> tuple[str
     return found, "" if found == "unknown" else "by its default"
 
 
-def _zone(said: str, local: Callable[[], Zone]) -> Zone:
-    if said == "local":
+def _zone(meaning: str, local: Callable[[], Zone]) -> Zone:
+    if meaning == "local":
         return local()
-    known = {"utc": UTC_ZONE, "unknown": UNKNOWN}.get(said) or named_zone(said, time.time())
+    known = {"utc": UTC_ZONE, "unknown": UNKNOWN}.get(meaning) or named_zone(meaning, time.time())
     if known is None:  # a layout from elsewhere: the configuration takes none that is unknown
-        raise BadInput(f'times = "{said}": there is no such time zone')
+        raise BadInput(f'times = "{meaning}": there is no such time zone')
     return known
 
 
@@ -120,8 +120,8 @@ def _ask(column: str, what: str) -> str:
     )
 
 
-def _shown(said: str) -> str:
-    return {"utc": "UTC", "local": "the server's local time"}.get(said, said)
+def _shown(meaning: str) -> str:
+    return {"utc": "UTC", "local": "the server's local time"}.get(meaning, meaning)
 
 
 def _is_utc(name: str) -> bool:

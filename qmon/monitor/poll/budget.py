@@ -14,7 +14,7 @@ from typing import Final
 from qmon.model.budget import AT_ONCE, Budget, Key, Observing, ProbeCost, ProbePace, Throttled, chosen, pace
 from qmon.monitor.probes.statements import PART, ProbeStatement
 
-KEPT: Final = frozenset(
+ALWAYS_READ: Final = frozenset(
     {"server", "clock", "cost", "pauses_known", "pauses", "counters", "table_counters", "sequences"}
 )
 """What every poll reads: cheap, and rates, pauses and the costs themselves come from it."""
@@ -42,7 +42,7 @@ class ProbeBudget:
         self._often: dict[Key, float] = {}
         self._waited: dict[Key, int] = {}
         self._overhead: deque[float] = deque(maxlen=_MEDIAN_OF)
-        self._turn = 0
+        self._next = 0
         self._asked_s = 0.0
         self._left_out: dict[str, set[str]] = {}
         self._asked: tuple[Key, ...] = ()
@@ -84,10 +84,10 @@ class ProbeBudget:
         if not read:
             return frozenset()
         count = max(_FEWEST, len(read) // _SHARE)
-        turn = {read[(self._turn + n) % len(read)] for n in range(min(count, len(read)))}
-        turn |= {key for key in read if len(self._times.get(key, ())) < _MEDIAN_OF}
-        self._turn = (self._turn + count) % len(read)
-        return frozenset(turn | (self._read & self._pace.every.keys()))
+        timed = {read[(self._next + n) % len(read)] for n in range(min(count, len(read)))}
+        timed |= {key for key in read if len(self._times.get(key, ())) < _MEDIAN_OF}
+        self._next = (self._next + count) % len(read)
+        return frozenset(timed | (self._read & self._pace.every.keys()))
 
     def learn(self, times: Mapping[Key, float], alone: Mapping[Key, float], server_ms: float | None) -> None:
         """Take in what probes have cost in this poll, milliseconds, and the whole poll where that is known.
@@ -105,7 +105,7 @@ class ProbeBudget:
         if server_ms is not None:
             self._overhead.append(max(0.0, server_ms - sum(self._costs.get(key, 0.0) for key in self._read)))
         if server_ms is not None or alone:
-            self._pace = pace(self._expected, self._overhead_ms, self.budget, self._asked_s, self._pace, KEPT)
+            self._pace = pace(self._expected, self._overhead_ms, self.budget, self._asked_s, self._pace, ALWAYS_READ)
 
     @property
     def _overhead_ms(self) -> float:

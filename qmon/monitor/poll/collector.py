@@ -44,7 +44,7 @@ from qmon.monitor.poll.standby import replica, seen_from_standby
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.broker import BrokerProbes
 from qmon.monitor.probes.locks import Locks
-from qmon.monitor.probes.messages import ClueProbes, messages_of
+from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.procedures import Procedures
 from qmon.monitor.probes.queue import QueueProbes, Spec, ring_probe
 from qmon.monitor.probes.statements import Found, ProbeStatement, Results, StatementCache, found_in
@@ -81,9 +81,9 @@ class Collector:
         self._slow = slow
         self._clock = clock
         self._statements = StatementCache(engine, connection.version)
-        self._clues = ClueProbes(engine, self._statements)
+        self._messages = MessageProbes(engine, self._statements)
         self._runner = Runner(connection, suspicion, by_text=engine.plans_by_text)
-        self._regained = PermissionRecheck(self._statements, self._runner)
+        self._permissions = PermissionRecheck(self._statements, self._runner)
         self._replaced = Replaced(self._statements)
         self._standby = False
         self._anew: frozenset[str] = frozenset()
@@ -91,7 +91,7 @@ class Collector:
         """The last poll found another table behind a name than was resolved: resolve, ``use``, and collect anew."""
         self.observer = ProbeBudget(budget)
         self._commits = commits if engine.counts_reads else int
-        self._readings = ServerProbes(self._statements, sampler, slow.own)
+        self._server = ServerProbes(self._statements, sampler, slow.own)
         self._queues: dict[str, QueueProbes] = {}
         self._problems: tuple[ProbeFailure, ...] = ()
         self._lost: tuple[QueueSamples, ...] = ()
@@ -140,7 +140,7 @@ class Collector:
         commits = self._commits()
         results, failures = self._runner.run(statements, self.observer.timed())
         table_counters.spread(results)
-        self._regained.see(results)
+        self._permissions.see(results)
         server = self._one(results, "server")
         if server is None:
             reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
@@ -154,11 +154,11 @@ class Collector:
         blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
         self._locks.learn(results, self._queues, lambda more: self._ask(more, failures))
         self._sessions = server.sessions
-        self._clues.learn(results)
+        self._messages.learn(results)
         known = self._one(results, "pauses_known")
         self._pauses = self._pauses if known is None else known.readable
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
-        more = self._readings.found(results, server, one_trip=one_trip)
+        more = self._server.found(results, server, one_trip=one_trip)
         procedures, unread = self._procedures.learn(results, failures)
         found = found_in(results)
         queues = tuple(self._samples(probes, results, found) for probes in self._queues.values())
@@ -255,7 +255,7 @@ class Collector:
         statements += self._broker.wanted(now)
         statements += self._statements.optional("server_counters", ServerCounters)
         statements += self._locks.wanted(now, self._queues, focus)
-        statements += self._clues.wanted(self._queues)
+        statements += self._messages.wanted(self._queues)
         statements.append(self._statements.of("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
             statements.append(self._statements.of("pauses", PauseSample))
@@ -263,10 +263,10 @@ class Collector:
         statements.append(
             self._statements.of("clients", ClientSample, self._clients.asked(now) | {"chars": _STATEMENT_SHORT})
         )
-        statements += self._readings.wanted(now, tables, closely=focus.closely)
+        statements += self._server.wanted(now, tables, closely=focus.closely)
         statements += self._statements.of_tables("partial", PartialSample, tables)
         statements += self._replaced.wanted()
-        statements += self._regained.wanted({name: probes.facts for name, probes in self._queues.items()})
+        statements += self._permissions.wanted({name: probes.facts for name, probes in self._queues.items()})
         statements.append(self._statements.of("cost", CostSample))
         statements.append(self._statements.of("clock", ClockSample))
         return statements
@@ -308,7 +308,7 @@ class Collector:
             held_counted=self._engine.shows_deleted,
             scheduled=memo.scheduled, dead=memo.dead, ring=ring,
             depth=probes.believed(_first(found.get("depth")), head, counted.count), count=counted.count,
-            clues=self._clues.clues(probes, results),
+            clues=self._messages.clues(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip

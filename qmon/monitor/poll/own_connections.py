@@ -9,7 +9,7 @@ from typing import Final
 
 from qmon.engines.base import Connection, Session
 
-_KEPT: Final = 8
+_MOST: Final = 8
 """Connections that may still be at work: polls, counts and looks, and those that were abandoned."""
 
 
@@ -27,7 +27,7 @@ class OwnConnections:
         connection = self._connect(session)
         with self._lock:
             self._connections.append(connection)
-            if len(self._connections) > _KEPT:
+            if len(self._connections) > _MOST:
                 self._past += self._connections.popleft().commits
         return connection
 

@@ -38,10 +38,10 @@ _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
 _CATALOGUE_S: Final = 5.0
 """Reading the catalogue again may take so much longer than a poll."""
-FIRST_LOOK_S: Final = 30.0
+FIRST_READ_S: Final = 30.0
 """The same for the first look over a connection: a server that has just come up reads its catalogue from disk."""
-READING: Final = f"reading the catalog: the first look at a cold server may take {FIRST_LOOK_S:g} s"
-_TOLD_S: Final = 2.0
+READING: Final = f"reading the catalog: the first look at a cold server may take {FIRST_READ_S:g} s"
+_REPORT_S: Final = 2.0
 """What takes longer is told."""
 
 Connect = Callable[[Session], Connection]
@@ -60,7 +60,7 @@ class _ConnectionAttempt:
         self.late = False
         self.reads = False
         """It takes its first look at the catalogue."""
-        self.told = False
+        self.reported = False
         self.thread: threading.Thread | None = None
         self.suspicion = InFlightProbe()
 
@@ -99,7 +99,7 @@ class Poller:
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        self._turn = _ConnectionAttempt()
+        self._attempt = _ConnectionAttempt()
         self._quarantine = ProbeQuarantine()
         self._abandoned: list[_ConnectionAttempt] = []
         self._tries = 0
@@ -141,7 +141,7 @@ class Poller:
         ``changed``: a queue that older messages were put back to; its head is looked for from the first row on.
         """
         if changed:
-            self._slow.look_anew(changed)
+            self._slow.find_head_again(changed)
         self._wake.set()
 
     def set_interval(self, seconds: float) -> None:
@@ -165,53 +165,62 @@ class Poller:
         self._closed.set()
         self._connected.set()  # lets go who waits for it
         self._wake.set()
-        turn = self._turn
-        if turn.busy_since is not None and turn.connection is not None:
-            _in_background(turn.connection.cancel)
-        ending = [_in_background(self._slow.close), _in_background(self._sampler.close), turn.thread]
+        attempt = self._attempt
+        if attempt.busy_since is not None and attempt.connection is not None:
+            _in_background(attempt.connection.cancel)
+        ending = [_in_background(self._slow.close), _in_background(self._sampler.close), attempt.thread]
         until = self._clock() + _GRACE_S
         for thread in ending:
             if thread is not None:
                 thread.join(timeout=max(0.0, until - self._clock()))
 
-    def _begin(self, turn: _ConnectionAttempt) -> None:
-        self._turn = turn
-        turn.thread = threading.Thread(target=self._run, args=(turn,), name="qmon-poll", daemon=True)
-        turn.thread.start()
+    def _begin(self, attempt: _ConnectionAttempt) -> None:
+        self._attempt = attempt
+        attempt.thread = threading.Thread(target=self._run, args=(attempt,), name="qmon-poll", daemon=True)
+        attempt.thread.start()
 
-    def _emit(self, turn: _ConnectionAttempt, event: Event) -> None:
+    def _emit(self, attempt: _ConnectionAttempt, event: Event) -> None:
         with self._lock:
-            if turn.abandoned.is_set() or turn is not self._turn or self._closed.is_set() or self._sink is None:
+            if (
+                attempt.abandoned.is_set()
+                or attempt is not self._attempt
+                or self._closed.is_set()
+                or self._sink is None
+            ):
                 return
             self._sink(event)
 
-    def _state(self, turn: _ConnectionAttempt, phase: Phase, reason: str = "", retry_at: float | None = None) -> None:
-        self._emit(turn, SourceState(self._target, phase, reason, retry_at, self._clock(), turn.reads))
+    def _state(
+        self, attempt: _ConnectionAttempt, phase: Phase, reason: str = "", retry_at: float | None = None
+    ) -> None:
+        self._emit(attempt, SourceState(self._target, phase, reason, retry_at, self._clock(), attempt.reads))
 
-    def _run(self, turn: _ConnectionAttempt) -> None:
-        while not self._closed.is_set() and not turn.abandoned.is_set():
-            turn.reads = turn.told = False
+    def _run(self, attempt: _ConnectionAttempt) -> None:
+        while not self._closed.is_set() and not attempt.abandoned.is_set():
+            attempt.reads = attempt.reported = False
             try:
-                self._state(turn, Phase.CONNECTING, self._reason)
-                self._stay(turn)
+                self._state(attempt, Phase.CONNECTING, self._reason)
+                self._stay(attempt)
             except NoConnectionLeft as problem:  # the readings beside the poll may hold the last ones
                 self._slow.give_up()
                 self._sampler.give_up()
-                self._lost(turn, str(problem))
+                self._lost(attempt, str(problem))
             except QmonError as problem:
                 # Trying a refused password again and again would lock the account.
-                why = f", since it took longer than {turn.allowed_s:g} s" if turn.late and _cancelled(problem) else ""
-                self._lost(turn, f"{problem}{why}", hopeless=isinstance(problem, Unreachable) and not problem.retryable)
+                late = attempt.late and _cancelled(problem)
+                why = f", since it took longer than {attempt.allowed_s:g} s" if late else ""
+                hopeless = isinstance(problem, Unreachable) and not problem.retryable
+                self._lost(attempt, f"{problem}{why}", hopeless=hopeless)
             except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
-                self._lost(turn, log.report(problem))
+                self._lost(attempt, log.report(problem))
             finally:
-                connection, turn.connection, turn.busy_since = turn.connection, None, None
+                connection, attempt.connection, attempt.busy_since = attempt.connection, None, None
                 if connection is not None:
                     connection.close()
 
-    def _lost(self, turn: _ConnectionAttempt, reason: str, *, hopeless: bool = False) -> None:
-        turn.live = turn.late = False
-        if turn.abandoned.is_set():
+    def _lost(self, attempt: _ConnectionAttempt, reason: str, *, hopeless: bool = False) -> None:
+        attempt.live = attempt.late = False
+        if attempt.abandoned.is_set():
             return
         self._connected.clear()
         if self._closed.is_set():
@@ -222,76 +231,76 @@ class Poller:
         level = logging.WARNING if reason != self._reason else logging.DEBUG
         _LOG.log(level, "%s: lost: %s; tried again in %g s", self._target, reason, pause)
         self._reason = reason
-        turn.busy_since = None
+        attempt.busy_since = None
         self._wake.clear()
-        self._state(turn, Phase.LOST, reason, self._clock() + pause)
+        self._state(attempt, Phase.LOST, reason, self._clock() + pause)
         self._wake.wait(pause)
 
-    def _stay(self, turn: _ConnectionAttempt) -> None:
+    def _stay(self, attempt: _ConnectionAttempt) -> None:
         """Connect and poll until the connection is lost, the poller closed, or this turn abandoned."""
-        self._busy(turn, _LOGIN_S + 1.0)
-        turn.suspicion = InFlightProbe(self._quarantine)
-        session = Session("poll", _LOGIN_S, FIRST_LOOK_S, lock_timeout_s=0.1, read_only=True, repeats=True)
-        connection = turn.connection = self._connect(session)
+        self._busy(attempt, _LOGIN_S + 1.0)
+        attempt.suspicion = InFlightProbe(self._quarantine)
+        session = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True)
+        connection = attempt.connection = self._connect(session)
         self._connected.set()
         collector = Collector(
             self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,
-            lambda: self._connect.commits, turn.suspicion,
+            lambda: self._connect.commits, attempt.suspicion,
         )  # fmt: skip
-        resolved_at = self._first_look(turn, collector, connection)
-        while not self._closed.is_set() and not turn.abandoned.is_set():
+        resolved_at = self._first_read(attempt, collector, connection)
+        while not self._closed.is_set() and not attempt.abandoned.is_set():
             self._wake.clear()
             if self._clock() - resolved_at >= (self._again_s if self._gone else _RESOLVE_EVERY_S):
-                resolved_at = self._use(turn, collector, connection)
-            began = self._busy(turn, self._deadline())
+                resolved_at = self._use(attempt, collector, connection)
+            began = self._busy(attempt, self._deadline())
             snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)
-            turn.busy_since = None
-            if turn.abandoned.is_set():
+            attempt.busy_since = None
+            if attempt.abandoned.is_set():
                 return
             if collector.stale:
-                resolved_at = self._use(turn, collector, connection)
+                resolved_at = self._use(attempt, collector, connection)
                 continue
-            if not turn.live or turn.late:
-                self._live(turn, connection)
+            if not attempt.live or attempt.late:
+                self._live(attempt, connection)
             self._sequence, self._tries, self._reason = snapshot.sequence, 0, ""
-            self._emit(turn, snapshot)
+            self._emit(attempt, snapshot)
             self._failing.see({f"{self._target}: {f.probe} of {f.queue or 'all'}": f.reason for f in snapshot.failures})
             self._gone = self._gone or any(failure.gone for failure in snapshot.failures)
             took = self._clock() - began
             pause = collector.observer.interval_s
             self._wake.wait(max(pause - took, 0.1 * pause))
 
-    def _live(self, turn: _ConnectionAttempt, connection: Connection) -> None:
+    def _live(self, attempt: _ConnectionAttempt, connection: Connection) -> None:
         version = ".".join(map(str, connection.version))
-        what = "answers again" if turn.live else f"connected, try {self._tries + 1}" if self._tries else "connected"
+        what = "answers again" if attempt.live else f"connected, try {self._tries + 1}" if self._tries else "connected"
         session = connection.session_id
         _LOG.info("%s: %s: %s %s, session %s", self._target, what, self._engine.name, version, session)
-        turn.live, turn.late = True, False
-        self._state(turn, Phase.LIVE)
+        attempt.live, attempt.late = True, False
+        self._state(attempt, Phase.LIVE)
 
-    def _first_look(self, turn: _ConnectionAttempt, collector: Collector, connection: Connection) -> float:
-        turn.reads = True
-        read_at = self._use(turn, collector, connection, FIRST_LOOK_S)
+    def _first_read(self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection) -> float:
+        attempt.reads = True
+        read_at = self._use(attempt, collector, connection, FIRST_READ_S)
         connection.limit(self._deadline())
-        turn.reads = False
+        attempt.reads = False
         return read_at
 
     def _use(
-        self, turn: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOGUE_S
+        self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOGUE_S
     ) -> float:
         """Read the catalogue; returns when that was, our clock, seconds."""
-        began = self._busy(turn, self._deadline() + allowed_s)
+        began = self._busy(attempt, self._deadline() + allowed_s)
         self._resolved = self._resolve(connection, self._resolved)
         self._slow.use(collector.use(self._resolved))
-        turn.busy_since = None
+        attempt.busy_since = None
         now = self._clock()
         self._again_s = min(max(_RESOLVE_LOST_S, (now - began) * _COST_FACTOR), _RESOLVE_EVERY_S)
         self._gone = any(problem.gone for problem in self._resolved.problems)
         return now
 
-    def _busy(self, turn: _ConnectionAttempt, allowed_s: float) -> float:
-        turn.allowed_s = allowed_s
-        turn.busy_since = now = self._clock()
+    def _busy(self, attempt: _ConnectionAttempt, allowed_s: float) -> float:
+        attempt.allowed_s = allowed_s
+        attempt.busy_since = now = self._clock()
         return now
 
     def _deadline(self) -> float:
@@ -299,21 +308,21 @@ class Poller:
 
     def _watch(self) -> None:
         while not self._closed.wait(_WATCH_EVERY_S):
-            turn, since = self._turn, self._turn.busy_since
+            attempt, since = self._attempt, self._attempt.busy_since
             if since is None:
                 continue
-            over = self._clock() - since - turn.allowed_s
-            if turn.reads and not turn.told and over + turn.allowed_s > _TOLD_S:
-                turn.told = True
-                self._state(turn, Phase.CONNECTING, READING)
-            if over > 0 and not turn.late:
-                turn.late = True
-                _LOG.warning("%s: no answer for %.1f s", self._target, turn.allowed_s + over)
-                self._state(turn, Phase.LATE, f"no answer for {turn.allowed_s + over:.1f} s")
-                if turn.connection is not None:
-                    _in_background(turn.connection.cancel)
+            over = self._clock() - since - attempt.allowed_s
+            if attempt.reads and not attempt.reported and over + attempt.allowed_s > _REPORT_S:
+                attempt.reported = True
+                self._state(attempt, Phase.CONNECTING, READING)
+            if over > 0 and not attempt.late:
+                attempt.late = True
+                _LOG.warning("%s: no answer for %.1f s", self._target, attempt.allowed_s + over)
+                self._state(attempt, Phase.LATE, f"no answer for {attempt.allowed_s + over:.1f} s")
+                if attempt.connection is not None:
+                    _in_background(attempt.connection.cancel)
             elif over > _GRACE_S:
-                self._abandon(turn)
+                self._abandon(attempt)
 
     def _connect_beside(self, session: Session) -> Connection:
         """Connect for the readings beside the poll: not before the poll is connected, as connections may be few."""
@@ -322,16 +331,16 @@ class Poller:
             raise ConnectionLost("the poller is closed")
         return self._connect(session)
 
-    def _abandon(self, turn: _ConnectionAttempt) -> None:
+    def _abandon(self, attempt: _ConnectionAttempt) -> None:
         self._abandoned = [t for t in self._abandoned if t.thread is not None and t.thread.is_alive()]
         if len(self._abandoned) >= _MOST_ABANDONED:
             return
-        self._state(turn, Phase.LATE, "the server does not answer; connecting anew")
+        self._state(attempt, Phase.LATE, "the server does not answer; connecting anew")
         _LOG.warning("%s: the server does not answer; connecting anew", self._target)
         with self._lock:
-            turn.abandoned.set()
-        turn.suspicion.lost()
-        self._abandoned.append(turn)
+            attempt.abandoned.set()
+        attempt.suspicion.lost()
+        self._abandoned.append(attempt)
         self._begin(_ConnectionAttempt())
 
 

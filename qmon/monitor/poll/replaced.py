@@ -34,7 +34,7 @@ class Replaced:
         self._seen: dict[str, _Seen] = {}
         self._lost: Sequence[TableName] = ()
         self._tried: set[int] = set()
-        self._told = False
+        self._reported = False
         self.gone: frozenset[str] = frozenset()
         """Of those in the newest poll, the queues whose table is called otherwise now, or closed to our role."""
 
@@ -53,7 +53,7 @@ class Replaced:
         """What to ask about tables that are not there: nothing where all are."""
         if not self._lost or not self._statements.has(_LOST):
             return []
-        names = {spelt for table in self._lost for spelt in (table.name, table.name.lower())}
+        names = {name for table in self._lost for name in (table.name, table.name.lower())}
         return [self._statements.of(_LOST, LostSample, {"names": self._statements.engine.texts(sorted(names))})]
 
     def see(self, queues: Mapping[str, QueueProbes], results: Results) -> frozenset[str] | None:
@@ -70,14 +70,14 @@ class Replaced:
         found = {name for name, seen in now.items() if self._another(queues[name].layout, self._seen.get(name), seen)}
         self.gone = frozenset(name for name, seen in now.items() if self._another(queues[name].layout, None, seen))
         lost = {row.found for row in results.get(("", _LOST), ())} - {0} - self._tried
-        if self._told:  # not twice in a row, so that every other look at the least becomes a poll
-            self._told = False
+        if self._reported:  # not twice in a row, so that every other look at the least becomes a poll
+            self._reported = False
             self._seen |= {name: seen for name, seen in now.items() if name not in found}
             return None
         self._seen |= now
         self._tried |= lost
-        self._told = bool(found or lost)
-        return frozenset(found) if self._told else None
+        self._reported = bool(found or lost)
+        return frozenset(found) if self._reported else None
 
     @staticmethod
     def _another(layout: Layout, before: _Seen | None, now: _Seen) -> bool:

@@ -144,7 +144,7 @@ class Runner:
         except QueryFailed as problem:
             if not isinstance(problem, LockTimeout):  # one that is not asked for may be what the server does not take
                 self._lists[clock is None].clear()
-            self._heard(problem)
+            self._note(problem)
             return False
         self._suspicion.answered()
         stamp_at, last = None, None
@@ -182,7 +182,7 @@ class Runner:
             self._suspicion.lost()
             raise
         except QueryFailed as problem:
-            self._heard(problem)
+            self._note(problem)
             self._failed(statement, problem)
             return isinstance(problem, LockTimeout) or not isinstance(problem, DeadlineExceeded)
         self._suspicion.answered(statement.key)
@@ -201,7 +201,7 @@ class Runner:
         failure = ProbeFailure(statement.probe, _reason(problem), statement.queue, grant, gone)
         self._failing[statement.key] = (self._polls + _rest(problem), failure)
 
-    def _heard(self, problem: QueryFailed) -> None:
+    def _note(self, problem: QueryFailed) -> None:
         if isinstance(problem, DeadlineExceeded):
             self._suspicion.late()
         else:

@@ -23,7 +23,7 @@ from qmon.redact import hide_passwords
 _STATISTICS_EVERY_S: Final = 10.0
 _EVERY_S: Final = 0.9
 """Polls that follow faster leave out use and horizon now and then."""
-_KEPT_S: Final = 6.0
+_STALE_S: Final = 6.0
 """A poll without the horizon has that of an earlier one, but none older than that."""
 _HOLDERS: Final = 20
 _STATEMENT: Final = 200
@@ -59,7 +59,7 @@ class ServerProbes:
         self._own = own or OwnUses()
         self._sampler = sampler
         self._statistics: tuple[StatisticsSample, ...] | None = None
-        self._looked_at = float("-inf")
+        self._statistics_at = float("-inf")
         self._tables: Sequence[int] = ()
         self._asked_at = float("-inf")
         self._horizon: tuple[HorizonSample, ...] | None = None
@@ -75,10 +75,10 @@ class ServerProbes:
         ``now``: our monotonic clock; ``tables``: ids of the queues' tables; ``closely``: waits are on the screen.
         """
         if self._sampler is not None:
-            self._sampler.look_closely(closely)
+            self._sampler.sample_often(closely)
         asked = self._statements.optional("wait_totals", WaitTotal)
-        if tables and (now - self._looked_at >= _STATISTICS_EVERY_S or tables != self._tables):
-            self._looked_at, self._tables = now, tables
+        if tables and (now - self._statistics_at >= _STATISTICS_EVERY_S or tables != self._tables):
+            self._statistics_at, self._tables = now, tables
             asked += self._statements.of_tables("statistics", StatisticsSample, tables)
         if now - self._asked_at >= _EVERY_S:
             self._asked_at = now
@@ -100,7 +100,7 @@ class ServerProbes:
         counters: tuple[CounterSample, ...] = results.get(("", "counters"), ())
         analyzes = sum(counter.analyzes for counter in counters)
         if analyzes != self._analyzes:
-            self._analyzes, self._looked_at = analyzes, float("-inf")  # they are new: read them with the next poll
+            self._analyzes, self._statistics_at = analyzes, float("-inf")  # they are new: read them with the next poll
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
         if uses is not None and not one_trip:
             uses = [replace(use, own_rows=None, own_pages=None) for use in uses]
@@ -123,14 +123,14 @@ class ServerProbes:
         if read:
             self._latches = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
             self._latches_at = now_at
-        return self._latches if now_at - self._latches_at <= _KEPT_S else None
+        return self._latches if now_at - self._latches_at <= _STALE_S else None
 
     def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:
         """Who holds the horizon: as read in this poll, or lately and since then for as much longer."""
         if read is not None:
             self._horizon = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
             self._horizon_at = now_at
-        if self._horizon is None or now_at - self._horizon_at > _KEPT_S:
+        if self._horizon is None or now_at - self._horizon_at > _STALE_S:
             return None
         more = now_at - self._horizon_at
         return tuple(one if one.held_s is None else replace(one, held_s=one.held_s + more) for one in self._horizon)

@@ -8,7 +8,7 @@ from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSa
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 _EVERY_S: Final = 10.0
-_KEPT_S: Final = 60.0
+_STALE_S: Final = 60.0
 """What could not be read anew for so long is shown no longer."""
 
 
@@ -43,6 +43,6 @@ class BrokerProbes:
             sent: tuple[TransmissionSample, ...] = results.get(("", "broker_transmission"), ())
             monitors: tuple[BrokerMonitorSample, ...] | None = results.get(("", "broker_monitors"))
             self._found = Broker(now_at, queues, monitors, next(iter(sent), None)) if queues else None
-        if self._found is not None and now_at - self._found.read_at > _KEPT_S:
+        if self._found is not None and now_at - self._found.read_at > _STALE_S:
             self._found = None
         return self._found

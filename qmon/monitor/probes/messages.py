@@ -78,7 +78,7 @@ class _Memo:
             self.from_slot = self.from_slot + SLOTS if self.from_slot + SLOTS < size else 0
 
 
-class ClueProbes:
+class MessageProbes:
     """Asks for the clues of all queues of one connection, and files the answers."""
 
     def __init__(self, engine: Engine, statements: StatementCache, clock: Callable[[], float] = time.monotonic) -> None:

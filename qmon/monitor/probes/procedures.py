@@ -16,7 +16,7 @@ _READS: Final = "procedures"
 _NAMED: Final = "routines"
 _NAMING: Final = "routines_of_tables"
 _PROBES: Final = (_READS, _NAMED, _NAMING)
-_LOOK_EVERY_S: Final = 600.0
+_FIND_EVERY_S: Final = 600.0
 """Procedures are made and dropped seldom."""
 _READ_EVERY_S: Final = 10.0
 """The server goes through all plans it has cached for this."""
@@ -34,7 +34,7 @@ class Procedures:
         self._known: dict[int, tuple[str, str]] = {}
         """By the procedure's id: its queue, and what it does."""
         self._found: dict[tuple[str, str], dict[int, tuple[str, str]]] = {}
-        self._looked_at = float("-inf")
+        self._searched_at = float("-inf")
         self._read_at = float("-inf")
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
 
@@ -44,19 +44,19 @@ class Procedures:
             return []
         layouts = {name: probes.layout for name, probes in queues.items()}
         if layouts != self._layouts:
-            self._layouts, self._looked_at = layouts, float("-inf")
+            self._layouts, self._searched_at = layouts, float("-inf")
             self._found, self._known, self._failures = {}, {}, {}
         asked: list[ProbeStatement] = []
-        if now - self._looked_at >= _LOOK_EVERY_S:
-            self._looked_at = now
-            asked += self._look(queues)
+        if now - self._searched_at >= _FIND_EVERY_S:
+            self._searched_at = now
+            asked += self._find(queues)
         elif self._known and now - self._read_at >= _READ_EVERY_S:
             self._read_at = now
             ids = self._statements.engine.ids(sorted(self._known))
             asked.append(self._statements.of(_READS, ReadsSample, {"procedures": ids}))
         return asked
 
-    def _look(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
+    def _find(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
         """By their names where the design is installed, else by the tables that they name."""
         asked, self._tables = [], {}
         for name, probes in queues.items():

@@ -16,7 +16,7 @@ from qmon.monitor.state.counters import ArchiveTrack
 from qmon.monitor.state.messages import HandsTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.ring import RingTrack
 
-_KEPT_S: Final = 30.0
+_STALE_S: Final = 30.0
 
 
 class QueueDiagnosis:
@@ -39,25 +39,25 @@ class QueueDiagnosis:
 
     def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure) -> QueueReadings:
         """Take in one poll; returns what is known now. ``done``: messages that are done and not archived."""
-        layout, clues, at = q.layout, q.clues, snapshot.sampled_at
+        layout, messages, at = q.layout, q.clues, snapshot.sampled_at
         before, left_out = self._last, q.left_out
         rows_read = not any(probe.startswith(("owners", "tried")) for probe in left_out)
         loss = before.ring_loss
         if layout.ring is not None and "ring_sweep" not in left_out:
-            loss = self._ring.add(clues, layout.ring.size, at)
+            loss = self._ring.add(messages, layout.ring.size, at)
         self._last = QueueReadings(
             pushers=self._pushers.add(snapshot, layout) if snapshot.clients is not None else before.pushers,
             poppers=self._poppers.add(snapshot, layout) if snapshot.clients is not None else before.poppers,
-            owners=owners_of(clues, layout.timeout_s) if rows_read else before.owners,
+            owners=owners_of(messages, layout.timeout_s) if rows_read else before.owners,
             repeated=self._repeated(q, at) if rows_read else before.repeated,
-            twice=self._hands.add(snapshot, layout, clues) if rows_read else before.twice,
-            starved=self._priorities.add(clues, at) if clues.priorities is not None else before.starved,
+            twice=self._hands.add(snapshot, layout, messages) if rows_read else before.twice,
+            starved=self._priorities.add(messages, at) if messages.priorities is not None else before.starved,
             archiving=self._archive.add(q.counters, done, at),
             ring_loss=loss,
         )
         if snapshot.clients is not None:
             self._seen_at = at
-        return self._last if at - self._seen_at <= _KEPT_S else replace(self._last, pushers=None, poppers=None)
+        return self._last if at - self._seen_at <= _STALE_S else replace(self._last, pushers=None, poppers=None)
 
     def _repeated(self, q: QueueSamples, at: float) -> Repeated | None:
         head = None if q.held_counted else q.head

@@ -269,9 +269,9 @@ def size(use: QueueUse | None) -> dict[str, Figure]:
     }
 
 
-def clients(readings: QueueReadings, why: str) -> dict[str, Figure]:
+def clients(known: QueueReadings, why: str) -> dict[str, Figure]:
     """Pushers and poppers that are connected, by their names in ``QueueView``; ``why`` they are not seen, if not."""
-    pushers, poppers = readings.pushers, readings.poppers
+    pushers, poppers = known.pushers, known.poppers
     unseen = Figure.unknown(why)
     return {
         "pushers": unseen if pushers is None else Figure(float(pushers.connected), at_least=not pushers.whole),

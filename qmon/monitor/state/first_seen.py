@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
-_KEPT: Final = 4000
+_MOST: Final = 4000
 
 
 class WatchedProgress:
@@ -39,7 +39,7 @@ class WatchedIds:
     """When ids were issued, from the last issued id at each poll: gives the age of a head without a time column."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, int]] = deque(maxlen=_KEPT)
+        self._seen: deque[tuple[float, int]] = deque(maxlen=_MOST)
 
     def see(self, last_id: int, at: float) -> None:
         """Take in the last issued id at ``at`` (server clock, seconds)."""

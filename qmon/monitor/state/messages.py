@@ -28,11 +28,11 @@ class PriorityTrack:
         self._levels: dict[int, _Level] = {}
         self._moves = 0
 
-    def add(self, clues: MessageDiagnostics, at: float) -> Starved | None:
+    def add(self, messages: MessageDiagnostics, at: float) -> Starved | None:
         """Take in one poll at ``at`` (server clock, seconds); the priority that waits longest while others go."""
-        if clues.priorities is None:
+        if messages.priorities is None:
             return None
-        now = {sample.priority: sample for sample in clues.priorities}
+        now = {sample.priority: sample for sample in messages.priorities}
         self._moves += sum(1 for p, level in self._levels.items() if p not in now or now[p].head_id != level.head_id)
         for priority, sample in now.items():
             level = self._levels.get(priority)
@@ -73,7 +73,7 @@ class TriesTrack:
         self._cases: dict[str, _Case] = {}
 
     def add(
-        self, clues: MessageDiagnostics, at: float, *, head: HeadSample | None = None, none_held: bool = True
+        self, messages: MessageDiagnostics, at: float, *, head: HeadSample | None = None, none_held: bool = True
     ) -> Repeated | None:
         """Take in one poll at ``at`` (server clock, seconds); the message that has failed most often meanwhile.
 
@@ -83,9 +83,9 @@ class TriesTrack:
         """
         for case in self._cases.values():
             case.missed += 1
-        if clues.tried is not None:
-            self._see(clues.tried.id, clues.tried.attempts, clues.tried.mark, at)
-        for owner in clues.owners or ():
+        if messages.tried is not None:
+            self._see(messages.tried.id, messages.tried.attempts, messages.tried.mark, at)
+        for owner in messages.owners or ():
             if owner.attempts is not None and (owner.attempts > 1 or owner.id in self._cases):
                 self._see(owner.id, owner.attempts, "", at)
         for id, case in self._cases.items():
@@ -138,7 +138,7 @@ class HandsTrack:
         self._hands: dict[str, _Hand] = {}
         self._twice: dict[str, tuple[_Hand, str]] = {}
 
-    def add(self, snapshot: Snapshot, layout: Layout, clues: MessageDiagnostics) -> tuple[Twice, ...]:
+    def add(self, snapshot: Snapshot, layout: Layout, messages: MessageDiagnostics) -> tuple[Twice, ...]:
         """Take in one poll; the messages in two hands.
 
         That a message has been popped again proves nothing by itself: its owner may have given it back. One that lives,
@@ -147,20 +147,20 @@ class HandsTrack:
         owner = layout.owner
         if owner is None or owner.kind != "session" or not owner.held_while_working:
             return ()
-        if clues.owners is None or snapshot.clients is None:
+        if messages.owners is None or snapshot.clients is None:
             return ()
         at = snapshot.sampled_at
         sessions = {client.session: client for client in snapshot.clients}
         seen: dict[str, _Hand] = {}
-        for row in clues.owners:
+        for row in messages.owners:
             if row.owner is not None and row.age_s is not None:
                 before = self._hands.get(row.id)
                 # A poll that takes its time makes a message look older than it is, never younger.
                 known = before.popped_at if before is not None and before.owner == row.owner else float("-inf")
                 seen[row.id] = _Hand(row.owner, max(known, at - row.age_s))
                 self._compare(row.id, seen[row.id], sessions, at)
-        kept = {id: hand for id, hand in self._hands.items() if id not in seen and _still(hand, sessions, at)}
-        self._hands = kept | seen
+        still_held = {id: hand for id, hand in self._hands.items() if id not in seen and _still(hand, sessions, at)}
+        self._hands = still_held | seen
         self._twice = {
             id: (first, second)
             for id, (first, second) in self._twice.items()

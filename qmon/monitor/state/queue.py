@@ -35,7 +35,7 @@ from qmon.monitor.state.usage import UseTrack
 from qmon.monitor.state.verdict_log import VerdictLog
 
 _SMOOTH_S: Final = 4.0
-KEPT_POINTS: Final = 1200
+MOST_POINTS: Final = 1200
 _FRESH_POLLS: Final = 3.0
 _FIRST = "rates follow with the second poll"
 _UNSEEN = "sessions, or what they run, cannot be seen"
@@ -47,7 +47,7 @@ class QueueTrack:
     """The memory of one queue. Not thread-safe: one thread folds."""
 
     def __init__(self) -> None:
-        self._points = SeriesRecorder(KEPT_POINTS)
+        self._points = SeriesRecorder(MOST_POINTS)
         self._verdict_log = VerdictLog()
         self._files: dict[int, tuple[int, int | None]] = {}
         self._forget()
@@ -62,10 +62,10 @@ class QueueTrack:
         self._prev_at: float | None = None
         self._progress = WatchedProgress()
         self._ids = WatchedIds()
-        self._signs: dict[str, float] = {}
-        self._evidence = QueueDiagnosis()
+        self._pending: dict[str, float] = {}
+        self._diagnosis = QueueDiagnosis()
         self._use = UseTrack()
-        self._kept = StaleFigures()
+        self._stale = StaleFigures()
         self._ledger = LedgerTrack()
         self._by_ids = IdRates()
         self._flow_now: Flow | None = None
@@ -83,11 +83,11 @@ class QueueTrack:
         seen_at, last = self._last or (None, unseen(q.layout, reason))
         view = last if seen_at is None else as_old(last, at - seen_at, reason)
         pauses = pauses_of(q.layout, snapshot.pauses)
-        signs = RuleInput(
+        rule_input = RuleInput(
             timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses, last_seen_at=seen_at, layout=q.layout,
             samples=q, snapshot=snapshot,
         )  # fmt: skip
-        verdicts, self._signs = judge(signs, at, self._signs)
+        verdicts, self._pending = judge(rule_input, at, self._pending)
         unknown = Figure.unknown(reason)
         self._remember(at, unknown, unknown, unknown, rates=False)
         return replace(
@@ -135,9 +135,9 @@ class QueueTrack:
         if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
             ready = Figure.unknown(blind)
         done = figures.done(q, ready, figures.in_progress(q, held, at))
-        learnt = replace(self._evidence.add(snapshot, q, done), use=self._use.add(snapshot, q, self._flow_now))
-        view = self._view(snapshot, q, ready, held, (target, learnt))
-        orphans = learnt.ring_loss.orphans if learnt.ring_loss is not None else 0
+        known = replace(self._diagnosis.add(snapshot, q, done), use=self._use.add(snapshot, q, self._flow_now))
+        view = self._view(snapshot, q, ready, held, (target, known))
+        orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
         seen = held.rows if held is not None else None if pops_in_transaction(q.layout) else 0
         ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
         view = replace(view, ledger=None if q.elsewhere else ledger)
@@ -149,7 +149,7 @@ class QueueTrack:
     def _advance(self, q: QueueSamples, uses: Uses, at: float, unbroken: bool) -> bool:
         """Take in what has moved; false where that was left out of this poll, and the next one tells of both."""
         if not unbroken:
-            self._kept.forget()
+            self._stale.forget()
         elif flow_left_out(q) and self._prev is not None:
             self._flow_now, self._span_s = None, None
             return False
@@ -223,8 +223,8 @@ class QueueTrack:
         elif self._idle_since is not None:
             missing = Figure.unknown(q.unknown.get("rates") or _nothing_counted(at - self._idle_since))
         gap, gap_kind = figures.gap(q)
-        shed = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
-        fresh_s = max([_FRESH_POLLS * snapshot.interval_s, *(each.every_s for each in shed)])
+        throttled = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
+        fresh_s = max([_FRESH_POLLS * snapshot.interval_s, *(each.every_s for each in throttled)])
         if any(map(of_locks, q.left_out)):
             fresh_s = max(fresh_s, EVERY_S + 2 * snapshot.interval_s)
 
@@ -238,7 +238,7 @@ class QueueTrack:
         def now(name: str, figure: Figure) -> Figure:
             if figure.value is None and figure.reason == NOT_READ:
                 figure = Figure.unknown(failed)
-            shown = self._kept.see(name, figure, q, at)
+            shown = self._stale.see(name, figure, q, at)
             return aged(shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
 
         ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
@@ -257,7 +257,7 @@ class QueueTrack:
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
         recent = self._window.rates(_SMOOTH_S)
-        signs = RuleInput(
+        rule_input = RuleInput(
             ready=ready.evidence, in_progress=in_progress.evidence, stuck=stuck.evidence, oldest=oldest.evidence,
             push_rate=push.evidence, pop_rate=pop.evidence,
             recent_pop_rate=Figure(recent.popped) if recent else missing,
@@ -266,7 +266,7 @@ class QueueTrack:
             locked=everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout)),
             layout=q.layout, samples=q, snapshot=snapshot, target=readings[0], queue=readings[1],
         )  # fmt: skip
-        verdicts, self._signs = judge(signs, at, self._signs)
+        verdicts, self._pending = judge(rule_input, at, self._pending)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
@@ -274,7 +274,7 @@ class QueueTrack:
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
             gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready.evidence, readings[1].poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
-            window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, shed=shed, ledger=None,
+            window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, shed=throttled, ledger=None,
             past=self._verdict_log.add(verdicts, at), **figures.size(readings[1].use),
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(readings[1], SESSIONS if q.elsewhere else _UNSEEN),

@@ -11,9 +11,9 @@ from qmon.model.rates.flow import Flow
 
 RATE_WINDOW_S: Final = 10.0
 """Rates are taken over so many seconds."""
-KEPT_S: Final = 180.0
+TICKS_S: Final = 180.0
 """So far back single ticks are kept, in seconds."""
-_KEPT_NETS: Final = 2400
+_MOST_NETS: Final = 2400
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class RateWindow:
 
     def __init__(self) -> None:
         self._ticks: deque[Tick] = deque()
-        self._times: deque[float] = deque(maxlen=_KEPT_NETS)
-        self._nets: deque[float] = deque(maxlen=_KEPT_NETS)
+        self._times: deque[float] = deque(maxlen=_MOST_NETS)
+        self._nets: deque[float] = deque(maxlen=_MOST_NETS)
         self._base: tuple[float, float] | None = None
 
     def start(self, at: float) -> None:
@@ -57,7 +57,7 @@ class RateWindow:
     def add(self, tick: Tick) -> None:
         """Take in what moved since the poll before."""
         self._ticks.append(tick)
-        while tick.at - self._ticks[0].at >= KEPT_S:
+        while tick.at - self._ticks[0].at >= TICKS_S:
             self._ticks.popleft()
         self._times.append(tick.at)
         self._nets.append(self._nets[-1] + tick.flow.net)

@@ -62,9 +62,9 @@ class RingTrack:
         self._before: dict[int, SweepSample] = {}
         self._hole: tuple[int, float] | None = None
 
-    def add(self, clues: MessageDiagnostics, size: int, at: float) -> RingLoss | None:
+    def add(self, messages: MessageDiagnostics, size: int, at: float) -> RingLoss | None:
         """Take in one poll at ``at`` (server clock, seconds); ``None`` before the first sweep, or where it failed."""
-        sweep = clues.sweep
+        sweep = messages.sweep
         if sweep is None:
             return None
         if sweep.from_slot in self._sweeps:
@@ -74,9 +74,9 @@ class RingTrack:
         hole = self._first_hole(at)
         since = hole[1] if hole is not None else at
         return RingLoss(
-            hole[0] if hole is not None else None, at - since, _drawer(clues.push_drawers, at - since),
+            hole[0] if hole is not None else None, at - since, _drawer(messages.push_drawers, at - since),
             orphans, orphan, orphan_s, min(1.0, len(self._sweeps) * _SWEPT / size),
-            _drawer(clues.pop_drawers, 0.0) if orphans else None,
+            _drawer(messages.pop_drawers, 0.0) if orphans else None,
         )  # fmt: skip
 
     def _first_hole(self, at: float) -> tuple[int, float] | None:

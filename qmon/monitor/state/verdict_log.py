@@ -8,15 +8,15 @@ from typing import Final
 
 from qmon.model.figure import PastVerdict, Severity, Verdict
 
-KEPT: Final = 50
+MOST: Final = 50
 """So many past verdicts are kept for a queue."""
 
 
 class VerdictLog:
     """Takes in the verdicts of each poll and keeps those that are over. Not thread-safe: one thread folds."""
 
-    def __init__(self, most: int = KEPT) -> None:
-        self._said: dict[str, tuple[float, Verdict]] = {}
+    def __init__(self, most: int = MOST) -> None:
+        self._current: dict[str, tuple[float, Verdict]] = {}
         self._past: deque[PastVerdict] = deque(maxlen=most)
 
     def add(self, verdicts: Sequence[Verdict], at: float) -> tuple[PastVerdict, ...]:
@@ -25,9 +25,9 @@ class VerdictLog:
         Only what needs a hand is kept: that a queue was healthy is said by there being nothing.
         """
         now = {v.code: v for v in verdicts if v.severity > Severity.FINE}
-        for code in self._said.keys() - now.keys():
-            first_at, verdict = self._said.pop(code)
+        for code in self._current.keys() - now.keys():
+            first_at, verdict = self._current.pop(code)
             self._past.appendleft(PastVerdict(code, verdict.proof, verdict.severity, first_at, at))
         for code, verdict in now.items():
-            self._said.setdefault(code, (at, verdict))
+            self._current.setdefault(code, (at, verdict))
         return tuple(self._past)
