@@ -1,4 +1,4 @@
-"""The command hook: a program of the user's that is told what becomes of alerts, one after the other, off every screen.
+"""The alert command: a program of the user's that gets each change of an alert, one after the other.
 
 It is run without a shell, gets one JSON object on standard input, and sees none of qmon's passwords.
 """
@@ -54,7 +54,7 @@ class AlertCommand:
             self._report(f"it is {_WAITING} events behind; what comes now is dropped")
 
     def close(self, patience_s: float) -> None:
-        """Wait until the events so far are told, at most so many seconds; what runs then is left to itself."""
+        """Wait at most so many seconds until the command has had all events; what runs then is left to itself."""
         if self._thread is not None:
             try:
                 self._events.put_nowait(None)
@@ -68,7 +68,7 @@ class AlertCommand:
 
     def _report(self, problem: str) -> None:
         if problem and problem != self._last_problem:
-            what = problem.partition(": ")[0]  # what the command itself said may be secret
+            what = problem.partition(": ")[0]  # what the command itself wrote may be secret
             _LOG.warning("the alert command %s: %s", self._command[0], what)
             self.on_failure(f"the alert command {self._command[0]}: {problem}")
         self._last_problem = problem

@@ -1,6 +1,6 @@
-"""The alerts of one session: the rules over what the source says, who has acknowledged what, and the hook.
+"""The alerts of one session: the rules over what the source reports, what is acknowledged, and the alert command.
 
-Acknowledging and muting are for this screen: they quieten bell and banner. The hook is told of every change all the
+Acknowledging and muting are for this screen: they quieten bell and banner. The command gets every change all the
 same, with whether it was acknowledged or muted here, since others may depend on it.
 """
 
@@ -34,13 +34,13 @@ class AlertState:
 
 
 class Alerting:
-    """Not thread-safe: whoever takes what the source says calls it.
+    """Not thread-safe: called by whoever takes the events of the source.
 
     Args:
         target: its name, free of secrets.
         rules: those of the configuration; the ones about other targets are passed over.
-        hook: what is told, if anything.
-        bell: whether ``hear`` asks for the bell.
+        hook: the alert command, if there is one.
+        bell: whether ``on_event`` asks for the bell.
         clock: the monotonic clock of views and states; ``wall``: the time of day in seconds since the epoch.
     """
 
@@ -139,6 +139,6 @@ class Alerting:
         self._muted_until, self._mute_step = None, 0
 
     def close(self, patience_s: float) -> None:
-        """Let the hook hear what was raised so far, for at most so many seconds."""
+        """Let the command have what was raised so far, for at most so many seconds."""
         if self.hook is not None:
             self.hook.close(patience_s)

@@ -43,7 +43,7 @@ from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 
 GIVES: Final = (
     "all that a poll reads",
-    "exact counts of deep queues, and the full look for the oldest message",
+    "exact counts of deep queues, and the full search for the oldest message",
     "what sessions wait for over time, where the server counts no waits",
     "acting while the dashboard is open",
 )
@@ -174,7 +174,7 @@ def _seen_in_part(
 
 
 def _standby(connection: Connection, statements: StatementCache) -> Iterator[Check]:
-    """What a standby cannot tell, and how old what it tells is."""
+    """What is unknown on a standby, and how old the rest is."""
     try:
         server = records(ServerSample, connection.fetch(statements.of("server", ServerSample).bound))[0]
     except QueryFailed:
@@ -207,7 +207,7 @@ def _scans(connection: Connection, engine: Engine, statements: StatementCache, s
 
 
 def _fragmentation(connection: Connection, engine: Engine, statements: StatementCache, spec: Spec) -> Iterator[Check]:
-    """Of one index, where the engine has such a reading."""
+    """Of one index, where the engine has such a probe."""
     fragments = FragmentationReader(engine)
     if fragments.able:
         yield _timed("fragmentation", spec.layout.queue, lambda: fragments.read(connection, statements, spec))

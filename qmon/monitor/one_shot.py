@@ -1,4 +1,4 @@
-"""A short look at a target within a deadline, for commands and monitoring systems: some polls, folded into figures."""
+"""The figures of a target within a deadline, for commands and monitoring systems: some polls, folded."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from qmon.monitor.state.target import TargetHistory
 MORE_POLLS: Final = 2
 _ANSWER_S: Final = 15.0
 _TRIES: Final = 2
-"""Looks at the catalogue of a server that is cold, or whose catalogue is locked."""
+"""Attempts to read the catalogue of a server that is cold, or whose catalogue is locked."""
 _COUNTING: Final = 0.8
-"""So much of the time that a look may take is for counting what no index leads to."""
+"""So much of the time is for counting what no index leads to."""
 
 
 def view_over(
@@ -33,8 +33,8 @@ def view_over(
 ) -> View:
     """The figures of a target, with rates over at least ``over_s`` seconds: what ``qmon status`` prints.
 
-    The first look at the catalogue may take as long as the poller allows, and is tried once more; ``tell`` is told what
-    is waited for.
+    Reading the catalogue for the first time may take as long as the poller allows, and is tried once more; ``report``
+    gets what is waited for.
     Raises ``Unreachable`` where the target cannot be reached or does not answer in time.
     """
 
@@ -123,7 +123,7 @@ def _views(
     try:
         in_time = done.wait(timeout_s) or (cold.is_set() and done.wait(cold_s))
     finally:
-        # A server that hangs would hold up the end of the look; whatever is under way ends with the process.
+        # A server that hangs would block the end of the command; whatever is under way ends with the process.
         threading.Thread(target=poller.close, name="qmon-close", daemon=True).start()
     if problems:
         raise Unreachable(problems[0])

@@ -23,7 +23,7 @@ def open_poller(
     """A poller for a target, not started yet.
 
     ``layouts``: the queues of the user's configuration; those of the registry, or found by shape, are added.
-    ``budget``: what polling may cost the server; without one that of the target. ``within_s``: a look that ends after
+    ``budget``: what polling may cost the server; without one that of the target. ``within_s``: it is closed after
     so many seconds, in which nothing is begun that takes longer.
     Raises ``BadInput`` for an interval outside 0.5 to 60 seconds or a target of an unknown kind, and where only the
     server can tell its kind (a DSN) what connecting raises.

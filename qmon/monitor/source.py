@@ -27,7 +27,7 @@ class Phase(StrEnum):
 class SourceState:
     """A change of phase. ``retry_at`` and ``changed_at`` are our monotonic clock in seconds; ``reason`` is one line.
 
-    ``catalog``: connected, and the first look at the catalogue was under way.
+    ``catalog``: connected, and the catalogue was being read for the first time.
     """
 
     target: str

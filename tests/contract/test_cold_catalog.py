@@ -1,4 +1,4 @@
-"""The first look at a catalogue that is cold or locked: it has its time, says so, and is tried once more."""
+"""A catalogue that is cold or locked: reading it has its time, is reported, and is tried once more."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_statement_of_the_first_look_may_take_longer_than_one_of_a_poll_and_th
         (Phase.CONNECTING, ""), (Phase.CONNECTING, READING), (Phase.LIVE, ""),
     ]  # fmt: skip
     assert [state.catalog for state in states[:3]] == [False, True, False]
-    assert "first look at a cold server may take 30 s" in READING
+    assert "first time on a cold server may take 30 s" in READING
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""Slow readings on connections of their own, so that the poll never waits for them."""
+"""Background readers: each has a thread and a connection of its own, so that the poll never waits for it."""

@@ -1,4 +1,4 @@
-"""Slow readings on a connection of their own: counts of whole tables, a full look for each queue's head, and the like.
+"""Slow reads on a connection of their own: counts of whole tables, a full search for each queue's head, and the like.
 
 What is one statement costs what it costs, so it is timed, and not repeated before 200 times that time has passed (half
 a per cent of one processor), nor before 10 seconds (head) or 60 seconds (count). A scan by ranges rests after each.
@@ -47,7 +47,7 @@ _UNDER_WAY: Final = float("inf")
 
 @dataclass(slots=True)
 class _Task:
-    """One slow reading: what it is of, and when it is due on our monotonic clock."""
+    """One slow read: what it is of, and when it is due on our monotonic clock."""
 
     queue: str
     kind: str
@@ -59,7 +59,7 @@ class _Task:
 
 
 class ExactCounts(BackgroundReader):
-    """Runs the slow readings in a thread of its own; the poll takes what is there and never waits for it."""
+    """Runs the slow reads in a thread of its own; the poll takes what is there and never waits for it."""
 
     NAME = "qmon-slow"
 
@@ -71,8 +71,7 @@ class ExactCounts(BackgroundReader):
         budget: Budget | None = None,
         within_s: float | None = None,
     ) -> None:
-        """Say what to read with. ``within_s``: the look ends after so many seconds; a count that takes longer is not
-        begun."""
+        """``within_s``: it is closed after so many seconds; a count that takes longer is not begun."""
         super().__init__(engine, connect, clock)
         self._queues: dict[str, Spec] = {}
         self._tasks: dict[tuple[str, str], _Task] = {}
@@ -83,7 +82,7 @@ class ExactCounts(BackgroundReader):
         self._fragments = FragmentationReader(engine)
         self._graphs = deadlocks.DeadlockReports(engine)
         self.own = OwnUses()
-        """What these readings have read of the tables."""
+        """What has been read of the tables here."""
         self.counts = ScanCounts(engine, self.own, clock, budget or Budget(), within_s)
         """The counts of whole tables."""
 
@@ -118,7 +117,7 @@ class ExactCounts(BackgroundReader):
         return {key: self._tasks.get(key, _Task(*key, due_at=first, again=False)) for key in keys}
 
     def fragments(self) -> tuple[Fragmentation, ...]:
-        """How far the indexes of the queues are fragmented, where the server tells."""
+        """How far the indexes of the queues are fragmented, where the server can say."""
         return self._fragments.known()
 
     def deadlocks(self, count: int | None, now_at: float) -> tuple[Circle, ...]:
@@ -158,7 +157,7 @@ class ExactCounts(BackgroundReader):
         self._wake.set()
 
     def find_head_again(self, queue: str) -> None:
-        """Look for this queue's head from its first row on, as soon as the reading under way has ended."""
+        """Seek this queue's head from its first row on, as soon as the read under way has ended."""
         with self._lock:
             task = self._tasks.get((queue, "head"))
             if task is not None:
@@ -181,12 +180,12 @@ class ExactCounts(BackgroundReader):
         return self.counts.of(queue)
 
     def failures(self) -> tuple[ProbeFailure, ...]:
-        """What the slow readings could not do."""
+        """What could not be read."""
         with self._lock:
             return tuple(self._failures.values())
 
     def apply(self, memos: Mapping[str, Memo]) -> None:
-        """Hand the polls what the full looks for the head found: where one was dear, they seek from a known id."""
+        """Hand the polls what the full searches for the head found: where one was dear, they seek from a known id."""
         with self._lock:
             heads, self._heads = self._heads, {}
         for queue, (dear, head_id) in heads.items():
@@ -216,7 +215,7 @@ class ExactCounts(BackgroundReader):
                 self._fail(task, problem)
                 if self._connection is None:
                     self._back_off(problem)
-            except Exception as problem:  # a defect of ours is told like any other reason, and the others go on
+            except Exception as problem:  # a defect of qmon is a reason like any other, and the other tasks go on
                 self._fail(task, QmonError(log.report(problem)))
         self._drop()
 

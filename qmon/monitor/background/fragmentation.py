@@ -1,4 +1,4 @@
-"""Fragmentation of the queues' indexes, one index at a time, where that look is cheap (SQL Server)."""
+"""Fragmentation of the queues' indexes, one index at a time, where that is cheap to read (SQL Server)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
 FIRST_S: Final = 60.0
-"""Not in the first minute: a short look at a queue does without."""
+"""Not in the first minute: a command that ends soon does without."""
 EVERY_S: Final = 60.0
 """Between two indexes of a queue, or more where one took long."""
 MOST_PAGES: Final = 100_000
@@ -33,11 +33,11 @@ class _Round:
 
 
 class FragmentationReader:
-    """What has been read so far. The thread of the slow readings reads, that of the poll asks."""
+    """What has been read so far. The thread of the background reader reads, that of the poll asks."""
 
     def __init__(self, engine: Engine) -> None:
         self.able = queries.exists(engine.name, "probe/fragmentation", _NEWEST)
-        """Whether this engine has such a reading."""
+        """Whether this engine has such a probe."""
         self._rounds: dict[str, _Round] = {}
         self._lock = threading.Lock()
 

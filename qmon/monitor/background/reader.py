@@ -1,4 +1,4 @@
-"""What reads in a thread and on a connection of its own, so that the poll never waits for it."""
+"""Base of the background readers: a thread and a connection of its own, so that the poll never waits for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FULL_S: Final = 60.0
 
 
 class BackgroundReader(ABC):
-    """The thread, its connection and its end. What both sides touch is kept under ``_lock``."""
+    """The thread, its connection and its end. What both sides touch is guarded by ``_lock``."""
 
     NAME: ClassVar[str]
     """Of the thread."""

@@ -24,7 +24,7 @@ from qmon.monitor.probes.statements import StatementCache
 EVERY_S: Final = 5.0
 """Seconds from the end of one scan of a table to the next, at least."""
 AT_ONCE_PAGES: Final = 8192
-"""A table of at most so many pages (64 MB) is counted in a look of a few seconds, faster than otherwise."""
+"""A command that ends counts a table of at most so many pages (64 MB) faster: within a few seconds."""
 _PAGES_S: Final = 2000.0
 """Pages a second at most, of all queues of a target together: 16 MB/s."""
 _RANGE_S: Final = 0.005
@@ -51,7 +51,7 @@ class Allowance:
 
 
 def allowance(budget: Budget, within_s: float | None, pages: int) -> Allowance:
-    """What a scan of so many pages may take: half of what polls may; more for a small table in a look that ends."""
+    """What a scan of so many pages may take: half of what polls may; more for a small table in a command that ends."""
     if within_s is None:
         return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2, _PAGES_S)
     if pages <= AT_ONCE_PAGES:

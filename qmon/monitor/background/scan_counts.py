@@ -19,7 +19,7 @@ from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
 COST_FACTOR: Final = 200.0
-"""A reading that cannot be done in parts rests for so many times what it took: half a per cent of one processor."""
+"""A count that cannot be done in parts rests for so many times what it took: half a per cent of one processor."""
 _WHOLE_EVERY_S: Final = 60.0
 
 Version = tuple[int, ...]
@@ -39,14 +39,14 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class ScanStep:
-    """One table's turn is over: seconds until its next one, and whether the table is counted now."""
+    """One step is done: seconds until the table's next one, and whether the table is counted now."""
 
     rest_s: float
     done: bool
 
 
 class ScanCounts:
-    """The thread of the slow readings steps; that of the poll asks. A table of which all figures but a deep queue's
+    """The thread of the background reader steps; that of the poll asks. A table of which all figures but a deep queue's
     depth come from an index is counted in one statement, so that its depth can be carried on from one moment.
     """
 
@@ -187,7 +187,7 @@ class ScanCounts:
             about = duration(needed_s)
             self._problems[queue] = (
                 f"the {scan.pages:,} pages of the table take about {about} to count within the budget, longer than this"
-                " look: the dashboard counts them, or qmon status with a longer --over; qmon doctor prints the index"
+                " command: the dashboard counts them, or qmon status with a longer --over; qmon doctor prints the index"
                 " that makes it quick"
             )
         return True

@@ -1,7 +1,7 @@
-"""Looks at what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
+"""Samples what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
 
-For servers that count no waits. It looks four times a second, ten times while the waits are on the screen, and never
-so often that its looks would take half a per cent of one processor.
+For servers that count no waits. It samples four times a second, ten times while the waits are on the screen, and
+never so often that this would take half a per cent of one processor.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EVERY_S: Final = 0.25
 CLOSELY_S: Final = 0.1
 _COST_FACTOR: Final = 200.0
 _LONGEST: Final = 2.5
-"""A look stands for the time since the one before, but for no more than so many times what was planned."""
+"""Weight of a sample: the time since the one before, at most so many times what was planned."""
 _MEDIAN_OF: Final = 7
 _DEADLINE_S: Final = 5.0
 _CIRCLES: Final = {"limit": 50, "chars": 200}
@@ -54,13 +54,13 @@ class WaitSampler(BackgroundReader):
         self._failure: ProbeFailure | None = None
 
     def sample_often(self, closely: bool) -> None:
-        """Look more often, while somebody looks at the waits."""
+        """Sample more often, while waits are on the screen."""
         if closely and not self._closely:
             self._wake.set()
         self._closely = closely
 
     def totals(self) -> WaitTotals | None:
-        """What was seen so far; ``None`` before the first look, and where the server counts by itself."""
+        """What was seen so far; ``None`` before the first sample, and where the server counts by itself."""
         with self._lock:
             if self._since_at is None or not self._samples:
                 return None
@@ -68,7 +68,7 @@ class WaitSampler(BackgroundReader):
             return WaitTotals(WaitSource.SAMPLED, self._since_at, round(self._watched_s, 3), waits, self._samples)
 
     def failures(self) -> tuple[ProbeFailure, ...]:
-        """Why there are no looks, if there are none."""
+        """Why there are no samples, if there are none."""
         with self._lock:
             return () if self._failure is None else (self._failure,)
 
@@ -83,7 +83,7 @@ class WaitSampler(BackgroundReader):
             except QmonError as problem:
                 why = problem
                 self._fail(str(problem))
-            except Exception as problem:  # a defect of ours is told like any other reason
+            except Exception as problem:  # a defect of qmon is a reason like any other
                 self._fail(log.report(problem))
             finally:
                 self._forget()
@@ -91,9 +91,9 @@ class WaitSampler(BackgroundReader):
             self._back_off(why)
 
     def _stay(self) -> bool:
-        """Look until closed or given up; returns at once where the server counts waits by itself.
+        """Sample until closed or given up; returns at once where the server counts waits by itself.
 
-        Whether there is nothing more to do.
+        Returns whether there is nothing more to do.
         """
         session = Session(purpose="look", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True)
         connection = self._connection = self._connect(session)

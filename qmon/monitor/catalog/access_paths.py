@@ -95,7 +95,7 @@ class _Reader:
     def _order_by(self) -> str | None:
         """The column that the head is sought along: the id; a time where there is no id, or a random one.
 
-        What pops go by first, where that is a time and only its index keeps the ready rows apart.
+        What pops go by first, where that is a time and only its index holds the ready rows alone.
         """
         if self.layout.id is not None and self.type_of(self.layout.id) not in RANDOM_IDS:
             first = self.layout.order[0].column if self.layout.order else None
@@ -129,7 +129,7 @@ class _Reader:
         return allowed is not None and len(allowed) == 1 and self._same(next(iter(allowed)), wanted)
 
     def _index_of(self, state: str, then: Sequence[str]) -> Index | None:
-        """An index that keeps the rows of this state apart, in the order of ``then``; without a state: of all rows."""
+        """An index of the rows of this state alone, in the order of ``then``; without a state: of all rows."""
         for index in self.details.indexes:
             if self.state is None:
                 if index.where is None and index.keys[: len(then)] == tuple(then):

@@ -27,9 +27,9 @@ POSSIBLE: Final = 0.4
 class Candidate:
     """A table that looks like a queue.
 
-    ``score``: from ``LIKELY`` on it is said with confidence, from ``POSSIBLE`` on as a question. ``why``: the signs,
-    one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say before it
-    can be watched.
+    ``score``: from ``LIKELY`` on it is taken for a queue, from ``POSSIBLE`` on proposed as one. ``why``: what speaks for
+    it, one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say before
+    it can be watched.
     """
 
     layout: Layout
@@ -40,7 +40,7 @@ class Candidate:
 
     @property
     def summary(self) -> str:
-        """The signs in one line."""
+        """What speaks for it, in one line."""
         return "; ".join(self.why)
 
 
@@ -53,7 +53,7 @@ class SlotsRow:
 
 @dataclass(slots=True)
 class _Candidates:
-    """The tables after the first look."""
+    """The tables whose names, columns or counters may be those of a queue."""
 
     catalog: Catalog
     sequences: Sequence[SequenceRow]
@@ -62,7 +62,7 @@ class _Candidates:
 
 
 def likely(finding: Candidate) -> bool:
-    """Whether this is said with confidence, and complete enough to be watched."""
+    """Whether it is taken for a queue, and complete enough to be watched."""
     return finding.score >= LIKELY and not finding.missing
 
 
@@ -163,7 +163,7 @@ def _slots(catalog: Catalog, details: TableDetails, slot: str) -> int | None:
 
 
 def _splits(work: _Candidates) -> Iterator[Candidate]:
-    """Two tables that share an id: small rows with a state, payloads apart."""
+    """Two tables that share an id: small rows with a state, payloads in the other."""
     halves: dict[tuple[str, str], list[TableDetails]] = {}
     for data in work.details.values():
         if data.table.table_id not in work.taken and _holds_payloads(data):
@@ -251,7 +251,7 @@ def _popped_by_delete(activity: Activity | None) -> int | None:
 
 
 def _design(details: TableDetails, state: tuple[ColumnRow, bool] | None, sequences: Sequence[SequenceRow]) -> str:
-    """The design that the table fits; designs whose tables are the same are not told apart."""
+    """The design that the table fits; designs whose tables are the same are not distinguished."""
     pairs = pairs_of(details.columns)
     if state is not None:
         if state[1]:

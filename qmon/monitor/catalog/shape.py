@@ -1,4 +1,4 @@
-"""What makes a table look like a queue: each sign with its weight and its reason."""
+"""How much a table is like a queue: each reason with its weight."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _UNPROVEN: Final = 0.35
 
 @dataclass(slots=True)
 class Shape:
-    """The score so far, from 0 to about 1.5, and one phrase for each sign."""
+    """The score so far, from 0 to about 1.5, and one phrase for each reason."""
 
     score: float = 0.0
     why: list[str] = field(default_factory=list)
     behaves: bool = False
 
     def add(self, weight: float, reason: str = "", *, behaves: bool = False) -> None:
-        """Take in a sign; ``behaves``: it is about what is done with a row, not about what the table is called."""
+        """Add a reason; ``behaves``: it is about what is done with a row, not about what the table is called."""
         self.score += weight
         self.behaves = self.behaves or behaves
         if reason:
@@ -42,7 +42,7 @@ def pairs_of(columns: Sequence[ColumnRow]) -> list[tuple[str, str]]:
 
 
 def may_be_queue(name: str, columns: Sequence[ColumnRow], activity: Activity | None) -> bool:
-    """A first look at names and counters, to leave most tables of a large database out of the closer one."""
+    """Whether a table may be a queue by names and counters, so that most of a large database are not read closely."""
     if activity is not None and activity.inserted >= ENOUGH_ROWS and activity.deleted >= 0.3 * activity.inserted:
         return True
     pairs = pairs_of(columns)

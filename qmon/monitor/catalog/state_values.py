@@ -1,4 +1,4 @@
-"""Which values a state column takes, and which of them says what."""
+"""Which values a state column takes, and what each means."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def known_values(details: TableDetails, column: str, catalog: Catalog | None = N
 def states(
     column: ColumnRow, known: Known, design: str, *, flag: bool = False
 ) -> tuple[StateColumn | None, tuple[str, ...]]:
-    """What each value says, with the reasons; ``None`` where no value can be told to mean ready.
+    """What each value means, with the reasons; ``None`` where none is known to mean ready.
 
     ``flag``: the column says that a message has been processed, nothing else.
     """

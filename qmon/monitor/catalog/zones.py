@@ -41,7 +41,7 @@ class ClockChangeRow:
 
 
 def server_zone(catalog: Catalog) -> Zone:
-    """The server's local time, with the changes of its clock as far as it tells them; else ``LOCAL`` alone."""
+    """The server's local time, with the changes of its clock as far as it has them; else ``LOCAL`` alone."""
     try:
         name = catalog.ask(ZoneRow, "catalog/zone")[0].zone
         if catalog.engine.name == "postgres":

@@ -121,7 +121,7 @@ class ProbeBudget:
         return tuple(sorted(self._left_out.get(queue, ())))
 
     def observing(self, commits: int) -> Observing:
-        """What watching costs. ``commits``: transactions of ours that the server had counted before this poll."""
+        """What watching costs. ``commits``: transactions of qmon's own that the server had counted before this poll."""
         every = self._pace.every
         expected = self._expected
         throttled = sorted(
@@ -147,7 +147,7 @@ class ProbeBudget:
 
 
 def _fine(value: float) -> float:
-    """As finely as it means anything: what is told of each poll is recorded, and each digit takes room."""
+    """As finely as it means anything: what each poll reports is recorded, and each digit takes room."""
     return round(value, 3)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from qmon.engines.base import Connection, Session
 
 _MOST: Final = 8
-"""Connections that may still be at work: polls, counts and looks, and those that were abandoned."""
+"""Connections that may still be at work: polls and background readers, and those that were abandoned."""
 
 
 class OwnConnections:

@@ -1,4 +1,4 @@
-"""Sight regained: tables that our role may not read are asked for their rights, which costs less than to be refused.
+"""Re-checks whether our role may read tables whose probes were denied: cheaper than another query that is denied.
 
 A probe that was refused rests for long, so as not to fill the server's log. A right that has been granted is seen in
 the next poll, and the probes of that queue run in the one after it.

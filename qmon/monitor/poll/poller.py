@@ -39,10 +39,10 @@ _LOGIN_S: Final = 5.0
 _CATALOGUE_S: Final = 5.0
 """Reading the catalogue again may take so much longer than a poll."""
 FIRST_READ_S: Final = 30.0
-"""The same for the first look over a connection: a server that has just come up reads its catalogue from disk."""
-READING: Final = f"reading the catalog: the first look at a cold server may take {FIRST_READ_S:g} s"
+"""The same for the first time over a connection: a server that has just come up reads its catalogue from disk."""
+READING: Final = f"reading the catalog: the first time on a cold server may take {FIRST_READ_S:g} s"
 _REPORT_S: Final = 2.0
-"""What takes longer is told."""
+"""What takes longer is reported."""
 
 Connect = Callable[[Session], Connection]
 Resolve = Callable[[Connection, Resolved], Resolved]
@@ -59,7 +59,7 @@ class _ConnectionAttempt:
         self.live = False
         self.late = False
         self.reads = False
-        """It takes its first look at the catalogue."""
+        """It reads the catalogue for the first time."""
         self.reported = False
         self.thread: threading.Thread | None = None
         self.suspicion = InFlightProbe()
@@ -76,7 +76,7 @@ class Poller:
             every few seconds while a queue is gone.
         interval_s: seconds between polls.
         clock: our monotonic clock, seconds.
-        budget: what polling may cost the server; one per cent of a processor unless something else is said.
+        budget: what polling may cost the server; one per cent of a processor by default.
         within_s: it is closed after so many seconds; what takes longer to count is not begun. ``None``: it is not.
     """
 
@@ -107,8 +107,8 @@ class Poller:
         self._failing = log.Changes(_LOG)
         self._sequence = 0
         self._connected = threading.Event()
-        self._slow = ExactCounts(engine, self._connect_beside, clock, budget, within_s)
-        self._sampler = WaitSampler(engine, self._connect_beside, clock)
+        self._slow = ExactCounts(engine, self._connect_background, clock, budget, within_s)
+        self._sampler = WaitSampler(engine, self._connect_background, clock)
         self._watchdog: threading.Thread | None = None
 
     @property
@@ -123,7 +123,7 @@ class Poller:
 
     @property
     def slow(self) -> ExactCounts:
-        """The slow readings, with what they have cost."""
+        """The background reader of exact counts."""
         return self._slow
 
     def start(self, sink: Sink) -> None:
@@ -138,7 +138,7 @@ class Poller:
     def poll_now(self, changed: str = "") -> None:
         """Poll as soon as the poll under way has ended; while the target is lost, try to connect at once.
 
-        ``changed``: a queue that older messages were put back to; its head is looked for from the first row on.
+        ``changed``: a queue that older messages were put back to; its head is sought from the first row on.
         """
         if changed:
             self._slow.find_head_again(changed)
@@ -201,7 +201,7 @@ class Poller:
             try:
                 self._state(attempt, Phase.CONNECTING, self._reason)
                 self._stay(attempt)
-            except NoConnectionLeft as problem:  # the readings beside the poll may hold the last ones
+            except NoConnectionLeft as problem:  # the background readers may hold the last ones
                 self._slow.give_up()
                 self._sampler.give_up()
                 self._lost(attempt, str(problem))
@@ -324,8 +324,8 @@ class Poller:
             elif over > _GRACE_S:
                 self._abandon(attempt)
 
-    def _connect_beside(self, session: Session) -> Connection:
-        """Connect for the readings beside the poll: not before the poll is connected, as connections may be few."""
+    def _connect_background(self, session: Session) -> Connection:
+        """Connect a background reader: not before the poll is connected, as connections may be few."""
         self._connected.wait()
         if self._closed.is_set():
             raise ConnectionLost("the poller is closed")

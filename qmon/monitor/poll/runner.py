@@ -35,7 +35,7 @@ class Runner:
     A statement that failed is left out for some polls and then tried again; meanwhile its failure stands. What may
     pass by itself (a lock, a deadline) rests for four polls, a missing permission for thirty. ``suspicion``: of probes
     that have cost earlier connections, and of those under way. ``by_text``: the server plans by the text of a batch, so
-    that one text has all that was ever asked, and each batch says what of it is asked now.
+    that one text has all that was ever asked, and each batch marks what of it is asked now.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Runner:
         self._met: set[tuple[str, str]] = set()
         self._proven: set[tuple[str, str]] = set()
         self._failing: dict[tuple[str, str], tuple[int, ProbeFailure]] = {}
-        """The poll in which it is tried again, and what it said."""
+        """The poll in which it is tried again, and how it failed."""
         self._polls = 0
         self.one_trip = False
         """The last run took a single round trip, so that its server time means something."""

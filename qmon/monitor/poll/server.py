@@ -144,7 +144,7 @@ def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float
 class ClientsAsked:
     """How many sessions a poll lists, and of how many it reads the last statement. Belongs to one collector.
 
-    Who was seen to pop stays a popper, so the statements of all are read now and then only, where reading them is dear.
+    Who was seen to pop stays a popper, so the statements of all sessions are read only now and then.
     """
 
     def __init__(self) -> None:

@@ -17,12 +17,12 @@ _RING: Final = ("ready", "in_progress", "oldest", "gap", "fill")
 
 
 def replica(statements: StatementCache) -> list[ProbeStatement]:
-    """What to ask a standby about itself, where its engine does not tell it with the server."""
+    """The statement for the state of the copy, where ``server`` does not have it."""
     return [statements.of("replica", ReplicaSample)] if statements.has("replica") else []
 
 
 def with_replica(server: ServerSample, found: Sequence[ReplicaSample]) -> ServerSample:
-    """The server with what it said about its copy; one that is of several groups says nothing that holds for all."""
+    """The server with the state of its copy; unknown where it is in several groups, each with a state of its own."""
     if len(found) != 1:
         return server
     return replace(server, replay_paused=found[0].replay_paused, behind_s=found[0].behind_s)

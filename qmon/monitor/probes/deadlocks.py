@@ -18,7 +18,7 @@ from qmon.monitor.probes.statements import StatementCache
 from qmon.redact import hide_passwords
 
 EVERY_S: Final = 15.0
-"""Between two readings, or more where one took long."""
+"""Between two reads, or more where one took long."""
 _ASKED_FOR_S: Final = 150.0
 """The server hands a report over within two minutes."""
 _CHARS: Final = 200
@@ -26,7 +26,7 @@ _NEWEST: Final = (10_000, 0)
 
 
 class DeadlockReports:
-    """What has been reported. The thread of the slow readings reads, that of the poll asks.
+    """What has been reported. The thread of the background reader reads, that of the poll asks.
 
     Read is the newest file of the server's own event session, after the block that held the newest report so far.
     Where there is no file, or it cannot be read, what the session has in memory is read instead: it may have dropped
@@ -48,7 +48,7 @@ class DeadlockReports:
     def learn(self, deadlocks: int | None, now: float, now_at: float) -> tuple[Circle, ...]:
         """Take in how many deadlocks the server counts; returns what was reported since the last poll.
 
-        ``now``: our monotonic clock; ``now_at``: the server's: reports from before the first poll are none of ours.
+        ``now``: our monotonic clock; ``now_at``: the server's: reports from before the first poll are left out.
         """
         with self._lock:
             if self._newest == 0.0:

@@ -1,6 +1,6 @@
-"""Which transactions hold rows of which queue, on SQL Server: from one look at its lock table for all queues together.
+"""Which transactions hold rows of which queue, on SQL Server: from one read of its lock table for all queues together.
 
-That look is dear, so it is not part of every poll. A row that was added without a commit is locked as well as one that
+That is dear, so it is not part of every poll. A row that was added without a commit is locked as well as one that
 was taken, but it is seen: in a second step the queues with such locks are asked which of them lie on no row.
 """
 
@@ -59,7 +59,7 @@ class Locks:
         """The queues whose locks were read in this poll."""
 
     def asks(self, probes: QueueProbes) -> bool:
-        """Whether who holds rows of a queue is told by this, and not by a probe of its own."""
+        """Whether the holders of a queue's rows are read here, and not by a probe of its own."""
         return self._statements.has(_PROBE) and probes.held_probe is not None
 
     def wanted(self, now: float, queues: Mapping[str, QueueProbes], focus: Focus) -> list[ProbeStatement]:

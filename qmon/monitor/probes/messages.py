@@ -1,4 +1,4 @@
-"""Which clues are asked for in a poll: owners of messages in progress, failed attempts at the head, what rings lost.
+"""Diagnostics of messages: owners of those in progress, failed attempts at the head, what rings lost, priorities.
 
 None is linear in the depth: so many of the longest-running rows, the rows at the head, so many slots of a ring.
 """
@@ -44,9 +44,9 @@ def messages_of(
 
 
 OWNERS: Final = 100
-"""So many messages in progress are looked at, the longest-running where an index gives them."""
+"""So many messages in progress are read, the longest-running where an index gives them."""
 SLOTS: Final = 1000
-"""So many slots of a ring are looked at in one poll."""
+"""So many slots of a ring are read in one poll."""
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
 _MIN_AGE_S: Final = 1.0
@@ -57,7 +57,7 @@ _TRIED: Final = ("tried_attempts", "tried_state", "tried")
 
 @dataclass(slots=True)
 class _Memo:
-    """Where the next sweep of a ring begins; ``again``: where one has found something, looked at every other time."""
+    """Where the next sweep of a ring begins; ``again``: where one has found something, swept every other time."""
 
     from_slot: int = 0
     again: int | None = None
@@ -79,7 +79,7 @@ class _Memo:
 
 
 class MessageProbes:
-    """Asks for the clues of all queues of one connection, and files the answers."""
+    """Asks for the diagnostics of all queues of one connection, and files the answers."""
 
     def __init__(self, engine: Engine, statements: StatementCache, clock: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
@@ -110,12 +110,12 @@ class MessageProbes:
         return asked
 
     def learn(self, results: Results) -> None:
-        """Take in what the server said of owners."""
+        """Take in what the server can prove of owners."""
         found = results.get(("", "owner_facts"))
         if found:
             self._facts, self._facts_at = found[0], self._clock()
 
-    def clues(self, probes: QueueProbes, results: Results) -> MessageDiagnostics:
+    def diagnostics(self, probes: QueueProbes, results: Results) -> MessageDiagnostics:
         """What this poll has found of one queue."""
         queue = probes.layout.queue
         drawers: tuple[DrawerSample, ...] | None = results.get(("", "drawers"))
@@ -199,7 +199,7 @@ class MessageProbes:
             return None
         query = queries.load(self._engine.name, "probe/ring_sweep", self._statements.version)
         if facts.spare is None and "spare" in query.names:
-            return None  # what waits among the spare numbers could not be told from what is lost
+            return None  # what waits among the spare numbers could not be distinguished from what is lost
         start = self._memos[layout.queue].start()
         others = [each for each in _sequences(probes) if each != facts.push_sequence_id]
         values: dict[str, Value] = {

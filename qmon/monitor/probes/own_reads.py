@@ -1,4 +1,4 @@
-"""What our own slow readings have read of queues' tables, so that it can be left out of how others use them."""
+"""What qmon's background readers have read of queues' tables, so that it is left out of how others use them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OwnUse:
 
 
 class OwnUses:
-    """Adds up what a session of ours reads. The session's thread fetches, that of the poll asks."""
+    """Adds up what a session of qmon reads. The session's thread fetches, that of the poll asks."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,7 +36,7 @@ class OwnUses:
             self._read = {key: read for key, read in self._read.items() if key[0] in tables}
 
     def fetch(self, connection: Connection, statements: StatementCache, bound: Bound, tables: Sequence[int]) -> Rows:
-        """Fetch a statement, and in the same transaction what it has read, where the server tells that."""
+        """Fetch a statement, and in the same transaction what it has read, where the server counts that."""
         if not statements.has("own_uses"):
             return connection.fetch(bound)
         asked = statements.engine.ids(tables)
@@ -48,7 +48,7 @@ class OwnUses:
         return rows
 
     def without(self, uses: Sequence[UseSample]) -> list[UseSample]:
-        """The samples without what these sessions of ours have read."""
+        """The samples without what these sessions have read."""
         with self._lock:
             own = dict(self._read)
         return [

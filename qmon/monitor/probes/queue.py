@@ -57,7 +57,7 @@ _HELD: Final = {
     "head_state": "held_state",
     "head_any": "held_any",
 }
-"""What tells the rows that transactions hold, where each probe has found the head."""
+"""The probe that reads which rows transactions hold, for each probe that finds the head."""
 _UNSEEN: Final = {
     "head": "unseen",
     "head_newest": "unseen",
@@ -140,7 +140,7 @@ class Memo:
             self.span = ring.span
 
     def window(self, near: int, size: int) -> int:
-        """So many numbers to look at behind each position of a ring: all between the two, unless they are too many.
+        """So many numbers to read behind each position of a ring: all between the two, unless they are too many.
 
         Args:
             near: where a number may be in flight.
@@ -161,7 +161,7 @@ class Memo:
         return self.bounds[0] if self.bounded and len(self.bounds) == _BOUND_LAG else None
 
     def found_below(self, head_id: str) -> None:
-        """A full look found this head: seek from it until newer ones are known."""
+        """The background reader found this head: seek from it until newer ones are known."""
         self.bounds.clear()
         self.bounds.extend([head_id] * _BOUND_LAG)
 
@@ -196,7 +196,7 @@ class QueueProbes:
 
     @property
     def held_probe(self) -> str | None:
-        """What tells which rows transactions hold: where no row says that it is in progress, or none moves."""
+        """The probe of which rows transactions hold: where no row says that it is in progress, or none moves."""
         if not pops_in_transaction(self.layout) and self.memo.still < STILL:
             return None
         return self._fitting(_HELD) or self._fitting(_UNSEEN)
@@ -227,7 +227,7 @@ class QueueProbes:
         return asked
 
     def newest(self) -> list[ProbeStatement]:
-        """The statement that tells the newest id where no sequence can be asked: on a standby."""
+        """The statement for the newest id where no sequence can be read: on a standby."""
         asked = self.facts.newest_seek and self._statements.has("newest")
         return [self._of("newest", NewestSample, {})] if asked else []
 
@@ -301,7 +301,7 @@ class QueueProbes:
     def believed(
         self, depth: DepthSample | None, head: HeadSample | None, count: TableCount | None = None
     ) -> DepthSample | None:
-        """The server's own count of the rows, unless it says 0 while rows were seen; then they are counted anew.
+        """The server's own count of the rows, unless it is 0 while rows were seen; then they are counted again.
 
         ``count``: the last count of the whole table. A server that only speaks like SQL Server may have its own count
         from its last ANALYZE, or never; after so many such answers it is not asked any more.
@@ -365,7 +365,7 @@ def state_values(layout: Layout) -> dict[str, Value]:
 
 
 def _sized(layout: Layout, facts: TableFacts) -> bool:
-    """Whether the type of the payload tells a value's size without unpacking it (PostgreSQL)."""
+    """Whether the type of the payload has a value's size without unpacking it (PostgreSQL)."""
     column = facts.column(layout.payload) if layout.payload is not None else None
     return column is not None and tells_size(column.type)
 

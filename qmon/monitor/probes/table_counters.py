@@ -24,7 +24,7 @@ def wanted(
 
 
 def spread(results: Results) -> None:
-    """File what one probe has found under the names of the two that tell it apart: ``counters`` and ``uses``."""
+    """File what one probe has found under the names of two, as other engines have them: ``counters`` and ``uses``."""
     rows: tuple[TableCounterSample, ...] | None = results.pop(("", PROBE), None)
     if rows is not None:
         results["", "counters"] = tuple(_counter(row) for row in rows if not row.index_id)

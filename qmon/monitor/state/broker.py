@@ -1,4 +1,4 @@
-"""The queues of Service Broker over time: since when a sign is there, and whether what is not delivered grows."""
+"""The queues of Service Broker over time: since when something is wrong, and whether what is not delivered grows."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 def exact_ready(q: QueueSamples, held: int) -> float | None:
     """Messages ready now where they could be counted exactly, else ``None``.
 
-    In a ring: where each number between its positions was looked at, since some may have no message.
+    In a ring: where each number between its positions was read, since some may have no message.
     """
     if q.ring is not None:
         return float(ring_ready(q.ring)) if q.ring.span <= q.head_limit else None
@@ -63,7 +63,7 @@ class HeldRows:
     """Rows near the head that are held by transactions that still run.
 
     ``late``: how many for longer than the timeout; ``untold``: those of transactions that our role does not see the
-    age of. ``whole``: no more rows can be held than were looked at.
+    age of. ``whole``: no more rows can be held than were read.
     """
 
     rows: int
@@ -80,7 +80,7 @@ def held_rows(q: QueueSamples, writers: Sequence[WriterSample] | None, timeout_s
     rows = sum(rows for rows, _ in held)
     late = sum(rows for rows, age in held if age is not None and age > timeout_s)
     untold = sum(rows for rows, age in held if age is None)
-    # Poppers in order have begun at the head: where some rows that were looked at are free, none behind them is held.
+    # Poppers in order have begun at the head: where some rows that were read are free, none behind them is held.
     in_order = q.layout.traits.order in ("fifo", "due") and rows < max(q.head_limit, HELD_AT_LEAST)
     return HeldRows(rows, late, untold, in_order or q.head.counted < q.head_limit)
 

@@ -115,7 +115,7 @@ class TriesTrack:
             case.failures += 1
             case.mark = mark or case.mark
         elif mark and mark != case.mark:
-            # The first mark may have been left by one that only looked; each later one was left after it.
+            # The first mark may have been left by one that only read it; each later one was left after it.
             case.failures += case.mark not in ("", "0")
             case.mark = mark
 

@@ -53,7 +53,7 @@ class QueueTrack:
         self._forget()
 
     def _forget(self) -> None:
-        """Begin anew, but for what was said and shown: it was true of what lay there then."""
+        """Begin anew, but for past verdicts and plotted points: they were true of what lay there then."""
         self._window = RateWindow()
         self._shares = Shares()
         self._prev: QueueSamples | None = None
@@ -100,7 +100,7 @@ class QueueTrack:
     ) -> QueueView:
         """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart.
 
-        ``target``: what this poll and those before it tell about the target as a whole.
+        ``target``: what is known of the target as a whole from this poll and those before.
         """
         at = snapshot.sampled_at
         if q.counters is not None:
@@ -147,7 +147,7 @@ class QueueTrack:
         return view
 
     def _advance(self, q: QueueSamples, uses: Uses, at: float, unbroken: bool) -> bool:
-        """Take in what has moved; false where that was left out of this poll, and the next one tells of both."""
+        """Take in what has moved; false where that was left out of this poll, and the next one has both."""
         if not unbroken:
             self._stale.forget()
         elif flow_left_out(q) and self._prev is not None:

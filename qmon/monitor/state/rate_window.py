@@ -12,7 +12,7 @@ from qmon.model.rates.flow import Flow
 RATE_WINDOW_S: Final = 10.0
 """Rates are taken over so many seconds."""
 TICKS_S: Final = 180.0
-"""So far back single ticks are kept, in seconds."""
+"""Single ticks are remembered for so many seconds."""
 _MOST_NETS: Final = 2400
 
 
@@ -83,7 +83,7 @@ class RateWindow:
 
     @property
     def ticks(self) -> list[tuple[float, Flow]]:
-        """The ticks that are kept, oldest first: length in seconds and what moved in each."""
+        """The ticks that are remembered, oldest first: length in seconds and what moved in each."""
         return [(tick.seconds, tick.flow) for tick in self._ticks]
 
     def rebase(self, at: float, ready: float) -> None:

@@ -1,4 +1,4 @@
-"""What a ring has lost, over many sweeps: each looks at some of its slots."""
+"""What a ring has lost, over many sweeps of some of its slots each, and the ledger of numbers drawn and used."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class LedgerTrack:
 
     def __init__(self) -> None:
         self._free_up_to: int | None = None
-        """The last number drawn in a poll after whose reading no open transaction had drawn any; ``None``: some had."""
+        """The last number drawn in a poll after which no open transaction had drawn any; ``None``: some had."""
 
     def add(
         self, q: QueueSamples, ready: Figure, held: int | None, span: Figure, orphans: int, *, unbroken: bool
     ) -> Ledger | None:
-        """The ledger of this poll; ``None`` where it cannot be told.
+        """The ledger of this poll; ``None`` where it is not known.
 
         Args:
             q: the samples; who has drawn numbers is read after them, in the same poll.
             ready: messages ready now.
-            held: messages that running pops hold, ``None`` where nothing tells.
+            held: messages that running pops hold, ``None`` where that is not known.
             span: the numbers from the oldest ready message to the last issued, of queues that are no rings.
             orphans: messages known to be orphaned.
             unbroken: this poll follows the one before without a gap or a restart.
@@ -90,7 +90,7 @@ class RingTrack:
         return self._hole
 
     def _orphans(self) -> tuple[int, int | None, float | None]:
-        """Of the slots that were looked at twice: how many, and the first of them with its age in seconds."""
+        """Of the slots that were swept twice: how many, and the first of them with its age in seconds."""
         count, first, age = 0, None, None
         for start, now in self._sweeps.items():
             before = self._before.get(start)

@@ -50,12 +50,12 @@ _OF_LOCKS: Final = frozenset({"in_progress", "stuck"})
 
 
 def of_locks(probe: str) -> bool:
-    """Whether a probe tells nothing but which rows are held, and is left out of most polls for what it costs."""
+    """Whether a probe reads only which rows are held, and is left out of most polls for what it costs."""
     return probe.startswith("unseen")
 
 
 def flow_left_out(q: QueueSamples) -> bool:
-    """Whether what moved since the last poll cannot be told, since a probe that tells it was left out."""
+    """Whether what moved since the last poll is unknown, since its probe was left out."""
     return any(probe == ring_probe(q.layout) or probe.startswith(_PROGRESS) for probe in q.left_out)
 
 
@@ -80,5 +80,5 @@ class StaleFigures:
         return replace(last, estimated=not last.at_least, reason=reason, age_s=last.age_s + at - read_at)
 
     def forget(self) -> None:
-        """There was a gap or a restart: what was read before it says nothing any more."""
+        """There was a gap or a restart: what was read before it holds no more."""
         self._figures.clear()

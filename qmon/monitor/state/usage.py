@@ -178,7 +178,7 @@ class ReadsTrack:
         self._shown_at = 0.0
 
     def add(self, snapshot: Snapshot, layout: Layout) -> Figure | None:
-        """Pages per call of a pop; ``None`` on an engine that does not tell.
+        """Pages per call of a pop; ``None`` on an engine that does not count them.
 
         A poll that did not read the totals has the figure of an earlier one, with its age.
         """

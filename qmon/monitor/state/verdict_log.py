@@ -1,4 +1,4 @@
-"""What was said of one queue, and until when: its verdicts over time, a bounded number of them."""
+"""The past verdicts of one queue, a bounded number of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model.figure import PastVerdict, Severity, Verdict
 
 MOST: Final = 50
-"""So many past verdicts are kept for a queue."""
+"""Past verdicts of a queue that are remembered."""
 
 
 class VerdictLog:
@@ -22,7 +22,7 @@ class VerdictLog:
     def add(self, verdicts: Sequence[Verdict], at: float) -> tuple[PastVerdict, ...]:
         """The verdicts of the poll at ``at`` (server clock, seconds); returns the past ones, the newest first.
 
-        Only what needs a hand is kept: that a queue was healthy is said by there being nothing.
+        Those that say that nothing is wrong are not remembered.
         """
         now = {v.code: v for v in verdicts if v.severity > Severity.FINE}
         for code in self._current.keys() - now.keys():
