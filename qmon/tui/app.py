@@ -179,9 +179,9 @@ class QmonApp(App[None], inherit_bindings=False):
         """The state of the alerts after this event; rings the bell where one was raised."""
         if self.alerting is None:
             return AlertState()
-        if self.alerting.hear(event):
+        if self.alerting.on_event(event):
             self.bell()
-        return self.alerting.standing
+        return self.alerting.state
 
     def action_acknowledge(self) -> None:
         """Acknowledge the alert in the banner."""
@@ -203,7 +203,7 @@ class QmonApp(App[None], inherit_bindings=False):
 
     def _show_alerts(self) -> None:
         if self.alerting is not None:
-            self.shown = replace(self.shown, alerts=self.alerting.standing)
+            self.shown = replace(self.shown, alerts=self.alerting.state)
 
     # --------------------------------------------------------------------------------------------------- what keys do
 

@@ -27,9 +27,9 @@ POSSIBLE: Final = 0.4
 class Candidate:
     """A table that looks like a queue.
 
-    ``score``: from ``LIKELY`` on it is taken for a queue, from ``POSSIBLE`` on proposed as one. ``why``: what speaks for
-    it, one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say before
-    it can be watched.
+    ``score``: from ``LIKELY`` on it is taken for a queue, from ``POSSIBLE`` on proposed as one. ``why``: what speaks
+    for it, one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say
+    before it can be watched.
     """
 
     layout: Layout
