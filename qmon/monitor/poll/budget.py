@@ -67,16 +67,19 @@ class ProbeBudget:
         for key in self._often:
             self._often[key] *= 1 - _SMOOTH
         for key in asked:
-            self._often[key] = self._often[key] + _SMOOTH if key in self._often else 1.0
+            self._was_asked(key)
         return [each for each in statements if each.key in self._read]
 
     def due(self, key: Key) -> bool:
         """Whether a probe is read that is asked for after the others, because of what they have found."""
-        self._often[key] = self._often[key] + _SMOOTH if key in self._often else 1.0
+        self._was_asked(key)
         late = self._waited.get(key, 0) + 1
         read = late >= self._pace.every.get(key, 1)
         self._waited[key] = 0 if read else late
         return read
+
+    def _was_asked(self, key: Key) -> None:
+        self._often[key] = self._often[key] + _SMOOTH if key in self._often else 1.0
 
     def timed(self) -> frozenset[Key]:
         """The probes whose time is to be taken in this poll."""

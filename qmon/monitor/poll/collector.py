@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
@@ -47,7 +47,7 @@ from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.procedures import Procedures
 from qmon.monitor.probes.queue import QueueProbes, Spec, ring_probe
-from qmon.monitor.probes.statements import Found, ProbeStatement, Results, StatementCache, found_in
+from qmon.monitor.probes.statements import Found, ProbeStatement, Results, StatementCache, first, found_in
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
@@ -81,7 +81,7 @@ class Collector:
         self._slow = slow
         self._clock = clock
         self._statements = StatementCache(engine, connection.version)
-        self._messages = MessageProbes(engine, self._statements)
+        self._messages = MessageProbes(self._statements)
         self._runner = Runner(connection, suspicion, by_text=engine.plans_by_text)
         self._permissions = PermissionRecheck(self._statements, self._runner)
         self._replaced = Replaced(self._statements)
@@ -141,21 +141,21 @@ class Collector:
         results, failures = self._runner.run(statements, self.observer.timed())
         table_counters.spread(results)
         self._permissions.see(results)
-        server = self._one(results, "server")
+        server = first(results, "server")
         if server is None:
             reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
             raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
-        server = with_counters(server, self._one(results, "server_counters"))
+        server = with_counters(server, first(results, "server_counters"))
         self._now_at = server.now_at
-        clock = self._one(results, "clock")
+        clock = first(results, "clock")
         one_trip = self._runner.one_trip and clock is not None
         server_ms = (clock.now_at - server.now_at) * 1000 if one_trip else None
         self.observer.learn(self._runner.times, self._runner.alone, server_ms)
         blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
         self._locks.learn(results, self._queues, lambda more: self._ask(more, failures))
         self._sessions = server.sessions
-        self._messages.learn(results)
-        known = self._one(results, "pauses_known")
+        self._messages.learn(results, self._clock())
+        known = first(results, "pauses_known")
         self._pauses = self._pauses if known is None else known.readable
         self._paused = results.get(("", "pauses"), self._paused if self._pauses else ())
         more = self._server.found(results, server, one_trip=one_trip)
@@ -187,7 +187,7 @@ class Collector:
             interval_s=self.observer.interval_s, server=server, queues=(*queues, *self._lost),
             waits=results.get(("", "waits")),
             blocking=blocking,
-            writers=results.get(("", "writers")), cost=self._one(results, "cost"),
+            writers=results.get(("", "writers")), cost=first(results, "cost"),
             pauses=tuple(each for each in self._paused if each.until_at > server.now_at),
             clients=results.get(("", "clients")),
             failures=(
@@ -196,7 +196,7 @@ class Collector:
             uses=more.uses, statistics=more.statistics, horizon=more.horizon, waits_total=more.waits,
             procedures=procedures, fragments=self._slow.fragments(),
             circles=(*more.circles, *reported), latches=more.latches, version_store=more.version_store,
-            server_counters=self._one(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
+            server_counters=first(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
             observing=self.observer.observing(commits), first=self._first,
         )  # fmt: skip
         self._first = self._first and self.stale
@@ -255,7 +255,7 @@ class Collector:
         statements += self._broker.wanted(now)
         statements += self._statements.optional("server_counters", ServerCounters)
         statements += self._locks.wanted(now, self._queues, focus)
-        statements += self._messages.wanted(self._queues)
+        statements += self._messages.wanted(now, self._queues)
         statements.append(self._statements.of("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
             statements.append(self._statements.of("pauses", PauseSample))
@@ -273,14 +273,14 @@ class Collector:
 
     def _samples(self, probes: QueueProbes, results: Results, every: Found) -> QueueSamples:
         layout, facts, memo = probes.layout, probes.facts, probes.memo
-        found = every.of(layout.queue)
+        queue, found = layout.queue, every.of(layout.queue)
         issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
-        counted = self._slow.counted(layout.queue)
+        counted = self._slow.counted(queue)
         unknown = {**_uncounted(facts, counted), **facts.unknown}
-        left_out = self.observer.left_out(layout.queue)
-        if self._locks.asks(probes) and layout.queue not in self._locks.read and probes.held_probe is not None:
+        left_out = self.observer.left_out(queue)
+        if self._locks.asks(probes) and queue not in self._locks.read and probes.held_probe is not None:
             left_out = (*left_out, probes.held_probe)
-        head, head_limit = _first(found.get(probes.head_probe or "")), memo.head_limit
+        head, head_limit = first(results, probes.head_probe or "", queue), memo.head_limit
         none_held = None if probes.held_probe in left_out else ()
         held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
         walked = None
@@ -292,7 +292,7 @@ class Collector:
                 unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
         memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
         memo.learn_place(walked)
-        ring = _first(found.get(ring_probe(layout)))
+        ring = first(results, ring_probe(layout), queue)
         memo.learn_span(ring)
         for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
             if probe in found:
@@ -303,11 +303,11 @@ class Collector:
             data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
             last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
             held=held if pops_in_transaction(layout) else (), locked=held or (),
-            progress=_first(found.get("progress_oldest") or found.get("progress")),
+            progress=first(results, "progress_oldest" if probes.longest_first else "progress", queue),
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
             scheduled=memo.scheduled, dead=memo.dead, ring=ring,
-            depth=probes.believed(_first(found.get("depth")), head, counted.count), count=counted.count,
+            depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
             clues=self._messages.diagnostics(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
@@ -325,7 +325,7 @@ class Collector:
 
     def _spent(self, results: Results) -> CostSample:
         """What our own session has cost since the poll before."""
-        cost = self._one(results, "cost")
+        cost = first(results, "cost")
         before = self._cost
         if cost is None:
             return CostSample(None)
@@ -341,10 +341,6 @@ class Collector:
         grant = self._engine.grant_to_see(server.role, self._connection.version)
         reason = "our role sees no session but its own: waits, blocking and the age of holders are missing"
         return (ProbeFailure("waits", reason, grant=grant),)
-
-    @staticmethod
-    def _one(results: Mapping[tuple[str, str], tuple[Any, ...]], probe: str) -> Any:
-        return _first(results.get(("", probe)))
 
 
 def _uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
@@ -365,10 +361,6 @@ def _version(q: QueueSamples) -> Version | None:
 
 def _more(before: int | None, now: int | None) -> int | None:
     return now - before if before is not None and now is not None and now >= before else None
-
-
-def _first(records: tuple[Any, ...] | None) -> Any:
-    return records[0] if records else None
 
 
 def _head_of(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:

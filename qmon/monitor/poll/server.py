@@ -17,7 +17,7 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.known import PAGE_LATCHES
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 from qmon.redact import hide_passwords
 
 _STATISTICS_EVERY_S: Final = 10.0
@@ -52,11 +52,9 @@ class ServerProbes:
     readers have read.
     """
 
-    def __init__(
-        self, statements: StatementCache, sampler: WaitSampler | None = None, own: OwnUses | None = None
-    ) -> None:
+    def __init__(self, statements: StatementCache, sampler: WaitSampler | None, own: OwnUses) -> None:
         self._statements = statements
-        self._own = own or OwnUses()
+        self._own = own
         self._sampler = sampler
         self._statistics: tuple[StatisticsSample, ...] | None = None
         self._statistics_at = float("-inf")
@@ -112,7 +110,7 @@ class ServerProbes:
             waits=waits,
             failures=() if sampler is None else sampler.failures(),
             circles=() if sampler is None else sampler.circles(),
-            version_store=next(iter(results.get(("", "version_store"), ())), None),
+            version_store=first(results, "version_store"),
         )
 
     def _fought_over(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 
 _EVERY_S: Final = 10.0
 _STALE_S: Final = 60.0
@@ -40,9 +40,8 @@ class BrokerProbes:
         if queues is not None:
             if queues and self._found is None:
                 self._asked_at = float("-inf")  # the rest comes with the next poll
-            sent: tuple[TransmissionSample, ...] = results.get(("", "broker_transmission"), ())
             monitors: tuple[BrokerMonitorSample, ...] | None = results.get(("", "broker_monitors"))
-            self._found = Broker(now_at, queues, monitors, next(iter(sent), None)) if queues else None
+            self._found = Broker(now_at, queues, monitors, first(results, "broker_transmission")) if queues else None
         if self._found is not None and now_at - self._found.read_at > _STALE_S:
             self._found = None
         return self._found

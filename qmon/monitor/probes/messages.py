@@ -5,12 +5,11 @@ None is linear in the depth: so many of the longest-running rows, the rows at th
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
-from qmon.engines.base import Bound, Engine, Value
+from qmon.engines.base import Bound, Value
 from qmon.engines.sql import queries
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
@@ -27,7 +26,7 @@ from qmon.model.samples.messages import (
 from qmon.model.samples.polled import MessageSample
 from qmon.model.text import holds_bytes, readable
 from qmon.monitor.probes.queue import QueueProbes, state_values
-from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 
 
 def messages_of(
@@ -81,19 +80,17 @@ class _Memo:
 class MessageProbes:
     """Asks for the diagnostics of all queues of one connection, and files the answers."""
 
-    def __init__(self, engine: Engine, statements: StatementCache, clock: Callable[[], float] = time.monotonic) -> None:
-        self._engine = engine
+    def __init__(self, statements: StatementCache) -> None:
         self._statements = statements
-        self._clock = clock
         self._facts: OwnerFacts | None = None
         self._facts_at = float("-inf")
         self._memos: dict[str, _Memo] = {}
 
-    def wanted(self, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
+    def wanted(self, now: float, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
         """The statements of this poll; what owners prove is known from the poll before."""
         self._memos = {name: self._memos.get(name, _Memo()) for name in queues}
         asked: list[ProbeStatement] = []
-        due = self._clock() - self._facts_at >= _FACTS_EVERY_S
+        due = now - self._facts_at >= _FACTS_EVERY_S
         if due and any(_by_session(probes) for probes in queues.values()):
             asked.append(self._facts_statement())
         sequences = [each for probes in queues.values() for each in (*_sequences(probes), *_ids(probes))]
@@ -109,11 +106,11 @@ class MessageProbes:
             ]
         return asked
 
-    def learn(self, results: Results) -> None:
+    def learn(self, results: Results, now: float) -> None:
         """Take in what the server can prove of owners."""
-        found = results.get(("", "owner_facts"))
-        if found:
-            self._facts, self._facts_at = found[0], self._clock()
+        found = first(results, "owner_facts")
+        if found is not None:
+            self._facts, self._facts_at = found, now
 
     def diagnostics(self, probes: QueueProbes, results: Results) -> MessageDiagnostics:
         """What this poll has found of one queue."""
@@ -121,7 +118,7 @@ class MessageProbes:
         drawers: tuple[DrawerSample, ...] | None = results.get(("", "drawers"))
         ring = probes.layout.ring is not None
         push = (probes.facts.push_sequence_id,) if ring else _ids(probes)
-        sweep = _first(results.get((queue, "ring_sweep")))
+        sweep = first(results, "ring_sweep", queue)
         if sweep is not None and probes.layout.ring is not None:
             self._memos[queue].learn(sweep, probes.layout.ring.size)
         return MessageDiagnostics(
@@ -138,8 +135,8 @@ class MessageProbes:
         )
 
     def _facts_statement(self) -> ProbeStatement:
-        query = queries.load(self._engine.name, "action/operate/facts", self._statements.version)
-        return ProbeStatement("owner_facts", OwnerFacts, Bound(queries.render(query, {}, self._engine), {}))
+        query = queries.load(self._statements.engine.name, "action/operate/facts", self._statements.version)
+        return ProbeStatement("owner_facts", OwnerFacts, Bound(queries.render(query, {}, self._statements.engine), {}))
 
     def _owners(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, state = probes.layout, probes.layout.state
@@ -197,7 +194,7 @@ class MessageProbes:
             return None
         if "head" not in facts.indexes:
             return None
-        query = queries.load(self._engine.name, "probe/ring_sweep", self._statements.version)
+        query = queries.load(self._statements.engine.name, "probe/ring_sweep", self._statements.version)
         if facts.spare is None and "spare" in query.names:
             return None  # what waits among the spare numbers could not be distinguished from what is lost
         start = self._memos[layout.queue].start()
@@ -230,7 +227,3 @@ def _sequences(probes: QueueProbes) -> list[int]:
     if ring is None or ring.turn is None or facts.push_sequence_id is None or facts.pop_sequence_id is None:
         return []
     return [facts.push_sequence_id, *(facts.subscriber_sequence_ids or (facts.pop_sequence_id,))]
-
-
-def _first(rows: tuple[Any, ...] | None) -> Any:
-    return rows[0] if rows else None

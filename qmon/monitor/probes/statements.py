@@ -94,6 +94,11 @@ class StatementCache:
         return [replace(statement, queue="", part=part) for part, statement in asked]
 
 
+def first(results: Results, probe: str, queue: str = "") -> Any:
+    """The first record that a probe has found; ``None`` where it found none, failed, or was not asked."""
+    return next(iter(results.get((queue, probe), ())), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """Sorted once a poll, so that many queues cost no more than their number.

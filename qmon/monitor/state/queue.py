@@ -13,7 +13,7 @@ from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_rea
 from qmon.model.rates.forecast import forecast
 from qmon.model.rates.forgotten import Uses, forgotten
 from qmon.model.rates.series import SeriesRecorder
-from qmon.model.readings import NO_TARGET_READINGS, QueueReadings, TargetReadings
+from qmon.model.readings import QueueReadings, TargetReadings
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.text import duration
@@ -95,9 +95,7 @@ class QueueTrack:
             pauses=pauses, history=self._points.series(),
         )  # fmt: skip
 
-    def add(
-        self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool, target: TargetReadings = NO_TARGET_READINGS
-    ) -> QueueView:
+    def add(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool, target: TargetReadings) -> QueueView:
         """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart.
 
         ``target``: what is known of the target as a whole from this poll and those before.
@@ -136,7 +134,7 @@ class QueueTrack:
             ready = Figure.unknown(blind)
         done = figures.done(q, ready, figures.in_progress(q, held, at))
         known = replace(self._diagnosis.add(snapshot, q, done), use=self._use.add(snapshot, q, self._flow_now))
-        view = self._view(snapshot, q, ready, held, (target, known))
+        view = self._view(snapshot, q, ready, held, target, known)
         orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
         seen = held.rows if held is not None else None if pops_in_transaction(q.layout) else 0
         ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
@@ -212,7 +210,8 @@ class QueueTrack:
         q: QueueSamples,
         ready: Figure,
         held: HeldRows | None,
-        readings: tuple[TargetReadings, QueueReadings],
+        target: TargetReadings,
+        known: QueueReadings,
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates()
@@ -264,7 +263,7 @@ class QueueTrack:
             completes=recent.completed if recent else None, net_rate=rates.net if rates else None,
             fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout)),
-            layout=q.layout, samples=q, snapshot=snapshot, target=readings[0], queue=readings[1],
+            layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
         )  # fmt: skip
         verdicts, self._pending = judge(rule_input, at, self._pending)
         self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence)
@@ -272,13 +271,13 @@ class QueueTrack:
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
             scheduled=scheduled, dead=dead, oldest=oldest,
             push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
-            gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready.evidence, readings[1].poppers),
+            gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready.evidence, known.poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, shed=throttled, ledger=None,
-            past=self._verdict_log.add(verdicts, at), **figures.size(readings[1].use),
+            past=self._verdict_log.add(verdicts, at), **figures.size(known.use),
             done=figures.done(q, ready, in_progress), counting=q.counting,
-            **figures.clients(readings[1], SESSIONS if q.elsewhere else _UNSEEN),
-            flow=self._flow_now, span_s=self._span_s, use=readings[1].use,
+            **figures.clients(known, SESSIONS if q.elsewhere else _UNSEEN),
+            flow=self._flow_now, span_s=self._span_s, use=known.use,
         )  # fmt: skip
 
     def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:
