@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from qmon.model.layout.layout import Layout
@@ -18,15 +17,6 @@ _OF_A_RING: Final = ("ready", "in_progress", "oldest", "rates", "fill")
 """Figures that the positions of a ring and the slots around them give."""
 _FALSE: Final = frozenset({"false", "f", "0", "no", "off", "n"})
 _TRUE: Final = frozenset({"true", "t", "1", "yes", "on", "y"})
-
-
-@dataclass(slots=True)
-class _Found:
-    """What was found out so far."""
-
-    indexes: dict[str, str] = field(default_factory=dict)
-    unknown: dict[str, str] = field(default_factory=dict)
-    slow: dict[str, str] = field(default_factory=dict)
 
 
 def table_facts(
@@ -50,7 +40,6 @@ def table_facts(
     reader.clocks()
     reader.rates()
     sequence = reader.gap(sequences, [s for s in dict.fromkeys((push, pop, *readers)) if s is not None])
-    found = reader.found
     return TableFacts(
         table_id=details.table.table_id,
         data_table_id=data.table.table_id if data else None,
@@ -60,20 +49,22 @@ def table_facts(
         subscriber_sequence_ids=tuple(each.sequence_id for each in readers),
         order_by=reader.order_by,
         order_by_number=reader.type_of(reader.order_by) in WHOLE,
-        head_seek="head" in found.indexes,
-        ready_seek="ready" in found.indexes,
-        progress_seek="progress" in found.indexes,
-        stuck_seek="stuck" in found.indexes,
-        dead_seek="dead" in found.indexes,
-        due_seek="due" in found.indexes,
-        walk_seek="walk" in found.indexes,
+        head_seek="head" in reader.indexes,
+        ready_seek="ready" in reader.indexes,
+        progress_seek="progress" in reader.indexes,
+        stuck_seek="stuck" in reader.indexes,
+        dead_seek="dead" in reader.indexes,
+        due_seek="due" in reader.indexes,
+        walk_seek="walk" in reader.indexes,
         newest_seek=reader.type_of(layout.id) in WHOLE
         and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.indexes),
         columns=details.facts_columns,
-        unknown=found.unknown,
-        slow=found.slow,
-        indexes=found.indexes,
-        filtered=frozenset(i.name for i in details.indexes if i.where is not None and i.name in found.indexes.values()),
+        unknown=reader.unknown,
+        slow=reader.slow,
+        indexes=reader.indexes,
+        filtered=frozenset(
+            i.name for i in details.indexes if i.where is not None and i.name in reader.indexes.values()
+        ),
     )
 
 
@@ -84,7 +75,9 @@ class _Reader:
         self.layout = layout
         self.details = details
         self.state = layout.state
-        self.found = _Found()
+        self.indexes: dict[str, str] = {}
+        self.unknown: dict[str, str] = {}
+        self.slow: dict[str, str] = {}
         self.order_by = self._order_by()
 
     def type_of(self, column: str | None) -> str:
@@ -150,12 +143,12 @@ class _Reader:
     def head(self) -> None:
         """The oldest ready message, the bounded count of ready ones, and what is scheduled."""
         self._due()
-        layout, found = self.layout, self.found
-        if layout.due_at is not None and "due" in found.indexes:
-            found.indexes["ready"] = found.indexes["head"] = found.indexes["due"]
+        layout = self.layout
+        if layout.due_at is not None and "due" in self.indexes:
+            self.indexes["ready"] = self.indexes["head"] = self.indexes["due"]
             return
         if layout.due_at is not None:
-            found.slow["ready"] = found.slow["oldest"] = found.slow["scheduled"]
+            self.slow["ready"] = self.slow["oldest"] = self.slow["scheduled"]
             return
         if self.order_by is None:
             kind = self.type_of(layout.id)
@@ -164,26 +157,26 @@ class _Reader:
                 else "the table has no column that orders its messages"
             )  # fmt: skip
             if layout.enqueued_at is None and layout.due_at is None:
-                found.unknown["oldest"] = reason
+                self.unknown["oldest"] = reason
             else:
-                found.slow["oldest"] = f"{reason}: not sought"
-            found.slow["ready"] = f"{reason}: {INSTEAD}"
+                self.slow["oldest"] = f"{reason}: not sought"
+            self.slow["ready"] = f"{reason}: {INSTEAD}"
             if layout.id is None and self.state is None:
-                found.slow["ready"] += ", unless the table is small"
-                found.slow["oldest"] = f"{reason}: found only while the table is small"
+                self.slow["ready"] += ", unless the table is small"
+                self.slow["oldest"] = f"{reason}: found only while the table is small"
             return
         if (ready := self._index_of("ready", (self.order_by,))) is not None:
-            found.indexes["ready"] = found.indexes["head"] = ready.name
+            self.indexes["ready"] = self.indexes["head"] = ready.name
         elif (plain := self._leads(self.order_by)) is not None and self.state and self.state.done is None:
-            found.indexes["head"] = plain.name
-        if "head" not in found.indexes and (walk := self._mixed()) is not None:
-            found.indexes["walk"] = walk.name
+            self.indexes["head"] = plain.name
+        if "head" not in self.indexes and (walk := self._mixed()) is not None:
+            self.indexes["walk"] = walk.name
             self.order_by = walk.keys[0]
-        elif "head" not in found.indexes:
+        elif "head" not in self.indexes:
             lead = self._leads(self.order_by)
             why = "finished rows stay in the index on the id" if lead else f"no index leads with `{self.order_by}`"
             text = f"no index leads to the ready rows ({why}): {INSTEAD}; {self._wanted('ready', self.order_by)}"
-            found.slow["ready"] = found.slow["oldest"] = text
+            self.slow["ready"] = self.slow["oldest"] = text
 
     def _mixed(self) -> Index | None:
         """An index that has the rows of every state in the order of a time, which is then the order of pops."""
@@ -202,62 +195,62 @@ class _Reader:
     def _due(self) -> None:
         due = self.layout.due_at
         if due is None:
-            self.found.unknown["scheduled"] = "this table has no time at which a message is due"
+            self.unknown["scheduled"] = "this table has no time at which a message is due"
             return
         column = self.details.column(due)
         if column is not None and not column.not_null:
             text = f"`{due}` may be NULL, and no seek finds what is due when it is: {INSTEAD}"
-            self.found.slow["scheduled"] = text
+            self.slow["scheduled"] = text
         elif (index := self._index_of("ready", (due,))) is not None:
-            self.found.indexes["due"] = index.name
+            self.indexes["due"] = index.name
         else:
-            self.found.slow["scheduled"] = (
+            self.slow["scheduled"] = (
                 f"no index leads to what is due: {INSTEAD}; {self._wanted('ready', due)}"
             )  # fmt: skip
 
     def in_progress(self) -> None:
         """The messages in progress and the stuck ones among them."""
-        found, state = self.found, self.state
+        state = self.state
         if pops_in_transaction(self.layout):
-            if "head" not in found.indexes:
+            if "head" not in self.indexes:
                 reason = "a pop deletes its row" if state is None else "a pop marks its message as finished at once"
                 reason += ", and nothing leads to the rows that poppers hold"
                 if self.order_by is None and self.layout.id is None and state is None:
                     reason += ", unless the table is small"
-                found.unknown["in_progress"] = found.unknown["stuck"] = reason
+                self.unknown["in_progress"] = self.unknown["stuck"] = reason
             return
         if state is None or state.in_progress is None:
             reason = "no value of the state column says that a message is in progress"
-            found.unknown["in_progress"] = found.unknown["stuck"] = reason
+            self.unknown["in_progress"] = self.unknown["stuck"] = reason
             return
         started = self.layout.started_at
         if started is not None and (index := self._index_of("in_progress", (started,))) is not None:
-            found.indexes["stuck"] = found.indexes["progress"] = index.name
+            self.indexes["stuck"] = self.indexes["progress"] = index.name
         elif (index := self._index_of("in_progress", ())) is not None:
-            found.indexes["progress"] = index.name
+            self.indexes["progress"] = index.name
         else:
             wanted = self._wanted("in_progress", started or self.layout.id or state.column)
             text = f"no index leads to the rows in progress: {INSTEAD}; {wanted}"
-            found.slow["in_progress"] = found.slow["stuck"] = text
+            self.slow["in_progress"] = self.slow["stuck"] = text
 
     def clocks(self) -> None:
         """The ages, where it is not known by which clock their column was written."""
         for column, figure in ((self.layout.enqueued_at, "oldest"), (self.layout.started_at, "stuck")):
             if column is not None and not self.layout.tells(column):
-                self.found.unknown.setdefault(
+                self.unknown.setdefault(
                     figure, f'`{column}` has no time zone: say times = "utc", "local" or such as "Europe/Berlin"'
                 )
 
     def dead(self) -> None:
         """The dead letters."""
         if self.state is None or self.state.dead is None:
-            self.found.unknown["dead"] = "this table has no state for dead messages"
+            self.unknown["dead"] = "this table has no state for dead messages"
         elif (index := self._index_of("dead", ())) is not None:
-            self.found.indexes["dead"] = index.name
+            self.indexes["dead"] = index.name
         else:
             column = self.layout.id or self.state.column
             text = f"no index leads to the dead rows: {INSTEAD}; {self._wanted('dead', column)}"
-            self.found.slow["dead"] = text
+            self.slow["dead"] = text
 
     def priority(self) -> None:
         """The oldest ready message of each priority."""
@@ -265,23 +258,23 @@ class _Reader:
         if column is None or order is None or self.layout.due_at is not None or self.type_of(column) not in WHOLE:
             return
         if (index := self._index_of("ready", (column, order))) is not None:
-            self.found.indexes["priority"] = index.name
+            self.indexes["priority"] = index.name
 
     def ring(self) -> None:
         """A ring is read by slot."""
         ring = self.layout.ring
         assert ring is not None  # noqa: S101 - the caller has looked
         if (index := self._leads(ring.slot)) is not None:
-            self.found.indexes["head"] = self.found.indexes["ready"] = index.name
+            self.indexes["head"] = self.indexes["ready"] = index.name
         else:
             text = f"no index leads with the slot `{ring.slot}`: the slots around the positions are not read"
-            self.found.slow |= dict.fromkeys(_OF_A_RING, text)
+            self.slow |= dict.fromkeys(_OF_A_RING, text)
         for figure, reason in (
             ("scheduled", "a ring has no due time"),
             ("dead", "a ring has no dead messages"),
             ("stuck", "a pop of a ring is one short update: nothing stays in progress"),
         ):
-            self.found.unknown[figure] = reason
+            self.unknown[figure] = reason
 
     def identity(self, table_id: int) -> int | None:
         """The table itself, where its id is an identity that no sequence fills (SQL Server)."""
@@ -291,9 +284,9 @@ class _Reader:
     def rates(self) -> None:
         """What the design itself rules out."""
         if not self.layout.traits.completes:
-            self.found.unknown["complete_rate"] = "a pop of this design completes its message"
+            self.unknown["complete_rate"] = "a pop of this design completes its message"
         if self.layout.ring is None:
-            self.found.unknown["fill"] = "only a ring has slots to fill"
+            self.unknown["fill"] = "only a ring has slots to fill"
 
     def gap(self, sequences: Sequence[SequenceRow], positions: Iterable[SequenceRow]) -> SequenceRow | None:
         """The sequence that issues ids, and why there is no gap without it."""
@@ -302,16 +295,16 @@ class _Reader:
         if self.layout.ring is None:
             column = self.details.column(self.layout.id)
             if column is None:
-                self.found.unknown["gap"] = "the table has no id"
+                self.unknown["gap"] = "the table has no id"
             elif column.type_name not in WHOLE:
-                self.found.unknown["gap"] = f"ids are {column.type_name}, not numbers"
+                self.unknown["gap"] = f"ids are {column.type_name}, not numbers"
             elif sequence is None and not column.is_identity:
-                self.found.unknown["gap"] = f"no sequence is known to issue `{column.column_name}`"
+                self.unknown["gap"] = f"no sequence is known to issue `{column.column_name}`"
             elif sequence is not None and not sequence.readable:
                 hidden.append(sequence)
         if hidden:
             names = " and ".join(str(s.name) for s in hidden)
-            self.found.unknown["gap"] = f"our role may not read {names}: GRANT SELECT on it helps"
+            self.unknown["gap"] = f"our role may not read {names}: GRANT SELECT on it helps"
             if self.layout.ring is not None:
-                self.found.unknown |= dict.fromkeys(_OF_A_RING, self.found.unknown["gap"])
+                self.unknown |= dict.fromkeys(_OF_A_RING, self.unknown["gap"])
         return sequence

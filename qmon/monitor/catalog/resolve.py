@@ -21,7 +21,7 @@ from qmon.monitor.catalog.complete_layout import complete
 from qmon.monitor.catalog.discovery import Candidate, discover, likely
 from qmon.monitor.catalog.registry import registered
 from qmon.monitor.catalog.relation_kind import refusal
-from qmon.monitor.catalog.state_values import Known, check_state, known_values
+from qmon.monitor.catalog.state_values import check_state, known_values
 from qmon.monitor.catalog.zones import check_due, server_zone, with_zones
 
 SPARE: Final = "_spare"
@@ -157,7 +157,9 @@ class _Resolver:
             reasons: tuple[str, ...] = ()
             if known is not None and known.design == layout.design:
                 layout, reasons = _merged(layout, known), ("what was left open comes from the registry",)
-            layout, why = complete(layout, details, self.sequences, _Values(details, self.catalog))
+            layout, why = complete(
+                layout, details, self.sequences, partial(known_values, details, catalog=self.catalog)
+            )
             self._add(layout, details, (*reasons, *why))
 
     def registered(self, layout: Layout, was: int | None) -> None:
@@ -276,17 +278,6 @@ class _Resolver:
             hint = near if "did you mean" in near else "; qmon queues lists what there is"
             raise _RefusedError(ProbeFailure("layout", f"there is no table {name}, or our role may not see it{hint}"))
         return found[0]
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """What is known of a column's values, asked for only when it matters."""
-
-    details: TableDetails
-    catalog: Catalog
-
-    def __call__(self, column: str) -> Known:
-        return known_values(self.details, column, self.catalog)
 
 
 class _RefusedError(Exception):
