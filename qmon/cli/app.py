@@ -18,7 +18,6 @@ from qmon.cli.commands import (
     connect,
     designs,
     doctor,
-    gate,
     help,
     install,
     load,
@@ -28,7 +27,6 @@ from qmon.cli.commands import (
     record,
     replay,
     setup,
-    trash,
 )
 from qmon.cli.guard import Guarded
 
@@ -79,7 +77,7 @@ def _root(
 
 
 for group in (
-    connect, record, replay, check, act, operations, trash, gate, queues, doctor, setup, designs, install, load,
+    connect, record, replay, check, act, operations, queues, doctor, setup, designs, install, load,
     archive,
     bench, pipeline, help,
 ):  # fmt: skip

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -20,6 +24,35 @@ def seconds(text: str | float) -> float:
         return parse_duration(text)
     except BadInput as problem:
         raise typer.BadParameter(str(problem)) from None
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for each field of those of its parameters that are dataclasses of options."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
+    parameters = []
+    for own in inspect.signature(command).parameters.values():
+        if own.name in groups:
+            types = get_type_hints(groups[own.name], include_extras=True)
+            parameters += [
+                own.replace(name=field.name, annotation=types[field.name], default=field.default)
+                for field in fields(groups[own.name])
+            ]
+        else:
+            parameters.append(own.replace(annotation=hints[own.name]))
+
+    @functools.wraps(command)
+    def call(**given: Any) -> None:
+        made = {
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**given, **made)
+
+    vars(call).pop("__wrapped__")
+    call.__annotations__ = {}
+    vars(call)["__signature__"] = inspect.Signature(parameters)
+    return call
 
 
 Target = Annotated[

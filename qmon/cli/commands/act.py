@@ -1,14 +1,20 @@
-"""``qmon requeue``, ``purge``, ``pause``, ``resume``, ``repair``, ``undo``, ``end-blocker``: the keys as commands."""
+"""The keys of the dashboard as commands: ``qmon requeue``, ``purge``, ``pause``, ``repair``, ``undo`` and others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Final
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from qmon.cli import options
-from qmon.cli.commands import act_options as act
+from qmon.errors import BadInput
+from qmon.model.operations import Side
+
+if TYPE_CHECKING:
+    from qmon.model.operations import Choice, OwnerState
 
 _EXAMPLES: Final = {
     "requeue": "qmon requeue orders-prod invoices --older-than 10m --dry-run",
@@ -25,123 +31,183 @@ def add_to(app: typer.Typer) -> None:
     """Add these commands."""
     commands: tuple[Callable[..., None], ...] = (requeue, purge, pause, resume, repair, undo, end_blocker)
     for name, command in zip(_EXAMPLES, commands, strict=True):
-        app.command(name, epilog=f"Example: {_EXAMPLES[name]}")(command)
+        app.command(name, epilog=f"Example: {_EXAMPLES[name]}")(options.spread(command))
+    gate = typer.Typer(
+        help="Install or remove the insert trigger by which the pushers of a table of yours can be paused.",
+        no_args_is_help=True,
+    )
+    gate.command("install", epilog="Example: qmon gate install orders-prod invoices")(options.spread(install_gate))
+    gate.command("remove", epilog="Example: qmon gate remove orders-prod invoices")(options.spread(remove_gate))
+    app.add_typer(gate, name="gate")
+
+
+class StateChoice(StrEnum):
+    """The state of the messages that are meant."""
+
+    READY = "ready"
+    IN_PROGRESS = "in_progress"
+    DONE = "done"
+    DEAD = "dead"
+
+
+Queue = Annotated[
+    str | None,
+    typer.Argument(metavar="[QUEUE]", help="The queue. May be left out where there is only one.", show_default=False),
+]
+_IDS: Final = (
+    "These messages only, as plans and screens call them; where several columns know one: a/b,a/c. "
+    r"A comma, / or \ within a part is written \, \/ \\. May be given several times."
+)
+Ids = Annotated[list[str] | None, typer.Option("--ids", metavar="ID,ID…", help=_IDS)]
+OlderThan = Annotated[
+    float | None,
+    typer.Option("--older-than", parser=options.seconds, metavar="TIME", help="Of this age or more: 90s, 5m, 2h."),
+]
+Max = Annotated[
+    int | None, typer.Option("--max", metavar="N", min=1, max=1_000_000_000, help="So many messages at most.")
+]
+WhichSide = Annotated[Side, typer.Option("--side", help="Whom it is about.")]
+
+
+@dataclass(frozen=True)
+class Given:
+    """How a plan is to be confirmed."""
+
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; goes into the audit.")] = ""
+    confirm: Annotated[
+        str | None,
+        typer.Option("--confirm", metavar="NAME", help="The queue's name, for plans that ask for it to be typed."),
+    ] = None
+    json: options.Json = False
+
+
+@dataclass(frozen=True)
+class Which:
+    """Which messages are meant."""
+
+    ids: Ids = None
+    older_than: OlderThan = None
+    state: Annotated[StateChoice | None, typer.Option("--state", help="In this state only.")] = None
+    owner: Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Held by exactly this owner.")] = None
+    owners: Annotated[
+        str,
+        typer.Option("--owners", metavar="LIST", help="Of owners that are: dead, unknown, alive; separated by commas."),
+    ] = "dead"
+    limit: Max = None
+
+    def choice(self) -> Choice:
+        """The same for the operator; ``BadInput`` for a list of owners or ids that is none."""
+        from qmon.model.operations import Choice
+
+        owners = _owner_states(self.owners)
+        return Choice(split(self.ids), self.state, self.older_than, self.owner, owners, self.limit)
+
+
+def split(texts: list[str] | None) -> tuple[str, ...]:
+    """The ids in ``--ids``."""
+    from qmon.model.layout.ids import split_ids
+
+    found = [part for text in texts or () for part in split_ids(text)]
+    if not all(found):
+        raise BadInput("--ids: an id is empty; write --ids 17,18,21")
+    return tuple(dict.fromkeys(found))
+
+
+def _owner_states(text: str) -> frozenset[OwnerState]:
+    from qmon.model.config_reader import nearest
+    from qmon.model.operations import OwnerState
+
+    known = {state.value: state for state in (OwnerState.DEAD, OwnerState.UNKNOWN, OwnerState.ALIVE)}
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if word not in known:
+            raise BadInput(f"--owners: {word!r} is unknown{nearest(word, known)}")
+    return frozenset(known[word] for word in words)
 
 
 def requeue(
     target: options.Target,
-    queue: act.Queue = None,
+    queue: Queue = None,
     config: options.ConfigPath = None,
-    ids: act.Ids = None,
-    older_than: act.OlderThan = None,
-    state: act.State = None,
-    owner: act.Owner = None,
-    owners: act.Owners = "dead",
-    limit: act.Max = None,
-    dry_run: act.DryRun = False,
-    yes: act.Yes = False,
-    reason: act.Reason = "",
-    confirm: act.Confirm = None,
-    json: options.Json = False,
+    *,
+    which: Which,
+    given: Given,
 ) -> None:
     """Make messages that are stuck in progress ready again, at the front. By default those of dead owners only."""
     from qmon.cli.commands.act_run import on_queue
     from qmon.model.operations import Kind
 
-    given = act.Given(dry_run, yes, reason, confirm, json)
-    choice = act.choice(ids, older_than, state, owner, owners, limit)
-    on_queue(target, config, queue, Kind.REQUEUE, lambda acts, layout: acts.requeue(layout, choice), given)
+    choice = which.choice()
+    on_queue(target, config, queue, Kind.REQUEUE, lambda operator, layout: operator.requeue(layout, choice), given)
 
 
 def purge(
     target: options.Target,
-    queue: act.Queue = None,
+    queue: Queue = None,
     config: options.ConfigPath = None,
-    ids: act.Ids = None,
-    older_than: act.OlderThan = None,
-    state: act.State = None,
-    owner: act.Owner = None,
-    owners: act.Owners = "dead",
-    limit: act.Max = None,
-    dry_run: act.DryRun = False,
-    yes: act.Yes = False,
-    reason: act.Reason = "",
-    confirm: act.Confirm = None,
-    json: options.Json = False,
+    *,
+    which: Which,
+    given: Given,
 ) -> None:
     """Move messages to the trash, from where qmon undo brings them back."""
     from qmon.cli.commands.act_run import on_queue
     from qmon.model.operations import Kind
 
-    given = act.Given(dry_run, yes, reason, confirm, json)
-    choice = act.choice(ids, older_than, state, owner, owners, limit)
-    on_queue(target, config, queue, Kind.PURGE, lambda acts, layout: acts.purge(layout, choice), given)
+    choice = which.choice()
+    on_queue(target, config, queue, Kind.PURGE, lambda operator, layout: operator.purge(layout, choice), given)
 
 
 def pause(
     target: options.Target,
-    queue: act.Queue = None,
+    queue: Queue = None,
     config: options.ConfigPath = None,
-    side: act.Side = act.SideChoice.PUSHERS,
+    side: WhichSide = Side.PUSHERS,
     length: Annotated[
         float, typer.Option("--for", parser=options.seconds, metavar="TIME", help="It lifts itself after so long.")
     ] = 900.0,
-    dry_run: act.DryRun = False,
-    yes: act.Yes = False,
-    reason: act.Reason = "",
-    confirm: act.Confirm = None,
-    json: options.Json = False,
+    *,
+    given: Given,
 ) -> None:
     """Pause the pushers of a queue, or its poppers, for a while; the pause lifts itself, also with qmon gone."""
     from qmon.cli.commands.act_run import on_queue
-    from qmon.model.operations import Kind, Side
+    from qmon.model.operations import Kind
 
-    given = act.Given(dry_run, yes, reason, confirm, json)
     on_queue(
-        target,
-        config,
-        queue,
-        Kind.PAUSE,
-        lambda acts, layout: acts.pause(layout, Side(side.value), for_s=length),
-        given,
+        target, config, queue, Kind.PAUSE, lambda operator, layout: operator.pause(layout, side, for_s=length), given
     )
 
 
 def resume(
     target: options.Target,
-    queue: act.Queue = None,
+    queue: Queue = None,
     config: options.ConfigPath = None,
-    side: act.Side = act.SideChoice.PUSHERS,
-    dry_run: act.DryRun = False,
-    yes: act.Yes = False,
-    reason: act.Reason = "",
-    confirm: act.Confirm = None,
-    json: options.Json = False,
+    side: WhichSide = Side.PUSHERS,
+    *,
+    given: Given,
 ) -> None:
     """Lift a pause before its end."""
     from qmon.cli.commands.act_run import on_queue
-    from qmon.model.operations import Kind, Side
+    from qmon.model.operations import Kind
 
-    given = act.Given(dry_run, yes, reason, confirm, json)
-    on_queue(target, config, queue, Kind.RESUME, lambda acts, layout: acts.resume(layout, Side(side.value)), given)
+    on_queue(
+        target, config, queue, Kind.RESUME, lambda operator, layout: operator.resume(layout, Side(side.value)), given
+    )
 
 
 def repair(
     target: options.Target,
-    queue: act.Queue = None,
+    queue: Queue = None,
     config: options.ConfigPath = None,
-    dry_run: act.DryRun = False,
-    yes: act.Yes = False,
-    reason: act.Reason = "",
-    confirm: act.Confirm = None,
-    json: options.Json = False,
+    *,
+    given: Given,
 ) -> None:
     """Repair a ring: fill its proven holes and requeue its orphans."""
     from qmon.cli.commands.act_run import on_queue
     from qmon.model.operations import Kind
 
-    given = act.Given(dry_run, yes, reason, confirm, json)
-    on_queue(target, config, queue, Kind.REPAIR, lambda acts, layout: acts.repair(layout), given)
+    on_queue(target, config, queue, Kind.REPAIR, lambda operator, layout: operator.repair(layout), given)
 
 
 def undo(
@@ -150,20 +216,17 @@ def undo(
         str, typer.Argument(metavar="OPERATION", help="The operation to take back, as qmon operations lists it.")
     ],
     config: options.ConfigPath = None,
-    ids: act.Ids = None,
-    limit: act.Max = None,
-    dry_run: act.DryRun = False,
-    yes: act.Yes = False,
-    reason: act.Reason = "",
-    confirm: act.Confirm = None,
-    json: options.Json = False,
+    ids: Ids = None,
+    limit: Max = None,
+    *,
+    given: Given,
 ) -> None:
     """Take back an operation, or with --ids a part of it."""
     from qmon.cli.commands.act_run import carry_out
     from qmon.cli.operator import acting
+    from qmon.model.operations import Choice
 
-    given = act.Given(dry_run, yes, reason, confirm, json)
-    choice = act.choice(ids, limit=limit)
+    choice = Choice(split(ids), limit=limit)
     with acting(target, config, "undo") as at:
         carry_out(lambda: at.operator.undo(operation, choice), at.connections, given)
 
@@ -180,16 +243,40 @@ def end_blocker(
         ),
     ],
     config: options.ConfigPath = None,
-    dry_run: act.DryRun = False,
-    yes: act.Yes = False,
-    reason: act.Reason = "",
-    confirm: act.Confirm = None,
-    json: options.Json = False,
+    *,
+    given: Given,
 ) -> None:
     """End a session that blocks a queue: exactly the one that the plan shows, or none."""
     from qmon.cli.commands.act_run import carry_out
     from qmon.cli.operator import acting
 
-    given = act.Given(dry_run, yes, reason, confirm, json)
     with acting(target, config, "end-blocker") as at:
         carry_out(lambda: at.operator.end_blocker(session, None), at.connections, given)
+
+
+def install_gate(
+    target: options.Target,
+    queue: Queue = None,
+    config: options.ConfigPath = None,
+    *,
+    given: Given,
+) -> None:
+    """Install the gate; its plan says what pushers will feel."""
+    from qmon.cli.commands.act_run import on_queue
+    from qmon.model.operations import Kind
+
+    on_queue(target, config, queue, Kind.INSTALL_GATE, lambda operator, layout: operator.install_gate(layout), given)
+
+
+def remove_gate(
+    target: options.Target,
+    queue: Queue = None,
+    config: options.ConfigPath = None,
+    *,
+    given: Given,
+) -> None:
+    """Remove the gate."""
+    from qmon.cli.commands.act_run import on_queue
+    from qmon.model.operations import Kind
+
+    on_queue(target, config, queue, Kind.REMOVE_GATE, lambda operator, layout: operator.remove_gate(layout), given)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import typer
 
-from qmon.cli.commands.act_options import Given
+from qmon.cli.commands.act import Given
 from qmon.cli.commands.act_text import as_object, plan_text, result_text
 from qmon.cli.output import clean, json_object, note, say
 from qmon.errors import BadInput
@@ -141,7 +141,7 @@ def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
 
     if not given.yes and not sys.stdin.isatty():
         more = " with --confirm and --reason" if typed else " with --reason" if plan.needs_reason else ""
-        raise BadInput(f"nobody is here to confirm it: add --yes{more}; nothing was changed")
+        raise BadInput(f"stdin is not a terminal: add --yes{more}; nothing was changed")
     name, reason = given.confirm, given.reason
     if typed and given.yes and (name is None or not reason.strip()):
         raise BadInput(

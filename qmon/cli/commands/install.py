@@ -106,7 +106,7 @@ def _confirm(at: Opened, layouts: list[Layout]) -> None:
     import sys
 
     if not sys.stdin.isatty():
-        raise BadInput("nobody is here to confirm it: add --yes")
+        raise BadInput("stdin is not a terminal: add --yes")
     names = ", ".join(f"{clean(layout.queue)} ({clean(layout.table)})" for layout in layouts)
     question = f"{clean(at.target.name)}: remove {names} and every message in them? This cannot be undone"
     if not typer.confirm(question, default=False):

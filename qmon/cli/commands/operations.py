@@ -1,4 +1,4 @@
-"""``qmon operations``: what was done to the queues of a target, by whom, and whether it can be undone."""
+"""``qmon operations`` and ``qmon trash``: what was done to the queues of a target, and what purges have put away."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
+from qmon.cli.commands import act
 from qmon.cli.output import json_object, note, table
 
 if TYPE_CHECKING:
     from qmon.model.operations import Operation
 
+_ALL: Final = 10_000
+_DAY_S: Final = 86_400.0
+
 
 def add_to(app: typer.Typer) -> None:
-    """Add this command."""
+    """Add these commands."""
     app.command("operations", epilog="Example: qmon operations orders-prod --json")(operations)
+    trash = typer.Typer(help="List what purges have put into the trash, or empty it.", no_args_is_help=True)
+    trash.command("list", epilog="Example: qmon trash list orders-prod")(show)
+    trash.command("empty", epilog="Example: qmon trash empty orders-prod mails --older-than 30d")(options.spread(empty))
+    app.add_typer(trash, name="trash")
 
 
 def operations(
@@ -54,3 +62,49 @@ def _row(each: Operation) -> tuple[object, ...]:
         each.id, moment(each.started_at), each.kind, each.queue, each.state, *counts, each.undo_state, each.by,
         each.reason,
     )  # fmt: skip
+
+
+def show(target: options.Target, config: options.ConfigPath = None, json: options.Json = False) -> None:
+    """List the purges whose rows are still in the trash, the newest first, and until when they are kept."""
+    from qmon.cli.commands.act_run import attended
+    from qmon.cli.commands.act_text import moment
+    from qmon.cli.operator import acting
+    from qmon.model.operations import Kind
+
+    with acting(target, config, "trash") as at:
+        all_done = attended(lambda: at.operator.operations(_ALL), at.connections.cancel)
+        keep_s = at.at.config.settings.trash_days * _DAY_S
+    found = [o for o in all_done if o.kind is Kind.PURGE and o.undo_state in ("possible", "partly undone")]
+    until = {o.id: (o.ended_at or o.started_at) + keep_s for o in found}
+    if json:
+        listed = [{**dataclasses.asdict(each), "kept_until": until[each.id]} for each in found]
+        json_object({"schema": 1, "trash": listed})
+    elif found:
+        table(
+            ("OPERATION", "QUEUE", "PURGED", "WHEN", "KEPT UNTIL", "UNDO", "BY", "REASON"),
+            [(o.id, o.queue, f"{o.done:,}", moment(o.started_at), moment(until[o.id]), o.undo_state, o.by, o.reason)
+             for o in found],
+            wrap=7,
+        )  # fmt: skip
+    else:
+        note("the trash is empty")
+
+
+def empty(
+    target: options.Target,
+    queue: Annotated[
+        str | None, typer.Argument(metavar="[QUEUE]", help="Of this queue only.", show_default=False)
+    ] = None,
+    config: options.ConfigPath = None,
+    older_than: act.OlderThan = None,
+    *,
+    given: act.Given,
+) -> None:
+    """Delete purged rows for good. By default those that were kept for as long as the configuration says (7 days)."""
+    from qmon.cli.commands.act_run import carry_out
+    from qmon.cli.operator import acting
+
+    with acting(target, config, "trash") as at:
+        usual = at.at.config.settings.trash_days * _DAY_S
+        older_s = usual if older_than is None else older_than
+        carry_out(lambda: at.operator.empty_trash(queue, older_s), at.connections, given)
