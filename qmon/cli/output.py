@@ -1,9 +1,10 @@
-"""What commands print: a table for people on a terminal, plain aligned text in a pipe, or JSON."""
+"""What commands print: a table for people on a terminal, plain aligned text in a pipe, JSON, or progress."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -72,3 +73,30 @@ def _plain(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     for line in lines:
         padded = (cell + " " * (size - width(cell)) for cell, size in zip(line, widths, strict=True))
         print("  ".join(padded).rstrip())
+
+
+class Meter:
+    """Progress on standard error: one line that changes on a terminal, a line now and then elsewhere.
+
+    Args:
+        every_s: seconds between two lines where standard error is no terminal.
+    """
+
+    def __init__(self, every_s: float) -> None:
+        self._every_s = every_s
+        self._live = sys.stderr.isatty()
+        self._shown_s = 0.0
+
+    def show(self, line: str, elapsed_s: float) -> None:
+        """Say how it stands, ``elapsed_s`` seconds after the beginning."""
+        if self._live:
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r{line[:width]}\x1b[K", end="", file=sys.stderr, flush=True)
+        elif elapsed_s - self._shown_s >= self._every_s:
+            self._shown_s = elapsed_s
+            print(line, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Remove the line that changed."""
+        if self._live:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ import typer
 from qmon.cli.output import clean, note
 
 if TYPE_CHECKING:
+    from qmon.config.file import Config
     from qmon.engines.base import Target
     from qmon.recording.history.baselines import FoundBaselines
     from qmon.recording.read.replay import Replay
@@ -27,18 +28,17 @@ BaselinesPath = Annotated[
 ]
 
 
-def of_target(target: Target, config: Path | None, baselines: Path | None, recordings: Path | None) -> KnownPast:
+def of_target(target: Target, config: Config, baselines: Path | None, recordings: Path | None) -> KnownPast:
     """For a target that is watched, and recorded below ``recordings`` where that is given.
 
     The file of what is usual is the one that was named, else that of the configuration, else the one beside the
     recordings. Raises ``BadInput`` where a file was named that cannot be read.
     """
-    from qmon.config.file import read_config
     from qmon.recording.history.archive import live_archive
     from qmon.recording.history.zone import local_zone
     from qmon.tui.history.reader import KnownPast
 
-    configured = read_config(config).targets.get(target.name)
+    configured = config.targets.get(target.name)
     named = baselines or (configured.baselines if configured is not None else None)
     usual = _usual(named, recordings)
     archive = live_archive(recordings, target.name, local_zone()) if recordings is not None else None

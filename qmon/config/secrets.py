@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from qmon.engines.base import Target
+from qmon.engines.base import Connection, Session, Target
+from qmon.engines.registry import engine_for
 from qmon.engines.secret import Secret
 from qmon.errors import PasswordNeeded
 
@@ -85,3 +86,12 @@ def unlock(
             with_password = replace(target, password=password)
             return with_password, attempt(with_password)
     raise PasswordNeeded(f"{needed}; {ways(target.name)}, or run qmon on a terminal")
+
+
+def log_in(
+    target: Target,
+    session: Session,
+    sources: tuple[Callable[[Target], Secret | None], ...] = (from_keyring, from_prompt),
+) -> tuple[Target, Connection]:
+    """The target with the password that it needs, and a connection to it. Raises as ``unlock`` does."""
+    return unlock(target, lambda known: engine_for(known).connect(known, session), sources)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from qmon.engines.base import Target
+from qmon.engines.base import Connection, Target
 from qmon.errors import Unreachable
 from qmon.model.budget import AT_ONCE
 from qmon.model.layout.layout import Layout
@@ -30,11 +30,12 @@ def view_over(
     *,
     over_s: float = 2.0,
     report: Callable[[str], None] = lambda _: None,
+    first: Connection | None = None,
 ) -> View:
     """The figures of a target, with rates over at least ``over_s`` seconds: what ``qmon status`` prints.
 
     Reading the catalogue for the first time may take as long as the poller allows, and is tried once more; ``report``
-    gets what is waited for.
+    gets what is waited for. ``first``: a connection as for ``open_poller``.
     Raises ``Unreachable`` where the target cannot be reached or does not answer in time.
     """
 
@@ -44,7 +45,7 @@ def view_over(
     interval_s = min(max(over_s / 2, 0.5), 2.0)
     views, _ = _views(
         target, layouts, interval_s=interval_s, timeout_s=over_s + _ANSWER_S, enough=enough,
-        cold_s=_TRIES * (FIRST_READ_S + _ANSWER_S), report=report,
+        cold_s=_TRIES * (FIRST_READ_S + _ANSWER_S), report=report, first=first,
     )  # fmt: skip
     if not views:
         raise Unreachable(f"{target.name} does not answer")
@@ -59,18 +60,20 @@ def view_after(
     interval_s: float = 2.0,
     timeout_s: float = 10.0,
     undecided: Callable[[View], bool] = lambda _: False,
+    first: Connection | None = None,
 ) -> View:
     """The figures after ``polls`` polls, ``interval_s`` seconds apart; two at least give rates.
 
     While ``undecided`` says so of the newest figures, and there is time, up to two polls more. Where the time is over
     with fewer polls, the newest figures there are, as long as the target answered at all and not lost since.
+    ``first``: a connection as for ``open_poller``.
     Raises ``Unreachable`` where it cannot be reached, is lost meanwhile, or does not answer in time.
     """
 
     def enough(views: Sequence[View]) -> bool:
         return len(views) >= polls and not (len(views) < polls + MORE_POLLS and undecided(views[-1]))
 
-    views, in_time = _views(target, layouts, interval_s=interval_s, timeout_s=timeout_s, enough=enough)
+    views, in_time = _views(target, layouts, interval_s=interval_s, timeout_s=timeout_s, enough=enough, first=first)
     if len(views) < polls and not in_time:
         raise Unreachable(f"no answer within {timeout_s:g} s: {len(views)} of {polls} polls came back")
     return views[-1]
@@ -85,6 +88,7 @@ def _views(
     enough: Callable[[Sequence[View]], bool],
     cold_s: float = 0.0,
     report: Callable[[str], None] = lambda _: None,
+    first: Connection | None = None,
 ) -> tuple[list[View], bool]:
     """Poll until it is enough, or so many seconds have passed; also whether it was enough in time.
 
@@ -118,7 +122,9 @@ def _views(
         if enough(views) and not any(queue.counting is not None for queue in views[-1].queues):
             done.set()
 
-    poller = open_poller(target, layouts, interval_s=interval_s, budget=AT_ONCE, within_s=_COUNTING * timeout_s)
+    poller = open_poller(
+        target, layouts, interval_s=interval_s, budget=AT_ONCE, within_s=_COUNTING * timeout_s, first=first
+    )
     poller.start(sink)
     try:
         in_time = done.wait(timeout_s) or (cold.is_set() and done.wait(cold_s))

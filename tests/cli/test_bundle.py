@@ -126,7 +126,7 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
     def broken(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("qmon.cli.targets.Opened", broken)
+    monkeypatch.setattr("qmon.cli.session.Opened", broken)
     done = call("doctor", "postgresql://a@127.0.0.1:1/d", "--bundle", str(tmp_path / "c.zip"))
     assert done.exit_code == 1
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from qmon.cli.past import of_replay, of_target
+from qmon.config.file import Config
 from qmon.recording.history.baselines import FILE
 from qmon.recording.read.reader import open_tape
 from qmon.recording.read.replay import Replay
@@ -43,8 +44,7 @@ def test_the_file_beside_the_recordings_is_found(
     replay = Replay(open_tape(recording), playing=False)
     known = of_replay(replay, recording, None)
     assert "orders-prod" in known.baselines.hours and known.here is not None and known.here() == BEGIN
-    nothing = tmp_path / "qmon.toml"
-    nothing.write_text("")
+    nothing = Config(tmp_path / "qmon.toml")
     live = of_target(target_of(NOWHERE), nothing, None, recording)
     assert "orders-prod" in live.baselines.hours and live.archive is not None and live.go is None
     assert of_target(target_of(NOWHERE), nothing, None, None).archive is None

@@ -113,7 +113,7 @@ def test_a_fault_of_our_own_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object) -> None:
         raise RuntimeError("at postgresql://me:s3cretword@h/db;PWD={s3cret;word}")
 
-    monkeypatch.setattr("qmon.cli.targets.chosen", broken)
+    monkeypatch.setattr("qmon.cli.session.chosen", broken)
     done = call("queues", "x")
     assert done.exit_code == 1
     assert done.stderr.startswith("qmon: something in qmon went wrong: RuntimeError: ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 import secrets
 import threading
 from collections.abc import Iterator
@@ -13,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from qmon.cli.operator import desk_for
-from qmon.config.file import Settings
+from qmon.cli.session import Chosen
+from qmon.config.file import Config
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, OwnerState, Side
@@ -198,11 +199,11 @@ def test_read_only_no_action_changes_anything(clean_roles: str, queues: dict[str
     audit = tmp_path / "nobody's" / "operations.jsonl"
     with login(clean_roles, "monitor") as watcher, connected(clean_roles, autocommit=False) as popper:
         popper.execute("SELECT * FROM fifo_pop()").fetchall()
-        target = target_of(clean_roles)
+        target, nothing = target_of(clean_roles), Config(Path(os.devnull))
         ways: tuple[tuple[OperatorContext, type[Exception], str], ...] = (
-            (desk_for(target, Settings(), read_only=True), ReadOnly, "--read-only"),
-            (desk_for(replace(target, read_only=True), Settings()), ReadOnly, "read_only = true"),
-            (desk_for(target_of(watcher), Settings()), BadInput, "may"),
+            (Chosen(target, (), nothing).operator_context(read_only=True), ReadOnly, "--read-only"),
+            (Chosen(replace(target, read_only=True), (), nothing).operator_context(), ReadOnly, "read_only = true"),
+            (Chosen(target_of(watcher), (), nothing).operator_context(), BadInput, "may"),
         )
         before = whole(clean_roles)
         for at, problem, said in ways:

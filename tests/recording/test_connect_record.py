@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.recording import run_recorded
+from qmon.cli.commands.connect import run_recorded
 from qmon.errors import BadInput
 from qmon.model.snapshot import Snapshot
 from qmon.model.view import View

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from qmon.cli.alerting import alerting_for
-from qmon.config.file import AlertDelivery, parse_config
-from qmon.engines.base import Target
+from qmon.cli.commands.connect import alerting_for
+from qmon.config.file import AlertDelivery, parse_config, read_config
 from qmon.errors import BadInput
 
 PATH = Path("some/qmon.toml")
@@ -65,11 +64,11 @@ def test_each_fault_is_one_line_with_file_and_key(text: str, message: str) -> No
 def test_the_dashboard_has_alerts_only_where_a_rule_is_about_its_target(tmp_path: Path) -> None:
     place = tmp_path / "qmon.toml"
     place.write_text(WHOLE.replace('queue = "orders"', 'target = "shop*"').partition('[[alert]]\nname = "any')[0])
-    assert alerting_for(Target("elsewhere", "postgres", {}), place) is None
-    found = alerting_for(Target("shop-1", "postgres", {}), place)
+    assert alerting_for("elsewhere", read_config(place)) is None
+    found = alerting_for("shop-1", read_config(place))
     assert found is not None
     assert found.hook is not None
     place.write_text(place.read_text().replace("command =", "# command ="))
-    quiet = alerting_for(Target("shop-1", "postgres", {}), place)
+    quiet = alerting_for("shop-1", read_config(place))
     assert quiet is not None
     assert quiet.hook is None

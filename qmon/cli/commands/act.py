@@ -223,7 +223,7 @@ def undo(
 ) -> None:
     """Take back an operation, or with --ids a part of it."""
     from qmon.cli.commands.act_run import carry_out
-    from qmon.cli.operator import acting
+    from qmon.cli.session import acting
     from qmon.model.operations import Choice
 
     choice = Choice(split(ids), limit=limit)
@@ -248,7 +248,7 @@ def end_blocker(
 ) -> None:
     """End a session that blocks a queue: exactly the one that the plan shows, or none."""
     from qmon.cli.commands.act_run import carry_out
-    from qmon.cli.operator import acting
+    from qmon.cli.session import acting
 
     with acting(target, config, "end-blocker") as at:
         carry_out(lambda: at.operator.end_blocker(session, None), at.connections, given)

@@ -41,7 +41,7 @@ def on_queue(
     given: Given,
 ) -> None:
     """Carry out an action on one queue of a target; without a name on the only one there is."""
-    from qmon.cli.operator import acting
+    from qmon.cli.session import acting
 
     with acting(target, config, kind.value) as at:
         layout = at.queue(queue)

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from qmon.cli import options
-from qmon.cli.meter import Meter
-from qmon.cli.output import clean, json_object, say
-from qmon.errors import BadInput
+from qmon.cli.output import Meter, clean, json_object, say
+from qmon.cli.signals import ended_by
 
 if TYPE_CHECKING:
-    from types import FrameType
-
-    from qmon.cli.targets import Opened
-    from qmon.model.layout.layout import Layout
     from qmon.operate.actions.archive import ArchiveProgress, ArchiveResult
 
 _PIPED_EVERY_S: Final = 10.0
@@ -55,58 +47,24 @@ def archive(
     It rests at least three times as long as a batch took, and longer with smaller batches where a batch is slow or has
     to wait for a lock. Ctrl-C or SIGTERM ends it after the batch under way, with exit code 0.
     """
-    from qmon.cli.targets import opened
-    from qmon.engines.registry import engine_for
+    from qmon.cli.session import opened, refuse_read_only
     from qmon.operate.actions.archive import SESSION, Archiver, check
     from qmon.operate.run.pacing import archive_pace
 
     with opened(target, config, "archive", writes=True) as at:
-        layout = _layout(at, queue)
+        refuse_read_only(at.target)
+        layout = at.archived(queue)
         check(at.connection, at.engine, layout)
         known, engine = at.target, at.engine
-    stop, meter = threading.Event(), Meter(_PIPED_EVERY_S)
+    meter = Meter(_PIPED_EVERY_S)
     pace = archive_pace(batch, pause_ms / 1000)
-    archiver = Archiver(lambda: engine_for(known).connect(known, SESSION), engine, layout, pace, stop)
-    try:
-        with set_by_signals(stop, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    with ended_by(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as (stop, _):
+        archiver = Archiver(lambda: engine.connect(known, SESSION), engine, layout, pace, stop)
+        try:
             archiver.run(lambda now: meter.show(_line(clean(queue), now), now.elapsed_s), until_empty=until_empty)
-    finally:
-        meter.end()
-        _tell(queue, archiver.outcome(), json=json)
-
-
-def _layout(at: Opened, queue: str) -> Layout:
-    """The queue's layout, from the configuration where that names its archive routine, else from the registry."""
-    from qmon.cli.targets import refuse_read_only
-    from qmon.errors import PermissionMissing
-    from qmon.operate.install.install import registered
-
-    refuse_read_only(at.target)
-    for layout in at.configured:
-        if layout.queue == queue and layout.routine("archive") is not None:
-            return layout
-    try:
-        known = registered(at.connection, at.engine)
-    except PermissionMissing as problem:
-        raise BadInput(f"not allowed to read qmon's registry: {problem}") from problem
-    if queue not in known:
-        raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
-    return known[queue]
-
-
-@contextmanager
-def set_by_signals(stop: threading.Event, *numbers: int) -> Iterator[None]:
-    """Let these signals set ``stop`` and do nothing else."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        finally:
+            meter.end()
+            _tell(queue, archiver.outcome(), json=json)
 
 
 def _tell(queue: str, outcome: ArchiveResult, *, json: bool) -> None:

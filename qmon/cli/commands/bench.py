@@ -71,7 +71,7 @@ def bench(
 
     from qmon.cli.commands.bench_plot import draw, kind_of
     from qmon.cli.commands.bench_text import as_object, tell, write
-    from qmon.cli.targets import opened
+    from qmon.cli.session import opened
     from qmon.demo.runner import ended_by_signals
     from qmon.operate.install.install import available
     from qmon.operate.install.trial import place

@@ -26,7 +26,7 @@ from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.redact import COVER, hide_secrets, without_values
 
 if TYPE_CHECKING:
-    from qmon.cli.targets import Opened
+    from qmon.cli.session import Opened
     from qmon.config.file import Config
     from qmon.model.snapshot import Snapshot
 
@@ -131,7 +131,7 @@ def _fill(archive: _Archive, text: str | None, path: Path | None) -> str:
 
 def _target(archive: _Archive, text: str, path: Path | None, server: dict[str, object]) -> str:
     from qmon.cli.commands.doctor import examined
-    from qmon.cli.targets import opened
+    from qmon.cli.session import opened
 
     try:
         with opened(text, path, "doctor") as at:

@@ -22,7 +22,7 @@ from qmon.errors import BadInput, QmonError, Unreachable
 from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
-    from qmon.engines.base import Target
+    from qmon.engines.base import Connection, Target
     from qmon.model.alerts.check import CheckResult
 
 _UNKNOWN: Final = 3
@@ -134,11 +134,11 @@ def _look(
     rules = asked or config.alerts
     interval_s = config.settings.interval_s
     allowed_s = _allowed(polls, interval_s, timeout)
-    target = _unlocked(found.target, allowed_s)
+    target, connection = _logged_in(found.target, allowed_s)
     left_s = max(0.1, allowed_s - (time.monotonic() - began))
     view = view_after(
         target, found.queues, polls=polls, interval_s=interval_s, timeout_s=left_s,
-        undecided=lambda newest: judge(newest, rules, wanted).undecided,
+        undecided=lambda newest: judge(newest, rules, wanted).undecided, first=connection,
     )  # fmt: skip
     return judge(view, rules, wanted)
 
@@ -153,22 +153,19 @@ def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
     return timeout
 
 
-def _unlocked(target: Target, allowed_s: float) -> Target:
-    """The target with its password, from environment or keyring; nobody is there to be asked.
+def _logged_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
+    """The target with its password, from environment or keyring as nobody is there to be asked, and a connection.
 
     Raises what connecting raises, and ``Unreachable`` where that takes too long.
     """
-    from qmon.config.secrets import from_keyring, unlock
-    from qmon.engines.base import Session
-    from qmon.engines.registry import engine_for
+    from qmon.config.secrets import from_keyring, log_in
+    from qmon.monitor.poll.poller import POLL
 
-    got: list[Target | Exception] = []
+    got: list[tuple[Target, Connection] | Exception] = []
 
     def attempt() -> None:
         try:
-            known, connection = unlock(target, lambda t: engine_for(t).connect(t, Session("check")), (from_keyring,))
-            connection.close()
-            got.append(known)
+            got.append(log_in(target, POLL, (from_keyring,)))
         except Exception as problem:
             got.append(problem)
 

@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
+from qmon.cli.guard import FAILED
 from qmon.cli.output import json_object, note, say
 from qmon.cli.past import BaselinesPath
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qmon.config.file import Config
+    from qmon.model.snapshot import Snapshot
     from qmon.model.view import View
+    from qmon.monitor.alerting import Alerting
+    from qmon.monitor.source import SnapshotSource
+    from qmon.operate.context import OperatorContext
+    from qmon.recording.write.recorder import Recorder
 
 _OVER_S = 2.0
 
@@ -51,31 +60,75 @@ def connect(
     baselines: BaselinesPath = None,
 ) -> None:
     """Open the dashboard on a target."""
-    from qmon.cli.alerting import alerting_for
-    from qmon.cli.operator import desk_for
     from qmon.cli.past import of_target
-    from qmon.cli.recording import run_recorded
-    from qmon.cli.targets import checked
+    from qmon.cli.session import watched
     from qmon.monitor.open import open_poller
     from qmon.monitor.state.target import TargetHistory
     from qmon.tui import ActionRunner, redacted, run
 
-    known, configured, settings = checked(target, config, "connect")
-    past = of_target(known, config, baselines, record)
-    poller = open_poller(known, configured, interval_s=interval or settings.interval_s)
-    context = desk_for(known, settings, read_only=read_only)
+    found, connection = watched(target, config)
+    known, settings = found.target, found.config.settings
+    past = of_target(known, found.config, baselines, record)
+    poller = open_poller(known, found.configured, interval_s=interval or settings.interval_s, first=connection)
+    context = found.operator_context(read_only=read_only)
     show = partial(
         run,
         prod=known.prod,
         environment=known.environment,
         dark=(theme or settings.theme) != "light",
         runner=ActionRunner(context),
-        alerting=alerting_for(known, config),
+        alerting=alerting_for(known.name, found.config),
         known=past,
     )
     fold = redacted(TargetHistory(settings.budget_percent / 100).add, context.redact)
     code = run_recorded(poller, fold, context, record, lambda source, fold, taped: show(source, fold, recorder=taped))
     raise typer.Exit(code)
+
+
+def alerting_for(target: str, config: Config) -> Alerting | None:
+    """What watches over a target as the configuration says; ``None`` where no rule is about it."""
+    from qmon.model.alerts.rules import applying
+    from qmon.monitor.alert_command import AlertCommand
+    from qmon.monitor.alerting import Alerting
+
+    rules, delivery = applying(config.alerts, target), config.telling
+    if not rules:
+        return None
+    hook = AlertCommand(delivery.command, delivery.timeout_s) if delivery.command else None
+    return Alerting(target, rules, hook=hook, bell=delivery.bell)
+
+
+def run_recorded(
+    source: SnapshotSource,
+    fold: Callable[[Snapshot], View],
+    context: OperatorContext,
+    to: Path | None,
+    show: Callable[[SnapshotSource, Callable[[Snapshot], View], Recorder | None], int],
+) -> int:
+    """Show a source, and record it below ``to`` if that is given; returns the exit code, 1 where recording stopped.
+
+    Raises ``BadInput`` where nothing can be written there, before anything is shown.
+    """
+    if to is None:
+        return show(source, fold, None)
+    from qmon.recording.write.operations import OperationsWatch
+    from qmon.recording.write.recorder import Recorder
+    from qmon.recording.write.tee import RecordingSource
+
+    target = context.target
+    recorder = Recorder(
+        to, target.name, interval_s=source.interval_s, redact=context.redact, environment=target.environment
+    )
+    operations = OperationsWatch(context, recorder)
+    recorded = RecordingSource(source, fold, recorder)
+    try:
+        code = show(recorded, recorded.fold, recorder)
+    finally:
+        operations.close()
+        status = recorder.close()
+        if status.stopped:
+            note(f"qmon: recording stopped after {status.snapshots:,} snapshots: {status.stopped}")
+    return code or (FAILED if status.stopped else 0)
 
 
 def status(
@@ -88,12 +141,18 @@ def status(
 ) -> None:
     """Print the figures of every queue once. Unknown is null in JSON and – in text, never 0."""
     from qmon.cli.output import clean
-    from qmon.cli.targets import checked
+    from qmon.cli.session import watched
     from qmon.model.report import status_object
     from qmon.monitor.one_shot import view_over
 
-    known, configured, _ = checked(target, config, "status")
-    view = view_over(known, configured, over_s=over, report=lambda what: note(f"qmon: {clean(what)}"))
+    found, connection = watched(target, config)
+    view = view_over(
+        found.target,
+        found.configured,
+        over_s=over,
+        report=lambda what: note(f"qmon: {clean(what)}"),
+        first=connection,
+    )
     if json:
         json_object(status_object(view))
     else:

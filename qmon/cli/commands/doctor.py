@@ -15,7 +15,7 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qmon.cli.targets import Opened
+    from qmon.cli.session import Opened
     from qmon.monitor.doctor import Check, Right
 
 
@@ -37,7 +37,7 @@ def doctor(
     ] = None,
 ) -> None:
     """Check what qmon needs of a target: driver, connection, version, rights, and every probe of every queue."""
-    from qmon.cli.targets import opened
+    from qmon.cli.session import opened
 
     if bundle is not None:
         from qmon.cli.commands.bundle import write_bundle

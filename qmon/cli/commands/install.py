@@ -11,7 +11,7 @@ from qmon.cli.output import clean, note, say
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from qmon.cli.targets import Opened
+    from qmon.cli.session import Opened
     from qmon.model.layout.layout import Layout
 
 
@@ -43,7 +43,7 @@ def install(
     ] = None,
 ) -> None:
     """Install queues of these designs, and write them into qmon's registry in the database."""
-    from qmon.cli.targets import opened
+    from qmon.cli.session import opened
     from qmon.operate.install.install import DEFAULT_RING_SIZE
     from qmon.operate.install.install import install as make
 
@@ -85,17 +85,13 @@ def uninstall(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Take installed queues away with all their messages. This cannot be undone."""
-    from qmon.cli.targets import opened
-    from qmon.operate.install.install import registered
+    from qmon.cli.session import opened
     from qmon.operate.install.install import uninstall as take_away
 
     with opened(target, config, "uninstall", read_only=False) as at:
-        known = registered(at.connection, at.engine)
-        for name in queue:
-            if name not in known:
-                raise BadInput(f"qmon has not installed a queue {name!r} here; it has: {', '.join(known) or 'none'}")
+        layouts = [at.installed(name) for name in queue]
         if not yes:
-            _confirm(at, [known[name] for name in queue])
+            _confirm(at, layouts)
         for name in queue:
             gone = take_away(at.connection, at.engine, name)
             say(f"{clean(name)}: {len(gone.removed)} objects removed")

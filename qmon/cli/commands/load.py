@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import signal
-import threading
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from qmon.cli import options
-from qmon.cli.commands.archive import set_by_signals
 from qmon.cli.guard import FAILED
-from qmon.cli.meter import Meter
-from qmon.cli.output import clean, json_object, note, say
+from qmon.cli.output import Meter, clean, json_object, note, say
+from qmon.cli.signals import ended_by
 
 if TYPE_CHECKING:
     from qmon.workload.run import LoadProgress, LoadResult
@@ -48,22 +46,16 @@ def load(
 
     Ctrl-C ends it early, SIGTERM with what it came to. Exit code 1: there were pushers, and nothing was pushed.
     """
-    from qmon.cli.targets import opened, refuse_read_only
-    from qmon.errors import BadInput
-    from qmon.operate.install.install import registered
+    from qmon.cli.session import opened, refuse_read_only
     from qmon.workload.plan import QueueLoad
     from qmon.workload.run import run_load
 
     with opened(target, config, "load", writes=True) as at:
         refuse_read_only(at.target)
-        known = registered(at.connection, at.engine)
+        wanted = QueueLoad(at.installed(queue), pushers=pushers, poppers=poppers, rate=rate)
         connected = at.target
-    if queue not in known:
-        raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
-    wanted = QueueLoad(known[queue], pushers=pushers, poppers=poppers, rate=rate)
     meter = Meter(_PIPED_EVERY_S)
-    stop = threading.Event()
-    with set_by_signals(stop, signal.SIGTERM):
+    with ended_by(signal.SIGTERM) as (stop, _):
         result = run_load(
             connected, wanted, length, lambda now: meter.show(_line(now), now.elapsed_s), stopped=stop.is_set
         )

@@ -35,7 +35,7 @@ def operations(
 ) -> None:
     """List what was done to the queues here, the newest first, with who did it, why, and whether it can be undone."""
     from qmon.cli.commands.act_run import attended
-    from qmon.cli.operator import acting
+    from qmon.cli.session import acting
 
     with acting(target, config, "operations") as at:
         found = attended(lambda: at.operator.operations(limit), at.connections.cancel)
@@ -68,7 +68,7 @@ def show(target: options.Target, config: options.ConfigPath = None, json: option
     """List the purges whose rows are still in the trash, the newest first, and until when they are kept."""
     from qmon.cli.commands.act_run import attended
     from qmon.cli.commands.act_text import moment
-    from qmon.cli.operator import acting
+    from qmon.cli.session import acting
     from qmon.model.operations import Kind
 
     with acting(target, config, "trash") as at:
@@ -102,7 +102,7 @@ def empty(
 ) -> None:
     """Delete purged rows for good. By default those that were kept for as long as the configuration says (7 days)."""
     from qmon.cli.commands.act_run import carry_out
-    from qmon.cli.operator import acting
+    from qmon.cli.session import acting
 
     with acting(target, config, "trash") as at:
         usual = at.at.config.settings.trash_days * _DAY_S

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import signal
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -14,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
+from qmon.cli.commands.pipeline_messages import messages
+from qmon.cli.commands.pipeline_options import Conf, LakePath, Master, lake_of
 from qmon.cli.output import clean, json_object, note, say
+from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from qmon.pipeline.lake.lake import Manifest
 
-    from qmon.pipeline.lake.lake import Lake, Manifest
-
-_NEEDED: Final = ("pyspark", "pyarrow", "pandas")
 _EVERY_S: Final = 60.0
 
 
@@ -37,22 +34,8 @@ def _moment(text: str | float) -> float:
         raise typer.BadParameter(f"{text!r} is no day or time, such as 2026-11-21 or 2026-11-21T14:00") from None
 
 
-LakePath = Annotated[
-    str, typer.Option("--lake", metavar="PATH", help="The folder of the results, of any Hadoop file system.")
-]
-Master = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="Where Spark runs. Default: every processor of this machine."),
-]
-Conf = Annotated[
-    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given often.")
-]
-
-
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
-    from qmon.cli.commands import pipeline_messages
-
     group = typer.Typer(
         help="Roll up recordings with Spark: throughput, incidents, what is normal. Needs the extra pipeline.",
         no_args_is_help=True,
@@ -60,38 +43,12 @@ def add_to(app: typer.Typer) -> None:
     group.command("baselines", epilog="Example: qmon pipeline baselines --lake /var/lake --recordings /var/qmon")(
         baselines
     )
-    group.command("messages", epilog=pipeline_messages.EXAMPLE)(pipeline_messages.messages)
+    group.command("messages", epilog="Example: qmon pipeline messages shop mails --lake /var/lake")(messages)
     group.command("report", epilog="Example: qmon pipeline report --lake /var/lake --from 2026-11-01 -o report.html")(
         report
     )
     group.command("run", epilog="Example: qmon pipeline run --recordings /var/qmon --lake /var/lake --once")(run)
     app.add_typer(group, name="pipeline")
-
-
-def needed() -> None:
-    """Raise ``BadInput`` with the command that installs it where the extra is missing."""
-    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
-        raise BadInput("the pipeline needs Spark, and Java 17 or later; in a clone of qmon: pip install '.[pipeline]'")
-
-
-@contextmanager
-def opened(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
-    """The lake, with a Spark for one command. Raises ``BadInput`` without the extra, or for a setting that is none."""
-    needed()
-    settings = {}
-    for text in conf or ():
-        name, sign, value = text.partition("=")
-        if not (name.strip() and sign):
-            raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
-        settings[name.strip()] = value.strip()
-    from qmon.pipeline.lake.lake import Lake
-    from qmon.pipeline.session import end, start
-
-    session = start(master, settings)
-    try:
-        yield Lake(session, lake)
-    finally:
-        end(session)
 
 
 def run(
@@ -115,11 +72,10 @@ def run(
     Killed at any moment and started again it neither loses nor doubles a sample. Ctrl-C or SIGTERM ends it with exit
     code 0; what was under way is done by the next start.
     """
-    with opened(lake, master, conf) as target:
+    with lake_of(lake, master, conf) as target:
         from qmon.pipeline.ingest.stream import begin, wait
 
-        stop = threading.Event()
-        with _set_by_signals(stop):
+        with ended_by(signal.SIGINT, signal.SIGTERM) as (stop, _):
             wait(begin(target, recordings, every_s=every if continuous else None, told=_progress), stop)
         if stop.is_set():
             note("stopped; what was under way is done by the next start")
@@ -152,7 +108,7 @@ def report(
         raise BadInput("a report needs one of -o FILE and --terminal")
     if output is not None and not output.absolute().parent.is_dir():
         raise BadInput(f"there is no folder {output.absolute().parent}")
-    with opened(lake, master, conf) as source:
+    with lake_of(lake, master, conf) as source:
         from qmon.pipeline.report.facts import gather, period_of
         from qmon.pipeline.report.html import page
 
@@ -194,7 +150,7 @@ def baselines(
     not enough history.
     """
     stated = _zones(zone or ())
-    with opened(lake, master, conf) as source:
+    with lake_of(lake, master, conf) as source:
         from qmon.pipeline.report.facts import normal
 
         found = normal(source, recordings, weeks, stated)
@@ -240,18 +196,3 @@ def _counts(manifest: Manifest) -> str:
         f"{counts.get('samples', 0):,} samples of {counts.get('segments', 0):,} segments, "
         f"{counts.get('duplicates', 0):,} duplicates left out, {counts.get('bad', 0):,} bad lines"
     )
-
-
-@contextmanager
-def _set_by_signals(stop: threading.Event) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM set ``stop`` and do nothing else."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

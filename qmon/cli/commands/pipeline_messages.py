@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from qmon.cli import options
-from qmon.cli.commands.pipeline import Conf, LakePath, Master, needed, opened
+from qmon.cli.commands.pipeline_options import Conf, LakePath, Master, lake_of, needed
 from qmon.cli.output import clean, json_object, say
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from qmon.cli.targets import Opened
     from qmon.engines.base import Target
-    from qmon.pipeline.messages.archive_reader import ArchiveTable
     from qmon.pipeline.messages.take import Taken
-
-EXAMPLE: Final = "Example: qmon pipeline messages shop mails --lake /var/lake"
 
 
 def messages(
@@ -45,16 +41,18 @@ def messages(
     again until no transaction runs any more that may still bring them. Killed at any moment and started again it
     neither loses nor doubles a message.
     """
-    from qmon.cli.targets import opened as reached
+    from qmon.cli.session import opened
 
     needed()
     if twice := next((queue for queue in queues if queues.count(queue) > 1), None):
         raise BadInput(f"queue {twice!r} is named twice")
-    with reached(target, config, "messages") as at:
-        archives = [_archive(at, queue) for queue in queues]
+    with opened(target, config, "messages") as at:
+        from qmon.pipeline.messages.archive_reader import archive_of
+
+        archives = [archive_of(at.connection, at.engine, at.archived(queue)) for queue in queues]
         known, redact = at.target, at.config.settings.redact
     _hand_on(known)
-    with opened(lake, master, conf) as place:
+    with lake_of(lake, master, conf) as place:
         from qmon.pipeline.messages.take import Messages
 
         store, taken = Messages(place), list["Taken"]()
@@ -66,24 +64,6 @@ def messages(
         store.compact()
     if json:
         json_object({"schema": 1, "target": known.name, "queues": [_object(done) for done in taken]})
-
-
-def _archive(at: Opened, queue: str) -> ArchiveTable:
-    """The archive of a queue of the configuration or the registry. Raises ``BadInput`` where there is none."""
-    from qmon.errors import PermissionMissing
-    from qmon.operate.install.install import registered
-    from qmon.pipeline.messages.archive_reader import archive_of
-
-    configured = {layout.queue: layout for layout in at.configured if layout.routine("archive") is not None}
-    if queue not in configured:
-        try:
-            configured = registered(at.connection, at.engine)
-        except PermissionMissing as problem:
-            raise BadInput(f"not allowed to read qmon's registry: {problem}") from problem
-    if queue not in configured:
-        has = ", ".join(configured) or "none"
-        raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {has}")
-    return archive_of(at.connection, at.engine, configured[queue])
 
 
 def _hand_on(target: Target) -> None:

@@ -13,7 +13,7 @@ from qmon.cli.output import clean
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from qmon.cli.targets import Opened
+    from qmon.cli.session import Opened
     from qmon.model.layout.layout import Layout
     from qmon.monitor.catalog.discovery import Candidate
     from qmon.monitor.catalog.resolve import Resolved

@@ -11,7 +11,7 @@ from qmon.cli import options
 from qmon.cli.output import clean, json_object, note, on_terminal, say, table
 
 if TYPE_CHECKING:
-    from qmon.cli.targets import Opened
+    from qmon.cli.session import Opened
     from qmon.model.layout.layout import Layout
     from qmon.monitor.catalog.discovery import Candidate
     from qmon.monitor.catalog.resolve import Resolved
@@ -25,7 +25,7 @@ def add_to(app: typer.Typer) -> None:
 
 def queues(target: options.Target, config: options.ConfigPath = None, json: options.Json = False) -> None:
     """List the queues of a target: configured, installed by qmon, or found by their shape, and why."""
-    from qmon.cli.targets import opened
+    from qmon.cli.session import opened
 
     with opened(target, config, "queues") as at:
         resolved, findings = _look(at)
@@ -123,7 +123,7 @@ def init(
 ) -> None:
     """Write a configuration from what looks like a queue here, with the reasons, for you to read and change."""
     from qmon.cli.commands.proposal import propose, write
-    from qmon.cli.targets import opened
+    from qmon.cli.session import opened
 
     with opened(target, config, "init") as at:
         resolved, findings = _look(at)

@@ -6,8 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -15,11 +14,10 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.output import note
+from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from qmon.recording.write.headless import HeadlessRecorder, RecordingStatus
     from qmon.recording.write.retention import RetentionResult
 
@@ -61,21 +59,21 @@ def record(
     from qmon.recording.write.retention import parse_size
 
     most = parse_size(max_size) if max_size is not None else None
-    stations = _stations(targets, to, config, every, payloads)
-    with _told_to_end() as (ending, why):
-        _watch(stations, ending, length, _tidier(to, keep, most))
-    ended = [station.close(why[0] if why else "--for is over") for station in stations]
+    recorders = _recorders(targets, to, config, every, payloads)
+    with ended_by(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as (ending, why):
+        _watch(recorders, ending, length, _tidier(to, keep, most))
+    ended = [recorder.close(why[0] if why else "--for is over") for recorder in recorders]
     for each in ended:
         note(f"qmon: {_ended(each)}")
     if any(each.recording.stopped for each in ended):
         raise typer.Exit(_STOPPED)
 
 
-def _stations(
+def _recorders(
     targets: list[str], to: Path, config: Path | None, every: float, payloads: bool
 ) -> list[HeadlessRecorder]:
-    """A station for each target. Raises ``BadInput`` before anything is connected."""
-    from qmon.cli.targets import chosen
+    """A recorder for each target. Raises ``BadInput`` before anything is connected."""
+    from qmon.cli.session import chosen
     from qmon.monitor.poll.poller import MAX_INTERVAL_S, MIN_INTERVAL_S
     from qmon.recording.write.headless import HeadlessRecorder
     from qmon.redact import redactor
@@ -83,19 +81,24 @@ def _stations(
     if not MIN_INTERVAL_S <= every <= MAX_INTERVAL_S:
         raise BadInput(f"--every is {MIN_INTERVAL_S:g} to {MAX_INTERVAL_S:g} seconds, not {every:g}")
     known = [chosen(text, config) for text in targets]
-    names = [target.name for target, _, _ in known]
+    names = [each.target.name for each in known]
     if twice := {name for name in names if names.count(name) > 1}:
         raise BadInput(f"named twice: {', '.join(sorted(twice))}; each target is recorded once")
     return [
         HeadlessRecorder(
-            target, queues, to, interval_s=every, redact=redactor(settings.settings.redact), payloads=payloads
+            each.target,
+            each.configured,
+            to,
+            interval_s=every,
+            redact=redactor(each.config.settings.redact),
+            payloads=payloads,
         )
-        for target, queues, settings in known
+        for each in known
     ]
 
 
 def _watch(
-    stations: list[HeadlessRecorder],
+    recorders: list[HeadlessRecorder],
     ending: threading.Event,
     length: float | None,
     tidy: Callable[[], RetentionResult | None],
@@ -109,8 +112,8 @@ def _watch(
         now = time.monotonic() - began
         if length is not None and now >= length:
             break
-        standings = [station.standing for station in stations]
-        if all(each.recording.stopped for each in standings):
+        statuses = [recorder.status for recorder in recorders]
+        if all(each.recording.stopped for each in statuses):
             break
         if now - tidied >= _TIDY_S:
             tidied, kept = now, tidy()
@@ -119,15 +122,15 @@ def _watch(
                 note(f"qmon: {kept.waiting} segments are due to be removed; they wait for the pipeline")
         if live or now - told >= _TELL_S:
             told = now
-            _tell(standings, live)
+            _tell(statuses, live)
     if live:
         print(file=sys.stderr)
 
 
-def _tell(standings: list[RecordingStatus], live: bool) -> None:
+def _tell(statuses: list[RecordingStatus], live: bool) -> None:
     from qmon.cli.output import clean
 
-    line = clean(" · ".join(_progress(each) for each in standings))
+    line = clean(" · ".join(_progress(each) for each in statuses))
     print(f"\r\x1b[K{line}" if live else f"qmon: {line}", end="" if live else "\n", file=sys.stderr, flush=True)
 
 
@@ -154,20 +157,3 @@ def _tidier(root: Path, keep_s: float | None, most: int | None) -> Callable[[], 
     if keep_s is None and most is None:
         return lambda: None
     return lambda: retain(root, keep_s=keep_s, max_bytes=most, now=time.time())
-
-
-@contextmanager
-def _told_to_end() -> Iterator[tuple[threading.Event, list[str]]]:
-    """Set when a signal says so; and which it was."""
-    ending, why = threading.Event(), list[str]()
-
-    def end(number: int, frame: FrameType | None) -> None:
-        why.append(signal.Signals(number).name)
-        ending.set()
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
-    try:
-        yield ending, why
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -11,7 +11,7 @@ from qmon.cli import options
 from qmon.cli.output import clean, note, say
 
 if TYPE_CHECKING:
-    from qmon.cli.targets import Opened
+    from qmon.cli.session import Opened
     from qmon.engines.base import Engine
     from qmon.monitor.catalog.resolve import Resolved
     from qmon.operate.install.roles import SetupResult
@@ -41,7 +41,7 @@ def setup(
 
     What is there already is left alone; what our role may not do is printed for the DBA.
     """
-    from qmon.cli.targets import opened
+    from qmon.cli.session import opened
     from qmon.operate.install import roles as steps
 
     with opened(target, config, "setup", read_only=show) as at:

@@ -40,6 +40,8 @@ _CATALOGUE_S: Final = 5.0
 """Reading the catalogue again may take so much longer than a poll."""
 FIRST_READ_S: Final = 30.0
 """The same for the first time over a connection: a server that has just come up reads its catalogue from disk."""
+POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True)
+"""The session of the connection that polls."""
 READING: Final = f"reading the catalog: the first time on a cold server may take {FIRST_READ_S:g} s"
 _REPORT_S: Final = 2.0
 """What takes longer is reported."""
@@ -240,8 +242,7 @@ class Poller:
         """Connect and poll until the connection is lost, the poller closed, or this turn abandoned."""
         self._busy(attempt, _LOGIN_S + 1.0)
         attempt.suspicion = InFlightProbe(self._quarantine)
-        session = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True)
-        connection = attempt.connection = self._connect(session)
+        connection = attempt.connection = self._connect(POLL)
         self._connected.set()
         collector = Collector(
             self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
-from qmon.config.secrets import from_environment, from_keyring, unlock
+from qmon.config.secrets import from_environment, from_keyring, log_in
 from qmon.engines.base import Connection, Target
 from qmon.engines.registry import engine_for
 from qmon.pipeline.messages.archive_reader import ArchiveTable, Message, read, session
@@ -101,7 +101,7 @@ def connect(target: Target) -> Connection:
     """Connect with the password that this machine knows for the target. Raises what connecting raises."""
     engine = engine_for(target)
     known = Target(target.name, target.engine, target.parameters, password=target.password or from_environment(target))
-    return unlock(known, lambda each: engine.connect(each, session(engine)), (from_keyring,))[1]
+    return log_in(known, session(engine), (from_keyring,))[1]
 
 
 def _table(messages: Sequence[Message], redact: Callable[[str], str] | None) -> pa.RecordBatch:

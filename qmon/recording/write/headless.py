@@ -1,4 +1,4 @@
-"""One target that is recorded without a screen: its poller, its history, its recorder, and a look at its operations."""
+"""One target that is recorded without a screen: its poller, its history, its recorder, and its operations."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from qmon.config.secrets import from_keyring, unlock
-from qmon.engines.base import Session, Target
-from qmon.engines.registry import engine_for
+from qmon.config.secrets import from_keyring, log_in
+from qmon.engines.base import Connection, Target
 from qmon.errors import PasswordNeeded, QmonError
 from qmon.model.layout.layout import Layout
 from qmon.monitor.open import open_poller
-from qmon.monitor.poll.poller import Poller
+from qmon.monitor.poll.poller import POLL, Poller
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.open import open_context
@@ -62,11 +61,11 @@ class HeadlessRecorder:
         self.recorder = Recorder(
             root, target.name, interval_s=interval_s, redact=redact, payloads=payloads, environment=target.environment
         )  # fmt: skip
-        self._thread = threading.Thread(target=self._begin, name="qmon-station", daemon=True)
+        self._thread = threading.Thread(target=self._begin, name="qmon-record-begin", daemon=True)
         self._thread.start()
 
     @property
-    def standing(self) -> RecordingStatus:
+    def status(self) -> RecordingStatus:
         """How it stands now."""
         return RecordingStatus(self._target.name, self._phase, self._problem, self.recorder.status)
 
@@ -79,14 +78,14 @@ class HeadlessRecorder:
         if self._operations is not None:
             self._operations.close()
         self.recorder.close(reason)
-        return self.standing
+        return self.status
 
     def _begin(self) -> None:
         """Find the password and the engine, which may need the server, and start to poll."""
         while not self._closing.is_set():
             try:
-                target = self._unlocked()
-                poller = open_poller(target, self._layouts, interval_s=self._interval_s)
+                target, connection = self._log_in()
+                poller = open_poller(target, self._layouts, interval_s=self._interval_s, first=connection)
                 context = open_context(target)
             except QmonError as problem:
                 self._sink(SourceState(self._target.name, Phase.LOST, str(problem)))
@@ -98,18 +97,14 @@ class HeadlessRecorder:
                 poller.start(self._sink)
             return
 
-    def _unlocked(self) -> Target:
-        """The target with its password. One that cannot be reached now is reached later, by the poller."""
+    def _log_in(self) -> tuple[Target, Connection | None]:
+        """The target with its password, and a connection; none where it cannot be reached now."""
         try:
-            target, connection = unlock(
-                self._target, lambda known: engine_for(known).connect(known, Session("record")), (from_keyring,)
-            )
+            return log_in(self._target, POLL, (from_keyring,))
         except PasswordNeeded:
             raise
         except QmonError:
-            return self._target
-        connection.close()
-        return target
+            return self._target, None
 
     def _sink(self, event: Event) -> None:
         if isinstance(event, SourceState):

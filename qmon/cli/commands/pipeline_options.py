@@ -1,0 +1,54 @@
+"""The parameters that the commands of ``qmon pipeline`` share, and the lake that they name."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.pipeline.lake.lake import Lake
+
+_NEEDED: Final = ("pyspark", "pyarrow", "pandas")
+
+LakePath = Annotated[
+    str, typer.Option("--lake", metavar="PATH", help="The folder of the results, of any Hadoop file system.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Where Spark runs. Default: every processor of this machine."),
+]
+Conf = Annotated[
+    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given often.")
+]
+
+
+def needed() -> None:
+    """Raise ``BadInput`` with the command that installs it where the extra is missing."""
+    if any(importlib.util.find_spec(name) is None for name in _NEEDED):
+        raise BadInput("the pipeline needs Spark, and Java 17 or later; in a clone of qmon: pip install '.[pipeline]'")
+
+
+@contextmanager
+def lake_of(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
+    """The lake, with a Spark for one command. Raises ``BadInput`` without the extra, or for a setting that is none."""
+    needed()
+    settings = {}
+    for text in conf or ():
+        name, sign, value = text.partition("=")
+        if not (name.strip() and sign):
+            raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
+        settings[name.strip()] = value.strip()
+    from qmon.pipeline.lake.lake import Lake
+    from qmon.pipeline.session import end, start
+
+    session = start(master, settings)
+    try:
+        yield Lake(session, lake)
+    finally:
+        end(session)

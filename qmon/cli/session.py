@@ -1,0 +1,198 @@
+"""From what the user typed to a connection, and to an operator."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from qmon.cli.output import note
+from qmon.errors import BadInput
+
+if TYPE_CHECKING:
+    from qmon.config.file import Config
+    from qmon.engines.base import Connection, Engine, Target
+    from qmon.model.layout.layout import Layout
+    from qmon.operate.context import OperatorContext
+    from qmon.operate.open import Connections
+    from qmon.operate.operator import Operator
+
+DEADLINE_S: Final = 15.0
+LOCK_WAIT_S: Final = 1.0
+READ_ONLY: Final = "qmon was started with --read-only"
+_LISTS: Final = frozenset({"operations", "trash"})
+"""Purposes that change nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The target that the user means, the queues that the configuration names for it, and that configuration."""
+
+    target: Target
+    configured: tuple[Layout, ...]
+    config: Config
+
+    def operator_context(self, *, read_only: bool = False) -> OperatorContext:
+        """What an operator needs; ``read_only``: it was asked for on the command line."""
+        from qmon.operate.open import open_context
+        from qmon.redact import redactor
+
+        settings = self.config.settings
+        why = READ_ONLY if read_only else None
+        return open_context(self.target, read_only=why, redact=redactor(settings.redact), trash_days=settings.trash_days)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened(Chosen):
+    """The same, connected."""
+
+    engine: Engine
+    connection: Connection
+
+    def installed(self, queue: str) -> Layout:
+        """The layout of a queue that qmon has installed. Raises ``BadInput`` where it has not."""
+        from qmon.operate.install.install import registered
+
+        known = registered(self.connection, self.engine)
+        if queue not in known:
+            raise BadInput(f"qmon has not installed a queue {queue!r} here; it has: {', '.join(known) or 'none'}")
+        return known[queue]
+
+    def archived(self, queue: str) -> Layout:
+        """The layout of a queue with an archive, from the configuration where that names its routine, else as
+        ``installed``. Raises ``BadInput``.
+        """
+        from qmon.errors import PermissionMissing
+
+        for layout in self.configured:
+            if layout.queue == queue and layout.routine("archive") is not None:
+                return layout
+        try:
+            return self.installed(queue)
+        except PermissionMissing as problem:
+            raise BadInput(f"not allowed to read qmon's registry: {problem}") from problem
+
+
+def chosen(text: str, path: Path | None) -> Chosen:
+    """The target that the user means; warnings go to standard error.
+
+    Raises ``BadInput`` for what cannot be a target. Nothing is connected.
+    """
+    from qmon import log
+    from qmon.config.file import read_config
+    from qmon.config.targets import choose
+    from qmon.redact import redactor
+
+    config = read_config(path)
+    log.also_cover(redactor(config.settings.redact))
+    found = choose(text, config)
+    for warning in found.warnings:
+        note(f"qmon: {warning}")
+    return Chosen(found.target, found.queues, config)
+
+
+def watched(text: str, path: Path | None) -> tuple[Chosen, Connection | None]:
+    """The target with the password it needs, and a connection for its poller.
+
+    Asks for a password before a screen takes the terminal. ``None`` for a target that cannot be reached now: whoever
+    watches it says so and tries again. Raises ``BadInput``, ``MissingDriver`` and, without a password,
+    ``PasswordNeeded``.
+    """
+    from qmon.config.secrets import log_in
+    from qmon.errors import PasswordNeeded, Unreachable
+    from qmon.monitor.poll.poller import POLL
+
+    found = chosen(text, path)
+    try:
+        target, connection = log_in(found.target, POLL)
+    except PasswordNeeded:
+        raise
+    except Unreachable:
+        return found, None
+    return Chosen(target, found.configured, found.config), connection
+
+
+def refuse_read_only(target: Target) -> None:
+    """Raise ``BadInput`` where the configuration says that nothing may be changed on this target."""
+    if target.read_only:
+        raise BadInput(f"{target.name} is read-only: qmon.toml says read_only = true; nothing was changed")
+
+
+@contextlib.contextmanager
+def opened(
+    text: str, path: Path | None, purpose: str, *, read_only: bool = True, writes: bool = False
+) -> Iterator[Opened]:
+    """Connect for one command; asks for a password where the server wants one. Closes at the end.
+
+    ``read_only``: nothing is changed here; what does is refused on a target that is configured read-only. ``writes``:
+    the command changes something, if not here: on a standby it is refused at once.
+    Raises what choosing and connecting raise: ``BadInput``, ``MissingDriver``, ``Unreachable``.
+    """
+    from qmon.config.secrets import log_in
+    from qmon.engines.base import Session
+    from qmon.engines.registry import engine_for
+
+    found = chosen(text, path)
+    if not read_only:
+        refuse_read_only(found.target)
+    session = Session(
+        purpose,
+        statement_timeout_s=DEADLINE_S,
+        lock_timeout_s=LOCK_WAIT_S,
+        read_only=read_only,
+        writes=writes or not read_only,
+    )
+    target, connection = log_in(found.target, session)
+    try:
+        yield Opened(target, found.configured, found.config, engine_for(target), connection)
+    finally:
+        connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """What a command acts with: a connection that only reads, and then the operator."""
+
+    at: Opened
+    context: OperatorContext
+
+    @property
+    def operator(self) -> Operator:
+        """The operator, on its own connections: the one that reads is closed, as the server may have none to spare."""
+        from qmon.operate.operator import Operator
+
+        self.at.connection.close()
+        return Operator(self.context)
+
+    @property
+    def connections(self) -> Connections:
+        """Those of the operator, to cancel what runs on them."""
+        return cast("Connections", self.context.connect)
+
+    def queue(self, name: str | None) -> Layout:
+        """The layout of a queue; without a name the only one there is. Raises ``BadInput`` where there is none."""
+        from qmon.model.config_reader import nearest
+        from qmon.monitor.catalog.resolve import resolve
+
+        resolved = resolve(self.at.connection, self.at.engine, self.at.configured)
+        known = {layout.queue: layout for layout in resolved.layouts}
+        if name is None and len(known) == 1:
+            name = next(iter(known))
+        if name is None:
+            raise BadInput(f"which queue? {nearest('', known).removeprefix('; ') or 'none is known here'}")
+        if name not in known:
+            problem = next((p.reason for p in resolved.problems if p.queue == name), None)
+            raise BadInput(problem or f"there is no queue {name!r} here{nearest(name, known)}")
+        return known[name]
+
+
+@contextlib.contextmanager
+def acting(target: str, config: Path | None, purpose: str) -> Iterator[Acting]:
+    """Connect to a target to act on it; closed at the end. Raises what ``opened`` raises."""
+    with opened(target, config, purpose, writes=purpose not in _LISTS) as at:
+        context = at.operator_context()
+        if context.read_only is not None:
+            note(f"qmon: {context.read_only}")
+        yield Acting(at, context)
