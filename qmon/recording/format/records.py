@@ -82,13 +82,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame: where it begins in the file, the times of its first and last line, and its lines' numbers."""
+    """One frame: where it begins in the file, the times of its first and last line, and its lines' numbers.
+
+    ``verdicts``: so many of its lines are verdicts; the others are not read for them.
+    """
 
     offset: int
     first_at: float
     last_at: float
     first: int
     lines: int
+    verdicts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,9 @@ KINDS: Final[dict[str, type]] = {
     "end": End,
     "index": IndexLine,
 }
+VERDICT: Final = b'"k":"verdict"'
+HEAD_BYTES: Final = 200
+"""A line says within so many bytes what kind it is."""
 KIND_OF: Final = {kind: name for name, kind in KINDS.items()}
 
 

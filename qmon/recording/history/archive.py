@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Final
 
 from qmon.recording.format.frames import OPEN, Damaged
-from qmon.recording.format.records import Mark, read_line
-from qmon.recording.read.minutes import kind_of, minutes
+from qmon.recording.format.records import Mark
 from qmon.recording.read.paths import begins_at, safe, segments
 from qmon.recording.read.reader import RecordingReader
-from qmon.recording.read.segment_reader import mark_of, open_segment
+from qmon.recording.read.segment_reader import frames_between, lines_of, mark_of, open_segment
 
 _LONGEST_S: Final = 3700.0
 """A segment is at most an hour long."""
-_JUMP_TO: Final = (None, b"verdict", b"operation")
+_JUMP_TO: Final = frozenset({b"verdict", b"operation"})
 
 
 class RecordingArchive:
@@ -112,13 +111,8 @@ def _sealed_marks(path: Path) -> tuple[Mark, ...]:
 def _open_marks(path: Path) -> tuple[Mark, ...]:
     found: list[Mark] = []
     try:
-        for _, text in minutes(path, float("-inf"), float("inf")):
-            for each in text.splitlines():
-                if kind_of(each) in _JUMP_TO:
-                    line = read_line(each)
-                    mark = mark_of(line) if line is not None else None
-                    if mark is not None:
-                        found.append(mark)
+        for _, text in frames_between(path, float("-inf"), float("inf")):
+            found += (mark for line in lines_of(text, _JUMP_TO) if (mark := mark_of(line)) is not None)
     except (Damaged, OSError):
         pass
     return tuple(found)

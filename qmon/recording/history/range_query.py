@@ -16,11 +16,11 @@ from typing import Any, Final
 from qmon.model.operations import Operation
 from qmon.recording.format.figures import Figures
 from qmon.recording.format.frames import OPEN, Damaged
-from qmon.recording.format.records import read_line
+from qmon.recording.format.records import Line
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.buckets import Bins, Bucket
 from qmon.recording.history.incidents import Incident, Run, Runs, incidents
-from qmon.recording.read.minutes import kind_of, minutes
+from qmon.recording.read.segment_reader import frames_between, lines_of
 
 FIGURES: Final = (
     "ready", "gap", "push_rate", "pop_rate", "complete_rate", "oldest_s", "in_progress", "stuck", "scheduled", "dead",
@@ -29,7 +29,7 @@ FIGURES: Final = (
 MINUTE_S: Final = 60.0
 _LONGEST_SPAN_S: Final = 150.0
 """A poll stands for no more time than this, as in the pipeline."""
-_WANTED: Final = (None, b"figures", b"operation")
+_WANTED: Final = frozenset({b"figures", b"operation"})
 _KEPT: Final = 800
 """Segments of which the minutes are kept, some 25 kB each: thirty days of one queue."""
 _SHOW_EVERY_S: Final = 0.3
@@ -152,23 +152,19 @@ class Pasts:
 
 
 def gather(path: Path, queue: str, into: Gathered, since_at: float, until_at: float) -> Iterator[float]:
-    """Take in the lines of a segment between two moments; gives the share that was read, minute by minute."""
+    """Take in the lines of a segment between two moments; gives the share that was read, frame by frame."""
     runs = Runs()
     into.runs = runs.found
     try:
-        for share, text in minutes(path, since_at - MINUTE_S, until_at):
-            for line in text.splitlines():
-                if kind_of(line) in _WANTED:
-                    _line(line, queue, into, runs)
+        for share, text in frames_between(path, since_at - MINUTE_S, until_at):
+            for line in lines_of(text, _WANTED):
+                _line(line, queue, into, runs)
             yield share
     except (Damaged, OSError) as problem:
         into.problem = f"{path.name}: {problem.strerror if isinstance(problem, OSError) else problem}"
 
 
-def _line(text: bytes, queue: str, into: Gathered, runs: Runs) -> None:
-    line = read_line(text)
-    if line is None:
-        return
+def _line(line: Line, queue: str, into: Gathered, runs: Runs) -> None:
     if line.kind == "operation":
         operation: Operation = line.record()
         if operation.queue in ("", queue):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -12,9 +13,20 @@ from typing import Final
 from qmon.model.figure import Severity
 from qmon.model.operations import Operation
 from qmon.recording.format.frames import LOCATOR_BYTES, OPEN, Damaged, inflated, located
-from qmon.recording.format.records import Frame, IndexLine, Line, Mark, SessionLine, VerdictsLine, read_line
+from qmon.recording.format.records import (
+    Frame,
+    IndexLine,
+    Line,
+    Mark,
+    SessionLine,
+    VerdictsLine,
+    read_line,
+)
+from qmon.recording.read.paths import sealed_path
 
-_VERDICT: Final = b'"k":"verdict"'
+_KIND: Final = re.compile(rb'\{"v":\d+,"r":"[^"\\]*","n":\d+,"at":[-+.\deE]+,"k":"(\w+)"')
+"""The head of a line as qmon writes it; another must be read to know its kind."""
+_VERDICTS: Final = frozenset({b"verdict"})
 
 
 @dataclass
@@ -42,12 +54,13 @@ class Segment:
 
     def lines(self, since_at: float = float("-inf")) -> Iterator[Line]:
         """Its lines from the frame on that holds ``since_at``. Raises ``Damaged`` and ``OSError``."""
-        for text in self._texts(max(0, bisect_right(self.frames, since_at, key=lambda frame: frame.first_at) - 1)):
+        first = max(0, bisect_right(self.frames, since_at, key=lambda frame: frame.first_at) - 1)
+        for text in self._texts(range(first, len(self.frames))):
             yield from _lines(text)
         yield from self.tail
 
     def said(self, until_at: float) -> dict[str, VerdictsLine]:
-        """By queue, what was said of it last up to a moment. Other lines are passed over unread.
+        """By queue, its last verdicts up to a moment. Other lines are passed over unread.
 
         Raises ``Damaged`` and ``OSError``.
         """
@@ -60,15 +73,13 @@ class Segment:
         return found
 
     def _verdict_lines(self) -> Iterator[Line]:
-        for text in self._texts(0):
-            for each in text.splitlines():
-                if _VERDICT in each and (line := read_line(each)) is not None:
-                    yield line
+        for text in self._texts(number for number, frame in enumerate(self.frames) if frame.verdicts):
+            yield from lines_of(text, _VERDICTS)
 
-    def _texts(self, first: int) -> Iterator[bytes]:
-        """The text of the frames from that one on."""
+    def _texts(self, numbers: Iterable[int]) -> Iterator[bytes]:
+        """The text of these frames."""
         with self.path.open("rb") as file:
-            for number in range(first, len(self.frames)):
+            for number in numbers:
                 start = self.frames[number].offset
                 file.seek(start)
                 known = self.frames[number + 1].offset - start if number + 1 < len(self.frames) else -1
@@ -119,7 +130,8 @@ def scan(path: Path) -> Segment:
             break
         if lines:
             found.ends[at] = at + used
-            frames.append(Frame(at, lines[0].at, lines[-1].at, lines[0].number, len(lines)))
+            verdicts = sum(line.kind == "verdict" for line in lines)
+            frames.append(Frame(at, lines[0].at, lines[-1].at, lines[0].number, len(lines), verdicts))
         at += used
     found.frames, found.marks = tuple(frames), tuple(marks)
     return found
@@ -149,3 +161,57 @@ def mark_of(line: Line) -> Mark | None:
 def _lines(text: bytes) -> Iterator[Line]:
     """The lines of one frame. Raises ``Damaged``."""
     return (line for each in text.splitlines() if (line := read_line(each)) is not None)
+
+
+def lines_of(text: bytes, kinds: frozenset[bytes]) -> Iterator[Line]:
+    """The lines of these kinds; the others are passed over unread. Raises ``Damaged``."""
+    at = 0
+    while at < len(text):
+        end = text.find(b"\n", at)
+        end = end if end >= 0 else len(text)
+        found = _KIND.match(text, at, end)
+        if (found is None or found[1] in kinds) and (line := read_line(text[at:end])) is not None:
+            yield line
+        at = end + 1
+
+
+def frames_between(path: Path, since_at: float, until_at: float) -> Iterator[tuple[float, bytes]]:
+    """The text of the frames that may hold lines between two moments, each with the share of the work done by then.
+
+    A file that is still open is read from its beginning, which costs little where no line is looked into; one that has
+    been sealed meanwhile is found under its new name. Raises ``OSError``, and ``Damaged`` behind what is whole.
+    """
+    if path.name.startswith(OPEN):
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            path = sealed_path(path)
+        else:
+            yield from _all(data)
+            return
+    one = open_segment(path)
+    if not one.indexed:
+        yield from _all(path.read_bytes())
+        return
+    wanted = [i for i, m in enumerate(one.frames) if m.first_at <= until_at and m.last_at >= since_at]
+    with path.open("rb") as file:
+        for done, number in enumerate(wanted, 1):
+            start = one.frames[number].offset
+            file.seek(start)
+            following = one.frames[number + 1].offset - start if number + 1 < len(one.frames) else -1
+            yield done / len(wanted), inflated(file.read(following))[0]
+
+
+def _all(data: bytes) -> Iterator[tuple[float, bytes]]:
+    """All frames of a file without an index; of the last one what is there of it."""
+    view, at = memoryview(data), 0
+    while at < len(data):
+        text, used = inflated(view[at:], partly=True)
+        whole = text[: text.rfind(b"\n") + 1]
+        if used <= 0:
+            yield 1.0, whole
+            if used < 0:
+                raise Damaged("damaged in the middle of a frame")
+            return
+        at += used
+        yield at / len(data), whole

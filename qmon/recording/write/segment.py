@@ -16,7 +16,7 @@ from typing import Final
 
 from qmon.errors import QmonError
 from qmon.recording.format.frames import FrameWriter, locator
-from qmon.recording.format.records import Frame
+from qmon.recording.format.records import HEAD_BYTES, VERDICT, Frame
 
 FRAME_S: Final = 120.0
 _SYNC_S: Final = 60.0
@@ -71,7 +71,8 @@ class Writer:
         if self._frame is None:
             self._text, self._synced_at = FrameWriter(), at
         self._append(self._text.add(b"".join(lines)))
-        self._frame = replace(frame, last_at=at, lines=frame.lines + len(lines))
+        verdicts = sum(VERDICT in each[:HEAD_BYTES] for each in lines)
+        self._frame = replace(frame, last_at=at, lines=frame.lines + len(lines), verdicts=frame.verdicts + verdicts)
         if not 0 <= at - self._synced_at < _SYNC_S:
             self._sync()
             self._synced_at = at
