@@ -41,7 +41,9 @@ class Chosen:
 
         settings = self.config.settings
         why = READ_ONLY if read_only else None
-        return open_context(self.target, read_only=why, redact=redactor(settings.redact), trash_days=settings.trash_days)
+        return open_context(
+            self.target, read_only=why, redact=redactor(settings.redact), trash_days=settings.trash_days
+        )
 
 
 @dataclass(frozen=True, slots=True)
