@@ -35,7 +35,7 @@ def of_target(target: Target, config: Config, baselines: Path | None, recordings
     recordings. Raises ``BadInput`` where a file was named that cannot be read.
     """
     from qmon.recording.history.archive import live_archive
-    from qmon.recording.history.zone import local_zone
+    from qmon.recording.history.times import local_zone
     from qmon.tui.history.reader import KnownPast
 
     configured = config.targets.get(target.name)
@@ -47,17 +47,22 @@ def of_target(target: Target, config: Config, baselines: Path | None, recordings
 
 def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> KnownPast:
     """For a replay. Raises ``BadInput`` where a file was named that cannot be read."""
-    from qmon.recording.history.archive import taped_archive
+    from qmon.recording.history.archive import recorded_archive
     from qmon.tui.history.reader import KnownPast
 
     usual = _usual(baselines, recordings if recordings.is_dir() else None)
-    return KnownPast(taped_archive(replay.tape), usual, lambda: replay.at, replay.seek)
+    return KnownPast(recorded_archive(replay.reader), usual, lambda: replay.at, replay.seek)
 
 
 def _usual(named: Path | None, recordings: Path | None) -> Callable[[], FoundBaselines]:
     """What is usual, from now on: the file may be written anew, or for the first time, while the dashboard is open."""
-    from qmon.recording.history.baselines import FILE, FoundBaselines, find_baselines, read_baselines
-    from qmon.recording.history.reloading import ReloadingBaselines
+    from qmon.recording.history.baselines import (
+        FILE,
+        FoundBaselines,
+        ReloadingBaselines,
+        find_baselines,
+        read_baselines,
+    )
 
     if named is not None:
         return ReloadingBaselines(named, FoundBaselines(read_baselines(named)))

@@ -27,7 +27,7 @@ from qmon.recording.format.codec import encode
 from qmon.recording.format.figures import figures_of
 from qmon.recording.format.records import End, Line, SessionLine
 from qmon.recording.read.paths import segments
-from qmon.recording.read.reader import open_tape
+from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.recording.write.recorder import Recorder, Status
 from qmon.recording.write.rolling_writer import RollingWriter
@@ -156,11 +156,11 @@ def made_day(root: Path, live: Live, hours: int, vary: Callable[[Any, float], An
 def _times(day: Day) -> tuple[float, list[float]]:
     """Milliseconds to read everything, and to show each of twenty moments of the day, in a replay that is open."""
     began = time.perf_counter()
-    count = sum(1 for _, line in open_tape(day.root).lines(0.0) if line.kind == "snapshot")
+    count = sum(1 for _, line in open_recording(day.root).lines(0.0) if line.kind == "snapshot")
     read_ms = (time.perf_counter() - began) * 1000
     if count != day.polls:
         raise RuntimeError(f"of {day.polls} polls {count} were read")
-    replay = Replay(open_tape(day.root), playing=False)
+    replay = Replay(open_recording(day.root), playing=False)
     shown = threading.Semaphore(0)
 
     def sink(event: Event) -> None:

@@ -9,7 +9,7 @@ import pytest
 from qmon.cli.past import of_replay, of_target
 from qmon.config.file import Config
 from qmon.recording.history.baselines import FILE
-from qmon.recording.read.reader import open_tape
+from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
 from tests.cli.calling import call
 from tests.contract.watching import target_of
@@ -41,7 +41,7 @@ def test_a_file_that_is_not_there_or_damaged_is_refused(recording: Path, tmp_pat
 def test_the_file_beside_the_recordings_is_found(
     recording: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    replay = Replay(open_tape(recording), playing=False)
+    replay = Replay(open_recording(recording), playing=False)
     known = of_replay(replay, recording, None)
     assert "orders-prod" in known.baselines.hours and known.here is not None and known.here() == BEGIN
     nothing = Config(tmp_path / "qmon.toml")

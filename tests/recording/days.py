@@ -105,7 +105,7 @@ def _written(
         if SILENT[0] <= since < SILENT[1]:
             before = None
             continue
-        writer.roll(at, [VerdictsLine(name, (verdict,), standing=True) for name, verdict in holds.items()])
+        writer.roll(at, [VerdictsLine(name, (verdict,), repeated=True) for name, verdict in holds.items()])
         if since < snapshots:
             writer.snapshot(poll(number + 1, at, target, every_s), at)
         span = at - before if before is not None else None

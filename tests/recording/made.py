@@ -6,7 +6,7 @@ import random
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import is_dataclass
+from dataclasses import MISSING, Field, is_dataclass
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
@@ -66,3 +66,10 @@ def _scalar(kind: Any, rng: random.Random) -> Any:
         return rng.choice((*NUMBERS, rng.random()))
     assert kind is type(None), f"no value is known for {kind!r}"
     return None
+
+
+def default_of(field: Field[Any]) -> Any:
+    """What the field is where nothing is given; ``MISSING`` where it must be."""
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return field.default

@@ -14,10 +14,10 @@ import pytest
 import qmon.recording
 from qmon.model.operations import Operation
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.recording.format.codec import decode, default_of, encode, typed_fields
+from qmon.recording.format.codec import decode, encode, typed_fields
 from qmon.recording.format.frames import Damaged
 from qmon.recording.format.records import KINDS, IndexLine, Line, line, read_line
-from tests.recording.made import made, types_in
+from tests.recording.made import default_of, made, types_in
 
 # What the records of format 1 must be given; another field without a default would make old recordings unreadable.
 REQUIRED = {

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from qmon.recording.history.archive import RecordingArchive, live_archive, taped_archive
+from qmon.recording.history.archive import RecordingArchive, live_archive, recorded_archive
 from qmon.recording.history.buckets import Bins, Bucket
 from qmon.recording.history.incidents import Runs, incidents
 from qmon.recording.history.range_query import FIGURES, Past, Pasts
 from qmon.recording.read.export import export
 from qmon.recording.read.paths import segments
-from qmon.recording.read.reader import open_tape
+from qmon.recording.read.reader import open_recording
 from tests.recording.days import BEGIN, DONE_AT, EVERY_S, ZONE, depth, written
 
 HOUR = 3600.0
@@ -168,8 +168,8 @@ def test_an_older_recording_has_no_gap_and_may_have_no_figures(tmp_path: Path) -
 
 def test_an_exported_file_is_an_archive(tmp_path: Path) -> None:
     written(tmp_path / "day", 2.0, begin_at=BEGIN + 6.4 * HOUR, snapshots=24.0)
-    export(open_tape(tmp_path / "day"), BEGIN + 6.5 * HOUR, BEGIN + 8 * HOUR, tmp_path / "incident.qmon")
-    archive = taped_archive(open_tape(tmp_path / "incident.qmon"))
+    export(open_recording(tmp_path / "day"), BEGIN + 6.5 * HOUR, BEGIN + 8 * HOUR, tmp_path / "incident.qmon")
+    archive = recorded_archive(open_recording(tmp_path / "incident.qmon"))
     assert archive.ends_at == BEGIN + 8 * HOUR and not archive.live
     found = whole(archive, 6.5, 60.0, 90)
     assert [each.cause for each in found.incidents] == ["stuck in progress"] and len(found.operations) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from qmon.recording.read.paths import segments, targets
 from qmon.recording.read.segment_reader import open_segment
-from qmon.recording.write.retention import mark_done, parse_size, retain
+from qmon.recording.write.retention import MARK, parse_size, retain
 from tests.cli.calling import call, program, surroundings
 from tests.contract.watching import installed
 from tests.facts import query, wait_until
@@ -124,7 +125,8 @@ def test_the_oldest_goes_first_and_waits_for_the_pipeline(tmp_path: Path) -> Non
     assert (kept.removed, kept.bytes, kept.waiting) == (1, 500, 0)
     kept = retain(tmp_path, keep_s=None, max_bytes=350, now=midnight)
     assert (kept.removed, kept.bytes) == (2, 300)
-    mark_done(tmp_path, [f"target=a/date=2026-11-21/{names[4]}"])
+    done = [f"target=a/date=2026-11-21/{names[4]}"]
+    (tmp_path / MARK).write_text(json.dumps({"version": 1, "done": done}))
     kept = retain(tmp_path, keep_s=None, max_bytes=1, now=midnight)
     assert (kept.removed, kept.bytes, kept.waiting) == (1, 200, 1)
     assert [path.name for path in segments(tmp_path, unsealed=False)] == [names[3]]

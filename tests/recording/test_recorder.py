@@ -118,7 +118,7 @@ def test_verdicts_operations_and_phases_are_in_the_stream(tmp_path: Path) -> Non
     recorder.close("SIGTERM")
     lines = lines_of(tmp_path)
     said = [
-        (value(line)["holds"][0]["code"], value(line).get("standing", False))
+        (value(line)["holds"][0]["code"], value(line).get("repeated", False))
         for line in lines
         if line.kind == "verdict"
     ]

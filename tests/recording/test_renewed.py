@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from qmon.recording.history.baselines import FILE, FoundBaselines, find_baselines
-from qmon.recording.history.reloading import EVERY_S, ReloadingBaselines
+from qmon.recording.history.baselines import EVERY_S, FILE, FoundBaselines, ReloadingBaselines, find_baselines
 from tests.facts import wait_until
 from tests.recording.test_baselines_file import WHOLE
 

@@ -14,7 +14,7 @@ from qmon.monitor.open import open_poller
 from qmon.monitor.source import Event, Phase, SourceState
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.read.paths import segments
-from qmon.recording.read.reader import RecordingReader, open_tape
+from qmon.recording.read.reader import RecordingReader, open_recording
 from qmon.recording.read.replay import Replay, view_at
 from qmon.recording.read.segment_reader import open_segment
 from qmon.recording.write.recorder import Recorder
@@ -108,7 +108,7 @@ def test_every_sample_and_every_figure_is_what_it_was(live: Live, tmp_path: Path
     ]
     assert plain(found) == plain(live.snapshots)
     assert any(snapshot.blocking for snapshot in found) and len({s.sequence for s in found}) == len(found)
-    replay = Replay(open_tape(tmp_path / "kept"), speed=300.0)
+    replay = Replay(open_recording(tmp_path / "kept"), speed=300.0)
     seen = Seen(replay)
     replay.start(seen)
     try:
@@ -121,14 +121,14 @@ def test_every_sample_and_every_figure_is_what_it_was(live: Live, tmp_path: Path
     assert [state.phase for state in seen.states][1:] == phases
     codes = {queue.verdict.code for view in seen.views for queue in view.queues}
     assert "stuck in progress" in codes and len(codes) >= 2
-    _and_from_the_middle(live, replay.tape)
+    _and_from_the_middle(live, replay.reader)
 
 
-def _and_from_the_middle(live: Live, tape: RecordingReader) -> None:
+def _and_from_the_middle(live: Live, reader: RecordingReader) -> None:
     """Going to a moment, a step on and back, and to the next incident, shows what was shown then."""
-    times = [m.at for m in tape.moments(tape.begins_at) if isinstance(m.what, Snapshot)]
+    times = [m.at for m in reader.moments(reader.begins_at) if isinstance(m.what, Snapshot)]
     middle = len(times) // 2
-    replay = Replay(tape, times[middle] + 0.01, playing=False)
+    replay = Replay(reader, times[middle] + 0.01, playing=False)
     seen = Seen(replay)
     replay.start(seen)
     try:
@@ -139,9 +139,9 @@ def _and_from_the_middle(live: Live, tape: RecordingReader) -> None:
         assert plain(seen.views[-1]) == plain(live.views[middle + 1])
         replay.step_back()
         wait_until(lambda: seen.snapshots[-1].sequence == live.snapshots[middle].sequence)
-        marks = tape.marks()
+        marks = reader.marks()
         assert {mark.kind for mark in marks} == {"verdict"}
-        replay.seek(tape.begins_at)
+        replay.seek(reader.begins_at)
         wait_until(lambda: replay.at < times[1])
         mark = replay.jump(forward=True)
         assert mark == marks[0]
@@ -151,7 +151,7 @@ def _and_from_the_middle(live: Live, tape: RecordingReader) -> None:
         assert not replay.playing
     finally:
         replay.close()
-    at, snapshot, view = view_at(tape, times[middle]) or (0.0, None, None)
+    at, snapshot, view = view_at(reader, times[middle]) or (0.0, None, None)
     assert (at, plain(snapshot), plain(view)) == (
         times[middle],
         plain(live.snapshots[middle]),

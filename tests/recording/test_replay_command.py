@@ -17,7 +17,7 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.history.times import parse_moment
 from qmon.recording.read.paths import segments
-from qmon.recording.read.reader import open_tape
+from qmon.recording.read.reader import open_recording
 from qmon.recording.write.recorder import Recorder
 from tests.cli.calling import call
 from tests.facts import wait_until
@@ -85,10 +85,10 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
     done = call("export", str(tmp_path / "kept"), *times, "-o", str(file))
     assert done.exit_code == 0, done.output
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["incident.qmon"]
-    tape = open_tape(file)
-    back = [moment.what for moment in tape.moments(0.0) if isinstance(moment.what, Snapshot)]
+    reader = open_recording(file)
+    back = [moment.what for moment in reader.moments(0.0) if isinstance(moment.what, Snapshot)]
     assert plain(back) == plain(given[168:241])  # the ten minutes, and two before
-    assert [mark.kind for mark in tape.marks()] == ["operation"]
+    assert [mark.kind for mark in reader.marks()] == ["operation"]
     assert call("replay", str(file), "--at", "2026-11-21T13:35:00Z", "--json").exit_code == 0
     again = call("export", str(tmp_path / "kept"), *times, "-o", str(file))
     assert again.exit_code == 2 and "is there already" in again.stderr

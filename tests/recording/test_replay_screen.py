@@ -10,7 +10,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from qmon.recording.read.reader import open_tape
+from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.tee import RecordingSource
@@ -27,7 +27,7 @@ from tests.tui.scripted import SAMPLED_AT, Clock, Scripted, view
 @asynccontextmanager
 async def shown(root: Path, **more: object) -> AsyncIterator[tuple[ReplayApp, Pilot[None], Driver]]:
     """The replay of what is recorded below a folder, standing still at its beginning."""
-    replay = Replay(open_tape(root), playing=False)
+    replay = Replay(open_recording(root), playing=False)
     app = ReplayApp(replay, replay.fold, plain=False, **more)
     try:
         async with app.run_test(size=(140, 40)) as pilot:
@@ -95,13 +95,13 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     recorder, source = Recorder(tmp_path, "orders", interval_s=10.0), Scripted()
-    taped = RecordingSource(source, lambda snapshot: view(at=snapshot.sampled_at - SAMPLED_AT), recorder)
-    app = QmonApp(source, taped.fold, recorder=recorder, plain=False)
+    recorded = RecordingSource(source, lambda snapshot: view(at=snapshot.sampled_at - SAMPLED_AT), recorder)
+    app = QmonApp(source, recorded.fold, recorder=recorder, plain=False)
     given = run_of(4000)
     try:
         async with app.run_test(size=(140, 40)) as pilot:
             driver = Driver(app, source, Clock(), pilot)
-            taped.fold(given[0])
+            recorded.fold(given[0])
             await driver.give()
             assert " REC " in header(app)
             wait_until(lambda: recorder.status.snapshots >= 2)
@@ -109,7 +109,7 @@ async def test_a_full_disk_is_said_and_the_dashboard_goes_on(tmp_path: Path) -> 
             for snapshot in given[1:]:
                 if recorder.status.stopped:
                     break
-                taped.fold(snapshot)
+                recorded.fold(snapshot)
             await driver.until(lambda: recorder.status.stopped, "it stops")
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             app.tick()

@@ -15,7 +15,7 @@ from qmon.monitor.source import Event
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.format.records import SessionLine, VerdictsLine
 from qmon.recording.read.paths import segments
-from qmon.recording.read.reader import open_tape
+from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay, view_at
 from qmon.recording.write.recorder import verdicts_of
 from qmon.recording.write.rolling_writer import RollingWriter
@@ -48,7 +48,7 @@ def live(tmp_path: Path) -> list[View]:
     said: dict[str, VerdictsLine] = {}
     for number in range(LAST):
         at = BEGIN + number * EVERY_S
-        roll.roll(at, [replace(each, standing=True) for each in said.values()])
+        roll.roll(at, [replace(each, repeated=True) for each in said.values()])
         roll.snapshot(taken(number), at)
         views.append(history.add(taken(number)))
         for each in views[-1].queues:
@@ -72,13 +72,13 @@ def since(view: View) -> float | None:
 @pytest.mark.parametrize("number", [5, 20, 34, 36, 37, 50, 51, 59, 60, 61, 75, 89])
 def test_a_verdict_holds_since_it_held_live(live: list[View], tmp_path: Path, number: int) -> None:
     assert since(live[number]) == BEGIN + EVERY_S * (FIRST if number < 35 else 36)
-    found = view_at(open_tape(tmp_path), BEGIN + number * EVERY_S)
+    found = view_at(open_recording(tmp_path), BEGIN + number * EVERY_S)
     assert found is not None
     assert since(found[2]) == since(live[number])
 
 
 def test_it_is_known_while_it_plays_on(live: list[View], tmp_path: Path) -> None:
-    replay, views = Replay(open_tape(tmp_path), BEGIN + 80 * EVERY_S, playing=False), list[View]()
+    replay, views = Replay(open_recording(tmp_path), BEGIN + 80 * EVERY_S, playing=False), list[View]()
 
     def sink(event: Event) -> None:
         if isinstance(event, Snapshot):

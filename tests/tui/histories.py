@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from qmon.recording.history.archive import taped_archive
+from qmon.recording.history.archive import recorded_archive
 from qmon.recording.history.baselines import find_baselines
-from qmon.recording.read.reader import open_tape
+from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.tui.history.reader import KnownPast
 from qmon.tui.history.screen import HistoryScreen
@@ -22,10 +22,10 @@ HOUR = 3600.0
 
 def replayed(root: Path, hours: float, *, plain: bool = False, dark: bool = True) -> tuple[ReplayApp, Replay]:
     """A replay of a day at so many hours after its beginning, with what is usual from beside it."""
-    tape = open_tape(root)
-    replay = Replay(tape, BEGIN + hours * HOUR, playing=False)
+    reader = open_recording(root)
+    replay = Replay(reader, BEGIN + hours * HOUR, playing=False)
     found = find_baselines(root if root.is_dir() else None)
-    known = KnownPast(taped_archive(tape), lambda: found, lambda: replay.at, replay.seek)
+    known = KnownPast(recorded_archive(reader), lambda: found, lambda: replay.at, replay.seek)
     return ReplayApp(replay, replay.fold, known=known, plain=plain, dark=dark), replay
 
 

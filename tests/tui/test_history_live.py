@@ -36,9 +36,9 @@ async def test_what_is_recorded_now_and_what_was_recorded_before(database: str, 
         seen.append(fold.add(snapshot))
         return seen[-1]
 
-    taped = RecordingSource(poller, add, recorder)
+    recorded = RecordingSource(poller, add, recorder)
     known = of_target(target, Config(Path(os.devnull)), None, tmp_path)
-    app = QmonApp(taped, taped.fold, recorder=recorder, known=known, plain=False)
+    app = QmonApp(recorded, recorded.fold, recorder=recorder, known=known, plain=False)
     try:
         async with app.run_test(size=(120, 40)) as pilot:
             driver = Driver(app, Scripted(), Clock(), pilot)

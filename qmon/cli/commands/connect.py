@@ -81,7 +81,9 @@ def connect(
         known=past,
     )
     fold = redacted(TargetHistory(settings.budget_percent / 100).add, context.redact)
-    code = run_recorded(poller, fold, context, record, lambda source, fold, taped: show(source, fold, recorder=taped))
+    code = run_recorded(
+        poller, fold, context, record, lambda source, fold, recorded: show(source, fold, recorder=recorded)
+    )
     raise typer.Exit(code)
 
 

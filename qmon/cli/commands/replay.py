@@ -52,21 +52,21 @@ def replay(
     a time, c compares two moments; 5 shows any range of it as a plot.
     """
     from qmon.cli.past import of_replay
-    from qmon.recording.read.reader import open_tape
+    from qmon.recording.read.reader import open_recording
     from qmon.recording.read.replay import Replay
 
-    tape = open_tape(recording, target)
-    begin_at = None if at is None else _moment(tape, at)
+    reader = open_recording(recording, target)
+    begin_at = None if at is None else _moment(reader, at)
     if compare is not None:
-        _compare(tape, *compare)
+        _compare(reader, *compare)
     elif json:
-        json_object(_object(tape, tape.ends_at if begin_at is None else begin_at))
+        json_object(_object(reader, reader.ends_at if begin_at is None else begin_at))
     else:
         from qmon.tui import run
 
-        played = Replay(tape, begin_at, speed=speed)
+        played = Replay(reader, begin_at, speed=speed)
         past = of_replay(played, recording, baselines)
-        raise typer.Exit(run(played, played.fold, environment=tape.session.environment, known=past))
+        raise typer.Exit(run(played, played.fold, environment=reader.session.environment, known=past))
 
 
 def export(
@@ -79,49 +79,49 @@ def export(
     """Make one file of a stretch of a recording, for a colleague to replay. Two minutes before it go with it."""
     from qmon.recording.history.times import told
     from qmon.recording.read import export as exporting
-    from qmon.recording.read.reader import open_tape
+    from qmon.recording.read.reader import open_recording
 
-    tape = open_tape(recording, target)
-    done = exporting.export(tape, _moment(tape, since), _moment(tape, until), to)
-    zone = tape.session.zone
+    reader = open_recording(recording, target)
+    done = exporting.export(reader, _moment(reader, since), _moment(reader, until), to)
+    zone = reader.session.zone
     first, last = told(done.first_at, zone), told(done.last_at, zone)
     note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {done.bytes / 1e6:.1f} MB in {to}")
 
 
-def _moment(tape: RecordingReader, text: str) -> float:
+def _moment(reader: RecordingReader, text: str) -> float:
     from qmon.recording.history.times import parse_moment
 
-    return parse_moment(text, tape.session.zone, tape.ends_at)
+    return parse_moment(text, reader.session.zone, reader.ends_at)
 
 
-def _at(tape: RecordingReader, at: float) -> tuple[float, object, View]:
+def _at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
     """When the last snapshot at or before a moment was, that snapshot, and its figures. Raises ``BadInput``."""
     from qmon.recording.history.times import told
     from qmon.recording.read.replay import view_at
 
-    found = view_at(tape, at)
+    found = view_at(reader, at)
     if found is None:
-        zone = tape.session.zone
+        zone = reader.session.zone
         raise BadInput(
-            f"nothing was recorded up to {told(at, zone)}; the recording is from {told(tape.begins_at, zone)}"
-            f" to {told(tape.ends_at, zone)}"
+            f"nothing was recorded up to {told(at, zone)}; the recording is from {told(reader.begins_at, zone)}"
+            f" to {told(reader.ends_at, zone)}"
         )
     return found
 
 
-def _object(tape: RecordingReader, at: float) -> dict[str, object]:
+def _object(reader: RecordingReader, at: float) -> dict[str, object]:
     from qmon.model.report import status_object
     from qmon.recording.format.codec import encode
 
-    when, snapshot, view = _at(tape, at)
+    when, snapshot, view = _at(reader, at)
     return {"schema": 1, "at": when, "snapshot": loads(encode(snapshot)), "status": status_object(view)}
 
 
-def _compare(tape: RecordingReader, first: str, second: str) -> None:
+def _compare(reader: RecordingReader, first: str, second: str) -> None:
     from qmon.recording.history.times import told
     from qmon.recording.read.compare import compare
 
-    (before_at, _, before), (after_at, _, after) = (_at(tape, _moment(tape, text)) for text in (first, second))
+    (before_at, _, before), (after_at, _, after) = (_at(reader, _moment(reader, text)) for text in (first, second))
     found = compare(before, after)
     rows: list[tuple[object, ...]] = []
     for queue, then, now in found.verdicts:
@@ -131,7 +131,7 @@ def _compare(tape: RecordingReader, first: str, second: str) -> None:
             for each in found.pairs
             if each.queue == queue and each.before != each.after
         ]
-    zone = tape.session.zone
+    zone = reader.session.zone
     table(("QUEUE", "FIGURE", told(before_at, zone), told(after_at, zone), "CHANGE"), rows, wrap=2)
 
 

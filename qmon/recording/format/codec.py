@@ -14,7 +14,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin
 
 import msgspec
@@ -123,10 +123,3 @@ def typed_fields(kind: type) -> tuple[tuple[Field[Any], Any], ...]:
     """The fields of a record with their types."""
     hints = typing.get_type_hints(kind)
     return tuple((field, hints[field.name]) for field in fields(kind) if field.init)
-
-
-def default_of(field: Field[Any]) -> Any:
-    """What the field is where nothing is given; ``MISSING`` where it must be."""
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    return field.default

@@ -39,12 +39,12 @@ class SessionLine:
 class VerdictsLine:
     """All verdicts that hold for a queue from now on, the worst first; written when a code or a severity changes.
 
-    ``standing``: they held before, and are said again because a segment begins.
+    ``repeated``: they held before; a segment begins.
     """
 
     queue: str
     holds: tuple[Verdict, ...] = ()
-    standing: bool = False
+    repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,6 @@ def live_archive(root: Path, target: str, zone: str, *, clock: Callable[[], floa
     return RecordingArchive(lambda: segments(below), zone, clock=clock)
 
 
-def taped_archive(tape: RecordingReader) -> RecordingArchive:
-    """What is on a tape."""
-    return RecordingArchive(lambda: tape.paths, tape.session.zone, spans=(tape.begins_at, tape.ends_at))
+def recorded_archive(reader: RecordingReader) -> RecordingArchive:
+    """What a reader has."""
+    return RecordingArchive(lambda: reader.paths, reader.session.zone, spans=(reader.begins_at, reader.ends_at))

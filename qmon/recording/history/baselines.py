@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Any, Final
 
 from qmon.errors import BadInput
 from qmon.model.baselines import HOURS, Baseline, Baselines
-from qmon.recording.history.zone import is_zone
+from qmon.recording.history.times import is_zone
 
 FILE: Final = ".baselines.json"
 """Its name in the folder of the recordings."""
 VERSION: Final = 1
 _LARGEST: Final = 256 * 1024 * 1024
+EVERY_S: Final = 60.0
+"""How often the file is looked for again, in seconds, while somebody asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +98,43 @@ def _usual(numbers: list[float]) -> Baseline:
     if not (math.isfinite(median) and math.isfinite(mad)):
         raise ValueError("a number that is infinite or none")
     return Baseline(float(median), float(mad), int(readings))
+
+
+class ReloadingBaselines:
+    """Reloads the file when it changes: a call gives what is known, and reads on a thread where that is due."""
+
+    def __init__(self, path: Path, found: FoundBaselines, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = path
+        self._found = found
+        self._clock = clock
+        self._seen = _stamp(path)
+        self._due = clock() + EVERY_S
+        self._one = Lock()
+
+    def __call__(self) -> FoundBaselines:
+        """What is known now. Never waits."""
+        if self._clock() >= self._due:
+            self._due = self._clock() + EVERY_S
+            Thread(target=self.look, name="qmon-usual", daemon=True).start()
+        return self._found
+
+    def look(self) -> None:
+        """Read the file if it is another one than before; where it cannot be read, what was known stays, with why."""
+        with self._one:
+            stamp = _stamp(self._path)
+            if stamp is None or stamp == self._seen:
+                return
+            self._seen = stamp
+            try:
+                self._found = FoundBaselines(read_baselines(self._path))
+            except BadInput as problem:
+                self._found = FoundBaselines(self._found.baselines, str(problem))
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """What tells one writing of a file from the next; ``None`` where it is not there."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

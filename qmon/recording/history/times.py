@@ -1,17 +1,19 @@
-"""Moments as people type them, in the time zone of the recording."""
+"""Moments as people type and read them, and time zones."""
 
 from __future__ import annotations
 
+import os
 import re
 from datetime import datetime, timedelta
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from qmon.errors import BadInput
 from qmon.model.duration import parse_duration
-from qmon.recording.history.zone import is_zone
 
+_PLACES: Final = "zoneinfo/"
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?")
 _WAYS: Final = "write 14:03, 14:03:20, 2026-11-21 14:03, or -10m"
 
@@ -50,3 +52,20 @@ def told(at: float, zone: str) -> str:
 def zone_of(name: str) -> ZoneInfo:
     """The time zone; UTC where this machine does not know it."""
     return ZoneInfo(name if is_zone(name) else "UTC")
+
+
+def local_zone(localtime: Path = Path("/etc/localtime"), named: Path = Path("/etc/timezone")) -> str:
+    """The IANA name (``Europe/Berlin``) that ``TZ``, ``/etc/timezone`` or ``/etc/localtime`` give; else ``UTC``."""
+    candidates = [os.environ.get("TZ", "").removeprefix(":")]
+    if localtime.is_symlink():
+        candidates.append(str(localtime.readlink()).rpartition(_PLACES)[2])
+    if named.is_file():
+        candidates.append(named.read_text(errors="replace").strip())
+    return next((name for name in candidates if is_zone(name)), "UTC")
+
+
+def is_zone(name: str) -> bool:
+    """Whether there is a time zone of that name."""
+    if not name or name not in available_timezones():
+        return False
+    return ZoneInfo(name).key == name

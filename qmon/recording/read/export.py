@@ -27,7 +27,7 @@ class Exported:
     bytes: int
 
 
-def export(tape: RecordingReader, since_at: float, until_at: float, to: Path) -> Exported:
+def export(reader: RecordingReader, since_at: float, until_at: float, to: Path) -> Exported:
     """Write what was recorded between two moments (seconds since the epoch), and two minutes before, to a new file.
 
     Raises ``BadInput`` where nothing was recorded then, the file is there already, or it cannot be written.
@@ -38,7 +38,7 @@ def export(tape: RecordingReader, since_at: float, until_at: float, to: Path) ->
         raise BadInput(f"{to} is there already; nothing was written")
     work = to.with_name(f".{to.name}-{secrets.token_hex(4)}")
     try:
-        return _export(tape, since_at, until_at, to, work)
+        return _export(reader, since_at, until_at, to, work)
     except (CannotWrite, OSError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else str(problem)
         raise BadInput(f"{to} cannot be written: {reason}") from problem
@@ -47,14 +47,14 @@ def export(tape: RecordingReader, since_at: float, until_at: float, to: Path) ->
             work.unlink()
 
 
-def _export(tape: RecordingReader, since_at: float, until_at: float, to: Path, work: Path) -> Exported:
+def _export(reader: RecordingReader, since_at: float, until_at: float, to: Path, work: Path) -> Exported:
     times: list[float] = []
     writer: RollingWriter | None = None
-    for segment, line in tape.lines(since_at - LEAD_S):
+    for segment, line in reader.lines(since_at - LEAD_S):
         if line.at > until_at:
             break
         if writer is None:
-            writer = RollingWriter(work.parent, secrets.token_hex(6), segment.session or tape.session)
+            writer = RollingWriter(work.parent, secrets.token_hex(6), segment.session or reader.session)
             writer.begin(Writer(work, to), line.at)
         if line.kind == "snapshot":
             times.append(line.at)

@@ -78,12 +78,12 @@ class RecordingReader:
         """The moments worth jumping to, in order."""
         return sorted((mark for path in self._paths for mark in self._segment(path).marks), key=lambda mark: mark.at)
 
-    def said(self, at: float) -> list[VerdictsLine]:
-        """What was said of each queue last, up to a moment; each segment begins with all that stands."""
+    def verdicts(self, at: float) -> list[VerdictsLine]:
+        """The last verdicts of each queue up to a moment; each segment begins with all that hold."""
         if not self._starts or at < self._starts[0]:
             return []
         try:
-            return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).said(at).values())
+            return list(self._segment(self._paths[bisect_right(self._starts, at) - 1]).verdicts(at).values())
         except Damaged:
             return []
 
@@ -137,8 +137,8 @@ def _what(one: Segment, line: Line) -> What | None:
     return None
 
 
-def open_tape(path: Path, target: str | None = None) -> RecordingReader:
-    """The tape of a file, or of one target of a folder of recordings. Raises ``BadInput``."""
+def open_recording(path: Path, target: str | None = None) -> RecordingReader:
+    """The reader of a file, or of one target of a folder of recordings. Raises ``BadInput``."""
     try:
         if path.is_file():
             return RecordingReader([path])

@@ -10,16 +10,17 @@ import queue
 import threading
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
+from qmon.model.figure import Verdict
 from qmon.model.snapshot import Snapshot
-from qmon.model.view import View
+from qmon.model.view import QueueView, View
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
 from qmon.monitor.state.target import TargetHistory
-from qmon.recording.format.records import Mark
+from qmon.recording.format.records import Mark, VerdictsLine
 from qmon.recording.read.reader import Moment, RecordingReader
-from qmon.recording.read.standing import VerdictCarryOver
 
 SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 SHORT_S: Final = 20.0
@@ -29,35 +30,76 @@ _POLLS: Final = 3
 """So many polls at least."""
 _LONGEST_WAIT_S: Final = 3.0
 """Where nothing was recorded for long, replay goes on after so many seconds."""
-_LOOK_EVERY: Final = 4
+_CHECK_EVERY: Final = 4
+
+_SOON_S: Final = 60.0
+"""A sign that is there so soon after the reading has begun, and was said before it, has been there all the time."""
+
+
+@dataclass
+class VerdictCarryOver:
+    """Since when verdicts hold, by queue and code. ``begins_at``: where the reading begins, on the server's clock."""
+
+    begins_at: float = 0.0
+    since: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, lines: Iterable[VerdictsLine]) -> VerdictCarryOver:
+        """From the last verdicts of each queue."""
+        since = {
+            (each.queue, verdict.code): verdict.since_at
+            for each in lines
+            for verdict in each.holds
+            if verdict.since_at is not None
+        }
+        return cls(since=since)
+
+    def corrected(self, view: View) -> View:
+        """The view, with the beginnings that what was read again does not reach back to."""
+        if not self.since:
+            return view
+        return replace(view, queues=tuple(map(self._queue, view.queues)))
+
+    def _queue(self, queue: QueueView) -> QueueView:
+        verdicts = tuple(self._verdict(queue.name, each) for each in queue.verdicts)
+        if verdicts == queue.verdicts:
+            return queue
+        return replace(queue, verdict=self._verdict(queue.name, queue.verdict), verdicts=verdicts)
+
+    def _verdict(self, queue: str, verdict: Verdict) -> Verdict:
+        before = self.since.get((queue, verdict.code))
+        seen = verdict.since_at
+        if before is None or seen is None or before >= seen or seen > self.begins_at + _SOON_S:
+            return verdict
+        return replace(verdict, since_at=before)
 
 
 class Replay:
-    """Plays one tape. Implements ``SnapshotSource``; all methods may be called from any thread and return at once.
+    """Plays one recording. Implements ``SnapshotSource``; all methods may be called from any thread and return at once.
 
     Args:
-        tape: what was recorded.
+        reader: what was recorded.
         at: where to begin, seconds since the epoch on the recording machine's clock; else at its beginning.
         speed: 1.0 as it was.
         playing: begin to play at once.
 
     Attributes:
-        told: called on the source's thread when playing, speed or moment have changed.
+        on_change: called on the source's thread when playing, speed or moment have changed.
     """
 
     def __init__(
-        self, tape: RecordingReader, at: float | None = None, *, speed: float = 1.0, playing: bool = True
+        self, reader: RecordingReader, at: float | None = None, *, speed: float = 1.0, playing: bool = True
     ) -> None:
-        self.tape = tape
-        self.told: Callable[[], None] = lambda: None
+        self.reader = reader
+        self.on_change: Callable[[], None] = lambda: None
         self._speed = speed
         self._playing = playing
-        self._at = tape.begins_at if at is None else at
+        self._at = reader.begins_at if at is None else at
         self._from_start = at is None
         self._commands: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._sink: Sink = lambda event: None
         self._history = TargetHistory()
-        self._standing = VerdictCarryOver()
+        self._carried = VerdictCarryOver()
         self._moments: Iterator[Moment] = iter(())
         self._next: Moment | None = None
         self._newest: Snapshot | None = None
@@ -71,12 +113,12 @@ class Replay:
     @property
     def target(self) -> str:
         """The target's name, free of secrets."""
-        return self.tape.session.target
+        return self.reader.session.target
 
     @property
     def interval_s(self) -> float:
         """Seconds between polls, as they were made."""
-        return self.tape.session.interval_s
+        return self.reader.session.interval_s
 
     @property
     def at(self) -> float:
@@ -103,7 +145,7 @@ class Replay:
 
     def fold(self, snapshot: Snapshot) -> View:
         """The view of a snapshot that was given; for the thread of the source."""
-        return self._standing.corrected(self._history.add(snapshot))
+        return self._carried.corrected(self._history.add(snapshot))
 
     # ------------------------------------------------------------------------------------ what a source has to do
 
@@ -177,7 +219,7 @@ class Replay:
 
     def _marks(self) -> list[Mark]:
         if self._all_marks is None:
-            self._all_marks = self.tape.marks()
+            self._all_marks = self.reader.marks()
         return self._all_marks
 
     def _do(self, command: Callable[[], None]) -> None:
@@ -186,12 +228,12 @@ class Replay:
     def _run(self) -> None:
         self._sink(SourceState(self.target, Phase.CONNECTING))
         if self._from_start:
-            self._moments = self.tape.moments(self._at)
+            self._moments = self.reader.moments(self._at)
             self._advance()
             self._emit_until_snapshot()
         else:
             self._seek(self._at)
-        self.told()
+        self.on_change()
         while True:
             try:
                 command = self._commands.get(timeout=self._wait_s())
@@ -201,7 +243,7 @@ class Replay:
             if command is None:
                 return
             command()
-            self.told()
+            self.on_change()
 
     def _wait_s(self) -> float | None:
         """Real seconds until the next moment; ``None``: until somebody wants something."""
@@ -218,7 +260,7 @@ class Replay:
             self._remember(LONG_S, patient=True)
         elif self.playing:
             self._emit()
-            self.told()
+            self.on_change()
 
     def _play(self, playing: bool) -> None:
         self._playing = playing
@@ -265,7 +307,7 @@ class Replay:
 
     def _seek(self, at: float) -> None:
         """Go there with a minute of past; the rest follows while nothing else is to do."""
-        self._at = min(max(at, self.tape.begins_at), self.tape.ends_at)
+        self._at = min(max(at, self.reader.begins_at), self.reader.ends_at)
         self._deepen = self._remember(max(SHORT_S, _POLLS * self.interval_s))
 
     def _remember(self, past_s: float, *, patient: bool = False) -> bool:
@@ -274,19 +316,19 @@ class Replay:
         ``patient``: leave it, and what is shown as it is, where something else is wanted by now.
         """
         since, until = self._at - past_s, self._at
-        history, moments = TargetHistory(), self.tape.moments(since)
-        standing = VerdictCarryOver.of(self.tape.said(since) if patient else ())
+        history, moments = TargetHistory(), self.reader.moments(since)
+        carried = VerdictCarryOver.of(self.reader.verdicts(since) if patient else ())
         last: Moment | None = None
         following: Moment | None = None
         state: SourceState | None = None
         for count, moment in enumerate(moments):
-            if patient and count % _LOOK_EVERY == 0 and not self._commands.empty():
+            if patient and count % _CHECK_EVERY == 0 and not self._commands.empty():
                 return False
             if moment.at > until and last is not None:
                 following = moment
                 break
             if isinstance(moment.what, Snapshot):
-                standing.begins_at = standing.begins_at or moment.what.sampled_at
+                carried.begins_at = carried.begins_at or moment.what.sampled_at
                 if last is not None and isinstance(last.what, Snapshot):
                     history.add(last.what)
                 last, state = moment, None
@@ -294,7 +336,7 @@ class Replay:
                 state = moment.what
         if last is None or not isinstance(last.what, Snapshot):
             return False
-        self._history, self._standing, self._moments, self._next = history, standing, moments, following
+        self._history, self._carried, self._moments, self._next = history, carried, moments, following
         self._over = following is None
         self._newest = last.what
         self._say(SourceState(self.target, Phase.LIVE), -0.001)
@@ -305,14 +347,14 @@ class Replay:
         return True
 
 
-def view_at(tape: RecordingReader, at: float) -> tuple[float, Snapshot, View] | None:
+def view_at(reader: RecordingReader, at: float) -> tuple[float, Snapshot, View] | None:
     """The last snapshot at or before a moment, when it was, and its view; ``None``: nothing was recorded before."""
-    history, standing = TargetHistory(), VerdictCarryOver.of(tape.said(at - LONG_S))
+    history, carried = TargetHistory(), VerdictCarryOver.of(reader.verdicts(at - LONG_S))
     found: tuple[float, Snapshot, View] | None = None
-    for moment in tape.moments(at - LONG_S):
+    for moment in reader.moments(at - LONG_S):
         if moment.at > at:
             break
         if isinstance(moment.what, Snapshot):
-            standing.begins_at = standing.begins_at or moment.what.sampled_at
-            found = (moment.at, moment.what, standing.corrected(history.add(moment.what)))
+            carried.begins_at = carried.begins_at or moment.what.sampled_at
+            found = (moment.at, moment.what, carried.corrected(history.add(moment.what)))
     return found

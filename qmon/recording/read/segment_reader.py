@@ -59,7 +59,7 @@ class Segment:
             yield from _lines(text)
         yield from self.tail
 
-    def said(self, until_at: float) -> dict[str, VerdictsLine]:
+    def verdicts(self, until_at: float) -> dict[str, VerdictsLine]:
         """By queue, its last verdicts up to a moment. Other lines are passed over unread.
 
         Raises ``Damaged`` and ``OSError``.
@@ -153,7 +153,7 @@ def mark_of(line: Line) -> Mark | None:
     if line.kind == "verdict":
         said: VerdictsLine = line.record()
         worst = said.holds[0] if said.holds else None
-        if worst is not None and worst.severity >= Severity.WARNING and not said.standing:
+        if worst is not None and worst.severity >= Severity.WARNING and not said.repeated:
             return Mark(line.at, "verdict", said.queue, f"{worst.code}: {worst.proof}")
     return None
 

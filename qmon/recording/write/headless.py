@@ -66,7 +66,7 @@ class HeadlessRecorder:
 
     @property
     def status(self) -> RecordingStatus:
-        """How it stands now."""
+        """The status now."""
         return RecordingStatus(self._target.name, self._phase, self._problem, self.recorder.status)
 
     def close(self, reason: str) -> RecordingStatus:

@@ -23,12 +23,12 @@ _RECENT_S: Final = 3600.0
 
 
 class OperationsWatch:
-    """Tells ``recorder`` each operation that is new or has changed, on a thread of its own, until closed.
+    """Records each operation that is new or has changed, on a thread of its own, until closed.
 
     It has a connection only while the polls have theirs, so that it never takes the last one there is; once closed
-    it looks once more, since theirs is free then.
-    What had begun more than an hour before the newest one that is there when it begins to look is not told.
-    A database that keeps no operations, or does not let us see them, has none to tell.
+    it reads once more, since theirs is free then.
+    What had begun more than an hour before the newest one that is there when it begins to read is not recorded.
+    A database that keeps no operations, or does not let us see them, has none.
     """
 
     def __init__(self, context: OperatorContext, recorder: Recorder, every_s: float = EVERY_S) -> None:
@@ -43,7 +43,7 @@ class OperationsWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Look once more, since what was done last has just been done, and end. Waits two seconds at most."""
+        """Read once more, since what was done last has just been done, and end. Waits two seconds at most."""
         self._closing.set()
         self._thread.join(2.0)
 
@@ -54,7 +54,7 @@ class OperationsWatch:
             rest_s = self._every_s
             try:
                 if last or self._recorder.live:
-                    self._look()
+                    self._read()
                 else:
                     self._drop()
                     rest_s = min(rest_s, _SOON_S)
@@ -66,17 +66,17 @@ class OperationsWatch:
                 self._closing.wait(rest_s)
         self._drop()
 
-    def _look(self) -> None:
+    def _read(self) -> None:
         self._connection = self._connection or self._context.connect("record")
         rows = recorded(Sql(self._connection, self._context.engine), limit=_LIMIT)
-        self._tell(tuple(each.operation() for each in rows))
+        self._record(tuple(each.operation() for each in rows))
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
-    def _tell(self, found: tuple[Operation, ...]) -> None:
+    def _record(self, found: tuple[Operation, ...]) -> None:
         if self._since_at is None and found:
             self._since_at = max(each.started_at for each in found) - _RECENT_S
         for each in reversed(found):

@@ -27,7 +27,7 @@ from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.figures import Figures, figures_of
 from qmon.recording.format.records import Changed, End, Gap, SessionLine, VerdictsLine
 from qmon.recording.format.redaction import discreet
-from qmon.recording.history.zone import local_zone
+from qmon.recording.history.times import local_zone
 from qmon.recording.write.recovery import salvage
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment import CannotWrite
@@ -40,21 +40,21 @@ _SLOW: Final = "the disk does not keep up"
 
 @dataclass(frozen=True, slots=True)
 class _Poll:
-    """A snapshot and what was made of it: by queue what is said of it, and the figures; ``None``: nothing was."""
+    """A snapshot and what was made of it: its verdicts by queue, and the figures; ``None``: nothing was."""
 
     snapshot: Snapshot
-    said: Mapping[str, tuple[Verdict, ...]] | None
+    verdicts: Mapping[str, tuple[Verdict, ...]] | None
     figures: Figures | None
 
 
-_APART: Final = frozenset({Phase.CONNECTING, Phase.LOST, Phase.CLOSED})
+_DISCONNECTED: Final = frozenset({Phase.CONNECTING, Phase.LOST, Phase.CLOSED})
 """Phases in which a source has no connection."""
 _Event = tuple[float, _Poll | SourceState | Operation]
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a recording stands. ``stopped``: why nothing is recorded any more, else empty. ``cpu_s``: seconds so far.
+    """How far a recording is. ``stopped``: why nothing is recorded any more, else empty. ``cpu_s``: seconds so far.
 
     ``snapshots``: recorded; ``lost``: that could not be; ``bytes``: written, of this start of the program.
     """
@@ -98,7 +98,7 @@ class Recorder:
         self._target = target
         self._queue: queue.Queue[_Event | None] = queue.Queue(_WAITING)
         self._lost = 0
-        self._said: dict[str, tuple[Verdict, ...]] = {}
+        self._verdicts: dict[str, tuple[Verdict, ...]] = {}
         session = SessionLine(
             target, "", "", __version__, local_zone(), interval_s, clock(), socket.gethostname(), environment
         )  # fmt: skip
@@ -116,7 +116,7 @@ class Recorder:
 
     @property
     def status(self) -> Status:
-        """How it stands now."""
+        """The status now."""
         return self._status
 
     @property
@@ -130,7 +130,7 @@ class Recorder:
         return self._writer.recorder
 
     def seen(self, snapshot: Snapshot, view: View | None) -> None:
-        """Record a snapshot, its figures, and what is said of its queues where that has changed.
+        """Record a snapshot, its figures, and the verdicts of its queues where they have changed.
 
         Without a view, where none could be made, the snapshot alone.
         """
@@ -142,7 +142,7 @@ class Recorder:
 
     def changed(self, state: SourceState) -> None:
         """Record that the source has changed its phase."""
-        self._live = state.phase not in _APART
+        self._live = state.phase not in _DISCONNECTED
         self._put((self._clock(), state))
 
     def operated(self, operation: Operation) -> None:
@@ -150,7 +150,7 @@ class Recorder:
         self._put((self._clock(), operation))
 
     def close(self, reason: str = "closed") -> Status:
-        """Write what has come in, seal the segment, and say how it stands. Waits at most five seconds."""
+        """Write what has come in, seal the segment, and return the status. Waits at most five seconds."""
         self._closing = self._closing or reason
         try:
             self._queue.put(None, timeout=_ENDING_S)
@@ -188,7 +188,7 @@ class Recorder:
 
     def _record(self, event: _Event) -> None:
         (at, what), writer = event, self._writer
-        writer.roll(at, [VerdictsLine(name, holds, standing=True) for name, holds in self._said.items()])
+        writer.roll(at, [VerdictsLine(name, holds, repeated=True) for name, holds in self._verdicts.items()])
         if self._lost and self._queue.qsize() < _WAITING // 2:
             writer.add(Gap(self._lost, _SLOW), at)
             self._status = replace(self._status, lost=self._status.lost + self._lost)
@@ -207,18 +207,18 @@ class Recorder:
         self._writer.snapshot(poll.snapshot, at)
         if poll.figures is not None:
             self._writer.add(poll.figures, at)
-        if poll.said is None:
+        if poll.verdicts is None:
             return
-        for name, holds in poll.said.items():
-            if _signs(holds) != _signs(self._said.get(name, ())):
+        for name, holds in poll.verdicts.items():
+            if _codes(holds) != _codes(self._verdicts.get(name, ())):
                 self._writer.add(VerdictsLine(name, holds), at)
-        self._said = dict(poll.said)
+        self._verdicts = dict(poll.verdicts)
 
 
 def verdicts_of(view: QueueView) -> tuple[Verdict, ...]:
-    """All that is said of a queue, the worst first."""
+    """The verdicts of a queue, the worst first."""
     return view.verdicts or (view.verdict,)
 
 
-def _signs(holds: tuple[Verdict, ...]) -> list[tuple[str, int]]:
+def _codes(holds: tuple[Verdict, ...]) -> list[tuple[str, int]]:
     return [(verdict.code, verdict.severity) for verdict in holds]

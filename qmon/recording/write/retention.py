@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -73,13 +72,6 @@ def pipeline_done(root: Path) -> frozenset[str] | None:
         return None
     except (ValueError, KeyError, TypeError, OSError):
         return frozenset()  # it reads it, and cannot be asked how far it is: nothing may go
-
-
-def mark_done(root: Path, paths: Iterable[str]) -> None:
-    """Say which segments, relative to the folder, the pipeline is done with. Raises ``OSError``."""
-    new = root / f"{MARK}.new"
-    new.write_text(json.dumps({"version": 1, "done": sorted(paths)}), encoding="utf-8")
-    new.rename(root / MARK)
 
 
 def _size(path: Path) -> int:

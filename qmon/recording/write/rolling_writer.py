@@ -46,23 +46,23 @@ class RollingWriter:
         """Bytes written so far."""
         return self._sealed_bytes + (self._writer.bytes if self._writer is not None else 0)
 
-    def open(self, at: float, standing: Iterable[VerdictsLine]) -> None:
-        """Begin a segment at ``at`` (seconds since the epoch); ``standing``: what holds as it begins."""
+    def open(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
+        """Begin a segment at ``at`` (seconds since the epoch); ``verdicts``: what holds as it begins."""
         self._segments += 1
         folder = paths.folder(self._root, self.session.target, at)
         name = paths.stem(at, self.recorder, self._segments) + SUFFIX
-        self.begin(Writer(folder / f"{OPEN}{name}", folder / name), at, standing)
+        self.begin(Writer(folder / f"{OPEN}{name}", folder / name), at, verdicts)
 
-    def begin(self, writer: Writer, at: float, standing: Iterable[VerdictsLine] = ()) -> None:
+    def begin(self, writer: Writer, at: float, verdicts: Iterable[VerdictsLine] = ()) -> None:
         """Go on in this segment, which is new."""
         self._writer = writer
         self._began_at, self._marks = at, []
         self.add(self.session, at)
-        for said in standing:
-            self.add(said, at)
+        for each in verdicts:
+            self.add(each, at)
         self.flush(at)
 
-    def roll(self, at: float, standing: Iterable[VerdictsLine]) -> None:
+    def roll(self, at: float, verdicts: Iterable[VerdictsLine]) -> None:
         """Begin a new frame or a new segment where it is time."""
         writer = self._writer
         if writer is None:
@@ -70,7 +70,7 @@ class RollingWriter:
         same_hour = at // _HOUR_S == self._began_at // _HOUR_S
         if not same_hour or writer.bytes >= SEGMENT_BYTES:
             self.seal(at, None)
-            self.open(at, standing)
+            self.open(at, verdicts)
         else:
             self.roll_frame(at)
 

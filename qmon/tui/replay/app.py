@@ -36,7 +36,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
     def _label(self) -> None:
         replay = self._replay
         how = f"▶ ×{replay.speed:g}" if replay.playing else "‖"
-        text = f"{told(replay.at, replay.tape.session.zone)} {how}"
+        text = f"{told(replay.at, replay.reader.session.zone)} {how}"
         self.set_reactive(QmonApp.shown, replace(self.shown, replay=text))
 
     def _moved(self) -> None:
@@ -83,9 +83,11 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         def go(text: str | None) -> None:
             if text is None:
                 return
-            tape, relative = self._replay.tape, text[:1] in ("+", "-")
+            reader, relative = self._replay.reader, text[:1] in ("+", "-")
             try:
-                self._replay.seek(parse_moment(text, tape.session.zone, self._replay.at if relative else tape.ends_at))
+                self._replay.seek(
+                    parse_moment(text, reader.session.zone, self._replay.at if relative else reader.ends_at)
+                )
             except BadInput as problem:
                 self.say(clean(str(problem)))
 
@@ -101,6 +103,6 @@ class ReplayApp(QmonApp, inherit_bindings=False):
             self.say("remembered; go to another moment and press c again")
             return
         self._kept = None
-        zone = self._replay.tape.session.zone
+        zone = self._replay.reader.session.zone
         found, before, after = compare(kept[1], view), told(kept[0], zone), told(at, zone)
         self.push_screen(CompareDialog(found, before, after))
