@@ -27,7 +27,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         self._replay = source
         self._kept: tuple[float, View] | None = None
         self._label()
-        source.told = self._told
+        source.on_change = self._told
 
     def _told(self) -> None:
         """Called on the replay's thread."""
