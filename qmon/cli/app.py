@@ -27,6 +27,7 @@ from qmon.cli.commands import (
     record,
     replay,
     setup,
+    status,
 )
 from qmon.cli.guard import Guarded
 
@@ -77,7 +78,7 @@ def _root(
 
 
 for group in (
-    connect, record, replay, check, act, operations, queues, doctor, setup, designs, install, load,
+    connect, status, record, replay, check, act, operations, queues, doctor, setup, designs, install, load,
     archive,
     bench, pipeline, help,
 ):  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.cli.figures import status_rows
+from qmon.cli.commands.status import status_rows
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
 from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign, state

@@ -1,4 +1,4 @@
-"""``qmon connect``, ``qmon status`` and ``qmon demo``: the figures, live, once, or of queues made for showing."""
+"""``qmon connect`` and ``qmon demo``: the dashboard on a target, or on queues made for showing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from qmon.cli import options
 from qmon.cli.guard import FAILED
-from qmon.cli.output import json_object, note, say
+from qmon.cli.output import note
 from qmon.cli.past import BaselinesPath
 from qmon.errors import BadInput
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from qmon.operate.context import OperatorContext
     from qmon.recording.write.recorder import Recorder
 
-_OVER_S = 2.0
-
 
 class Theme(StrEnum):
     """The dashboard's colours to begin with."""
@@ -39,7 +37,6 @@ class Theme(StrEnum):
 def add_to(app: typer.Typer) -> None:
     """Add these commands."""
     app.command("connect", epilog="Example: qmon connect postgresql://me@db1/shop --interval 1s --read-only")(connect)
-    app.command("status", epilog="Example: qmon status orders-prod --json --over 10s")(status)
     app.command("demo", epilog="Example: qmon demo --headless --for 20 --json")(demo)
 
 
@@ -131,50 +128,6 @@ def run_recorded(
         if status.stopped:
             note(f"qmon: recording stopped after {status.snapshots:,} snapshots: {status.stopped}")
     return code or (FAILED if status.stopped else 0)
-
-
-def status(
-    target: options.Target,
-    config: options.ConfigPath = None,
-    json: options.Json = False,
-    over: Annotated[
-        float, typer.Option("--over", parser=options.seconds, metavar="TIME", help="Measure rates over so long.")
-    ] = _OVER_S,
-) -> None:
-    """Print the figures of every queue once. Unknown is null in JSON and – in text, never 0."""
-    from qmon.cli.output import clean
-    from qmon.cli.session import watched
-    from qmon.model.report import status_object
-    from qmon.monitor.one_shot import view_over
-
-    found, connection = watched(target, config)
-    view = view_over(
-        found.target,
-        found.configured,
-        over_s=over,
-        report=lambda what: note(f"qmon: {clean(what)}"),
-        first=connection,
-    )
-    if json:
-        json_object(status_object(view))
-    else:
-        _print(view)
-
-
-def _print(view: View) -> None:
-    from qmon.cli.figures import status_rows
-    from qmon.cli.output import clean, table
-
-    headers, rows = status_rows(view)
-    if rows:
-        table(headers, rows, wrap=len(headers) - 1)
-    else:
-        note("no queue is known here: qmon queues lists what looks like one")
-    for failure in (*view.failures, *(f for q in view.queues for f in q.failures)):
-        probe = "" if failure.queue or failure.probe in failure.reason else f"{failure.probe}: "
-        say(f"{clean(failure.queue or 'target')}: {clean(probe + failure.reason)}")
-        if failure.grant:
-            say(f"  {clean(failure.grant)}")
 
 
 def demo(

@@ -55,7 +55,7 @@ _HEADINGS: Final = ("OPERATION", "WHEN", "WHAT", "QUEUE", "STATE")
 
 
 def _row(each: Operation) -> tuple[object, ...]:
-    from qmon.cli.commands.act_text import moment
+    from qmon.cli.commands.act_run import moment
 
     counts = (f"{each.done:,}", f"{each.skipped:,}", f"{each.changed:,}", f"{each.refused:,}")
     return (
@@ -66,8 +66,7 @@ def _row(each: Operation) -> tuple[object, ...]:
 
 def show(target: options.Target, config: options.ConfigPath = None, json: options.Json = False) -> None:
     """List the purges whose rows are still in the trash, the newest first, and until when they are kept."""
-    from qmon.cli.commands.act_run import attended
-    from qmon.cli.commands.act_text import moment
+    from qmon.cli.commands.act_run import attended, moment
     from qmon.cli.session import acting
     from qmon.model.operations import Kind
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit, urlunsplit
 
 import typer
 
 from qmon.cli import options
 from qmon.cli.output import clean, json_object, note, on_terminal, say, table
+from qmon.errors import BadInput
 
 if TYPE_CHECKING:
     from qmon.cli.session import Opened
@@ -122,7 +127,6 @@ def init(
     ] = False,
 ) -> None:
     """Write a configuration from what looks like a queue here, with the reasons, for you to read and change."""
-    from qmon.cli.commands.proposal import propose, write
     from qmon.cli.session import opened
 
     with opened(target, config, "init") as at:
@@ -136,3 +140,116 @@ def init(
     if kept is not None:
         note(f"the file that was there is kept as {kept}")
     note(f"written to {place}: {proposal.queues} queue(s) to look through; then: qmon connect {proposal.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProposal:
+    """The text of a ``qmon.toml``, the name of its target, and how many queues it names."""
+
+    name: str
+    text: str
+    queues: int
+
+
+def propose(typed: str, at: Opened, resolved: Resolved, findings: Sequence[Candidate]) -> ConfigProposal:
+    """A configuration for the target as it was typed: known queues, likely ones, and as comments the possible ones.
+
+    The password, where one was typed, is left out.
+    """
+    from qmon.config.write import target_to_toml
+    from qmon.monitor.catalog.discovery import likely
+
+    known = at.config.targets.get(typed)
+    name = known.name if known is not None else _name(at.target.name)
+    connect = known.connect if known is not None else without_password(typed)
+    blocks = [_head(), target_to_toml(name, connect)]
+    for layout in resolved.layouts:
+        blocks.append(_block(name, layout, [f"from the {layout.source.value}", *resolved.reasons[layout.queue]]))
+    for finding in findings:
+        if likely(finding):
+            blocks.append(_block(name, finding.layout, [finding.summary, *finding.how]))
+    for finding in findings:
+        if not likely(finding):
+            blocks.append(_maybe(name, finding))
+    blocks += [_comment(f"{p.queue or 'target'}: {p.reason}") for p in resolved.problems]
+    queues = len(resolved.layouts) + sum(1 for finding in findings if likely(finding))
+    return ConfigProposal(name, "\n".join(blocks), queues)
+
+
+def write(path: Path, text: str, *, force: bool) -> Path | None:
+    """Write the file; one that is there only with ``force``, and then it is kept: returns where.
+
+    Raises ``BadInput`` where the file is there, or cannot be written.
+    """
+    kept: Path | None = None
+    try:
+        if path.exists():
+            if not force:
+                raise BadInput(f"{path} is there already: --force writes over it, --output writes somewhere else")
+            kept = path.with_name(path.name + ".bak")
+            path.replace(kept)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise BadInput(f"{path}: cannot be written: {problem.strerror}") from None
+    return kept
+
+
+def without_password(typed: str) -> str:
+    """A URL or connection string without its password; a DSN as it is."""
+    from qmon.engines.keywords import format_connection_string, parse_connection_string, split_password
+
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", typed):
+        parts = urlsplit(typed)
+        user, at, host = parts.netloc.rpartition("@")
+        query = "&".join(pair for pair in parts.query.split("&") if not pair.lower().startswith("password="))
+        return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=query))
+    if "=" in typed:
+        return format_connection_string(split_password(parse_connection_string(typed), "")[0])
+    return typed
+
+
+def _name(shown: str) -> str:
+    """A short name for a target, from how it is shown: ``db1/shop`` is ``shop``."""
+    last = re.sub(r"[^A-Za-z0-9_-]+", "-", shown.rpartition("/")[2]).strip("-")
+    return last or "target"
+
+
+def _head() -> str:
+    return (
+        "# Proposed by qmon init. Read it through: what was found by shape is a guess until you keep it.\n"
+        "# Passwords do not belong here: qmon takes them from the environment, the keyring, or asks.\n"
+    )
+
+
+def _comment(text: str) -> str:
+    return "".join(f"# {line}\n" for line in _lines(clean(text)))
+
+
+def _lines(text: str, at_most: int = 116) -> Iterator[str]:
+    line = ""
+    for word in text.split(" "):
+        if line and len(line) + 1 + len(word) > at_most:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
+
+
+def _block(target: str, layout: Layout, why: Sequence[str]) -> str:
+    from qmon.config.write import queues_to_toml
+    from qmon.model.layout.zones import UNKNOWN
+
+    asked = any(zone == UNKNOWN for _, zone in layout.zones)
+    question = '# times = "local"   # or "utc", or such as "Europe/Berlin": to be said before any age is known\n'
+    return "".join(map(_comment, why)) + queues_to_toml(target, [layout]) + (question if asked else "")
+
+
+def _maybe(target: str, finding: Candidate) -> str:
+    """A finding that somebody must decide on, as comments."""
+    lines = _block(target, finding.layout, ()).splitlines()
+    question = f"Perhaps a queue: {finding.summary}."
+    if finding.missing:
+        question += f" To be said first: {finding.missing}."
+    return _comment(question) + "".join(f"# {line}\n" for line in lines)

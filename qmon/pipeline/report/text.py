@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-UNKNOWN = "–"
+from qmon.model import text
+from qmon.model.text import UNKNOWN, duration
 
 
 def number(value: float | None) -> str:
@@ -26,13 +27,8 @@ def short(value: float) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A duration in its best unit."""
-    if value is None:
-        return UNKNOWN
-    for size, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "m")):
-        if value >= 2 * size:
-            return f"{value / size:,.1f} {unit}"
-    return f"{value:,.1f} s"
+    """A duration."""
+    return UNKNOWN if value is None else duration(value)
 
 
 def moment(at: float | None) -> str:
@@ -41,8 +37,8 @@ def moment(at: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of a whole, in per cent."""
-    return UNKNOWN if share is None else f"{share * 100:,.1f} %"
+    """A share of a whole."""
+    return UNKNOWN if share is None else text.percent(share)
 
 
 def change(now: float | None, before: float | None) -> str:

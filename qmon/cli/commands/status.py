@@ -1,10 +1,15 @@
-"""The figures of a view as text: for ``qmon status`` in a terminal or a pipe."""
+"""``qmon status``: the figures of a target, once, as a table or as JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
+import typer
+
+from qmon.cli import options
+from qmon.cli.output import clean, json_object, note, say, table
 from qmon.model.broker import state
+from qmon.model.text import UNKNOWN, count, duration, rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,10 +18,55 @@ if TYPE_CHECKING:
     from qmon.model.figure import Figure, Verdict
     from qmon.model.view import View
 
-UNKNOWN: Final = "–"
+_OVER_S: Final = 2.0
 _HEADERS: Final = (
     "QUEUE", "DESIGN", "READY", "IN PROG", "STUCK", "DEAD", "OLDEST", "PUSH/s", "POP/s", "GAP", "VERDICT",
 )  # fmt: skip
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add this command."""
+    app.command("status", epilog="Example: qmon status orders-prod --json --over 10s")(status)
+
+
+def status(
+    target: options.Target,
+    config: options.ConfigPath = None,
+    json: options.Json = False,
+    over: Annotated[
+        float, typer.Option("--over", parser=options.seconds, metavar="TIME", help="Measure rates over so long.")
+    ] = _OVER_S,
+) -> None:
+    """Print the figures of every queue once. Unknown is null in JSON and – in text, never 0."""
+    from qmon.cli.session import watched
+    from qmon.model.report import status_object
+    from qmon.monitor.one_shot import view_over
+
+    found, connection = watched(target, config)
+    view = view_over(
+        found.target,
+        found.configured,
+        over_s=over,
+        report=lambda what: note(f"qmon: {clean(what)}"),
+        first=connection,
+    )
+    if json:
+        json_object(status_object(view))
+    else:
+        _print(view)
+
+
+def _print(view: View) -> None:
+    headers, rows = status_rows(view)
+    if rows:
+        table(headers, rows, wrap=len(headers) - 1)
+    else:
+        note("no queue is known here: qmon queues lists what looks like one")
+    for failure in (*view.failures, *(f for q in view.queues for f in q.failures)):
+        probe = "" if failure.queue or failure.probe in failure.reason else f"{failure.probe}: "
+        say(f"{clean(failure.queue or 'target')}: {clean(probe + failure.reason)}")
+        if failure.grant:
+            say(f"  {clean(failure.grant)}")
 
 
 def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -29,7 +79,7 @@ def status_rows(view: View) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
             shown(queue.in_progress, count),
             shown(queue.stuck, count),
             shown(queue.dead, count),
-            shown(queue.oldest, age),
+            shown(queue.oldest, duration),
             shown(queue.push_rate, rate),
             shown(queue.pop_rate, rate),
             shown(queue.gap, count),
@@ -60,25 +110,4 @@ def shown(figure: Figure, write: Callable[[float], str]) -> str:
     if figure.value is None:
         return UNKNOWN
     sign = "≥" if figure.at_least else "~" if figure.estimated else ""
-    return sign + write(figure.value) + (f" ({age(figure.age_s)} ago)" if figure.old else "")
-
-
-def count(value: float) -> str:
-    """``12,431``."""
-    return f"{round(value):,}"
-
-
-def rate(value: float) -> str:
-    """Messages per second: ``18.3``, ``91,204``."""
-    return f"{value:,.1f}" if abs(value) < 100 else count(value)
-
-
-def age(seconds: float) -> str:
-    """``0.4 s``, ``5 m 20 s``, ``2 h 04 m``, ``3 d 11 h``."""
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    whole = int(seconds)
-    for size, unit, finer, smaller in ((86400, "d", 3600, "h"), (3600, "h", 60, "m"), (60, "m", 1, "s")):
-        if whole >= size:
-            return f"{whole // size} {unit} {whole % size // finer:02d} {smaller}"
-    raise AssertionError("a minute or more has a unit")
+    return sign + write(figure.value) + (f" ({duration(figure.age_s)} ago)" if figure.old else "")
