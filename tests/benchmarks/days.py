@@ -1,4 +1,4 @@
-"""Recordings of the full schema for the pipeline, made fast: a real run's minute many times over, for many targets."""
+"""Recordings of the full schema for the pipeline, made fast: a real run's two minutes many times over, for many targets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TROUBLE_S = 300.0
 
 
 def varied_day(root: Path, live: Live, hours: int) -> Day:
-    """So many hours of the run's last minute, of which no two have the same figures; one target."""
+    """So many hours of the run's last two minutes, of which no two have the same figures; one target."""
     rng = random.Random(hours)
 
     def vary(figures: Any, at: float) -> Any:

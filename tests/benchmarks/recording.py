@@ -1,6 +1,6 @@
 """Recording: bytes of a day, the recorder's share of a core, and how soon a moment of a day is shown.
 
-A real run with twenty queues under load is recorded; a day is its last minute again and again, with the times moved on,
+A real run with twenty queues under load is recorded; a day is its last two minutes again and again, with the times moved on,
 written by the recorder's own writer.
 """
 
@@ -31,6 +31,7 @@ from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
 from qmon.recording.write.recorder import Recorder, Status
 from qmon.recording.write.rolling_writer import RollingWriter
+from qmon.recording.write.segment import FRAME_S
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.benchmarks.queues import TWELVE, bench_server, bench_target, install_queues
@@ -55,8 +56,8 @@ class Live:
 
 
 def run(*, quick: bool = False) -> Part:
-    """A run at 2 s, a day made of its last minute, and twenty moments of that day."""
-    minutes, hours = (0.5, 1) if quick else (1.0, 24)
+    """A run at 2 s, a day made of its last two minutes, and twenty moments of that day."""
+    minutes, hours = (0.5, 1) if quick else (FRAME_S / 60, 24)
     part = Part("recording", {"interval_s": INTERVAL_S, "minutes": minutes, "hours": hours})
     with tempfile.TemporaryDirectory() as folder:
         live = live_run(Path(folder) / "live", minutes * 60)
@@ -132,15 +133,15 @@ def live_run(root: Path, seconds: float) -> Live:
 
 
 def made_day(root: Path, live: Live, hours: int, vary: Callable[[Any, float], Any] = _as_it_is) -> Day:
-    """The run's last minute again and again, with its times moved on; ``vary``: what becomes of the figures."""
-    polls = live.polls[-int(60 / INTERVAL_S) :]
+    """The run's last two minutes, a frame, again and again, with its times moved on; ``vary``: what becomes of the figures."""
+    polls = live.polls[-int(FRAME_S / INTERVAL_S) :]
     figures = [json.loads(encode(figures_of(view))) for _, view in polls]
     writer = RollingWriter(root, "0123456789ab", SessionLine("bench", "", "", "bench", "UTC", INTERVAL_S, _BEGIN))
     at, count = _BEGIN, 0
     writer.open(at, ())
-    for count in range(hours * 60 * len(polls)):
-        minute, place = divmod(count, len(polls))
-        at = _BEGIN + 60.0 * minute + 60.0 * place / len(polls)
+    for count in range(int(hours * 3600 / FRAME_S) * len(polls)):
+        frame, place = divmod(count, len(polls))
+        at = _BEGIN + FRAME_S * (frame + place / len(polls))
         snapshot, _ = polls[place]
         now_at = at + snapshot.sampled_at % 1e-3
         server = replace(snapshot.server, now_at=now_at)
