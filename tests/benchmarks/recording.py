@@ -1,7 +1,7 @@
 """Recording: bytes of a day, the recorder's share of a core, and how soon a moment of a day is shown.
 
-A real run with twenty queues under load is recorded; a day is its last two minutes again and again, with the times moved on,
-written by the recorder's own writer.
+A real run with twenty queues under load is recorded; a day is its last two minutes again and again, with the times
+moved on, written by the recorder's own writer.
 """
 
 from __future__ import annotations
@@ -133,7 +133,10 @@ def live_run(root: Path, seconds: float) -> Live:
 
 
 def made_day(root: Path, live: Live, hours: int, vary: Callable[[Any, float], Any] = _as_it_is) -> Day:
-    """The run's last two minutes, a frame, again and again, with its times moved on; ``vary``: what becomes of the figures."""
+    """The run's last two minutes, a frame, again and again, with its times moved on.
+
+    ``vary``: what becomes of the figures.
+    """
     polls = live.polls[-int(FRAME_S / INTERVAL_S) :]
     figures = [json.loads(encode(figures_of(view))) for _, view in polls]
     writer = RollingWriter(root, "0123456789ab", SessionLine("bench", "", "", "bench", "UTC", INTERVAL_S, _BEGIN))
