@@ -1,6 +1,6 @@
 """The pipeline's speed and memory: a million queue-samples, and ten times as many, from segments to rollups.
 
-A real run with twenty queues is recorded; its last two minutes, with figures that differ, make the hours of each target.
+A real run with twenty queues is recorded; its last two minutes, with other figures, make the hours of each target.
 """
 
 from __future__ import annotations

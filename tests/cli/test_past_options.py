@@ -26,6 +26,7 @@ def recording(tmp_path: Path) -> Path:
     return tmp_path / "day"
 
 
+@pytest.mark.server
 def test_a_file_that_is_not_there_or_damaged_is_refused(recording: Path, tmp_path: Path) -> None:
     (tmp_path / "damaged.json").write_text("{")
     for name, said in (("none.json", "there is no such file"), ("damaged.json", "is damaged")):

@@ -24,6 +24,8 @@ from tests.recording.test_replay_command import run_of
 from tests.recording.writing import lines_of, sequences, value
 from tests.tui.scripted import Scripted
 
+pytestmark = pytest.mark.server  # it tries to read the operations of a target that is not there
+
 NOWHERE = "postgresql://nobody@127.0.0.1:1/orders"
 Fold = Callable[[Snapshot], View]
 

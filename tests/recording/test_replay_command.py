@@ -102,7 +102,7 @@ def test_a_stretch_becomes_one_file_that_shows_the_same(tmp_path: Path) -> None:
         (("replay", "{}", "--target", "none", "--json"), "'none' is not recorded"),
         (("replay", "{}", "--target", "orders", "--at", "noon", "--json"), "'noon' is no time"),
         (("replay", "{}", "--target", "orders", "--at", "2020-01-01", "--json"), "nothing was recorded up to"),
-        (("replay", "{}", "--target", "orders"), "needs a terminal"),
+        (("replay", "{}", "--target", "orders"), "is not a terminal"),
         (("export", "{}", "--target", "orders", "--from", "-1s", "--to", "-5s", "-o", "{}/x"), "must lie before"),
         (("export", "{}", "--target", "orders", "--from", "2020-01-01", "--to", "2020-01-02", "-o", "{}/x"), "nothing"),
         (("export", "{}", "--target", "orders", "--from", "-5s", "--to", "+5s", "-o", "{}/no/x"), "cannot be written"),
