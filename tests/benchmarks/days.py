@@ -1,4 +1,4 @@
-"""Recordings of the full schema for the pipeline, made fast: a frame of a real run again and again, for many targets."""
+"""Recordings of the full schema for the pipeline, made fast: a real run again and again, for many targets."""
 
 from __future__ import annotations
 
