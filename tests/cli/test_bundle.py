@@ -106,6 +106,7 @@ def test_the_snapshot_is_read_as_a_recording_is_and_ends_statements_at_their_fir
     assert "UPDATE public.jobs SET attempts = •••" in {each.statement for each in read.blocking}
 
 
+@pytest.mark.server
 def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
     tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
