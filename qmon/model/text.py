@@ -84,6 +84,12 @@ def size(count_of_bytes: float) -> str:
     return f"{value:.1f} {unit}" if unit != "B" and abs(value) < 9.95 else f"{value:,.0f} {unit}"
 
 
+def one_line(text: str, length: int = 60) -> str:
+    """The text on one line, printable, and cut after so many characters."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
 def holds_bytes(type_name: str) -> bool:
     """Whether a column of this type, with or without a length, holds bytes."""
     return _bare(type_name) in _BYTES

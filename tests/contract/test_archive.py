@@ -317,8 +317,8 @@ def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -
     assert pace.size == 100
     assert pace.after(100, 2 * ARCHIVE_TARGET_S) == pytest.approx(MOST_SLOWED * ARCHIVE_REST * 2 * ARCHIVE_TARGET_S)
     assert pace.size == 50
-    assert [pace.held_up() for _ in range(3)] == [ARCHIVE_BACK_OFF_S, 2 * ARCHIVE_BACK_OFF_S, 4 * ARCHIVE_BACK_OFF_S]
-    assert [pace.held_up() for _ in range(20)][-1] == LAST_BACK_OFF_S
+    assert [pace.given_up() for _ in range(3)] == [ARCHIVE_BACK_OFF_S, 2 * ARCHIVE_BACK_OFF_S, 4 * ARCHIVE_BACK_OFF_S]
+    assert [pace.given_up() for _ in range(20)][-1] == LAST_BACK_OFF_S
     assert pace.size == 1
     assert pace.after(1, 0.0001) == 0.02
     assert pace.size == 2
@@ -327,4 +327,4 @@ def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -
     for size in (2, 4, 8, 16, 32, 64, 100):
         assert pace.size == size
         pace.after(size, 0.001)
-    assert pace.held_up() == ARCHIVE_BACK_OFF_S
+    assert pace.given_up() == ARCHIVE_BACK_OFF_S

@@ -22,7 +22,7 @@ ONLY_HERE = {
 RECORDS: dict[str, Any] = {
     "sessions/rights": sessions.Rights,
     "sessions/session": sessions.SessionSample,
-    "sessions/held_up": sessions.Waiter,
+    "sessions/waiters": sessions.Waiter,
     "sessions/prepared": sessions.PreparedSample,
     "sessions/cancel": sessions._Signalled,
     "sessions/terminate": sessions._Signalled,

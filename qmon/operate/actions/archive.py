@@ -154,7 +154,7 @@ class Archiver:
                         raise
                     if connection is not None:
                         connection.close()
-                    connection, moved, pause_s, problem = None, 0, self._pace.held_up(), str(lost)
+                    connection, moved, pause_s, problem = None, 0, self._pace.given_up(), str(lost)
                 if until_empty and moved == 0 and not problem:
                     self._ended = "empty"
                     break
@@ -184,7 +184,7 @@ class Archiver:
             if not isinstance(problem, DeadlineExceeded) and problem.sqlstate not in _TRY_AGAIN:
                 raise
             self._held_up += 1
-            return 0, self._pace.held_up(), str(problem)
+            return 0, self._pace.given_up(), str(problem)
         now = time.monotonic()
         moved = int(str(rows[0][0]))
         self._moved += moved

@@ -7,11 +7,11 @@ from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.operations import Kind, Plan, Undo
+from qmon.model.text import counted, duration, one_line, size
 from qmon.operate.actions import sessions
 from qmon.operate.actions.sessions import EndMethod, EndSessions, SessionSample, SessionToEnd
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.rights import why_not
-from qmon.operate.plan.text import ago, bytes_of, counted, short
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
@@ -53,19 +53,19 @@ def prepare_end_blocker(context: OperatorContext, session: int, started_at: floa
 
 
 def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end: SessionToEnd) -> Plan:
-    held_up = sessions.waiters(sql, found.session)
-    directly = sum(each.directly for each in held_up)
-    if not held_up and found.transaction_us is None:
+    blocked = sessions.waiters(sql, found.session)
+    directly = sum(each.directly for each in blocked)
+    if not blocked and found.transaction_us is None:
         why = f"session {found.session} blocks nobody, and has no transaction open"
         return _plan(context, found.session, found, refused=why)
     holds = "it blocks nobody at this moment; it may keep old row versions from being cleaned up"
-    if held_up:
-        names = sorted({each.application for each in held_up if each.application})
+    if blocked:
+        names = sorted({each.application for each in blocked if each.application})
         more = ", …" if len(names) > 5 else ""
-        whom = f": {', '.join(short(name) for name in names[:5])}{more}" if names else ""
-        longest = max((each.waiting_s or 0.0 for each in held_up), default=0.0)
-        holds = f"it blocks {counted(len(held_up), 'session')}, {directly} of them directly{whom}"
-        holds += f"; the longest has waited {ago(longest)}"
+        whom = f": {', '.join(one_line(name) for name in names[:5])}{more}" if names else ""
+        longest = max((each.waiting_s or 0.0 for each in blocked), default=0.0)
+        holds = f"it blocks {counted(len(blocked), 'session')}, {directly} of them directly{whom}"
+        holds += f"; the longest has waited {duration(longest)}"
     return _plan(
         context, found.session, found, to_end, (*_who(context, found), holds), sql, risks=_effects(found, to_end)
     )
@@ -109,20 +109,20 @@ def _plan(
 
 
 def _who(context: OperatorContext, found: SessionSample) -> tuple[str, ...]:
-    application = short(found.application) or "an application without a name"
+    application = one_line(found.application) or "an application without a name"
     origin = f" from {found.host}" if found.host else ""
-    since = "" if found.state_s is None else f" for {ago(found.state_s)}"
+    since = "" if found.state_s is None else f" for {duration(found.state_s)}"
     lines = [f"{application}, login {found.login}{origin}, database {found.database}", f"{found.state}{since}"]
     if found.transaction_s is not None:
-        lines[-1] += f"; its transaction began {ago(found.transaction_s)} ago"
+        lines[-1] += f"; its transaction began {duration(found.transaction_s)} ago"
     if found.statement:
-        lines.append(f"its last statement: {short(context.redact(found.statement), 120)}")
+        lines.append(f"its last statement: {one_line(context.redact(found.statement), 120)}")
     return tuple(lines)
 
 
 def _effects(found: SessionSample, to_end: SessionToEnd) -> tuple[str, ...]:
     if found.log_bytes is not None:
-        wrote = f"it has written {bytes_of(found.log_bytes)} of log; rolling that back may take as long"
+        wrote = f"it has written {size(found.log_bytes)} of log; rolling that back may take as long"
     elif found.wrote:
         wrote = "its transaction has changed or locked rows: its changes are rolled back, its locks released, at once"
     else:
@@ -163,7 +163,7 @@ def _prepared(sql: Sql) -> str:
     if not found:
         return "there is no prepared transaction any more; nothing has to be ended"
     oldest = found[0]
-    since = "" if oldest.prepared_s is None else f", prepared {ago(oldest.prepared_s)} ago"
+    since = "" if oldest.prepared_s is None else f", prepared {duration(oldest.prepared_s)} ago"
     whose = f"{oldest.owner} or a superuser" if oldest.owner else "a login with ALTER ANY CONNECTION"
     where = f" in database {oldest.database}" if oldest.database else ""
     more = f"; {len(found) - 1} more are open" if len(found) > 1 else ""

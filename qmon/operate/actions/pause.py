@@ -11,11 +11,11 @@ from qmon.model.duration import format_duration
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo
 from qmon.model.pauses import clock
+from qmon.model.text import one_line
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import HeldPause, Means
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan.rights import why_not
-from qmon.operate.plan.text import short
 from qmon.operate.run.operation import Record, Running
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
@@ -179,7 +179,9 @@ def _already(held: HeldPause | None, known: Pause | None, side: Side) -> tuple[s
 
 
 def _by(known: Pause) -> str:
-    return f"by {short(known.by)} since {clock(known.since)}, until {clock(known.until)}: {short(known.reason, 200)}"
+    return (
+        f"by {one_line(known.by)} since {clock(known.since)}, until {clock(known.until)}: {one_line(known.reason, 200)}"
+    )
 
 
 def _felt(side: Side, means: Means | None) -> tuple[str, ...]:

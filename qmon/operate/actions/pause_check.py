@@ -11,9 +11,9 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import Side
+from qmon.model.text import one_line
 from qmon.operate.context import Stopped
 from qmon.operate.plan.selection import read_facts
-from qmon.operate.plan.text import short
 from qmon.operate.sql import Sql
 from qmon.operate.table import read_structure
 
@@ -76,7 +76,7 @@ def try_gate(sql: Sql, table: TableName, *, each_row: bool) -> Tried:
             elif problem.sqlstate.startswith(_CONSTRAINT):
                 passed.append(str(place))
             else:
-                return Tried(len(places), refused, tuple(passed), f"{place}: {short(str(problem), 150)}")
+                return Tried(len(places), refused, tuple(passed), f"{place}: {one_line(str(problem), 150)}")
         else:
             passed.append(str(place))
     return Tried(len(places), refused, tuple(passed), None)

@@ -15,6 +15,7 @@ from qmon.model.duration import format_duration
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, Plan, Undo
+from qmon.model.text import counted
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
@@ -32,7 +33,6 @@ from qmon.operate.plan.selection import (
     shown_columns,
     value_of,
 )
-from qmon.operate.plan.text import counted
 from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
 from qmon.operate.run.operation import Record, Running, Tally, audit_access
 from qmon.operate.run.pacing import LARGEST

@@ -11,6 +11,7 @@ from qmon.engines.sql.queries import Name
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout, StateColumn
 from qmon.model.operations import Choice, Kind, OwnerState, Plan, Undo
+from qmon.model.text import counted
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.requeue_sessions import prepare_requeue_sessions
 from qmon.operate.context import OperatorContext
@@ -29,7 +30,6 @@ from qmon.operate.plan.selection import (
     value_of,
     zoneless,
 )
-from qmon.operate.plan.text import counted
 from qmon.operate.plan.transitions import Transition, in_the_way, place_words, transition
 from qmon.operate.run.batches import BatchWork, Move, lock
 from qmon.operate.run.operation import Record, Running, Tally, audit_access

@@ -10,6 +10,7 @@ from typing import Final
 
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
+from qmon.model.duration import format_duration
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import (
     MAX_FIRST,
@@ -21,12 +22,12 @@ from qmon.model.operations import (
     PlanRow,
     Undo,
 )
+from qmon.model.text import counted, duration, one_line, size
 from qmon.operate.actions import sessions
 from qmon.operate.actions.sessions import EndSessions, SessionToEnd
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import preview
 from qmon.operate.plan.rights import why_not
-from qmon.operate.plan.text import ago, bytes_of, counted, short
 from qmon.operate.run.prepared import PreparedAction
 from qmon.operate.sql import Sql
 
@@ -245,7 +246,7 @@ def _nothing(layout: Layout, seen: sessions.Rights, holders: Sequence[_Found], t
     if not seen.sees:
         return f"{seen.role} may not see what other sessions do; this helps: {seen.grant}"
     if not holders:
-        return f"no transaction has held messages of {layout.queue} for more than {ago(timeout)}"
+        return f"no transaction has held messages of {layout.queue} for more than {format_duration(timeout)}"
     return f"no session is chosen of the {counted(len(holders), 'transaction')} that hold {layout.queue}'s lock"
 
 
@@ -272,7 +273,7 @@ def _plan(
         else f"Requeue what {counted(len(to_end), 'session')} of {layout.queue} hold by ending them?",
         count=len(to_end),
         unit="session" if len(to_end) == 1 else "sessions",
-        predicate=f"transactions that hold rows of {layout.table} and began more than {ago(timeout)} ago: "
+        predicate=f"transactions that hold rows of {layout.table} and began more than {format_duration(timeout)} ago: "
         + (", ".join(f"session {each.session}" for each in to_end[:_SHOWN]) or "none")
         + (", …" if len(to_end) > _SHOWN else ""),
         sql=statements,
@@ -289,11 +290,11 @@ def _plan(
 def _first(ended: list[_Found], show: preview.Show) -> tuple[PlanRow, ...]:
     out: list[PlanRow] = []
     for each in ended:
-        who = f"{short(each.holder.application) or each.holder.login} ({each.holder.session})"
+        who = f"{one_line(each.holder.application) or each.holder.login} ({each.holder.session})"
         for row in each.rows[: MAX_FIRST - len(out)]:
             payload = show(row.payload)
             out.append(
-                PlanRow(row.id or "–", "in_progress", row.age_s, who, each.state, None, payload and short(payload))
+                PlanRow(row.id or "–", "in_progress", row.age_s, who, each.state, None, payload and one_line(payload))
             )
     return tuple(out)
 
@@ -301,10 +302,10 @@ def _first(ended: list[_Found], show: preview.Show) -> tuple[PlanRow, ...]:
 def _lines(ended: list[_Found]) -> Iterable[str]:
     for each in ended[:_SHOWN]:
         holder = each.holder
-        since = "" if holder.transaction_s is None else f" for {ago(holder.transaction_s)}"
+        since = "" if holder.transaction_s is None else f" for {duration(holder.transaction_s)}"
         holds = f"holds {counted(each.count, 'row')}" if each.count else "holds no row that was looked at"
-        log = "" if holder.log_bytes is None else f", {bytes_of(holder.log_bytes)} of log to roll back"
-        who = short(holder.application) or "no application name"
+        log = "" if holder.log_bytes is None else f", {size(holder.log_bytes)} of log to roll back"
+        who = one_line(holder.application) or "no application name"
         yield f"session {holder.session} ({who}, login {holder.login}): {holder.state}{since}, {holds}{log}"
     if len(ended) > _SHOWN:
         yield f"and {len(ended) - _SHOWN} more"

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.base import Value
+from qmon.model.duration import format_duration
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Kind, LeftOut, OwnerState, Plan, PlanRow, Progress, Undo
+from qmon.model.text import counted, duration, one_line
 from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, RingReader, SlotReading
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan import allowed
 from qmon.operate.plan.preview import Show, shown
 from qmon.operate.plan.rights import why_not
-from qmon.operate.plan.text import ago, counted, short
 from qmon.operate.run.operation import Record, Running
 from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql
@@ -245,6 +246,7 @@ def _plan(
     faults = reading.faults
     holes = [each for each in faults if each.was == "hole"]
     orphans = [each for each in faults if each.was == "orphan"]
+    minimum = format_duration(MIN_AGE_S)
     return Plan(
         kind=Kind.REPAIR,
         target=context.target.name,
@@ -252,7 +254,7 @@ def _plan(
         title=f"Repair {counted(len(holes), 'hole')} and {counted(len(orphans), 'orphan')} of {layout.queue}?",
         count=len(faults),
         unit="number" if len(faults) == 1 else "numbers",
-        predicate=f"{_listed('holes', holes)}; {_listed('orphans', orphans)}; not moved for {ago(MIN_AGE_S)} or longer",
+        predicate=f"{_listed('holes', holes)}; {_listed('orphans', orphans)}; not moved for {minimum} or longer",
         sql=statements,
         first=first,
         left_out=_left_out(reading),
@@ -282,7 +284,7 @@ def _first(reading: SlotReading, show: Show) -> tuple[PlanRow, ...]:
         payload = show(each.payload)
         state = each.was if each.subscriber is None else f"{each.was} of subscriber {each.subscriber}"
         out.append(
-            PlanRow(str(each.number), state, each.age_s, None, OwnerState.UNKNOWN, None, payload and short(payload))
+            PlanRow(str(each.number), state, each.age_s, None, OwnerState.UNKNOWN, None, payload and one_line(payload))
         )
     return tuple(out)
 
@@ -302,9 +304,9 @@ def _effects(holes: list[RingFault], orphans: list[RingFault], reading: SlotRead
     if holes:
         out.append("poppers that wait for a hole go on; a pusher that comes late with its number draws another one")
     for drawn in reading.drawing[:_SHOWN]:
-        who = f"session {drawn.session} ({short(drawn.application) or 'no application name'})"
+        who = f"session {drawn.session} ({one_line(drawn.application) or 'no application name'})"
         if drawn.session == 0:
             who = "a prepared transaction"
-        since = "" if drawn.transaction_s is None else f" for {ago(drawn.transaction_s)}"
+        since = "" if drawn.transaction_s is None else f" for {duration(drawn.transaction_s)}"
         out.append(f"{who} has drawn a number and is open{since}: what it may have drawn is skipped until it ends")
     return tuple(out)

@@ -121,7 +121,7 @@ def read(sql: Sql, session: int) -> SessionSample | None:
 
 def waiters(sql: Sql, session: int) -> list[Waiter]:
     """Who waits for it, directly or behind others."""
-    return sql.fetch(Waiter, "action/sessions/held_up", {}, {"session": session})
+    return sql.fetch(Waiter, "action/sessions/waiters", {}, {"session": session})
 
 
 def prepared(sql: Sql) -> list[PreparedSample]:

@@ -14,6 +14,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.io import table_from_text
 from qmon.model.layout.layout import TableName
 from qmon.model.operations import MAX_FIRST, Choice, Kind, LeftOut, OperationState, OwnerState, Plan, PlanRow, Undo
+from qmon.model.text import counted
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
@@ -21,7 +22,6 @@ from qmon.operate.plan.preview import First, shown, sized
 from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unwritten, why_not
 from qmon.operate.plan.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
 from qmon.operate.plan.selection import MOST, Matches, frozen_of, named_columns, named_names
-from qmon.operate.plan.text import counted
 from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
 from qmon.operate.run.operation import Record, Running, Tally
 from qmon.operate.run.operations import Recorded, recorded

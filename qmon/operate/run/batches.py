@@ -208,7 +208,7 @@ class Batches:
                 most = _TRIES_LOCKED if locked_out else _TRIES if problem.sqlstate in _TRY_AGAIN else 1
                 if tried >= most or self._stopped():
                     raise
-                self._rest(self._pace.held_up())
+                self._rest(self._pace.given_up())
                 continue
             rest = self._pace.after(max(len(some), tally.done), time.monotonic() - begun)
             self._say()

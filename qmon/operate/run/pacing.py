@@ -76,7 +76,7 @@ class BatchPace:
             self.size = max(1, min(fitting, most, self._largest))
         return max(self._shortest_rest_s, min(seconds * self._rest * slowed, self._longest_rest_s))
 
-    def held_up(self) -> float:
+    def given_up(self) -> float:
         """A batch had to be given up, for a deadlock, a lock or time; returns the seconds to rest."""
         self.size = max(1, self.size // 2)
         first = max(self._first_back_off_s, self._shortest_rest_s)
