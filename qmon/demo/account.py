@@ -22,7 +22,7 @@ class RunAs(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who the server's processes are.
+    """The account that owns the server's processes.
 
     Attributes:
         name: the account's name.
@@ -38,7 +38,7 @@ class Account:
 
     @property
     def run_as(self) -> RunAs:
-        """What to hand to ``subprocess`` so that a program runs as this account."""
+        """The arguments for ``subprocess`` that run a program as this account."""
         return RunAs(user=self.uid, group=self.gid, extra_groups=[]) if self.other else RunAs()
 
     def own(self, path: Path) -> None:

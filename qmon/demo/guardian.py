@@ -1,6 +1,6 @@
 """A small process that cleans up when we cannot: after kill -9, a closed terminal, a crash.
 
-It holds the reading end of a pipe on which it is told what to remove, and watches for the end of the process that
+It holds the reading end of a pipe on which it gets what to remove, and watches for the end of the process that
 started it. It has a session of its own, so that what is meant for the terminal's programs does not reach it. It does
 not import more than the standard library and ends when its work is done.
 """
@@ -30,7 +30,7 @@ _GROUP_GONE_S = 2.0
 class Guardian:
     """Our end of the pipe. For one thread at a time; safe to close twice.
 
-    What is told is forgotten again with the matching ``forget_`` method; after ``close`` the guardian touches nothing.
+    What is registered is forgotten with the matching ``forget_`` method; after ``close`` it touches nothing.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class Guardian:
 
 
 class _CleanupList:
-    """What the guardian was told to clean."""
+    """The processes, servers and folders to clean up."""
 
     def __init__(self) -> None:
         self.folders: list[Path] = []

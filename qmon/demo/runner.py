@@ -155,7 +155,7 @@ def _watch(target: Target, seconds: float) -> list[View]:
 
 
 def _counted(queue: QueueView, view: View, counts: CommittedCounts) -> dict[str, Any]:
-    """What the load itself counted, over the window of qmon's rates and at the moment of its depth."""
+    """The load's own counts, over the window of qmon's rates and at the moment of its depth."""
     depth = counts.depth_at(queue.name, view.sampled_at)
     if queue.window_s is None:
         return {"push_rate": None, "pop_rate": None, "depth": round(depth)}

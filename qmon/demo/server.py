@@ -108,7 +108,7 @@ class EmbeddedServer:
 
     @property
     def mark(self) -> str:
-        """What every process of the server carries on its command line, for ``qmon.demo.processes``."""
+        """The mark on the command lines of all processes of the server, for ``qmon.demo.processes``."""
         return self._mark
 
     @property

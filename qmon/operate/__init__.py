@@ -1,1 +1,1 @@
-"""What qmon changes in a database, always when an operator asks: installing and taking away queue designs."""
+"""Changes to a database, always when an operator asks: actions on queues, and installing them."""

@@ -1,4 +1,4 @@
-"""Where operations are done from: one target, who acts, what is allowed, and what the operator has given."""
+"""The context of operations: one target, who acts, what is allowed, and what the operator has given."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What the operator has given: the reason, and the queue's name as typed."""
+    """The operator's consent: the reason, and the queue's name as typed."""
 
     reason: str = ""
     typed: str = ""
@@ -43,7 +43,7 @@ class Permission:
 
 @dataclass(frozen=True)
 class OperatorContext:
-    """Where operations are done from: one target, who acts, and what is allowed.
+    """The context of operations: one target, who acts, and what is allowed.
 
     ``read_only``: why nothing may be changed, ``None`` where it may. ``redact``: makes a payload fit for a screen.
     ``trash_days``: how long purged rows are promised to be kept. ``audit``: the local audit's file, else the user's.
@@ -70,5 +70,5 @@ class OperatorContext:
             yield Sql(connection, self.engine)
 
     def consent(self, count: int = 0) -> Consent:
-        """What the operator must give for an action, on so many messages where it is on messages."""
+        """The consent that an action needs, on so many messages where it is on messages."""
         return Consent.TYPED if self.target.prod or count > TYPED_ABOVE else Consent.BUTTON

@@ -18,7 +18,7 @@ Values = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The row of a statement that counts."""
+    """A row with a number."""
 
     done: int
 
@@ -39,7 +39,7 @@ class Sql:
         return records(kind, self.connection.fetch(self._bound(name, names, values or {})))
 
     def count(self, name: str, names: Names, values: Values | None = None) -> int:
-        """What a statement says is done, in one row."""
+        """The number that a statement returns."""
         return self.fetch(Count, name, names, values)[0].done
 
     def execute(self, name: str, names: Names, values: Values | None = None) -> int:

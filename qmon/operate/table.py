@@ -1,4 +1,4 @@
-"""What acting must know of a table: its columns, what makes a row known, and what a row takes along when it goes."""
+"""The structure of a table as acting needs it: columns, keys, and obstacles to moving or writing rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """What stands in the way of moving or writing rows, and its name; see ``obstacles.sql`` and ``hidden.sql`` in
+    """An obstacle to moving or writing rows, and its name; see ``obstacles.sql`` and ``hidden.sql`` in
     ``actions/operate``."""
 
     kind: str
@@ -47,7 +47,7 @@ class _KeyColumn:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A table as acting sees it. ``keys``: what makes a row known, the primary key first, then the shortest one."""
+    """A table as acting sees it. ``keys``: the keys that identify a row, the primary key first, then the shortest."""
 
     table: TableName
     columns: tuple[TableColumn, ...]
@@ -56,7 +56,7 @@ class Structure:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns that make a row known; none where nothing does."""
+        """The columns that identify a row; none where there is no key."""
         return self.keys[0] if self.keys else ()
 
     @property
@@ -87,11 +87,11 @@ class Structure:
         return table_facts.Column(column, self.type_of(column).partition("(")[0])
 
     def known_by(self, columns: Iterable[str]) -> bool:
-        """Whether these columns make a row known."""
+        """Whether these columns identify a row."""
         return any(set(key) <= set(columns) for key in self.keys)
 
     def called_by(self, layout: Layout) -> tuple[str, ...]:
-        """The columns that a message is called by: those of the layout where they make it known, else the key."""
+        """The columns that name a message: those of the layout where they identify it, else the key."""
         return layout.ids if not self.keys or (layout.ids and self.known_by(layout.ids)) else self.key
 
     def named(self, kind: str) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ _PARTS: Final = 8
 
 
 def unkeyed(structure: Structure) -> str | None:
-    """Why SQL Server cannot be led to a row of the table; ``None``: it can."""
+    """The reason why SQL Server cannot find a row of the table by a key; ``None`` where it can."""
     if not structure.key:
         return f"nothing makes a row of {structure.table} known: it has neither a primary key nor another one"
     if len(structure.key) > _PARTS:

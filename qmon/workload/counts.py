@@ -1,4 +1,4 @@
-"""What the workload has committed, over time: points of totals per queue, and what lies between two moments."""
+"""Counts of what the workload has committed, over time and per queue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 KEPT_S: Final = 900.0
-"""How far back points are kept."""
+"""Seconds for which points are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Totals:
 
     @property
     def ready(self) -> int:
-        """What this adds to the number of ready messages."""
+        """The change in the number of ready messages."""
         return self.pushed - self.popped + self.returned + self.requeued
 
 
@@ -48,7 +48,7 @@ COUNTED: Final = tuple(field.name for field in fields(Totals) if field.name != "
 
 @dataclass(frozen=True, slots=True)
 class CommittedFlow:
-    """What was committed between two moments, in messages; fractions, since moments lie between points."""
+    """Messages committed between two moments; fractions, since moments lie between points."""
 
     seconds: float
     pushed: float
@@ -113,7 +113,7 @@ class CommittedCounts:
             return self._totals[queue]
 
     def between(self, start: float, end: float) -> dict[str, CommittedFlow]:
-        """What each queue committed from ``start`` to ``end``, seconds since the epoch.
+        """Messages that each queue committed from ``start`` to ``end``, seconds since the epoch.
 
         Between two points the flow is taken as even. Raises ``ValueError`` where the times are in the wrong order, or a
         time is older than what is kept or later than the last point.

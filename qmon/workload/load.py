@@ -72,7 +72,7 @@ class Load:
 
     @property
     def counts(self) -> CommittedCounts:
-        """What the load has committed, over time; kept after the end."""
+        """Counts of what the load has committed, over time; also after the end."""
         return self._counts
 
     @property

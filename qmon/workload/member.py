@@ -21,7 +21,7 @@ from qmon.workload.spec import MemberSpec
 from qmon.workload.statements import Statements
 
 MAX_DEBT_S: Final = 0.5
-"""What was not done for longer than this is not made up for."""
+"""A pause longer than this is not made up for."""
 
 
 class Pacer:

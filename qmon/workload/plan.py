@@ -1,4 +1,4 @@
-"""What a load is: for each queue how many pushers and poppers, and which faults come when."""
+"""The plan of a load: pushers and poppers of each queue, and faults over time."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class QueueLoad(MemberWork):
 
     @property
     def subscribers(self) -> int:
-        """How many read each message."""
+        """The number of readers of each message."""
         return max(1, len(self.layout.ring.subscribers)) if self.layout.ring is not None else 1
 
     def check(self) -> None:
@@ -103,7 +103,7 @@ class QueueLoad(MemberWork):
 def processes(
     target: Target, loads: Sequence[QueueLoad], counters: int, slots: int, *, connections: int
 ) -> list[WorkerSpec]:
-    """Which process does what: pushers of all queues share some, and so do poppers of queues that are not ``apart``.
+    """Assign members to processes: pushers of all queues share some, and so do poppers unless ``apart``.
 
     ``connections``: so many a process at most.
     """
@@ -135,5 +135,5 @@ def processes(
 
 
 def slots_needed(loads: Sequence[QueueLoad]) -> int:
-    """How many members there are in all."""
+    """The number of members in all."""
     return sum(load.pushers + load.poppers * load.subscribers + int(load.keeper) for load in loads)

@@ -82,7 +82,7 @@ class WorkerProcess:
 
     def __init__(self, spec: WorkerSpec) -> None:
         self.spec = spec
-        """What the next start will do; orders that change members change it too."""
+        """The work of the next start; orders that change members change it, too."""
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -12,7 +12,7 @@ from qmon.workload.slots import Field
 from qmon.workload.statements import Statements
 
 _FULL: Final = ("QM003", 770003)
-"""What a push into a full ring comes to: PostgreSQL's SQLSTATE, SQL Server's number (before 2012 the text says it)."""
+"""The error of a push into a full ring: PostgreSQL's SQLSTATE, SQL Server's number (before 2012 the text says it)."""
 
 
 class _TakenBackError(Exception):

@@ -23,7 +23,7 @@ _CONNECT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class LoadProgress:
-    """How a load goes. ``elapsed_s`` of ``seconds``; ``flow``: what was committed in the last two seconds or less."""
+    """The progress of a load. ``elapsed_s`` of ``seconds``; ``flow``: of the last two seconds or less."""
 
     elapsed_s: float
     seconds: float
@@ -35,7 +35,7 @@ class LoadProgress:
 
 @dataclass(frozen=True, slots=True)
 class LoadResult:
-    """How a load went: ``flow`` over the whole run, ``depth`` messages ready at its end."""
+    """The result of a load: ``flow`` over the whole run, ``depth`` messages ready at its end."""
 
     totals: Totals
     flow: CommittedFlow

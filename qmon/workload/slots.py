@@ -15,7 +15,7 @@ from typing import Final
 
 
 class Field(IntEnum):
-    """What is counted. Totals of messages but for the last three; each is written by one thread only."""
+    """The counters. Totals of messages but for the last three; each is written by one thread only."""
 
     PUSHED = 0
     """Committed."""

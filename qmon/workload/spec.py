@@ -1,4 +1,4 @@
-"""What a worker process is told: its target, its queues, and what each of its connections does. Carried as JSON."""
+"""The specification of a worker process: target, queues, and the work of each connection. Sent as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Role = Literal["pusher", "popper", "keeper"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberWork:
-    """How pushers, poppers and keepers of a queue work. Times in seconds, shares from 0 to 1.
+    """The way in which pushers, poppers and keepers of a queue work. Times in seconds, shares from 0 to 1.
 
     Attributes:
         batch: messages a transaction, where the design has batches.
@@ -66,7 +66,7 @@ class MemberSpec(MemberWork):
 CHANGEABLE: Final = frozenset(
     {field.name for field in fields(MemberSpec)} - {"queue", "role", "application", "slot", "subscriber"}
 )
-"""What may be changed while a member works."""
+"""Fields that may be changed while a member works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class WorkerSpec:
     counters: int = -1
     """The file descriptor of the shared counters, inherited."""
     slots: int = 0
-    """How many slots that file has."""
+    """The number of slots in that file."""
 
     def to_json(self) -> str:
         """One line; holds the password, so it goes through a pipe and nowhere else."""
@@ -101,7 +101,7 @@ class WorkerSpec:
 
     @classmethod
     def from_json(cls, text: str) -> WorkerSpec:
-        """What ``to_json`` wrote."""
+        """The reverse of ``to_json``."""
         raw = json.loads(text)
         target, password = raw["target"], raw["target"]["password"]
         engine: EngineName | None = target["engine"]

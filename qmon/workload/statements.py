@@ -26,14 +26,14 @@ _VERBS = {
     "archive": "archive",
     "repair": "repair",
 }
-"""Which routine of a design each statement calls."""
+"""The routine of a design that each statement calls."""
 _FOLDER: Final = "action/workload/"
 _NUMBERS: Final = frozenset({"pushed", "holes", "orphans"})
 """Columns that say how many there are."""
 _TYPES: Final = {"messages": "push_batch", "ids": "complete_batch"}
 """Table types of SQL Server, and the routine that takes each; they are called alike but for that word."""
 _HOLDS = {"lifo": "hold_newest", "due": "hold_due", "any": "hold_any"}
-"""What locks the next messages where they are not the oldest."""
+"""The statements that lock the next messages where they are not the oldest."""
 
 
 def drivable(layout: Layout) -> Layout:
@@ -89,7 +89,7 @@ class Statements:
         return self._counted(connection, "repair", {"age": age_s})
 
     def _counted(self, connection: Connection, name: str, values: Mapping[str, Value]) -> int:
-        """How many a routine has done: numbers in one row, or a row each."""
+        """The number that a routine has done, which returns numbers in one row, or a row each."""
         found = connection.fetch(self.bound(name, values))
         if _NUMBERS.issuperset(found.columns):
             return sum(int(str(number)) for number in found.rows[0])

@@ -10,8 +10,7 @@ from typing import Any, Final
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Target
 from qmon.engines.registry import engine
-from qmon.operate.install.install import available
-from qmon.operate.install.trial import place
+from qmon.operate.install.install import available, install_trial
 from qmon.workload.bench.cases import DEQUEUE_DESIGNS, REFERENCE, BenchPlan, Part, chosen
 from qmon.workload.bench.dequeue import ARTICLE
 from qmon.workload.bench.results import CaseResult, Latency, Report
@@ -38,7 +37,7 @@ def _server(**settings: str) -> EmbeddedServer:
 
 
 def _bench(target: Target, plan: BenchPlan, times: int = 1) -> list[Report]:
-    return [run_bench(target, plan, new_schema(), place) for _ in range(times)]
+    return [run_bench(target, plan, new_schema(), install_trial) for _ in range(times)]
 
 
 def run(*, quick: bool = False) -> Found:

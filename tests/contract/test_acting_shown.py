@@ -39,7 +39,7 @@ def test_bytes_are_shown_as_text_covered_before_any_screen_has_them(database: st
     pushed(database, layout)
     query(database, "UPDATE orders SET status = 2, started_at = now() - interval '1 h', owner = '1/1'")
     operator = Operator(covering(database, tmp_path))
-    shown = ['{"to": "ä", "pin": "•••"}', "\\xff00"]
+    shown = ['{"to": "ä", "pin": "•••"}', "0xff00"]
     requeue = operator.requeue(layout, Choice(owner_states=ANY))
     assert payloads(requeue.plan) == shown
     assert applied(requeue).done == 2

@@ -15,8 +15,7 @@ from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Session, Value
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout
-from qmon.operate.install.install import available
-from qmon.operate.install.trial import place
+from qmon.operate.install.install import available, install_trial
 from qmon.workload.bench.cases import BenchPlan, Case, Part
 from qmon.workload.bench.dequeue import dequeue
 from qmon.workload.bench.loops import make_loops
@@ -54,7 +53,7 @@ def site(database: str) -> Site:
 @pytest.mark.parametrize("batch", [1, 7])
 def test_the_loops_count_what_the_tables_hold(site: Site, design: str, batch: int) -> None:
     """Before and after are counted one by one: what was pushed less what was popped is what is there."""
-    layout = place(site.connection, ENGINE, design, schema=site.schema, queue="q", ring_size=500)
+    layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q", ring_size=500)
     case = Case(design, batch, held=False)
     if not case.possible(layout):
         assert layout.routine("push_batch") is None
@@ -72,7 +71,7 @@ def test_the_loops_count_what_the_tables_hold(site: Site, design: str, batch: in
 @pytest.mark.parametrize(("design", "batch"), [("fifo", 7), ("batch_fast", 7), ("status", 1)])
 def test_what_was_committed_before_a_slice_failed_is_counted(site: Site, design: str, batch: int) -> None:
     """Pushers and poppers are cancelled in the middle of their slices, as a deadlock would end them."""
-    layout = place(site.connection, ENGINE, design, schema=site.schema, queue="q")
+    layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q")
     cancel = f"SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE '{site.load}%'"
 
     def middle(start_at: float) -> None:
@@ -130,7 +129,7 @@ def query_of(site: Site, sql: str) -> object:
 def test_every_design_is_measured_and_nothing_stays(database: str) -> None:
     found: list[CaseResult | Dequeue] = []
     told: list[BenchProgress] = []
-    report = run_bench(target_of(database), SHORT, new_schema(), place, told.append, found.append)
+    report = run_bench(target_of(database), SHORT, new_schema(), install_trial, told.append, found.append)
     assert [each.case.design for each in report.outcomes] == list(ALL)
     assert tuple(found) == report.outcomes
     for each in report.outcomes:
@@ -162,7 +161,7 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
         ages.extend(float(str(row[0])) for row in query(database, sql))
 
     plan = replace(SHORT, designs=("naive",), parts=(Part.HELD,))
-    (found,) = run_bench(target_of(database), plan, new_schema(), place, look).outcomes
+    (found,) = run_bench(target_of(database), plan, new_schema(), install_trial, look).outcomes
     assert found.case.held
     assert found.dead_rows > 0
     assert len(ages) >= 3
@@ -171,7 +170,7 @@ def test_a_held_transaction_is_held_for_the_whole_run(database: str) -> None:
 
 def test_batches_are_left_out_where_a_design_has_none(database: str) -> None:
     plan = replace(SHORT, designs=("ring_classic", "naive"), batches=(10,))
-    report = run_bench(target_of(database), plan, new_schema(), place)
+    report = run_bench(target_of(database), plan, new_schema(), install_trial)
     assert [each.case.design for each in report.outcomes] == ["naive"]
     assert report.without_batches == ("ring_classic",)
 
@@ -179,7 +178,7 @@ def test_batches_are_left_out_where_a_design_has_none(database: str) -> None:
 @pytest.mark.parametrize("design", ["batch_single", "batch_split", "batch_fast"])
 def test_dequeues_pop_the_queue_empty_and_count_payloads_apart(site: Site, design: str) -> None:
     plan = replace(SHORT, rows=205, payload_bytes=9_000)
-    layout = place(site.connection, ENGINE, design, schema=site.schema, queue="q")
+    layout = install_trial(site.connection, ENGINE, design, schema=site.schema, queue="q")
     shares: list[float] = []
     found = dequeue(site, plan, design, 10, layout, shares.append)
     assert found.batches == 21
@@ -192,7 +191,7 @@ def test_dequeues_pop_the_queue_empty_and_count_payloads_apart(site: Site, desig
 
 def test_what_fails_in_a_slice_is_counted_and_the_rest_goes_on(site: Site) -> None:
     """Somebody drops the table under a running bench."""
-    layout = place(site.connection, ENGINE, "naive", schema=site.schema, queue="q")
+    layout = install_trial(site.connection, ENGINE, "naive", schema=site.schema, queue="q")
     gone: list[bool] = []
 
     def drop(over: float, _: float) -> None:
@@ -214,7 +213,7 @@ def query_gone(site: Site) -> None:
 def test_a_server_without_room_is_told_before_anything_is_made(database: str) -> None:
     plan = replace(SHORT, pushers=150, poppers=150)
     with pytest.raises(BadInput, match=r"has room for \d+ more connections, and the bench needs 302"):
-        run_bench(target_of(database), plan, new_schema(), place)
+        run_bench(target_of(database), plan, new_schema(), install_trial)
     assert traces(database) == []
 
 

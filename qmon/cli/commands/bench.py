@@ -73,8 +73,7 @@ def bench(
     from qmon.cli.commands.bench_text import as_object, tell, write
     from qmon.cli.session import opened
     from qmon.demo.runner import ended_by_signals
-    from qmon.operate.install.install import available
-    from qmon.operate.install.trial import place
+    from qmon.operate.install.install import available, install_trial
     from qmon.workload.bench.cases import BenchPlan, chosen
     from qmon.workload.bench.run import leftovers, run_bench
     from qmon.workload.bench.site import check, new_schema
@@ -98,7 +97,7 @@ def bench(
         _allowed(at.target, yes=yes)
         known = at.target
     with ended_by_signals(), _meter() as (progress, finished):
-        report = run_bench(known, plan, schema, place, progress, finished)
+        report = run_bench(known, plan, schema, install_trial, progress, finished)
     if json is None or str(json) != "-":
         tell(report)
     if json is not None:

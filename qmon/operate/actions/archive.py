@@ -29,7 +29,7 @@ Ended = Literal["running", "empty", "stopped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class ArchiveProgress:
-    """How archiving goes.
+    """The progress of archiving.
 
     Attributes:
         elapsed_s: seconds since it began.
@@ -50,7 +50,7 @@ class ArchiveProgress:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveResult:
-    """What archiving has done.
+    """The result of archiving.
 
     Attributes:
         moved: messages that were certainly archived.
@@ -127,7 +127,7 @@ class Archiver:
         self._ended: Ended = "running"
 
     def outcome(self) -> ArchiveResult:
-        """What has been done so far."""
+        """The result so far."""
         seconds = time.monotonic() - self._started
         return ArchiveResult(self._moved, self._batches, self._held_up, self._unsure, seconds, self._ended)
 

@@ -22,7 +22,7 @@ from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql
 
 TRIES: Final = 25
-"""How often the lock on the table is asked for, each time for 200 ms, with as long a pause between."""
+"""Attempts to lock the table, each for 200 ms, with a pause of 200 ms in between."""
 _PAUSE_S: Final = 0.2
 _CANCELLED: Final = "57014"
 PUT_BACK: Final = (
@@ -42,12 +42,12 @@ class _Rights:
 
     @property
     def each_row(self) -> bool:
-        """Whether the gate must be asked for each row, as in partitions."""
+        """Whether the gate fires for each row, as in partitions."""
         return self.kind in ("partitioned table", "partition")
 
 
 def each_row(sql: Sql, layout: Layout) -> bool:
-    """Whether the gate of a table is asked for each row."""
+    """Whether the gate of a table fires for each row."""
     return any(each.each_row for each in sql.fetch(_Rights, "action/pause/gate_rights", {"table": layout.table.parts}))
 
 
@@ -230,7 +230,7 @@ def _risks(context: OperatorContext, rights: _Rights | None) -> tuple[str, ...]:
 
 
 def passed_by(*, rows: bool) -> tuple[str, ...]:
-    """What a pause by a gate stops besides pushers, and whom it does not stop, on PostgreSQL."""
+    """On PostgreSQL: who besides pushers is stopped by a gate, and who is not."""
     moved = ("an UPDATE that moves a row into another partition inserts it there: poppers that do so fail, too",)
     return (
         PUT_BACK,

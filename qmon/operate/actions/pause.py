@@ -112,7 +112,7 @@ class _SetSwitch:
                 operation.note(note)
 
     def _proof(self, sql: Sql, stopped: Stopped) -> tuple[str, ...]:
-        """What shows that it works. Raises ``BadInput``, with the pause lifted, where a gate lets inserts pass."""
+        """Proof that the pause works. Raises ``BadInput``, with the pause lifted, where a gate lets inserts pass."""
         side = self.means.side
         if self.means.way == "switch":
             return (pause_check.watch(pause_check.ArrivalCounter(sql, self.layout, side), stopped).text(side),)
@@ -154,7 +154,7 @@ class _SetSwitch:
 
 
 def _held(context: OperatorContext, sql: Sql, means: Means | None, side: Side) -> tuple[HeldPause | None, str | None]:
-    """What the switch holds, and why it cannot be set; ``None`` where it can."""
+    """The state of the switch, and the reason why it cannot be set, if there is one."""
     if means is None:
         return None, _NONE[side]
     if not means.enabled:

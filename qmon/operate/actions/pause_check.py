@@ -1,4 +1,4 @@
-"""Watches whether a pause works: no push, or no pop, comes any more; and if some do, from whom."""
+"""Verifies a pause: no push, or no pop, comes any more, or from whom; a gate refuses an INSERT that is tried."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ _CONSTRAINT: Final = "23"
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of it. ``refused``: places where the gate refused; ``passed``: those where it did not; ``untried``: why
-    the rest could not be tried; ``places``: how many there are.
+    """The result of trying a gate.
+
+    ``places``: how many there are. ``refused``: those where the gate refused; ``passed``: those where it did not;
+    ``untried``: why the rest could not be tried.
     """
 
     places: int
@@ -121,14 +123,14 @@ LATE_S: Final = 12.0
 """The same where only PostgreSQL's counters tell: a session sends what it did once a second while it is busy, and after
 ten seconds when it idles (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL of its source)."""
 AT_MOST_S: Final = 5.0
-"""Who is in the middle of a push when the pause begins, as before a full ring, may be so for a while."""
+"""A push under way when the pause begins may take so long, for instance into a full ring."""
 AT_MOST_LATE_S: Final = 2 * LATE_S
 EVERY_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was seen. ``came``: pushes or pops in ``seconds``; ``idle_s``: how long there has been none at the end.
+    """The result of watching. ``came``: pushes or pops in ``seconds``; ``idle_s``: seconds without any at the end.
 
     ``needed_s``: how long there must be none to prove anything. ``late``: counters that may lag were all there was to
     read. ``who``: sessions that had begun a push and not ended their transaction, at the end (``works``) or while
@@ -192,7 +194,7 @@ class Drawer:
 
     @property
     def text(self) -> str:
-        """How people are told of it."""
+        """For people."""
         name = self.application or self.login
         return f"session {self.session} ({name})" if self.session else "a prepared transaction"
 
@@ -220,11 +222,11 @@ class ArrivalCounter:
 
     @property
     def needed_s(self) -> float:
-        """How long nothing may have come to prove that nothing comes."""
+        """Seconds without any that prove that the pause works."""
         return LATE_S if self.late else IDLE_S
 
     def read(self) -> int | None:
-        """How many have come; never less than before. ``None`` where it cannot be read."""
+        """The number so far; it never falls. ``None`` where it cannot be read."""
         found = self._came()
         if found is not None:
             self._most = max(self._most, found)

@@ -1,4 +1,4 @@
-"""What a pause is set on: the switch that push and pop of an installed queue ask, or the gate of any other table."""
+"""The switch that push and pop of an installed queue check for a pause, or the gate of any other table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFUSED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What stops one side of one queue. ``object``: the sequence (PostgreSQL), table or trigger (SQL Server)."""
+    """The means to pause one side of a queue. ``object``: the sequence (PostgreSQL), table or trigger (SQL Server)."""
 
     way: PauseMethod
     object: TableName
@@ -36,7 +36,7 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class HeldPause:
-    """What a switch holds. ``*_ms``: milliseconds since the epoch on the server's clock; ``may_set``: our right."""
+    """The state of a switch. ``*_ms``: milliseconds since the epoch on the server's clock; ``may_set``: our right."""
 
     may_set: bool
     until_ms: int | None
@@ -50,7 +50,7 @@ class HeldPause:
 
 @dataclass(frozen=True, slots=True)
 class PauseAccess:
-    """Whether there are pauses to read or to write in this database."""
+    """Whether pauses can be read or written in this database."""
 
     recorded: bool
     readable: bool
@@ -93,12 +93,12 @@ def gate_of(sql: Sql, layout: Layout) -> Means | None:
 
 
 def gate_name(table: TableName) -> TableName:
-    """What the trigger of a gate is called on SQL Server, where it lives in the schema of its table."""
+    """The name of a gate's trigger on SQL Server; it is in the schema of its table."""
     return TableName(table.schema, f"{GATE}_{table.name}")
 
 
 def held(sql: Sql, means: Means) -> HeldPause:
-    """What a switch holds. Raises ``BadInput`` where it is not there."""
+    """The state of a switch. Raises ``BadInput`` where it is not there."""
     found = sql.fetch(HeldPause, f"action/pause/{_file(sql.engine, means, 'state')}", *_given(means))
     if not found:
         raise BadInput(f"the {means.way} {means.object} is not as qmon made it; install it again")
@@ -129,7 +129,7 @@ def pauses(sql: Sql) -> tuple[Pause, ...]:
 
 
 def pause_access(sql: Sql) -> PauseAccess:
-    """Whether there are pauses to read or to write; only reads."""
+    """Whether pauses can be read or written; only reads."""
     return sql.fetch(PauseAccess, "control/pauses_standing", {})[0]
 
 
@@ -148,7 +148,7 @@ def ensure(sql: Sql) -> None:
 
 
 def why_not_recorded(sql: Sql) -> str | None:
-    """Why no pause can be written down here; ``None``: it can, or the tables for it can be made. Only reads."""
+    """The reason why no pause can be recorded; ``None`` where it can, or the tables can be made. Only reads."""
     found = pause_access(sql)
     return None if found.writable or (found.can_create and not found.recorded) else _REFUSED
 

@@ -86,7 +86,7 @@ def prepare_purge(context: OperatorContext, layout: Layout, choice: Choice) -> P
 
 @dataclass(frozen=True, slots=True)
 class _Strategy:
-    """How messages of one layout are moved: the table, and the second half of split ones, which goes first."""
+    """Moves messages of one layout: the second half of split ones first, then the table's rows."""
 
     layout: Layout
     table: Structure
@@ -150,11 +150,11 @@ class _Strategy:
             self.data_place.check(sql)
 
     def named(self, sql: Sql, mark: Mark) -> str:
-        """What one of the messages is called."""
+        """The name of a message, for people."""
         return called(sql, self.shown, marks_for(sql.engine.name, [mark], self.table.key))
 
     def foreseen(self) -> tuple[str, ...]:
-        """Which messages may be left alone, and what of our doing others will notice."""
+        """Messages that may be left alone, and effects that others will notice."""
         out = []
         for structure in filter(None, (self.table, self.data)):
             if others := structure.named("referred"):
@@ -165,7 +165,7 @@ class _Strategy:
         return tuple(out)
 
     def lost(self) -> tuple[str, ...]:
-        """What an undo would not bring back as it was."""
+        """Values that an undo would not bring back as they were."""
         out = ["row versions: each message is a new row to the server"]
         for structure in filter(None, (self.table, self.data)):
             if generated := structure.generated:

@@ -100,7 +100,7 @@ def prepare_requeue(context: OperatorContext, layout: Layout, choice: Choice) ->
 
 
 class _Strategy:
-    """How messages of one layout are requeued."""
+    """Requeues messages of one layout."""
 
     def __init__(
         self, layout: Layout, state: StateColumn, structure: Structure, wanted: Criteria, place: TableIdentity
@@ -114,7 +114,7 @@ class _Strategy:
         called_by = structure.called_by(layout)
         lasting = (key for key in structure.keys if not set(key) & set(changed))
         self.known = next(lasting, tuple(each for each in structure.key or called_by if each not in changed))
-        """What makes a message known afterwards: a key that does not change, or what of it does not."""
+        """Identifies a message afterwards: a key that does not change, or those of its columns that do not."""
         kept = (*self.known, *called_by, *changed, layout.attempts)
         self._kept = tuple(dict.fromkeys(each for each in kept if each is not None))
         since = layout.started_at if wanted.states == ("in_progress",) else layout.enqueued_at
@@ -131,7 +131,7 @@ class _Strategy:
         return (self.ready,) if self.dead is None else (self.ready, self.dead)
 
     def statements(self, sql: Sql) -> tuple[str, ...]:
-        """What runs in a batch, as the server sees it."""
+        """The statements of a batch, as the server sees them."""
         made = {each.statement: self.names | each.names for each in reversed(self.transitions)}
         return tuple(sql.statement(name, names).text for name, names in {"lock": self.names, **made}.items())
 
@@ -192,11 +192,11 @@ class _Strategy:
         return sql.fetch(Written, made.statement, names | made.names, values | written | limit)
 
     def named(self, sql: Sql, mark: Mark) -> str:
-        """What one of the messages is called."""
+        """The name of a message, for people."""
         return called(sql, self.names, marks_for(sql.engine.name, [mark], self.structure.key))
 
     def consequences(self) -> tuple[str, ...]:
-        """What consumers will notice."""
+        """The effects that consumers will notice."""
         lines = [place_words(self._layout, self.ready)]
         if isinstance(self._most, str):
             lines.append(f"those with as many attempts as their {self._most} become dead letters")
@@ -206,7 +206,7 @@ class _Strategy:
         return (*lines, *(each for each in written if each is not None), *self._foreseen())
 
     def _foreseen(self) -> tuple[str, ...]:
-        """Which messages may be left alone, and why."""
+        """Messages that may be left alone, and why."""
         out = []
         if unique := self.structure.named("unique"):
             out.append(f"a message whose place in a unique index is taken is left alone: {', '.join(unique)}")
@@ -218,7 +218,7 @@ class _Strategy:
         return tuple(out)
 
     def risks(self, chosen: Selection) -> tuple[str, ...]:
-        """What may go wrong by it."""
+        """The risks."""
         if self._wanted.states != ("in_progress",):
             return ("they were popped before: whoever had them gets them delivered twice", *self._worn())
         if not (risky := chosen.owner_states - {OwnerState.DEAD}):
@@ -261,7 +261,7 @@ def _wanted(layout: Layout, choice: Choice) -> Criteria:
 
 
 def _unfit(context: OperatorContext, structure: Structure) -> str | None:
-    """Why no row of the table can be written with certainty; ``None``: they can."""
+    """The reason why a row cannot be written reliably; ``None`` where it can."""
     if context.engine.name == "sqlserver" and (why := unkeyed(structure)):
         return why
     if rules := structure.named("rule update"):

@@ -139,7 +139,7 @@ class RingNumberRepair:
         return answer[0].became is not None
 
     def _still(self, fault: RingFault) -> bool:
-        """Whether the slot stands as it was planned."""
+        """Whether the slot is as it was when it was planned."""
         rows = self._sql.fetch(_Slot, "action/repair/slot", self._reader.names, {"number": fault.number})
         if not rows:
             return False
@@ -191,7 +191,7 @@ class RingRepair:
 
     @property
     def record(self) -> Record:
-        """What is written down of it."""
+        """The part of the audit that is not in the plan."""
         return Record(str(self.layout.table), {"numbers": [[each.was, each.number] for each in self.faults[:1000]]})
 
     def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:

@@ -1,4 +1,4 @@
-"""What looks like a hole or an orphan in a ring, read slot by slot in bounded steps."""
+"""Reads a ring slot by slot, in bounded steps, for what looks like a hole or an orphan."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True)
 class SlotReading:
-    """What was found, orphans first, each by number. ``over``: how many were found beyond ``MAX_REPAIRS``."""
+    """The faults found, orphans first, each by number. ``over``: how many were found beyond ``MAX_REPAIRS``."""
 
     faults: tuple[RingFault, ...]
     over: int

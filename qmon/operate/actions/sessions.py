@@ -29,7 +29,7 @@ Rolling = Callable[[float], None]
 
 
 class EndMethod(StrEnum):
-    """How a session is ended."""
+    """The way in which a session is ended."""
 
     CANCEL = "cancel"
     """Its statement is cancelled, which rolls its transaction back; the session lives on."""
@@ -40,7 +40,7 @@ class EndMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What our role may see of other sessions; ``own``: this very session; ``grant``: what would help."""
+    """The rights of our role on other sessions; ``own``: this session; ``grant``: the right that would help."""
 
     role: str
     own: int
@@ -109,7 +109,7 @@ class _Signalled:
 
 
 def rights(sql: Sql) -> Rights:
-    """What we may see here."""
+    """The rights of our role here."""
     return sql.fetch(Rights, "action/sessions/rights", {})[0]
 
 
@@ -120,7 +120,7 @@ def read(sql: Sql, session: int) -> SessionSample | None:
 
 
 def waiters(sql: Sql, session: int) -> list[Waiter]:
-    """Who waits for it, directly or behind others."""
+    """Sessions that wait for it, directly or behind others."""
     return sql.fetch(Waiter, "action/sessions/waiters", {}, {"session": session})
 
 
@@ -158,7 +158,7 @@ def end(sql: Sql, planned: SessionToEnd) -> bool:
 def wait_until_gone(sql: Sql, planned: SessionToEnd, stopped: Stopped, rolling: Rolling) -> SessionSample | None:
     """Wait until its transaction is over and its locks are free; ``None`` then, else the session as it still is.
 
-    ``rolling``: told percents while the server rolls it back, which may take as long as its work did.
+    ``rolling``: called with the percentage while the server rolls it back, which may take as long as its work did.
     """
     deadline = time.monotonic() + GONE_WITHIN_S
     cancelled = False
@@ -203,7 +203,7 @@ class EndSessions:
 
     @property
     def record(self) -> Record:
-        """What is written down of it."""
+        """The part of the audit that is not in the plan."""
         return Record(
             about=", ".join(str(each.session) for each in self.sessions[:50]),
             frozen={"sessions": [[one.session, one.started_us, one.transaction_us, one.way] for one in self.sessions]},

@@ -32,7 +32,7 @@ class _Old:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one operation has left in one store. ``leading``: in the table of the queue, not in the second half."""
+    """The rows of one operation in one store. ``leading``: in the table of the queue, not in the second half."""
 
     store: Store
     operation: str

@@ -83,7 +83,7 @@ def _impossible(done: Recorded) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Strategy:
-    """How one operation is undone: from which store, into which table; of split messages also the second half.
+    """Undoes one operation: from a store into a table; of split messages also the second half.
 
     ``known`` and ``clocked``: of a requeue, what makes a message known, and columns that the server's clock gave.
     """
@@ -103,19 +103,19 @@ class _Strategy:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What makes a row of the table known, as far as the store has it; of a requeue what it said."""
+        """The key by which a row of the table is found, as far as the store has it; of a requeue, as recorded."""
         if not self.purged:
             return self.known
         return next((key for key in self.table.keys if set(key) <= set(self.store.columns)), ())
 
     @property
     def called(self) -> tuple[str, ...]:
-        """What a message is called by."""
+        """The columns that name a message."""
         return tuple(each for each in self.columns.get("called") or () if each in self.store.columns)
 
     @property
     def names(self) -> dict[str, Name]:
-        """What stands for the names in the statements."""
+        """The names for the statements."""
         back = tuple(each for each in self.store.columns if each in self.table.written)
         out: dict[str, Name] = {slot: column for slot, column in self.columns.items() if slot != "called"}
         given = tuple(each for each in back if each not in self.key)
@@ -226,12 +226,12 @@ class _Strategy:
         return back.altered
 
     def named(self, sql: Sql, mark: Mark) -> str:
-        """What one of the messages is called."""
+        """The name of a message, for people."""
         found = sql.fetch(First, "first_kept", self.names | {"sized": None}, rows_for(sql.engine.name, [mark]))
         return next((row.id for row in found if row.id), "one without an id")
 
     def lost(self) -> tuple[str, ...]:
-        """What does not come back: columns that the table no longer has."""
+        """Values that do not come back: of columns that the table no longer has."""
         columns = self.table.kept
         return tuple(f"the table has no column {each} any more" for each in self.store.columns if each not in columns)
 

@@ -1,4 +1,4 @@
-"""How the tables of each installed design act as a queue: the layout that goes into the registry."""
+"""The layout of each installed design, as it goes into the registry."""
 
 from __future__ import annotations
 

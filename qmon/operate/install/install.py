@@ -22,9 +22,9 @@ SUBSCRIBED: Final = "ring_subscribers"
 """The design of a ring that several subscribers read."""
 
 CONTROL: Final = ("control/01_schema", "control/02_queues")
-"""What makes qmon's own schema and registry, in order."""
+"""The files that make qmon's own schema and registry, in order."""
 REGISTER: Final = "control/register"
-"""What writes a queue into the registry."""
+"""The file that writes a queue into the registry."""
 
 _TAKEN: Final = frozenset({"42P07", "42710", "42723", "42S01"})
 """SQLSTATEs: a table, an object or a function of that name exists (PostgreSQL); any object (SQL Server)."""
@@ -56,13 +56,13 @@ class PreparedInstall:
     numbers: dict[str, int]
 
     def names(self, file: Query) -> dict[str, queries.Name]:
-        """What stands for each ``{name}`` of one of the files."""
+        """The names for one of the files."""
         return object_names.names(file, self.layout.table.schema, self.layout.table.name, self.numbers)
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What ``install`` has made, and how it acts as a queue."""
+    """The result of ``install``: the objects, and how they act as a queue."""
 
     layout: Layout
     created: tuple[Object, ...]
@@ -70,14 +70,14 @@ class Installed:
 
 @dataclass(frozen=True, slots=True)
 class Uninstalled:
-    """What ``uninstall`` has taken away."""
+    """The result of ``uninstall``."""
 
     layout: Layout
     removed: tuple[Object, ...]
 
 
 class InstallOptions(TypedDict, total=False):
-    """What may be said of a queue that is installed; see ``install``."""
+    """Options of a new queue; see ``install``."""
 
     ring_size: int
     subscribers: int | None
@@ -197,6 +197,31 @@ def uninstall(connection: Connection, engine: Engine, queue: str) -> Uninstalled
             raise BadInput(f"cannot uninstall {queue!r}: {problem}; drop what depends on it first") from problem
         raise
     return Uninstalled(layout, tuple(each for each in removed if each.kind != "schema"))
+
+
+def install_trial(
+    connection: Connection,
+    engine: Engine,
+    design: str,
+    *,
+    schema: str,
+    queue: str,
+    ring_size: int = DEFAULT_RING_SIZE,
+) -> Layout:
+    """Create what a design consists of in a schema that is there, in one transaction, and return its layout.
+
+    Nothing is registered: whoever drops the schema has taken the queue away. ``ring_size`` is in slots; a ring has one
+    subscriber.
+    Raises ``BadInput`` for a design or a name that is not possible, and what the server raises.
+    """
+    readers = 1 if design == SUBSCRIBED else None
+    ready = prepare(
+        engine, connection.version, design, schema=schema, queue=queue, ring_size=ring_size, subscribers=readers
+    )
+    with connection.transaction():
+        for file in ready.files:
+            connection.execute(Bound(queries.render(file, ready.names(file), engine)))
+    return ready.layout
 
 
 def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:

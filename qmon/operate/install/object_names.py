@@ -15,9 +15,9 @@ SIZE: Final = "size"
 SUBSCRIBERS: Final = "subscribers"
 MAX_ATTEMPTS: Final = "max_attempts"
 NUMBERS: Final = frozenset({SIZE, SUBSCRIBERS, MAX_ATTEMPTS})
-"""What stands for a whole number in a design's file: a ring's slots and subscribers, pops before a message is dead."""
+"""Placeholders for whole numbers in a design's files: a ring's slots and subscribers, pops before a message is dead."""
 BODY_TAG: Final = "$qmon_body$"
-"""What the function bodies of the designs stand between; a name that holds it would end the body."""
+"""The quotes of function bodies in the designs; a name that holds them would end the body."""
 
 _LIMITS: Final[dict[EngineName, tuple[int, str]]] = {"postgres": (63, "bytes"), "sqlserver": (128, "characters")}
 
@@ -28,7 +28,7 @@ def object_name(queue: str, slot: str) -> str:
 
 
 def names(query: Query, schema: str, queue: str, numbers: Mapping[str, int]) -> dict[str, Name]:
-    """What stands for each ``{name}`` of a file of a design.
+    """The names for a file of a design.
 
     Indexes and keys live in the schema of their table and are created without one. ``numbers``: those of ``NUMBERS``
     that the file may use.
@@ -76,5 +76,5 @@ def table_name(schema: str, queue: str, slot: str = TABLE) -> TableName:
 
 
 def subscriber_sequences(subscribers: int) -> tuple[str, ...]:
-    """What a ring for several subscribers calls their pop sequences; it makes them itself, see its first file."""
+    """The pop sequences of a ring for several subscribers; its first file creates them."""
     return tuple(f"pop_seq_{number}" for number in range(1, subscribers + 1))

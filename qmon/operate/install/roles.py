@@ -27,7 +27,7 @@ class SetupStep:
 
 @dataclass(frozen=True, slots=True)
 class SetupResult:
-    """What became of one step; ``problem`` is empty where it worked."""
+    """The result of one step; ``problem`` is empty where it worked."""
 
     step: SetupStep
     problem: str = ""
@@ -75,7 +75,7 @@ def plan(
     object_ids: Iterable[int] = (),
     layouts: Iterable[Layout] = (),
 ) -> tuple[SetupStep, ...]:
-    """What is missing for this role, in order; nothing where all is there.
+    """The missing steps for this role, in order.
 
     ``role``: ``operator`` includes ``monitor``. ``object_ids``: the tables and sequences of the queues to be watched or
     acted on; ``layouts``: the queues themselves, for what acting uses besides. Only reads. Raises what
@@ -93,7 +93,7 @@ def plan(
 def grants(
     connection: Connection, engine: Engine, object_ids: Iterable[int], layouts: Iterable[Layout] = ()
 ) -> tuple[SetupStep, ...]:
-    """What those of qmon's roles that exist still lack on these tables and sequences, and queues."""
+    """The grants that qmon's existing roles lack on these tables, sequences and queues."""
     work = _Plan(connection, engine)
     present = work.present()
     objects = work.objects(object_ids)
@@ -199,7 +199,7 @@ class _Plan:
                 yield self._on("operator", each)
 
     def acting(self, layouts: Iterable[Layout]) -> Iterator[SetupStep]:
-        """What acting uses of installed queues besides their tables: switches, archives, and routines."""
+        """Grants on what acting uses of installed queues besides tables: switches, archives, and routines."""
         for layout in layouts:
             for kind, name in _used(layout):
                 statement = self._render("catalog/setup_right", object=name.parts)
@@ -220,7 +220,7 @@ class _Plan:
 
 
 def _used(layout: Layout) -> Iterator[tuple[str, TableName]]:
-    """What acting uses of a queue besides its tables and sequences, each with the kind of right that it needs."""
+    """Objects of a queue that acting uses besides tables and sequences, each with the kind of right that it needs."""
     if layout.switch is not None:
         for switch in dict.fromkeys((layout.switch.pushers, layout.switch.poppers)):
             yield "switch", switch

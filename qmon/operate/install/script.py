@@ -1,4 +1,4 @@
-"""What ``install`` would run, as a script that a DBA can read and run: the same files, with names in their places."""
+"""Prints ``install`` as a script that a DBA can read and run: the same files, with the real names."""
 
 from __future__ import annotations
 

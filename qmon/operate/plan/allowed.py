@@ -1,4 +1,4 @@
-"""Which actions a queue allows, and why not: one place, asked by each action, and by the screens for their keys.
+"""Which actions a queue allows, and why not: used by each action, and by the screens for their keys.
 
 A plan may still refuse what is allowed here, since only the server knows the rights and the rows; see ``rights``.
 """
@@ -14,7 +14,7 @@ _ON_ROWS: Final = frozenset({Kind.REQUEUE, Kind.PURGE})
 
 
 def why_not(layout: Layout, kind: Kind) -> str | None:
-    """Why this cannot be done to this queue, in one line; ``None``: it can be planned."""
+    """The reason why this cannot be done to this queue, in one line; ``None`` where it can be planned."""
     if layout.source is LayoutSource.DISCOVERY and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE):
         return "this queue was found by its shape alone; keep it with qmon init, then it can be acted on"
     if layout.design == "service_broker" and kind in _ON_ROWS:

@@ -1,4 +1,4 @@
-"""What plans of messages have in common: their first rows, the estimate of their time, and the operator's consent."""
+"""The parts of a plan that are the same for all actions on messages: payloads, first rows, estimated time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sized(sql: Sql, table: TableName, column: str | None) -> str | None:
 
 
 def shown(context: OperatorContext, sql: Sql, table: TableName, column: str | None) -> Show:
-    """What makes a payload of this column, as the server writes it, fit for a screen; asks for the column's type."""
+    """A function that makes payloads of this column fit for a screen: decoded and redacted. Asks for its type."""
     binary = holds_bytes(_type(sql, table, column))
 
     def show(payload: str | None) -> str | None:
@@ -99,7 +99,7 @@ def first_rows(context: OperatorContext, query: MessageQuery, chosen: Selection)
 
 
 def called(sql: Sql, names: Names, values: Values) -> str:
-    """What a message is called; where it is no longer there, or has no id, only that."""
+    """The name of a message; where it is no longer there, or has no id, only that."""
     found = sql.fetch(First, "first", names, values)
     return next((row.id for row in found if row.id), "one without an id")
 

@@ -1,4 +1,4 @@
-"""Why our role may not do something here: asked when it is planned, so that the plan says so."""
+"""Rights that our role lacks for an action: checked when it is planned, so that the plan says so."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.operate.sql import Sql
 REQUEUE: Final = "UPDATE"
 PURGE: Final = "DELETE,UPDATE"
 PUT_BACK: Final = "INSERT,SELECT"
-"""What each needs on the tables of the queue."""
+"""Privileges on the tables of the queue that each action needs."""
 _SETUP: Final = "its owner can: qmon setup <target> --role operator"
 
 
@@ -23,7 +23,7 @@ class _Lacking:
 
 
 def why_not(context: OperatorContext, sql: Sql, needed: str = "", *tables: TableName | None) -> str | None:
-    """Why nothing can be applied, in one line: qmon is read-only here, or our role lacks a right; ``None``: it can.
+    """The reason why nothing can be applied: qmon is read-only here, or our role lacks a right. ``None`` where it can.
 
     ``needed``: privileges on each of the tables, or sequences, separated by commas. Only reads.
     """
@@ -41,7 +41,7 @@ def why_not(context: OperatorContext, sql: Sql, needed: str = "", *tables: Table
 
 
 def unwritten(sql: Sql) -> str | None:
-    """Why our role may not write down operations here, nor see what they keep; ``None``: it may, or there are none."""
+    """The reason why our role may neither record operations here nor see them; ``None`` where it may."""
     found = audit_access(sql)
     if not found.recorded or found.writable:
         return None

@@ -17,7 +17,7 @@ from qmon.model.layout.ids import id_parts
 CHUNK: Final = 2000
 """Rows that are kept, and sent by the server, in one piece."""
 Mark = tuple[str, str]
-"""Where a row lies, and which version of it is meant: words of the server that only it understands."""
+"""The place of a row and its version, as opaque text of the server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Which messages an action is for: what the operator chose, turned into rows that are counted and frozen."""
+"""Turns the operator's choice of messages into rows that are counted and frozen."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ State = Literal["ready", "in_progress", "done", "dead"]
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What is looked for, besides the operator's choice.
+    """What an action looks for, besides the operator's choice.
 
     ``states``: these, one after the other; none where the layout has no state column. ``since``: the column that the
     age is counted from. ``older_than_s``: seconds, of all. ``stuck_s``: seconds, of those whose owner is not dead.
@@ -91,7 +91,7 @@ def needs_pushed(layout: Layout) -> None:
 
 
 def zoneless(column: str) -> str:
-    """What to do about a column whose times could be those of any clock."""
+    """Advice for a column of times whose time zone is not known."""
     return f'{column} has no time zone: say in the configuration times = "utc", "local" or such as "Europe/Berlin"'
 
 
@@ -102,7 +102,7 @@ def value_of(layout: Layout, state: str) -> StateValue | None:
 
 
 def column_names(layout: Layout, structure: Structure, since: str | None) -> dict[str, Name]:
-    """What stands for the names in the statements that read messages."""
+    """The names for the statements that read messages."""
     owner = layout.owner
     return {
         "table": layout.table.parts,
@@ -141,7 +141,7 @@ def named_columns(called: Sequence[str], id: str | None, ids: Sequence[str]) -> 
 
 
 def named_names(named: Sequence[str]) -> dict[str, Name]:
-    """What stands for the names of ``:ids`` in the statements that choose."""
+    """The names for ``:ids`` in the statements that choose."""
     return {"named": named or None, "first": named[0] if named else None, "last": named[-1] if named else None}
 
 
@@ -160,7 +160,7 @@ def frozen_of(sql: Sql, found: Iterable[Matches]) -> RowSet:
 
 @contextlib.contextmanager
 def _as_ids(layout: Layout) -> Iterator[None]:
-    """What the server cannot read as a value is an id that is none: there is no other that the operator gives."""
+    """Turn the server's failure to convert a value into ``BadInput``: only ids come from the operator."""
     try:
         yield
     except PermissionMissing:
@@ -173,7 +173,7 @@ def _as_ids(layout: Layout) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class MessageQuery:
-    """Which messages of a queue are meant: the operator's choice, and what the action looks for besides."""
+    """A query for messages of a queue: by the operator's choice, and the criteria of the action."""
 
     sql: Sql
     layout: Layout

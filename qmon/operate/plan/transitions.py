@@ -1,4 +1,4 @@
-"""What a requeue writes: the state that a message comes into, and the columns that go with it."""
+"""The columns that a requeue writes: the new state of a message, and what goes with it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """What a message gets that becomes ready, or dead. ``writes``: without the state; ``keep`` is not among them."""
+    """The new columns of a message that becomes ready or dead. ``writes``: without the state, and without ``keep``."""
 
     state: Literal["ready", "dead"]
     column: str
@@ -75,13 +75,13 @@ class Transition:
 
     @property
     def names(self) -> dict[str, Name]:
-        """What stands for the names in that statement."""
+        """The names for that statement."""
         written = tuple(each for each in self.columns if each != self.front)
         certain = tuple(each for each in written if each not in self.clocked)
         return {"written": written, "certain": certain, "front": self.front}
 
     def values(self, engine: EngineName, place: str | None = None) -> dict[str, Value]:
-        """What is written, as that statement takes it. ``place``: what the front is."""
+        """The values for that statement. ``place``: the value of the front."""
         given: dict[str, StateValue | None] = {self.column: self.value}
         clock: dict[str, str] = {}
         for each in self.writes:
@@ -110,7 +110,7 @@ class Transition:
         return found[0].place if found else None
 
     def text(self) -> str | None:
-        """What is written besides the state, for a plan."""
+        """For a plan: the columns written besides the state."""
         parts = [f"{each.column} {_word(each)}" for each in self.writes]
         return f"those that become {self.state} get: {', '.join(parts)}" if parts else None
 
@@ -118,7 +118,7 @@ class Transition:
 def transition(
     layout: Layout, state: StateColumn, structure: Structure, target: Literal["ready", "dead"]
 ) -> Transition:
-    """What the layout says of this state, and that nobody has the message any more, where the table takes that."""
+    """The writes of the layout for this state; the owner becomes NULL where the table allows that."""
     assigned = {each.column: each for each in layout.writes if each.state == target}
     owner = None if layout.owner is None else layout.owner.column
     for column in (layout.started_at, owner):
@@ -130,7 +130,7 @@ def transition(
 
 
 def in_the_way(sql: Sql, layout: Layout, made: Transition, source: str) -> str | None:
-    """Why a message cannot come from the state ``source`` into this one: what is not known, or cannot be written.
+    """The reason why a message cannot go from the state ``source`` to this one: a column is unknown or unwritable.
 
     A column is in the way where nothing says what it gets and a CHECK constraint looks at it together with the state,
     or where it is a time that may be NULL and whose name says that a message ended (``finished_at``, ``discarded_on``)
@@ -183,7 +183,7 @@ def _unwritable(made: Transition) -> str | None:
 
 
 def _other_clock(layout: Layout, made: Transition) -> str | None:
-    """Why the time now, which is written in UTC, would be wrong in a column."""
+    """The reason why the time now, which is written in UTC, would be wrong in a column."""
     for each in made.writes:
         zone = dict(layout.zones).get(each.column, UTC_ZONE)
         kind = made.structure.type_of(each.column)
@@ -195,7 +195,7 @@ def _other_clock(layout: Layout, made: Transition) -> str | None:
 
 
 def place_words(layout: Layout, ready: Transition) -> str:
-    """Where messages stand that become ready."""
+    """For a plan: the place in the queue of messages that become ready."""
     if not layout.order:
         return (
             "they keep their old place; whether poppers take them next is not known, since nothing says what these go"

@@ -24,12 +24,12 @@ from qmon.operate.sql import Names, Sql, Values
 Move = Callable[[Sequence[Mark], Tally], list[Mark]]
 """One batch, within its transaction: does it, says so in the tally, and returns the rows that others had locked."""
 Named = Callable[[Mark], str]
-"""What a row is called, for people."""
+"""The name of a row, for people."""
 
 _TRY_AGAIN: Final = frozenset({"40001", "40P01"})
 """SQLSTATEs of a deadlock and of a failed serialization: tried again, as is what waited for a lock in vain."""
 _REFUSALS: Final = re.compile("22|23|27|44|P0")
-"""How the SQLSTATEs begin by which a constraint, a check option, a policy or a trigger refuses a row."""
+"""Prefixes of the SQLSTATEs by which a constraint, a check option, a policy or a trigger refuses a row."""
 _OWN_ERRORS: Final = 50_000
 _NO_STATE_SAYS: Final = frozenset({3609, 3616, 33504})
 """SQL Server: numbers from which RAISERROR and THROW are somebody's own; those of a batch that a trigger ended, and of
@@ -44,11 +44,11 @@ _ANY: Final = ("", "")
 """The mark of a batch that chooses its rows itself."""
 _CHECK_EVERY_S: Final = 0.05
 _PATIENCE_S: Final = 0.3
-"""Seconds that a batch may go on after the operator said stop; then the server is asked to cancel it."""
+"""Seconds that a batch may go on after the operator asked to stop; then the server is asked to cancel it."""
 
 
 class RowRefused(QmonError):
-    """What came of a statement is not what it was for: a trigger or a rule had its way. The batch is rolled back."""
+    """A trigger, rule or policy changed the effect of a statement. The batch is rolled back."""
 
 
 class AllRefused(QmonError):
@@ -56,7 +56,7 @@ class AllRefused(QmonError):
 
 
 def _refusal(problem: QmonError) -> str | None:
-    """Why a row is left alone where this came of it; ``None``: it is not about a row."""
+    """The reason why a row is left alone after this problem; ``None`` where it is not about a row."""
     if isinstance(problem, RowRefused):
         return str(problem)
     if isinstance(problem, LockTimeout) and not _LOCKING.search(problem.query):  # its own lock is passed over
@@ -233,7 +233,7 @@ class Batches:
 
 
 class _Watch:
-    """While a batch runs: asks the server to cancel it where the operator has said stop and it does not end soon."""
+    """While a batch runs: has the server cancel it where the operator has asked to stop and it does not end soon."""
 
     def __init__(self, connection: Connection, stopped: Stopped) -> None:
         self._connection, self._stopped = connection, stopped

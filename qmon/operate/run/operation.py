@@ -21,9 +21,9 @@ from qmon.operate.sql import Sql
 
 _LOG: Final = logging.getLogger(__name__)
 PROGRESS_EVERY_S: Final = 1.0
-"""How often, in seconds, the local audit hears how far an operation is; one that cannot be written stops it."""
+"""How often, in seconds, the local audit gets the progress of an operation; one that cannot be written stops it."""
 _LOGGED: Final = ("kind", "queue", "planned", "state", "done", "skipped", "changed", "refused", "problem")
-"""What the log has of the audit: nothing that may hold values of rows."""
+"""Fields of the audit that the log has, too: none that may hold values of rows."""
 _REASONS: Final = 5
 _NAMED: Final = 5
 """Of so many reasons for refusals so many messages are named."""
@@ -36,7 +36,7 @@ _CONTROL: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class AuditAccess:
-    """Whether operations can be written down in a database: the tables are there, we may write them, or make them."""
+    """Whether operations can be recorded in a database: the tables are there, we may write them, or make them."""
 
     recorded: bool
     writable: bool
@@ -50,7 +50,7 @@ class AuditAccess:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is written down of an operation besides its plan.
+    """The part of an operation's record that is not in its plan.
 
     ``about``: the table, slot or session it is done to. ``frozen``: the values that the plan froze, none of them a
     secret or a payload. ``undo_of``: the operation that it undoes. ``undoable``: an undo finds what it needs.
@@ -64,7 +64,7 @@ class Record:
 
 @dataclass(slots=True)
 class Tally:
-    """What one batch did; see ``OperationResult``."""
+    """Counts of one batch; see ``OperationResult``."""
 
     done: int = 0
     skipped: int = 0
@@ -73,7 +73,7 @@ class Tally:
 
 
 def audit_access(sql: Sql) -> AuditAccess:
-    """Whether operations can be written down here; only reads."""
+    """Whether operations can be recorded here; only reads."""
     return sql.fetch(AuditAccess, "control/standing", {})[0]
 
 
@@ -147,7 +147,7 @@ class Running:
         self.recorded = False
         """A row of it is in the database; where that has no room for it, the local audit is all there is."""
         self.reason = permission.reason
-        """Why the operator does it."""
+        """The reason that the operator has given."""
         self._context, self._sql, self._plan = context, sql, plan
         self._record = record
         self._audit = Audit(context.audit)
@@ -237,7 +237,7 @@ class Running:
         self._last_words(state, problem)
 
     def result(self) -> OperationResult:
-        """How it ended."""
+        """The result."""
         plan, total = self._plan, self.total
         return OperationResult(
             operation=self.id,

@@ -12,7 +12,7 @@ from qmon.operate.run.operation import Record, Running, check, running
 from qmon.operate.sql import Sql
 
 Work = Callable[[Sql, Running, OnProgress, Stopped], None]
-"""What an operation does, between its beginning and its end as they are written down."""
+"""The body of an operation, between its recorded beginning and end."""
 
 
 class PreparedAction:

@@ -1,4 +1,4 @@
-"""What has just been written is held against what was to be written, whatever triggers did to it."""
+"""Verifies rows that were just written against the values they should have, whatever triggers did to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bench is to do: which designs, with how many sessions, for how long, and in which parts."""
+"""The plan of a bench: designs, sessions, duration and parts."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ class Case:
 
     @property
     def completes(self) -> bool:
-        """Whether a popped message is completed apart."""
+        """Whether a popped message is completed by a call of its own."""
         return TRAITS[self.design].completes
 
 
 def gate(plan: BenchPlan, batch: int, size: int | None) -> tuple[int, int]:
-    """How the gate counts: messages a step, and the steps that pushers may be ahead of poppers.
+    """The units of the gate: messages a step, and the steps that pushers may be ahead of poppers.
 
     At least so many steps that every session may have one unfinished; half a ring of ``size`` slots at most.
     """

@@ -1,4 +1,4 @@
-"""What the server says about a run: its counters before and after, and what sessions wait for in between."""
+"""Reads the server's counters before and after a run, and what sessions wait for in between."""
 
 from __future__ import annotations
 

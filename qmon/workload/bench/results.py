@@ -1,4 +1,4 @@
-"""What a bench has found."""
+"""The results of a bench."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qmon.workload.bench.cases import REFERENCE, BenchPlan, Case
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long an operation took inside the server, with its commit: milliseconds."""
+    """Milliseconds that an operation took inside the server, with its commit."""
 
     p50_ms: float
     p99_ms: float
@@ -17,7 +17,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What sessions of the load were doing, as a share (0 to 1) of all looks at them; CPU: ran, or could have run."""
+    """A wait of the load's sessions, as a share (0 to 1) of all samples; CPU: ran, or could have run."""
 
     name: str
     share: float
@@ -34,7 +34,7 @@ class CaseResult:
         buffers_per_cycle: buffers of tables, indexes, payloads and sequences touched for one cycle.
         wal_per_cycle: bytes of log that the server wrote for one cycle; whoever else writes is in it.
         waits: most frequent first.
-        samples: how many looks at sessions ``waits`` is made of.
+        samples: samples of sessions that ``waits`` is made of.
         dead_rows: at the end.
         hot_share: of the updates, those within their page that touched no index; ``None`` without updates.
         vacuums: how often a table was vacuumed meanwhile.
@@ -124,7 +124,7 @@ class Report:
         return self._over(outcome, Case(REFERENCE, outcome.case.batch, outcome.case.held))
 
     def kept(self, outcome: CaseResult) -> float | None:
-        """What is left of the design's own healthy rate while a transaction is held open."""
+        """The share of the design's healthy rate that is left while a transaction is held open."""
         if not outcome.case.held:
             return None
         return self._over(outcome, Case(outcome.case.design, outcome.case.batch, held=False))

@@ -22,7 +22,7 @@ QUEUE = "q"
 
 
 class BenchTarget(Protocol):
-    """Creates the objects of a design; ``qmon.operate.install.trial.place``."""
+    """Creates the objects of a design; ``qmon.operate.install.install.place``."""
 
     def __call__(
         self, connection: Connection, engine: Engine, design: str, *, schema: str, queue: str, ring_size: int
@@ -31,7 +31,7 @@ class BenchTarget(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BenchProgress:
-    """How a bench goes: which run of how many, what it measures, the share (0 to 1) of it that is over."""
+    """The progress of a bench: the run, of how many, what it measures, the share (0 to 1) of it that is over."""
 
     number: int
     total: int

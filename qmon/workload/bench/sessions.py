@@ -19,7 +19,7 @@ _GRACE_S: Final = 5.0
 
 @dataclass(slots=True)
 class Slice:
-    """What one session did in one slice: messages, operations that found nothing, and its histograms."""
+    """The counts of one session in one slice: messages, operations that found nothing, and its histograms."""
 
     number: int
     messages: int

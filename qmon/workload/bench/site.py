@@ -51,12 +51,12 @@ class Site:
 
     @property
     def prefix(self) -> str:
-        """What the application names of the bench's sessions in the schema begin with."""
+        """The prefix of the application names of the bench's sessions."""
         return f"qmon {self.schema} "
 
     @property
     def load(self) -> str:
-        """What the application names of pushers and poppers begin with."""
+        """The prefix of the application names of pushers and poppers."""
         return f"{self.prefix}load "
 
     def statement(self, name: str, names: Mapping[str, Name] | None = None) -> Statement:

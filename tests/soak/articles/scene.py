@@ -14,7 +14,7 @@ import pyodbc
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.layout.layout import Layout
-from qmon.operate.install.trial import place
+from qmon.operate.install.install import install_trial
 from qmon.workload.bench.cases import BenchPlan, Part
 from qmon.workload.bench.results import Report
 from qmon.workload.bench.run import run_bench
@@ -179,14 +179,14 @@ def _bench(
 ) -> dict[str, float]:
     part = Part.HELD if held else Part.HEALTHY
     plan = BenchPlan(designs, 4, 4, seconds, batches=(batch,), ring_size=10_000, parts=(part,))
-    report = run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", place)
+    report = run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", install_trial)
     return {each.case.design: each.cycles_per_s for each in report.outcomes}
 
 
 @cache
 def _dequeues(server: EmbeddedServer) -> Report:
     plan = BenchPlan(("batch_single", "batch_split", "batch_fast"), rows=2_000, parts=(Part.DEQUEUE,))
-    return run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", place)
+    return run_bench(target_of(server.url()), plan, f"bench_{random.getrandbits(32):x}", install_trial)
 
 
 def version_of(bin_dir: Path | None, url: str) -> str:
