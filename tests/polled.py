@@ -94,13 +94,13 @@ def queue(number: int, design: str) -> tuple[Layout, TableFacts]:
     name, table = f"q{number}", TableName("dbo", f"Q{number}")
     columns = (Column("Id", "bigint"), Column("Status", "varchar"), Column("Due", "datetime2"))
     facts = TableFacts(
-        100 + number, sequence_id=10_000 + number, order_by="Id", order_by_number=True, head_seek=True, ready_seek=True,
-        due_seek=design == "pending", columns=columns, indexes={seek: f"IX_{seek}" for seek in SEEKS},
+        100 + number, sequence_id=10_000 + number, order_by="Id", order_by_number=True,
+        columns=columns, indexes={seek: f"IX_{seek}" for seek in SEEKS},
     )  # fmt: skip
     match design:
         case "status":
             filtered = frozenset({"IX_head", "IX_stuck", "IX_dead"})
-            facts = replace(facts, progress_seek=True, stuck_seek=True, dead_seek=True, filtered=filtered)
+            facts = replace(facts, filtered=filtered)
             return Layout(name, design, table, id="Id", state=STATE, started_at="StartedAt"), facts
         case "ring":
             push, pop, spare = (TableName("dbo", f"{each}{number}") for each in ("Push", "Pop", "Spare"))

@@ -107,7 +107,7 @@ def test_a_table_with_none_of_the_optional_columns(database: str) -> None:
     (layout,) = found.layouts
     assert layout.state == StateColumn("status", 1, 2)
     facts = found.facts["bare"]
-    assert not (facts.head_seek or facts.progress_seek or facts.stuck_seek or facts.dead_seek or facts.due_seek)
+    assert not {"head", "progress", "stuck", "dead", "due"}.intersection(facts.indexes)
     assert facts.sequence_id is None
     assert set(facts.slow) == {"ready", "oldest", "in_progress", "stuck"}
     assert all("the table is scanned for it instead" in reason for reason in facts.slow.values())
@@ -208,7 +208,7 @@ def test_nothing_configured_and_nothing_installed_shows_what_looks_like_a_queue(
     make(database, JOBS + ";" + ORDINARY)
     found = resolved(database)
     assert [(layout.queue, layout.source) for layout in found.layouts] == [("background_jobs", LayoutSource.DISCOVERY)]
-    assert found.facts["background_jobs"].due_seek
+    assert "due" in found.facts["background_jobs"].indexes
     with qmon_connection(database) as connection:
         assert resolve(connection, ENGINE, [], by_shape=False).layouts == ()
 
@@ -228,19 +228,19 @@ def test_installed_designs_are_served_by_their_indexes(database: str, design: st
     assert not found.problems
     facts = found.facts[layout.queue]
     if design in UNORDERED:
-        assert not facts.head_seek
+        assert "head" not in facts.indexes
         for reason in (facts.slow["ready"], facts.slow["oldest"], facts.unknown["in_progress"]):
             assert "the table is small" in reason
         return
     assert facts.slow == {}
-    assert facts.head_seek is not facts.walk_seek
-    assert facts.walk_seek is (design in WALKED)
+    assert ("head" in facts.indexes) is ("walk" not in facts.indexes)
+    assert ("walk" in facts.indexes) is (design in WALKED)
     assert facts.order_by == ("queue_date_time" if design in TIMED else layout.id) or layout.ring is not None
     assert "in_progress" not in facts.unknown
     if layout.state is not None and layout.state.in_progress is not None:
-        assert facts.progress_seek
-        assert facts.stuck_seek
-        assert facts.dead_seek
+        assert "progress" in facts.indexes
+        assert "stuck" in facts.indexes
+        assert "dead" in facts.indexes
     if layout.ring is not None:
         assert None not in (facts.push_sequence_id, facts.pop_sequence_id)
         assert len(facts.subscriber_sequence_ids) == len(layout.ring.subscribers)

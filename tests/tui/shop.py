@@ -50,11 +50,10 @@ def layouts() -> tuple[Layout, ...]:
 def facts() -> dict[str, TableFacts]:
     """What the catalogue says about these tables."""
     indexes = dict.fromkeys(("head", "ready", "progress", "stuck", "dead"), "ix")
-    line = {"order_by": "id", "order_by_number": True, "head_seek": True, "ready_seek": True, "indexes": indexes}
-    more = {"progress_seek": True, "stuck_seek": True, "dead_seek": True}
+    line = {"order_by": "id", "order_by_number": True, "indexes": indexes}
     payload = Column("message", "varbinary", True)
     return {
-        "mails": TableFacts(11, sequence_id=11, columns=(payload,), **line, **more),  # type: ignore[arg-type]
+        "mails": TableFacts(11, sequence_id=11, columns=(payload,), **line),  # type: ignore[arg-type]
         "orders": TableFacts(12, sequence_id=12, **line),  # type: ignore[arg-type]
         "letters": TableFacts(13, sequence_id=13, **line),  # type: ignore[arg-type]
         "events": TableFacts(14, push_sequence_id=PUSH_SEQ, pop_sequence_id=POP_SEQ, indexes=indexes),

@@ -26,7 +26,7 @@ T = TableName("dbo", "Orders")
 POISON = "poison message at the head"
 FIFO = Layout("fifo", "fifo", T, id="Id", enqueued_at="Pushed")
 FLAG = Layout("flag", "flag", T, id="Id", state=StateColumn("Done", 0, None, 1))
-TABLE = TableFacts(12, sequence_id=21, order_by="Id", head_seek=True, ready_seek=True, indexes=SEEKS)
+TABLE = TableFacts(12, sequence_id=21, order_by="Id", indexes=SEEKS)
 RING = Layout(
     "ring", "ring", T, enqueued_at="At",
     ring=Ring(1000, TableName("dbo", "Push"), TableName("dbo", "Pop"), slot="Slot", turn="Turn"),

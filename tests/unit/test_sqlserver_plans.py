@@ -105,7 +105,7 @@ def test_a_range_of_a_scan_is_compared_as_its_key_is() -> None:
 
 def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -> None:
     known = table_facts(DATED, details("int", (Index("IX_At", False, False, ("At", "Status")),)), None, [])
-    assert known.walk_seek
+    assert "walk" in known.indexes
     driver = Driver()
     at, memo = connection(driver, VERSION), Memo()
     slow = ExactCounts(ENGINE, lambda session: at, lambda: 0.0)

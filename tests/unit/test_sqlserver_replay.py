@@ -82,10 +82,11 @@ LAYOUTS: Final = (
 )  # fmt: skip
 SEEKS = dict.fromkeys(("head", "ready", "progress", "stuck", "dead", "due"), "IX")
 FACTS: Final = {
-    "status": TableFacts(11, sequence_id=11, order_by="Id", head_seek=True, ready_seek=True, progress_seek=True,
-                         stuck_seek=True, dead_seek=True, columns=(Column("Body", "varbinary", True),), indexes=SEEKS),
-    "fifo": TableFacts(12, sequence_id=21, order_by="Id", head_seek=True, ready_seek=True, indexes=SEEKS),
-    "pending": TableFacts(13, order_by="Id", head_seek=True, due_seek=True, indexes=SEEKS),
+    "status": TableFacts(
+        11, sequence_id=11, order_by="Id", columns=(Column("Body", "varbinary", True),), indexes=SEEKS
+    ),
+    "fifo": TableFacts(12, sequence_id=21, order_by="Id", indexes=SEEKS),
+    "pending": TableFacts(13, order_by="Id", indexes=SEEKS),
     "ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS, spare_id=15,
                        spare=TableName("dbo", "Orders_spare")),
 }  # fmt: skip

@@ -30,8 +30,7 @@ class TableFacts:
     """What the catalogue says about the tables of one layout.
 
     Identifiers are the server's: oids on PostgreSQL, object ids on SQL Server; ``None`` where the layout has no such
-    thing, or it is not there. ``…_seek`` is true where an index leads a statement straight to its rows, so it costs
-    no more on a deep queue; where it is false the tick must not ask, and ``slow`` says why.
+    thing, or it is not there.
 
     Attributes:
         table_id: the table that holds the messages (of split tables the one with the state).
@@ -45,21 +44,18 @@ class TableFacts:
         order_by: the column that the head is sought along where the layout has no due time: the id, or a time where
             there is no id (or only a random one, such as a uuid, and an index on the time).
         order_by_number: ``order_by`` is a whole number, so that differences of it mean something.
-        head_seek: an index gives the ready rows in the order of ``order_by`` without a walk over finished ones.
-        ready_seek: that index holds the ready rows apart (partial, or led by the state), or every row is ready; where
-            it does not, rows in progress and dead ones that lie before the head are walked over.
-        progress_seek: an index leads to the rows in progress.
-        stuck_seek: an index leads to the rows in progress in the order of their start time.
-        dead_seek: an index leads to the dead rows.
-        due_seek: an index leads to the rows that are not due yet.
-        walk_seek: an index gives the rows in the order of ``order_by``, but those of every state: a walk along it
-            from a known place finds the ready ones, and must be bounded.
         newest_seek: an index leads to the greatest id, which is a whole number.
         columns: the columns of ``table_id``, in order.
         unknown: figure → why this layout cannot have it at all, one line.
         slow: figure → why no probe of the tick may ask for it, one line; scans of the table still count it.
-        indexes: seek (``head``, ``ready``, ``walk``, ``progress``, ``stuck``, ``dead``, ``due``) → the index that
-            serves it.
+        indexes: seek → the index that leads a statement straight to its rows, so that it costs no more on a deep queue.
+            Without one the tick must not ask, and ``slow`` has the reason.
+            ``head``: the ready rows in the order of ``order_by`` without a walk over finished ones. ``ready``: that
+            index holds the ready rows alone (partial, or led by the state), or every row is ready; where it does not,
+            rows in progress and dead ones that lie before the head are walked over. ``walk``: the rows of every state
+            in the order of ``order_by``: a walk from a known place finds the ready ones, and must be bounded.
+            ``progress``: the rows in progress; ``stuck``: in the order of their start time. ``dead``: the dead rows.
+            ``due``: those that are not due yet. ``priority``: the ready rows of each priority.
         filtered: those of these indexes that hold only some of the rows.
     """
 
@@ -73,13 +69,6 @@ class TableFacts:
     spare: TableName | None = None
     order_by: str | None = None
     order_by_number: bool = False
-    head_seek: bool = False
-    ready_seek: bool = False
-    progress_seek: bool = False
-    stuck_seek: bool = False
-    dead_seek: bool = False
-    due_seek: bool = False
-    walk_seek: bool = False
     newest_seek: bool = False
     columns: tuple[Column, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)

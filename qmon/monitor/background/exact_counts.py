@@ -284,7 +284,7 @@ class ExactCounts(BackgroundReader):
         self.own.fetch(connection, statements, statements.of("clock", ClockSample).bound, tables)
         took = self._timed(connection, statement.bound)
         head = records(HeadSample, self.own.fetch(connection, statements, statement.bound, tables))[0]
-        dear = found.facts.walk_seek or took - trip > _DEAR_HEAD_S
+        dear = "walk" in found.facts.indexes or took - trip > _DEAR_HEAD_S
         with self._lock:
             if self._forgotten.get(task.queue, 0) == begun:
                 self._heads[task.queue] = (dear, head.head_id)

@@ -49,13 +49,6 @@ def table_facts(
         subscriber_sequence_ids=tuple(each.sequence_id for each in readers),
         order_by=reader.order_by,
         order_by_number=reader.type_of(reader.order_by) in WHOLE,
-        head_seek="head" in reader.indexes,
-        ready_seek="ready" in reader.indexes,
-        progress_seek="progress" in reader.indexes,
-        stuck_seek="stuck" in reader.indexes,
-        dead_seek="dead" in reader.indexes,
-        due_seek="due" in reader.indexes,
-        walk_seek="walk" in reader.indexes,
         newest_seek=reader.type_of(layout.id) in WHOLE
         and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.indexes),
         columns=details.facts_columns,

@@ -286,9 +286,9 @@ class Collector:
         walked = None
         if isinstance(head, WalkSample):
             walked = head
-            head, head_limit = _head_of(walked, head_limit, ordered=facts.walk_seek)
-            held = held if facts.walk_seek or (walked.whole and walked.counted < memo.head_limit) else None
-            if head is None and facts.walk_seek:
+            head, head_limit = _head_of(walked, head_limit, ordered="walk" in facts.indexes)
+            held = held if "walk" in facts.indexes or (walked.whole and walked.counted < memo.head_limit) else None
+            if head is None and "walk" in facts.indexes:
                 unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
         memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
         memo.learn_place(walked)

@@ -140,7 +140,7 @@ class MessageProbes:
 
     def _owners(self, probes: QueueProbes) -> ProbeStatement | None:
         layout, state = probes.layout, probes.layout.state
-        if state is None or state.in_progress is None or layout.id is None or not probes.facts.progress_seek:
+        if state is None or state.in_progress is None or layout.id is None or "progress" not in probes.facts.indexes:
             return None
         if (self._facts is None and _by_session(probes)) or not self._statements.has("owners"):
             return None

@@ -182,15 +182,15 @@ class QueueProbes:
         if self.layout.ring is not None:
             return None
         state, due = self.layout.state is not None, self.layout.due_at is not None
-        if due and self.facts.due_seek:
+        if due and "due" in self.facts.indexes:
             return "head_state_due" if state else "head_due"
         if due:
             return None
-        if self.facts.walk_seek:
+        if "walk" in self.facts.indexes:
             return "head_walk" if self._statements.has("head_walk") else None
         if not state and self.layout.id is None and self.facts.order_by is None:
             return "head_any" if self._statements.has("head_any") else None
-        if not self.facts.head_seek or self.facts.order_by is None:
+        if "head" not in self.facts.indexes or self.facts.order_by is None:
             return None
         return "head_state" if state else "head"
 
@@ -242,7 +242,7 @@ class QueueProbes:
             listed = self._fitting(_LISTED)
             values: dict[str, Value] = {"limit": rows, "head": self.memo.bound()}
             return [self._of(listed, MessageSample, values)] if listed else []
-        if state is None or state.in_progress is None or layout.id is None or not self.facts.progress_seek:
+        if state is None or state.in_progress is None or layout.id is None or "progress" not in self.facts.indexes:
             return []
         split = layout.data_table is not None and layout.data_id is not None and self._statements.has("messages_split")
         return [self._of("messages_split" if split else "messages_state", MessageSample, {"limit": rows})]
@@ -322,7 +322,7 @@ class QueueProbes:
 
     def _in_progress(self) -> list[ProbeStatement]:
         state = self.layout.state
-        if state is None or state.in_progress is None or not self.facts.progress_seek:
+        if state is None or state.in_progress is None or "progress" not in self.facts.indexes:
             return []
         asked = []
         values: dict[str, Value] = {"limit": _FULL}
@@ -334,14 +334,14 @@ class QueueProbes:
     @property
     def longest_first(self) -> bool:
         """An index gives the longest-running messages first."""
-        return self.facts.stuck_seek and self.layout.started_at is not None
+        return "stuck" in self.facts.indexes and self.layout.started_at is not None
 
     def _counts(self) -> list[ProbeStatement]:
         asked = []
-        if self.layout.due_at is not None and self.facts.due_seek:
+        if self.layout.due_at is not None and "due" in self.facts.indexes:
             probe = "scheduled_state" if self.layout.state is not None else "scheduled"
             asked.append(self._of(probe, CountSample, {"limit": _FULL}))
-        if self.layout.state is not None and self.layout.state.dead is not None and self.facts.dead_seek:
+        if self.layout.state is not None and self.layout.state.dead is not None and "dead" in self.facts.indexes:
             asked.append(self._of("in_state", CountSample, {"limit": _FULL, "value": self.layout.state.dead}))
         return asked
 
