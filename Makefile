@@ -18,8 +18,8 @@ unit: ## the tests that need no server, no Spark and nothing from apt; half a mi
 	@.ci/setup unit
 	@$(PYTHON) -m pytest -n 2 -m unit $(ARGS)
 
-test: setup ## all tests, three at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
-	@$(PYTHON) -m pytest -n 3 --dist worksteal $(ARGS)
+test: setup ## all tests, five at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
+	@$(PYTHON) -m pytest -n 5 --dist worksteal $(ARGS)
 
 check: setup ## format, lint, types, import contracts; all of them, even when one fails
 	@$(MAKE) --keep-going check-format check-lint check-types check-imports

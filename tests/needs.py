@@ -16,8 +16,11 @@ FIXTURES: Final = {
     **dict.fromkeys(("server", "anywhere", "postgres_server", "sqlserver_server"), "server"),
 }
 """What asks for a fixture, itself or through another one, needs what it starts."""
-FOLDERS: Final = {"contract": "server", "demo": "server", "laboratory": "server", "pipeline": "spark"}
-"""Where tests are that start what they need by themselves."""
+FOLDERS: Final = {
+    **dict.fromkeys(("contract", "demo", "laboratory", "tui"), "server"),
+    "pipeline": "spark",
+}
+"""Where tests are that start what they need by themselves, or draw whole screens, which takes long."""
 PROGRAMS: Final = {
     **dict.fromkeys(
         ("initdb", "postgres", "createdb", "dropdb", "pg_basebackup", "pgbouncer", "psql", "tmux"), "server"

@@ -1,8 +1,7 @@
 """Hammers an installed queue with real processes that are killed at random, and keeps a ledger that cannot be wrong.
 
 Each push writes its message into the ledger in the same statement, so both are there or neither; each pop and each
-complete likewise. A process is ``python -m tests.contract.hammer``: its first line of input says what to do, and it
-goes on until its input ends or it is killed.
+complete likewise.
 """
 
 from __future__ import annotations
@@ -11,20 +10,16 @@ import json
 import random
 import subprocess
 import sys
-import threading
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
-
-import pyodbc
+from typing import Final
 
 from qmon.model.layout.layout import Layout
+from tests.contract.hammering import Orders, Role
 from tests.facts import connected, odbc, query, wait_until
 from tests.queues import BYTES, routine
-
-Role = Literal["pusher", "popper"]
 
 LEDGER: Final = """
     CREATE TABLE ledger_pushed (
@@ -41,28 +36,6 @@ LEDGER: Final = """
 
 SOON: Final = "clock_timestamp() + (random() - 0.3) * interval '100 milliseconds'"
 """When messages of a pending queue are due: most of them a little later than they are pushed."""
-BEGIN_ANEW: Final = frozenset({"40001", "40P01"})
-"""What a pusher or popper answers by trying again: it lost against another transaction, and nothing was done."""
-
-FULL: Final = "QM003"
-"""What a pusher of a full ring comes to: to be tried again."""
-
-
-@dataclass(frozen=True)
-class Orders:
-    """What one hammering process does."""
-
-    connection: str
-    role: Role
-    name: str
-    statement: str
-    complete: str = ""
-    fail: str = ""
-    rollback_share: float = 0.0
-    fail_share: float = 0.0
-    limit: int = 1_000_000_000
-    work_s: float = 0.0
-    subscriber: int = 1
 
 
 def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) -> Orders:
@@ -98,47 +71,6 @@ def orders_for(url: str, layout: Layout, role: Role, name: str, **more: object) 
     return Orders(odbc(url), role, name, statement, complete, fail, **more)  # type: ignore[arg-type]
 
 
-def work(orders: Orders, over: threading.Event) -> None:
-    """Push or pop until it is over; some transactions are rolled back, some messages fail."""
-    chance = random.Random(orders.name)
-    raw = pyodbc.connect(orders.connection, autocommit=True)
-    raw.execute("SET application_name = 'hammer'")
-    cursor = raw.cursor()
-
-    def tried(statement: str, values: list[object]) -> pyodbc.Row | None:
-        while True:
-            try:
-                cursor.execute(statement, values)
-                return cursor.fetchone() if cursor.description else None
-            except pyodbc.Error as error:
-                if error.args[0] not in {*BEGIN_ANEW, FULL}:
-                    raise
-                if error.args[0] == FULL or not raw.autocommit:  # later, or to be rolled back anyway
-                    return None
-
-    number = 0
-    while not over.is_set() and number < orders.limit:
-        number += 1
-        values: list[object] = [f"{orders.name}-{number}"] * (2 if orders.role == "pusher" else 1)
-        if chance.random() < orders.rollback_share:
-            raw.autocommit = False
-            tried(orders.statement, values)
-            raw.rollback()
-            raw.autocommit = True
-        row = tried(orders.statement, values)
-        if orders.role == "pusher":
-            while row is None and not over.is_set():  # a full ring
-                row = tried(orders.statement, values)
-        elif row is None:
-            over.wait(0.002)
-        else:
-            over.wait(orders.work_s)
-            if orders.complete:
-                failed = chance.random() < orders.fail_share
-                tried(orders.fail if failed else orders.complete, [row[0], row[1]])
-    raw.close()
-
-
 class Hammer:
     """The processes of one run: started, killed at random, started again."""
 
@@ -161,7 +93,9 @@ class Hammer:
             asked = {"subscriber": subscriber, **self._more, **more}
             orders = orders_for(self.url, self.layout, role, f"{role}{self._started}", **asked)
             root = Path(__file__).parent.parent.parent
-            process = subprocess.Popen([sys.executable, "-m", "tests.contract.hammer"], stdin=subprocess.PIPE, cwd=root)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tests.contract.hammering"], stdin=subprocess.PIPE, cwd=root
+            )
             assert process.stdin is not None
             process.stdin.write(json.dumps(asdict(orders)).encode() + b"\n")
             process.stdin.flush()
@@ -254,20 +188,3 @@ def strike(hammer: Hammer, *, pushers: int, poppers: int, messages: int, kills: 
 
 def _reached(hammer: Hammer, goal: int) -> bool:
     return hammer.pushed() >= goal
-
-
-def main() -> None:
-    """One hammering process."""
-    orders = Orders(**json.loads(sys.stdin.readline()))
-    over = threading.Event()
-
-    def listen() -> None:
-        sys.stdin.read()
-        over.set()
-
-    threading.Thread(target=listen, daemon=True).start()
-    work(orders, over)
-
-
-if __name__ == "__main__":
-    main()

@@ -18,7 +18,8 @@ import pyodbc
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout
 from tests.contract import ledger
-from tests.contract.hammer import BEGIN_ANEW, FULL, LEDGER, Orders, orders_for
+from tests.contract.hammer import LEDGER, orders_for
+from tests.contract.hammering import BEGIN_ANEW, FULL, Orders
 from tests.facts import query, wait_until
 from tests.queues import made, routine
 from tests.soak.articles.claim import HOLDS, Row

@@ -1,0 +1,98 @@
+"""A process that pushes or pops until it is told to stop or is killed: ``python -m tests.contract.hammering``.
+
+Its first line of input says what to do; it goes on until its input ends. It loads little: tests start hundreds.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import threading
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import pyodbc
+
+Role = Literal["pusher", "popper"]
+
+BEGIN_ANEW: Final = frozenset({"40001", "40P01"})
+"""What a pusher or popper answers by trying again: it lost against another transaction, and nothing was done."""
+
+FULL: Final = "QM003"
+"""What a pusher of a full ring comes to: to be tried again."""
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What one hammering process does."""
+
+    connection: str
+    role: Role
+    name: str
+    statement: str
+    complete: str = ""
+    fail: str = ""
+    rollback_share: float = 0.0
+    fail_share: float = 0.0
+    limit: int = 1_000_000_000
+    work_s: float = 0.0
+    subscriber: int = 1
+
+
+def work(orders: Orders, over: threading.Event) -> None:
+    """Push or pop until it is over; some transactions are rolled back, some messages fail."""
+    chance = random.Random(orders.name)
+    raw = pyodbc.connect(orders.connection, autocommit=True)
+    raw.execute("SET application_name = 'hammer'")
+    cursor = raw.cursor()
+
+    def tried(statement: str, values: list[object]) -> pyodbc.Row | None:
+        while True:
+            try:
+                cursor.execute(statement, values)
+                return cursor.fetchone() if cursor.description else None
+            except pyodbc.Error as error:
+                if error.args[0] not in {*BEGIN_ANEW, FULL}:
+                    raise
+                if error.args[0] == FULL or not raw.autocommit:  # later, or to be rolled back anyway
+                    return None
+
+    number = 0
+    while not over.is_set() and number < orders.limit:
+        number += 1
+        values: list[object] = [f"{orders.name}-{number}"] * (2 if orders.role == "pusher" else 1)
+        if chance.random() < orders.rollback_share:
+            raw.autocommit = False
+            tried(orders.statement, values)
+            raw.rollback()
+            raw.autocommit = True
+        row = tried(orders.statement, values)
+        if orders.role == "pusher":
+            while row is None and not over.is_set():  # a full ring
+                row = tried(orders.statement, values)
+        elif row is None:
+            over.wait(0.002)
+        else:
+            over.wait(orders.work_s)
+            if orders.complete:
+                failed = chance.random() < orders.fail_share
+                tried(orders.fail if failed else orders.complete, [row[0], row[1]])
+    raw.close()
+
+
+def main() -> None:
+    """One hammering process."""
+    orders = Orders(**json.loads(sys.stdin.readline()))
+    over = threading.Event()
+
+    def listen() -> None:
+        sys.stdin.read()
+        over.set()
+
+    threading.Thread(target=listen, daemon=True).start()
+    work(orders, over)
+
+
+if __name__ == "__main__":
+    main()
