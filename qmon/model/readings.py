@@ -19,7 +19,7 @@ from qmon.model.waits.waiting import Waiting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetReadings:
-    """What the target as a whole tells about its queues: made once a poll by ``monitor.history`` for all of them.
+    """What the target as a whole tells about its queues: made once a poll by ``monitor.state.target`` for all of them.
 
     ``waiting``: what sessions waited for in the last few seconds; ``commits``: transactions committed per second.
     """
@@ -31,7 +31,7 @@ class TargetReadings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueReadings:
-    """What several polls tell about one queue: made by ``monitor.evidence``. ``use``: by ``monitor.use_track``.
+    """What several polls tell about one queue: made by ``monitor.state.diagnosis`` and ``monitor.state.usage``.
 
     ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen. ``repeated``: the message
     that fails most; ``twice``: those in two hands; ``ring_loss``: what a ring has lost, ``None`` where nothing tells.

@@ -67,8 +67,8 @@ def connection(driver: Driver) -> OdbcConnection:
 
 def driver(failing: str, number: int, words: str, state: str = "42000") -> Driver:
     registry: Result = (
-        ("queue", "design", "layout", "version", "installed_by", "installed_at"),
-        [("orders", "batch_fast", to_json(LAYOUT), 1, "me", 0.0)],
+        ("queue", "layout", "version"),
+        [("orders", to_json(LAYOUT), 1)],
     )
     there: Result = (("kind", "name"), [("schema", "qmon"), ("table", "queues")])
     fault = (state, f"[{state}] {SERVER}{words} ({number}) (SQLExecDirectW)")

@@ -22,14 +22,11 @@ class RegistryState:
 
 @dataclass(frozen=True, slots=True)
 class RegistryRow:
-    """A queue of the registry. ``installed_at``: seconds since the epoch."""
+    """A queue of the registry."""
 
     queue: str
-    design: str
     layout: str
     version: int
-    installed_by: str
-    installed_at: float
 
 
 def registered(catalog: Catalog) -> tuple[list[Layout], list[ProbeFailure], bool]:
