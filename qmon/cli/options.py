@@ -18,7 +18,7 @@ def seconds(text: str | float) -> float:
     """Seconds of ``2s``, ``5m`` or ``500ms``, a default as it is; a usage error for anything else."""
     if isinstance(text, float):
         return text
-    from qmon.model.duration import parse_duration
+    from qmon.model.text import parse_duration
 
     try:
         return parse_duration(text)

@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
-from qmon.engines.base import Bound, Rows, Statement, Value
+from qmon.engines.base import LONGEST_TEXT, Bound, Rows, Statement, Value, of_one_length, values_of
 from qmon.engines.faults import DriverFault, Explain, read_fault
 from qmon.engines.keywords import format_connection_string, lookup
 from qmon.engines.prepared import PreparedStatements
 from qmon.engines.rows import check_columns, results
 from qmon.engines.secret import Secret
 from qmon.engines.sql.lasting import Texts, joined, parts
-from qmon.engines.values import LONGEST_TEXT, of_one_length, values_of
 from qmon.errors import ConnectionLost, DeadlineExceeded, MissingDriver, QmonError, QueryFailed
 
 try:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qmon.model.anomalies import Repeated, RingLoss, Starved, Twice
 from qmon.model.clients import ClientsSeen
-from qmon.model.owning import Owners
-from qmon.model.rates.archiving import Archiving
+from qmon.model.evidence import Archiving, Repeated, RingLoss, Starved, Twice
+from qmon.model.owners import Owners
 from qmon.model.rates.usage import QueueUse
 from qmon.model.waits.deadlocks import Deadlocks
 from qmon.model.waits.waiting import Waiting

@@ -12,7 +12,6 @@ from qmon.model.samples.broker import Broker
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import Circle
-from qmon.model.samples.fragmentation import Fragmentation
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.messages import NO_CLUES, MessageDiagnostics
 from qmon.model.samples.polled import (
@@ -30,8 +29,7 @@ from qmon.model.samples.polled import (
     WaitSample,
     WriterSample,
 )
-from qmon.model.samples.procedures import ProcedureReads
-from qmon.model.samples.usage import StatisticsSample, UseSample
+from qmon.model.samples.usage import Fragmentation, ProcedureReads, StatisticsSample, UseSample
 from qmon.model.samples.waits import LatchSample, WaitTotals
 
 

@@ -26,8 +26,7 @@ from qmon.model.samples.polled import (
     WaitSample,
     WriterSample,
 )
-from qmon.model.samples.procedures import NamingSample, ReadsSample
-from qmon.model.samples.usage import UseSample
+from qmon.model.samples.usage import NamingSample, ReadsSample, UseSample
 from qmon.model.samples.waits import LatchSample, WaitTotal
 from qmon.model.standby import standby_of
 from qmon.monitor.background.fragmentation import FragmentationReader

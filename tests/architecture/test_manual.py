@@ -13,7 +13,7 @@ import pytest
 
 from qmon.model.broker import DISABLED, NOT_ACTIVATED, NOT_SENT
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
-from qmon.model.verdicts.reaching import UNREACHABLE
+from qmon.model.verdicts.access import UNREACHABLE
 
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"

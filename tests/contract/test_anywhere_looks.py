@@ -13,8 +13,8 @@ from qmon.engines.rows import records
 from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
-from qmon.model.samples.procedures import ReadsSample, RoutineSample
-from qmon.model.samples.readable import ReadableSample
+from qmon.model.samples.polled import ReadableSample
+from qmon.model.samples.usage import ReadsSample, RoutineSample
 from qmon.model.view import View
 from qmon.monitor.background.scan import Scan
 from qmon.monitor.catalog.catalog import Catalog

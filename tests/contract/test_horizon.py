@@ -11,7 +11,7 @@ import pytest
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.samples.horizon import HorizonSample
-from qmon.model.verdicts.horizon import LEAST_ROWS
+from qmon.model.verdicts.server import LEAST_ROWS
 from qmon.model.view import QueueView
 from qmon.model.waits import horizon_holders
 from qmon.monitor.state import usage

@@ -15,7 +15,7 @@ import pytest
 from qmon.demo.server import EmbeddedServer
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.samples.waits import WaitSource
-from qmon.model.verdicts import deadlocking, latching, logbound
+from qmon.model.verdicts import server
 from qmon.monitor.source import Focus
 from tests.contract.standing import standing
 from tests.contract.watching import installed, said_at_once, watching
@@ -95,7 +95,7 @@ def test_a_log_that_is_slow_to_flush_is_named_until_it_is_quick_again(
 ) -> None:
     installed(url, "fifo", "heap")
     said_at_once(monkeypatch)
-    monkeypatch.setattr(logbound, "EACH_S", 0.05)  # well above what a busy disk takes
+    monkeypatch.setattr(server, "EACH_S", 0.05)  # well above what a busy disk takes
     with watching(url) as watched, working(url, "SELECT fifo_push('x'::bytea)", 6):
         watched.queue("fifo", lambda q: (q.push_rate.value or 0) > 0)
         try:
@@ -121,8 +121,8 @@ def _a_commit_ms(proof: str) -> float:
 def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(url, "fifo", "heap")
     said_at_once(monkeypatch)
-    monkeypatch.setattr(latching, "SESSIONS", 1.0)
-    monkeypatch.setattr(latching, "SHARE", 0.15)  # how hard they fight depends on the machine's processors
+    monkeypatch.setattr(server, "SESSIONS", 1.0)
+    monkeypatch.setattr(server, "SHARE", 0.15)  # how hard they fight depends on the machine's processors
     query(url, "SELECT fifo_push('x'::bytea)")
     loop = "DO $$ BEGIN LOOP PERFORM fifo_push('x'::bytea); COMMIT; END LOOP; END $$"
     settings = ("SET application_name = 'pusher'", "SET synchronous_commit = off")
@@ -160,7 +160,7 @@ def test_stale_statistics_are_told_until_they_are_updated(url: str, monkeypatch:
 
 def test_deadlocks_are_counted_and_who_waited_for_whom_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(url, "fifo", "status")
-    monkeypatch.setattr(deadlocking, "LATELY_S", 3.0)
+    monkeypatch.setattr(server, "LATELY_S", 3.0)
     query(url, "SELECT fifo_push('x'::bytea), status_push('x'::bytea) FROM generate_series(1, 4)")
     statement = "SELECT * FROM fifo WHERE id = {} FOR UPDATE"
     over, both = threading.Event(), threading.Barrier(2)

@@ -12,8 +12,8 @@ import typer.main
 from qmon.cli import app
 from qmon.config.file import parse_config
 from qmon.errors import BadInput
-from qmon.model.duration import MAX_S, parse_duration
 from qmon.model.layout.json import from_json
+from qmon.model.text import MAX_S, parse_duration
 from qmon.recording.write.retention import parse_size
 from tests.cli.calling import call
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.readings import TargetReadings
+from qmon.model.evidence import TargetEvidence
 from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.verdicts.deadlocking import DEADLOCKS
+from qmon.model.verdicts.server import DEADLOCKS
 from qmon.model.waits.deadlocks import Deadlocks, circles_of
 from qmon.monitor.state.counters import DeadlockTrack
 from tests.unit.test_history import COUNTERS, FIFO, STATUS, fifo, poll
@@ -45,7 +45,7 @@ def test_those_of_the_last_minute_are_kept_and_a_restart_counts_nothing() -> Non
 
 def proof(found: Deadlocks, *queues: QueueSamples) -> str | None:
     snapshot: Snapshot = poll(1, 1000.0, *queues)
-    samples, target = queues[0], TargetReadings(deadlocks=found)
+    samples, target = queues[0], TargetEvidence(deadlocks=found)
     return DEADLOCKS.sign(replace(FINE, layout=samples.layout, samples=samples, snapshot=snapshot, target=target))
 
 

@@ -8,7 +8,7 @@ from qmon.model.figure import Figure
 from qmon.model.samples.messages import MessageDiagnostics
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.state.diagnosis import QueueDiagnosis
-from tests.unit.test_verdicts_mishaps import LAYOUT, POLL, client, owner
+from tests.unit.test_verdicts_messages import LAYOUT, POLL, client, owner
 
 DONE = Figure.unknown("nothing is done")
 FULL = replace(POLL, clients=(client(61, 1.0),))

@@ -17,8 +17,7 @@ from qmon.errors import QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.flow import Flow
-from qmon.model.samples.fragmentation import Fragmentation
-from qmon.model.samples.usage import UseSample
+from qmon.model.samples.usage import Fragmentation, UseSample
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
 from qmon.monitor.probes.queue import Spec

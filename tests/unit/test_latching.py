@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.rates.usage import IndexUse, QueueUse
-from qmon.model.readings import QueueReadings, TargetReadings
 from qmon.model.samples.waits import LatchSample, WaitSource
-from qmon.model.verdicts.latching import LATCH
+from qmon.model.verdicts.server import LATCH
 from qmon.model.waits.waiting import Waiting, WaitRate
 from tests.unit.test_history import COUNTERS, FIFO, fifo, poll
 from tests.unit.test_verdicts import FINE
@@ -34,8 +34,8 @@ def proof(
 ) -> str | None:
     snapshot = replace(poll(1, 1000.0), latches=seen)
     signs = replace(
-        FINE, layout=FIFO, samples=fifo(COUNTERS), snapshot=snapshot, target=TargetReadings(waiting=waiting),
-        queue=QueueReadings(use=use),
+        FINE, layout=FIFO, samples=fifo(COUNTERS), snapshot=snapshot, target=TargetEvidence(waiting=waiting),
+        queue=QueueEvidence(use=use),
     )  # fmt: skip
     return LATCH.sign(signs)
 

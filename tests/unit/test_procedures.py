@@ -11,7 +11,7 @@ from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.rates.procedures import reads_between, verb_of
-from qmon.model.samples.procedures import NamingSample, ProcedureReads, ReadsSample, RoutineSample
+from qmon.model.samples.usage import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure, Snapshot
 from qmon.monitor.probes.procedures import Procedures
 from qmon.monitor.probes.queue import QueueProbes, Spec

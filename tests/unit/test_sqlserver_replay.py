@@ -22,11 +22,17 @@ from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, Tr
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
-from qmon.model.samples.fragmentation import FragmentSample, TreeSample
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
-from qmon.model.samples.procedures import NamingSample, ReadsSample, RoutineSample
-from qmon.model.samples.usage import StatisticsSample, TableCounterSample
+from qmon.model.samples.usage import (
+    FragmentSample,
+    NamingSample,
+    ReadsSample,
+    RoutineSample,
+    StatisticsSample,
+    TableCounterSample,
+    TreeSample,
+)
 from qmon.model.samples.waits import LatchSample, WaitTotal
 from qmon.model.view import View
 from qmon.monitor.background.exact_counts import ExactCounts

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.evidence import QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.rates.usage import QueueUse
-from qmon.model.readings import QueueReadings
 from qmon.model.samples.usage import StatisticsSample, UseSample
-from qmon.model.verdicts.statistics import STATISTICS
+from qmon.model.verdicts.server import STATISTICS
 from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_history import COUNTERS, FIFO, fifo, moved, poll
 from tests.unit.test_verdicts import FINE
@@ -22,7 +22,7 @@ USE = QueueUse(Figure(1.0), Figure(1.0), None, Figure(0.0), 0, (), ())
 
 def proof(sample: StatisticsSample | None, layout: Layout = FIFO, analyzed: int = 0) -> str | None:
     snapshot = replace(poll(1, 1000.0), statistics=None if sample is None else (sample,))
-    queue = QueueReadings(use=replace(USE, analyzed=analyzed))
+    queue = QueueEvidence(use=replace(USE, analyzed=analyzed))
     return STATISTICS.sign(replace(FINE, layout=layout, samples=fifo(COUNTERS), snapshot=snapshot, queue=queue))
 
 

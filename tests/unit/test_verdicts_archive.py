@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.evidence import Archiving, QueueEvidence
 from qmon.model.figure import Figure
-from qmon.model.rates.archiving import Archiving
-from qmon.model.readings import QueueReadings
 from qmon.model.samples.polled import CounterSample
 from qmon.model.verdicts import judge
 from qmon.monitor.state.counters import ArchiveTrack
@@ -16,7 +15,7 @@ COUNTERS = CounterSample(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8192)
 
 
 def said(archiving: Archiving | None, seconds: float = 10.0) -> dict[str, str]:
-    signs = replace(FINE, queue=QueueReadings(archiving=archiving))
+    signs = replace(FINE, queue=QueueEvidence(archiving=archiving))
     _, since = judge(signs, 100.0, {})
     return {v.code: v.proof for v in judge(signs, 100.0 + seconds, since)[0]}
 

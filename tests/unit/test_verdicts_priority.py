@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.anomalies import Starved
+from qmon.model.evidence import QueueEvidence, Starved
 from qmon.model.figure import Figure
-from qmon.model.readings import QueueReadings
 from qmon.model.samples.messages import MessageDiagnostics, PrioritySample
 from qmon.model.verdicts import judge
 from qmon.monitor.state.messages import PriorityTrack
@@ -16,7 +15,7 @@ LOW = Starved(9, "812", 20.0, 840.0, 5)
 
 
 def said(starved: Starved | None, seconds: float = 10.0, pops: float = 40.0) -> dict[str, str]:
-    signs = replace(FINE, queue=QueueReadings(starved=starved), recent_pop_rate=Figure(pops))
+    signs = replace(FINE, queue=QueueEvidence(starved=starved), recent_pop_rate=Figure(pops))
     _, since = judge(signs, 100.0, {})
     return {v.code: v.proof for v in judge(signs, 100.0 + seconds, since)[0]}
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from qmon.engines.base import Bound, EngineName, Session, Statement, Target, Value
-from qmon.engines.dsn import dsn_keyword
 from qmon.engines.faults import DriverFault
 from qmon.engines.keywords import format_conninfo, lookup, parse_conninfo, without
 from qmon.engines.postgres import errors as errors
@@ -24,6 +23,20 @@ from qmon.model.layout.zones import UTC_ZONE, Zone
 
 if TYPE_CHECKING:
     from qmon.engines.odbc import OdbcConnection
+import contextlib
+import ctypes
+
+
+def dsn_keyword(dsn: str, keyword: str) -> str:
+    """What the section, the user's or the system's, says for a keyword; empty where it says nothing."""
+    for name in ("libodbcinst.so.2", "libodbcinst.2.dylib"):
+        with contextlib.suppress(OSError):
+            library = ctypes.CDLL(name)
+            found = ctypes.create_string_buffer(4096)
+            library.SQLGetPrivateProfileString(dsn.encode(), keyword.encode(), b"", found, len(found), b"odbc.ini")
+            return found.value.decode(errors="replace")
+    return ""
+
 
 T = TypeVar("T")
 

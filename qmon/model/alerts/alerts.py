@@ -14,7 +14,7 @@ from typing import Final
 
 from qmon.model.alerts.rules import AlertRule, RuleResult, applying, find, meets
 from qmon.model.figure import Severity
-from qmon.model.verdicts.reaching import unreachable
+from qmon.model.verdicts.access import unreachable
 from qmon.model.view import View
 
 _PATIENCE_POLLS: Final = 3.0

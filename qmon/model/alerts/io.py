@@ -9,8 +9,8 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, SECONDS, SHARE, AlertRule
 from qmon.model.config_reader import Keys, nearest
-from qmon.model.duration import parse_duration
 from qmon.model.figure import Severity
+from qmon.model.text import parse_duration
 
 MARGIN: Final = 0.1
 """How far back from a limit a figure must be before its alert is cleared, unless the rule says otherwise."""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from qmon.model.duration import format_duration
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.text import duration, percent, rate
+from qmon.model.text import duration, format_duration, percent, rate
 from qmon.model.view import QueueView
 
 EVERY: Final = "*"

@@ -10,7 +10,6 @@ from typing import Final, Literal, cast
 
 from qmon.errors import BadInput
 from qmon.model.config_reader import Keys
-from qmon.model.duration import format_duration
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import (
     DEFAULT_TIMEOUT_S,
@@ -26,6 +25,7 @@ from qmon.model.layout.layout import (
 )
 from qmon.model.layout.writes import max_attempts_from, order_from, order_to_list, writes_from, writes_to_dict
 from qmon.model.layout.zones import named_zone
+from qmon.model.text import format_duration
 
 _COLUMNS: Final = (
     "started_at",

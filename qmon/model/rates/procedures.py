@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from qmon.model.layout.layout import Clients, Layout
-from qmon.model.samples.procedures import ProcedureReads
+from qmon.model.samples.usage import ProcedureReads
 
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _SAYS: Final = {

@@ -10,6 +10,14 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class ReadableSample:
+    """One row a table: whether our role may read it."""
+
+    table_id: int
+    readable: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ServerSample:
     """One row: the server and the watched database as a whole.
 

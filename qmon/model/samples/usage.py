@@ -1,8 +1,88 @@
-"""Samples of how a queue's tables and indexes are used. Totals since the server last reset them, never rates."""
+"""Samples of how tables, indexes and procedures are used. Totals since the server last reset them, never rates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineSample:
+    """One row a procedure of an installed queue. ``verb``: push or pop."""
+
+    verb: str
+    procedure_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class NamingSample:
+    """One row a procedure whose text names a table."""
+
+    table_id: int
+    procedure_id: int
+    schema: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadsSample:
+    """One row a procedure. ``executions`` and ``logical_reads`` (pages) are totals of the plans that are cached now.
+
+    ``plans``: another number means other plans, whose totals have begun anew.
+    """
+
+    procedure_id: int
+    executions: int
+    logical_reads: int
+    plans: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureReads:
+    """What a procedure of a queue has read so far. ``verb``: push, pop, or empty where its name does not say.
+
+    The rest is as in ``ReadsSample``.
+    """
+
+    queue: str
+    verb: str
+    procedure_id: int
+    executions: int
+    logical_reads: int
+    plans: int
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSample:
+    """One row an index: its number as the server counts (0 a heap, 1 the clustered index), and its pages in use."""
+
+    index_id: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentSample:
+    """One row, about one index. ``read_at``: the server's clock, seconds since the epoch; ``pages``: leaf pages;
+
+    ``fragmented``: the share of these that are out of order, 0 to 1, ``None`` where there are none.
+    """
+
+    read_at: float
+    pages: int
+    fragmented: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fragmentation:
+    """What is known of one index. ``index_id``: as in ``UseSample``, 0 the table or its clustered index.
+
+    ``unread``: why it is not read, else empty; the rest is as in ``FragmentSample``.
+    """
+
+    table_id: int
+    index_id: int
+    read_at: float | None = None
+    fragmented: float | None = None
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

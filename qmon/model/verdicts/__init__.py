@@ -5,9 +5,8 @@ A sign must last for its hold time before it is said, so that a burst is not cal
 
 from __future__ import annotations
 
+from qmon.model.verdicts.access import CANNOT_SEE_CODE as CANNOT_SEE
 from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY, HEALTHY, RULES, judge
-from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.seeing import CODE as CANNOT_SEE
-from qmon.model.verdicts.signs import RuleInput
+from qmon.model.verdicts.rule import Rule, RuleInput
 
 __all__ = ["CANNOT_SEE", "CANNOT_TELL", "EMPTY", "HEALTHY", "RULES", "Rule", "RuleInput", "judge"]

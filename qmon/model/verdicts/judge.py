@@ -1,28 +1,69 @@
-"""Judge: which verdicts hold, from the signs of this poll and since when each has been there."""
+"""Judge: which verdicts hold at this poll, since when, and whether enough is seen to call a queue healthy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from qmon.model.figure import Severity, Verdict
-from qmon.model.verdicts.archive import BEHIND
-from qmon.model.verdicts.claiming import NO_POPPERS, NOT_CLAIMING
-from qmon.model.verdicts.deadlocking import DEADLOCKS
-from qmon.model.verdicts.evidence import missing, seen_empty
-from qmon.model.verdicts.horizon import HORIZON
-from qmon.model.verdicts.latching import LATCH
-from qmon.model.verdicts.locking import LOCKED
-from qmon.model.verdicts.logbound import LOG
-from qmon.model.verdicts.mishaps import HOLE, ORPHANS, POISON, TWICE
-from qmon.model.verdicts.moving import NO_POPS, OUTRUN, RING_FULL
-from qmon.model.verdicts.pausing import PAUSED
-from qmon.model.verdicts.progress import STUCK
-from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.seeing import CANNOT_SEE
-from qmon.model.verdicts.signs import RuleInput
-from qmon.model.verdicts.starving import STARVED
-from qmon.model.verdicts.statistics import STATISTICS
+from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.verdicts.access import CANNOT_SEE, LOCKED
+from qmon.model.verdicts.flow import (
+    BEHIND,
+    NO_POPPERS,
+    NO_POPS,
+    NOT_CLAIMING,
+    OUTRUN,
+    PAUSED,
+    RING_FULL,
+    STARVED,
+    STUCK,
+)
+from qmon.model.verdicts.messages import HOLE, ORPHANS, POISON, TWICE
+from qmon.model.verdicts.rule import Rule, RuleInput
+from qmon.model.verdicts.server import DEADLOCKS, HORIZON, LATCH, LOG, STATISTICS
+from qmon.model.view import NOT_READ
+
+
+def missing(s: RuleInput) -> str:
+    """What would have to be known to call the queue healthy, and why it is not, in one line; empty where nothing is."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in _lacking(s):
+        reasons.setdefault(reason, []).append(name)
+    return "; ".join(f"{_and(names)} {'is' if len(names) == 1 else 'are'} {why}" for why, names in reasons.items())
+
+
+def seen_empty(s: RuleInput) -> bool:
+    """Whether no message is ready or in progress, as read in the polls: a count of a while ago does not prove it."""
+    figures = [s.ready, *([s.in_progress] if s.has("in_progress") else [])]
+    return all(figure.value == 0 and not (figure.at_least or figure.every_s) for figure in figures)
+
+
+def _lacking(s: RuleInput) -> Iterator[tuple[str, str]]:
+    """The figures that are needed and do not do, each with what is wrong with it."""
+    # Where a message is in progress only while its popper's transaction is open, it is stuck where that is too old: how
+    # many there are does not matter. Else rows that nobody counted may have been left by anybody.
+    needed = [("ready", s.ready)]
+    if s.has("in_progress") and not s.in_transaction:
+        needed.append(("in progress", s.in_progress))
+    if s.has("stuck"):
+        needed.append(("stuck", s.stuck))
+    for name, figure in needed:
+        if figure.value is None:
+            yield name, f"not known: {_why(s, figure)}"
+        elif figure.partial or (figure.at_least and (name == "stuck" or not figure.value)):
+            yield name, f"seen in part: {figure.reason or 'more may be there'}"
+
+
+def _why(s: RuleInput, figure: Figure) -> str:
+    """Why a figure is not known: what failed, else what the figure says itself."""
+    if figure.reason not in ("", NOT_READ):
+        return figure.reason
+    return next((f.words for f in s.failures), figure.reason or NOT_READ)
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
 
 HEALTHY: Final = "healthy"
 EMPTY: Final = "empty"

@@ -1,12 +1,84 @@
-"""Rule: what makes a verdict, as data and one pure function."""
+"""Rule: what makes a verdict, as data and one pure function; ``RuleInput``: all that the function may use."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
-from qmon.model.figure import Severity
-from qmon.model.verdicts.signs import RuleInput
+from qmon.model.evidence import NO_QUEUE_EVIDENCE, NO_TARGET_EVIDENCE, QueueEvidence, TargetEvidence
+from qmon.model.figure import Figure, Severity
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Pause, Side
+from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+
+_UNREAD: Final = Figure.unknown("not read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleInput:
+    """The figures of one queue now, the samples behind them, and what was learnt over time.
+
+    Rates are messages per second over the window of the screens; ``net_rate`` is the change of ``ready``.
+    ``recent_pop_rate`` and ``completes`` are over the last few seconds, so that a cure is seen at once. ``locked``: the
+    proof that a session locks it all, or empty. ``samples`` and ``snapshot``: those of this poll; ``target`` and
+    ``queue``: readings that need more than one poll or are about more than one queue. ``last_seen_at``: of a queue that
+    is gone, when it was last read, server clock, seconds.
+    """
+
+    ready: Figure = _UNREAD
+    in_progress: Figure = _UNREAD
+    stuck: Figure = _UNREAD
+    oldest: Figure = _UNREAD
+    push_rate: Figure = _UNREAD
+    pop_rate: Figure = _UNREAD
+    recent_pop_rate: Figure = _UNREAD
+    completes: float | None = None
+    net_rate: float | None = None
+    fill: Figure = _UNREAD
+    timeout_s: float
+    failures: tuple[ProbeFailure, ...] = ()
+    pauses: tuple[Pause, ...] = ()
+    locked: str = ""
+    last_seen_at: float | None = None
+    layout: Layout | None = None
+    samples: QueueSamples | None = None
+    snapshot: Snapshot | None = None
+    target: TargetEvidence = NO_TARGET_EVIDENCE
+    queue: QueueEvidence = NO_QUEUE_EVIDENCE
+
+    @property
+    def pops(self) -> float | None:
+        """Pops per second now: of the last few seconds where that is known."""
+        return self.pop_rate.value if self.recent_pop_rate.value is None else self.recent_pop_rate.value
+
+    @property
+    def moved(self) -> float | None:
+        """Messages per second that left ``ready`` or the table now, as far as is known: pops or completes."""
+        known = [rate for rate in (self.pops, self.completes) if rate is not None]
+        return max(known) if self.pops is not None else None
+
+    @property
+    def at_work(self) -> float:
+        """Messages in progress that are not known to be stuck, nor to have lost their owner: somebody is at them."""
+        if not self.in_progress.value:
+            return 0.0
+        lost = self.queue.owners.lost if self.queue.owners is not None else 0
+        return max(0.0, self.in_progress.value - (self.stuck.value or 0.0) - lost)
+
+    @property
+    def in_transaction(self) -> bool:
+        """A message is in progress only while the transaction of its popper is open."""
+        return self.layout is not None and pops_in_transaction(self.layout)
+
+    def has(self, figure: str) -> bool:
+        """Whether the layout has such a figure at all."""
+        return self.layout is None or self.layout.has(figure)
+
+    def paused(self, side: Side) -> bool:
+        """Somebody has paused them: what they do not do is no sign of trouble."""
+        return any(pause.side is side for pause in self.pauses)
 
 
 @dataclass(frozen=True, slots=True)

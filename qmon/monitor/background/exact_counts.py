@@ -17,8 +17,8 @@ from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QmonError
 from qmon.model.budget import Budget
 from qmon.model.samples.deadlocks import Circle
-from qmon.model.samples.fragmentation import Fragmentation
 from qmon.model.samples.polled import ClockSample, HeadSample
+from qmon.model.samples.usage import Fragmentation
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
 from qmon.monitor.background.reader import BackgroundReader

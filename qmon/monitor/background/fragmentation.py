@@ -9,7 +9,7 @@ from typing import Final
 from qmon.engines.base import Connection, Engine
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
-from qmon.model.samples.fragmentation import Fragmentation, FragmentSample, TreeSample
+from qmon.model.samples.usage import Fragmentation, FragmentSample, TreeSample
 from qmon.model.text import size
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache

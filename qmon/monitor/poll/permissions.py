@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.samples.readable import ReadableSample
+from qmon.model.samples.polled import ReadableSample
 from qmon.monitor.poll.runner import Runner
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 

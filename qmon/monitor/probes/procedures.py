@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.procedures import verb_of
-from qmon.model.samples.procedures import NamingSample, ProcedureReads, ReadsSample, RoutineSample
+from qmon.model.samples.usage import NamingSample, ProcedureReads, ReadsSample, RoutineSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.probes.queue import QueueProbes
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
+from qmon.model.evidence import Archiving
 from qmon.model.figure import Figure
-from qmon.model.rates.archiving import Archiving
 from qmon.model.rates.counters import CounterRates, rates_between
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import Circle

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.anomalies import Repeated
+from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, Repeated
 from qmon.model.figure import Figure
 from qmon.model.operations import Side
-from qmon.model.owning import owners_of
-from qmon.model.readings import NO_QUEUE_READINGS, QueueReadings
+from qmon.model.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.monitor.state.clients import ClientsTrack
 from qmon.monitor.state.counters import ArchiveTrack
@@ -34,10 +33,10 @@ class QueueDiagnosis:
         self._ring = RingTrack()
         self._priorities = PriorityTrack()
         self._archive = ArchiveTrack()
-        self._last = NO_QUEUE_READINGS
+        self._last = NO_QUEUE_EVIDENCE
         self._seen_at = float("-inf")
 
-    def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure) -> QueueReadings:
+    def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure) -> QueueEvidence:
         """Take in one poll; returns what is known now. ``done``: messages that are done and not archived."""
         layout, messages, at = q.layout, q.clues, snapshot.sampled_at
         before, left_out = self._last, q.left_out
@@ -45,7 +44,7 @@ class QueueDiagnosis:
         loss = before.ring_loss
         if layout.ring is not None and "ring_sweep" not in left_out:
             loss = self._ring.add(messages, layout.ring.size, at)
-        self._last = QueueReadings(
+        self._last = QueueEvidence(
             pushers=self._pushers.add(snapshot, layout) if snapshot.clients is not None else before.pushers,
             poppers=self._poppers.add(snapshot, layout) if snapshot.clients is not None else before.poppers,
             owners=owners_of(messages, layout.timeout_s) if rows_read else before.owners,

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon.model.counts import TableCount
-from qmon.model.duration import format_duration
+from qmon.model.evidence import QueueEvidence
 from qmon.model.figure import Figure
 from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.rates.usage import QueueUse
-from qmon.model.readings import QueueReadings
 from qmon.model.samples.polled import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.text import duration
+from qmon.model.text import duration, format_duration
 from qmon.model.view import NOT_READ
 from qmon.monitor.probes.queue import COUNT_LIMIT, HELD_AT_LEAST
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
@@ -269,7 +268,7 @@ def size(use: QueueUse | None) -> dict[str, Figure]:
     }
 
 
-def clients(known: QueueReadings, why: str) -> dict[str, Figure]:
+def clients(known: QueueEvidence, why: str) -> dict[str, Figure]:
     """Pushers and poppers that are connected, by their names in ``QueueView``; ``why`` they are not seen, if not."""
     pushers, poppers = known.pushers, known.poppers
     unseen = Figure.unknown(why)

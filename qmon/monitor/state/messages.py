@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.model.anomalies import Repeated, Starved, Twice
+from qmon.model.evidence import Repeated, Starved, Twice
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import MessageDiagnostics

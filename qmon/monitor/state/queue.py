@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Final
 
 from qmon.model.clients import ClientsSeen
+from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
-from qmon.model.pauses import pauses_of
+from qmon.model.operations import pauses_of
 from qmon.model.rates.committed_rows import Shares, committed, shares_of
 from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, table_flow
 from qmon.model.rates.forecast import forecast
 from qmon.model.rates.forgotten import Uses, forgotten
 from qmon.model.rates.series import SeriesRecorder
-from qmon.model.readings import QueueReadings, TargetReadings
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.text import duration
@@ -95,7 +95,7 @@ class QueueTrack:
             pauses=pauses, history=self._points.series(),
         )  # fmt: skip
 
-    def add(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool, target: TargetReadings) -> QueueView:
+    def add(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool, target: TargetEvidence) -> QueueView:
         """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart.
 
         ``target``: what is known of the target as a whole from this poll and those before.
@@ -210,8 +210,8 @@ class QueueTrack:
         q: QueueSamples,
         ready: Figure,
         held: HeldRows | None,
-        target: TargetReadings,
-        known: QueueReadings,
+        target: TargetEvidence,
+        known: QueueEvidence,
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.anomalies import RingLoss
+from qmon.model.evidence import RingLoss
 from qmon.model.figure import Figure
 from qmon.model.rates.ledger import Ledger, ring_ledger, span_ledger
 from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, SweepSample

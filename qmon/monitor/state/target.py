@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.evidence import TargetEvidence
 from qmon.model.figure import Figure
-from qmon.model.readings import TargetReadings
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import standby_of
@@ -51,7 +51,7 @@ class TargetHistory:
         unbroken = self._unbroken(snapshot)
         self._waits.add(snapshot, unbroken=unbroken)
         server = self._server(snapshot, unbroken)
-        readings = TargetReadings(
+        readings = TargetEvidence(
             waiting=self._waits.over(RECENT_S), commits=self._recent_commits(),
             deadlocks=self._deadlocks.add(snapshot, unbroken=unbroken),
         )  # fmt: skip

@@ -13,9 +13,7 @@ from qmon.model.layout.layout import Layout
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.procedures import reads_between
 from qmon.model.rates.usage import IndexUse, Key, PopWork, QueueUse, works_between
-from qmon.model.samples.fragmentation import Fragmentation
-from qmon.model.samples.procedures import ProcedureReads
-from qmon.model.samples.usage import UseSample
+from qmon.model.samples.usage import Fragmentation, ProcedureReads, UseSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 
 WINDOW_S: Final = 10.0

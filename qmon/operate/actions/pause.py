@@ -7,11 +7,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.duration import format_duration
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo
-from qmon.model.pauses import clock
-from qmon.model.text import one_line
+from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo, clock
+from qmon.model.text import format_duration, one_line
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import HeldPause, Means
 from qmon.operate.context import OnProgress, OperatorContext, Stopped

@@ -10,8 +10,7 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing
 from qmon.model.layout.layout import Layout, Switch, TableName
-from qmon.model.operations import Pause, Side
-from qmon.model.pauses import pause_of
+from qmon.model.operations import Pause, Side, pause_of
 from qmon.model.samples.polled import PauseSample
 from qmon.operate.install.install import registered
 from qmon.operate.sql import Sql

@@ -10,7 +10,6 @@ from typing import Final
 
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
-from qmon.model.duration import format_duration
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import (
     MAX_FIRST,
@@ -22,7 +21,7 @@ from qmon.model.operations import (
     PlanRow,
     Undo,
 )
-from qmon.model.text import counted, duration, one_line, size
+from qmon.model.text import counted, duration, format_duration, one_line, size
 from qmon.operate.actions import sessions
 from qmon.operate.actions.sessions import EndSessions, SessionToEnd
 from qmon.operate.context import OperatorContext

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.base import Value
-from qmon.model.duration import format_duration
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Kind, LeftOut, OwnerState, Plan, PlanRow, Progress, Undo
-from qmon.model.text import counted, duration, one_line
+from qmon.model.text import counted, duration, format_duration, one_line
 from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, RingReader, SlotReading
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan import allowed

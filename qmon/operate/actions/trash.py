@@ -9,9 +9,9 @@ from functools import partial
 
 from qmon.engines.base import Value
 from qmon.errors import BadInput
-from qmon.model.duration import format_duration
 from qmon.model.layout.layout import TableName
 from qmon.model.operations import Kind, Plan, Undo
+from qmon.model.text import format_duration
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OnProgress, OperatorContext, Stopped

@@ -14,11 +14,11 @@ from qmon.engines.base import Value
 from qmon.engines.postgres.arrays import array
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, PermissionMissing, QueryFailed
-from qmon.model.duration import format_duration
 from qmon.model.layout.ids import id_parts
 from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
 from qmon.model.owners import OwnerFacts, Proof, proof
+from qmon.model.text import format_duration
 from qmon.operate.plan.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure

@@ -6,7 +6,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from qmon.model.figure import Verdict
-from qmon.model.verdicts.reaching import unreachable
+from qmon.model.verdicts.access import unreachable
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase
 from qmon.tui import keys

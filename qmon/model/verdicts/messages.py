@@ -1,4 +1,4 @@
-"""What happens to single messages: one that fails again and again, one in two hands, what a ring has lost."""
+"""Verdicts about single messages: repeated failure, double delivery, ring loss."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Final
 from qmon.model.figure import Severity
 from qmon.model.samples.messages import DrawerSample
 from qmon.model.text import duration
-from qmon.model.verdicts.rule import Rule
-from qmon.model.verdicts.signs import RuleInput
+from qmon.model.verdicts.rule import Rule, RuleInput
 
 _FAILURES: Final = 2
 _SEEN_S: Final = 2.0

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.anomalies import Repeated, RingLoss, Twice
+from qmon.model.evidence import QueueEvidence, Repeated, RingLoss, Twice
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.owning import owners_of
-from qmon.model.readings import QueueReadings
+from qmon.model.owners import owners_of
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, OwnerSample, SweepSample, TriedSample
 from qmon.model.samples.polled import HeldSample, ServerSample, WriterSample
@@ -33,7 +32,7 @@ def said(signs: RuleInput, seconds: float = 0.0) -> dict[str, str]:
 
 
 def signs(**readings: object) -> RuleInput:
-    return replace(FINE, queue=replace(QueueReadings(), **readings))  # type: ignore[arg-type]
+    return replace(FINE, queue=replace(QueueEvidence(), **readings))  # type: ignore[arg-type]
 
 
 def owner(

@@ -1,0 +1,127 @@
+"""Evidence that verdicts need beside the samples of one poll: about the whole target, and learnt over several polls.
+
+Each record is ``None`` or empty where nothing was read: a rule then finds nothing. Frozen, so that a verdict can be
+judged again from a recording.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.model.clients import ClientsSeen
+from qmon.model.owners import Owners
+from qmon.model.rates.usage import QueueUse
+from qmon.model.samples.messages import DrawerSample
+from qmon.model.waits.deadlocks import Deadlocks
+from qmon.model.waits.waiting import Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Archiving:
+    """The done messages of one queue. ``growth``: messages per second over the last ``over_s`` seconds.
+
+    ``silent_s``: seconds since rows were last deleted, as far as was watched; ``usual_s``: the longest time between two
+    deletions seen so far, ``None`` where fewer than two were.
+    """
+
+    done: float
+    growth: float
+    over_s: float
+    silent_s: float
+    usual_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A message that has failed again and again. ``failures``: seen within ``seconds`` of watching it, at least.
+
+    ``attempts``: how often it was popped in all, ``None`` where nothing counts.
+    """
+
+    id: str
+    failures: int
+    seconds: float
+    attempts: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """A message in two hands. ``first``: its owner until it was popped again, who lives and has run nothing since.
+
+    ``second``: who has it now; ``seconds``: since it was popped for the first of them.
+    """
+
+    id: str
+    first: str
+    second: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RingLoss:
+    """What a ring has lost, as far as its slots were looked at.
+
+    ``hole``: the first number that poppers have drawn and that has no message, for ``hole_s`` seconds at least;
+    ``drawer``: the oldest open transaction that may have it; without one, nobody can push it any more. ``orphans``:
+    messages that were drawn by poppers, not popped; ``orphan`` the first of them, ``orphan_s`` seconds old;
+    ``popper``: the oldest open transaction that may pop them; while there is one, no popper takes them. A number that
+    was seen in one sweep only is none of them. ``swept``: share of the slots that were looked at, 0 to 1.
+    """
+
+    hole: int | None = None
+    hole_s: float = 0.0
+    drawer: DrawerSample | None = None
+    orphans: int = 0
+    orphan: int | None = None
+    orphan_s: float | None = None
+    swept: float = 0.0
+    popper: DrawerSample | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Starved:
+    """A priority whose oldest message stays while those of others are popped. ``still_s``: seconds it was seen so.
+
+    ``others``: how often the head of another priority has moved meanwhile; ``oldest_s``: its age in seconds.
+    """
+
+    priority: int
+    head_id: str
+    still_s: float
+    oldest_s: float | None
+    others: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetEvidence:
+    """About the target as a whole, once a poll for all its queues (``monitor.state.target``).
+
+    ``waiting``: what sessions waited for in the last few seconds; ``commits``: transactions committed per second.
+    """
+
+    waiting: Waiting | None = None
+    commits: float | None = None
+    deadlocks: Deadlocks | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueEvidence:
+    """About one queue, from several polls (``monitor.state.diagnosis``; ``use``: ``monitor.state.usage``).
+
+    ``pushers`` and ``poppers``: ``None`` where sessions, or what they run, cannot be seen. ``repeated``: the message
+    that fails most; ``twice``: those in two hands; ``ring_loss``: what a ring has lost, ``None`` where nothing tells.
+    """
+
+    pushers: ClientsSeen | None = None
+    poppers: ClientsSeen | None = None
+    owners: Owners | None = None
+    repeated: Repeated | None = None
+    twice: tuple[Twice, ...] = ()
+    ring_loss: RingLoss | None = None
+    starved: Starved | None = None
+    archiving: Archiving | None = None
+    use: QueueUse | None = None
+
+
+NO_TARGET_EVIDENCE = TargetEvidence()
+NO_QUEUE_EVIDENCE = QueueEvidence()

@@ -1,0 +1,50 @@
+"""Verdicts about a queue or target that cannot be reached, seen or used because somebody locks it all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from qmon.model.figure import Severity, Verdict
+from qmon.model.operations import Side
+from qmon.model.verdicts.rule import Rule, RuleInput
+
+UNREACHABLE: Final = "unreachable"
+
+
+def unreachable(reason: str, since_at: float | None = None) -> Verdict:
+    """The verdict on a target that was lost. ``reason``: what the way to it says; ``since_at``: when that began."""
+    return Verdict(UNREACHABLE, reason or "no connection", Severity.CRITICAL, since_at)
+
+
+def _locked(s: RuleInput) -> str | None:
+    moves = bool(s.pops) or (s.pops is None and not s.failures)
+    return None if moves or s.paused(Side.POPPERS) or not s.locked else s.locked
+
+
+LOCKED = Rule(
+    "everything locked",
+    Severity.CRITICAL,
+    2.0,
+    _locked,
+    "4",
+    explains=("no pops", "no poppers", "poppers not claiming", "ring full", "pushers outrun poppers"),
+)
+
+
+CANNOT_SEE_CODE: Final = "cannot see"
+
+
+def _cannot_see(s: RuleInput) -> str | None:
+    """The queue itself is gone, or its depth is kept from our role."""
+    found = next((f for f in s.failures if f.gone), None)
+    if found is None and s.ready.value is None:
+        found = next((f for f in s.failures if f.grant), None)
+    if found is None:
+        return None
+    if s.last_seen_at is None:
+        return found.words
+    return f"{found.words}; last seen at {datetime.fromtimestamp(s.last_seen_at, UTC):%H:%M:%S} UTC"
+
+
+CANNOT_SEE = Rule(CANNOT_SEE_CODE, Severity.CRITICAL, 0.0, _cannot_see)

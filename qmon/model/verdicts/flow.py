@@ -1,0 +1,220 @@
+"""Verdicts about how messages move: paused, not popped, too slowly, stuck, starved, not archived, a full ring."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.model.clients import ClientsSeen
+from qmon.model.figure import Severity
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Side, said
+from qmon.model.owners import Owners
+from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.messages import OwnerSample
+from qmon.model.samples.polled import WriterSample
+from qmon.model.text import duration, format_duration
+from qmon.model.verdicts.rule import Rule, RuleInput
+
+
+def _paused(s: RuleInput) -> str | None:
+    return "; ".join(said(pause) for pause in s.pauses) or None
+
+
+PAUSED = Rule("paused", Severity.NOTICE, 0.0, _paused, "p")
+
+
+_SILENT_S: Final = 20.0
+_OFTEN: Final = 3.0
+"""An archiver that is late by so many times its longest break has stopped."""
+_KNOWN: Final = 1_000
+_NEVER: Final = 10_000
+"""Done messages from which on it is said: where rows were seen to be archived, and where none ever were."""
+
+
+def _behind(s: RuleInput) -> str | None:
+    a = s.queue.archiving
+    if a is None or a.growth <= 0 or a.silent_s < max(_SILENT_S, _OFTEN * (a.usual_s or 0.0)):
+        return None
+    if a.done < (_NEVER if a.usual_s is None else _KNOWN):
+        return None
+    grows = f"~{a.done:,.0f} done and not archived, growing {a.growth:,.1f}/s"
+    return f"{grows}; nothing was archived for {duration(a.silent_s)}"
+
+
+BEHIND = Rule("archive behind", Severity.WARNING, 10.0, _behind)
+
+
+_STILL_S: Final = 20.0
+_OTHERS: Final = 5
+"""So often must heads of other priorities have moved: a message or two may be popped while one waits its turn."""
+
+
+def _starved(s: RuleInput) -> str | None:
+    low = s.queue.starved
+    if low is None or low.still_s < _STILL_S or low.others < _OTHERS or not s.pops or s.paused(Side.POPPERS):
+        return None
+    age = f", {duration(low.oldest_s)} old," if low.oldest_s is not None else ""
+    return (
+        f"priority {low.priority}: message {low.head_id}{age} has been its head for {duration(low.still_s)} or longer "
+        f"while messages of other priorities are popped, {s.pops:,.1f}/s"
+    )
+
+
+STARVED = Rule("priority starved", Severity.WARNING, 10.0, _starved)
+
+
+def _stuck(s: RuleInput) -> str | None:
+    owners = s.queue.owners
+    if not s.stuck.value and not (owners is not None and owners.dead):
+        return None
+    if owners is not None and (told := _by_owner(owners)):
+        if not s.stuck.value:
+            return told
+        return f"{_count(s)} in progress for more than {format_duration(s.timeout_s)}: {told}"
+    whose = _holders(s)
+    return f"{_count(s)} in progress for more than {format_duration(s.timeout_s)}" + (f": {whose}" if whose else "")
+
+
+def _count(s: RuleInput) -> str:
+    return f"{'at least ' if s.stuck.at_least else ''}{s.stuck.value or 0:,.0f}"
+
+
+def _by_owner(owners: Owners) -> str:
+    more = "at least " if owners.at_least else ""
+    parts = []
+    if owners.dead:
+        parts.append(f"owners of {more}{owners.dead:,} dead{_one(owners.dead_one)}")
+    if owners.alive:
+        parts.append(f"of {more}{owners.alive:,} alive{_one(owners.alive_one)}")
+    if owners.unknown:
+        why = f": {owners.why}" if owners.why else ""
+        parts.append(f"of {more}{owners.unknown:,} unknown{_one(owners.unknown_one)}{why}")
+    if owners.none and owners.none_one is not None:
+        parts.append(f"nothing says who has them, such as message {owners.none_one.id}{_since(owners.none_one)}")
+    told = "; ".join(parts)
+    return told if owners.dead or not told.startswith("of ") else f"owners {told}"
+
+
+def _one(owner: OwnerSample | None) -> str:
+    if owner is None:
+        return ""
+    whose = f"{owner.owner} has " if owner.owner else ""
+    return f" ({whose}message {owner.id}{_since(owner)})"
+
+
+def _since(owner: OwnerSample) -> str:
+    return f" for {duration(owner.age_s)}" if owner.age_s is not None else ""
+
+
+def _holders(s: RuleInput) -> str:
+    """Where a message is in progress only while its popper's transaction is open: the session of the oldest of them."""
+    if s.samples is None or s.snapshot is None or not s.samples.held:
+        return ""
+    xids = {held.xid for held in s.samples.held if held.running}
+    whose = [w for w in s.snapshot.writers or () if w.xid in xids and (w.transaction_s or 0.0) > s.timeout_s]
+    if not whose:
+        return ""
+    oldest = max(whose, key=lambda w: w.transaction_s or 0.0)
+    return _session(oldest) + (f" and {len(whose) - 1} more" if len(whose) > 1 else "")
+
+
+def _session(writer: WriterSample) -> str:
+    if writer.session == 0:
+        return (
+            f"the prepared transaction {writer.application} has held them for {duration(writer.transaction_s or 0.0)}"
+        )
+    told = ", ".join(part for part in (writer.state, writer.application) if part)
+    return f"session {writer.session} ({told}) has held them for {duration(writer.transaction_s or 0.0)}"
+
+
+STUCK = Rule("stuck in progress", Severity.CRITICAL, 0.0, _stuck, "r")
+
+
+_QUIET_S: Final = 4.0
+"""A server may count a session's last pops ten seconds late, once it has fallen idle: sessions that have been idle for
+so long have not popped since."""
+_FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
+
+
+def _unclaimed(s: RuleInput) -> ClientsSeen | None:
+    """The poppers, where messages are ready, none was popped lately, and none is being worked on."""
+    if s.paused(Side.POPPERS) or not s.ready.value or s.moved is None or s.at_work:
+        return None
+    poppers = s.queue.poppers
+    return None if s.moved > 0 and (poppers is None or (poppers.quiet_s or 0.0) < _QUIET_S) else poppers
+
+
+def _no_poppers(s: RuleInput) -> str | None:
+    poppers = _unclaimed(s)
+    if poppers is None or poppers.connected or not poppers.whole or s.layout is None:
+        return None
+    gone = f"; the last one left {duration(poppers.left_s)} ago" if poppers.left_s is not None else ""
+    return f"{s.ready.value:,.0f} ready and {_nobody(s.layout, poppers)}{gone}"
+
+
+def _nobody(layout: Layout, poppers: ClientsSeen) -> str:
+    if poppers.by == "pattern":
+        fields = (
+            ("application", layout.poppers.application),
+            ("login", layout.poppers.login),
+            ("procedure", layout.poppers.procedure),
+        )
+        wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
+        is_one = f"is a popper ({wanted})"
+    else:
+        pop = layout.routine("pop") or layout.routine("pop_batch")
+        is_one = "was seen to " + (f"call {pop}" if poppers.by == "routine" else f"take rows of {layout.table}")
+    if not poppers.others:
+        return f"no session is connected that {is_one}"
+    return f"of {poppers.others:,} session{'s' if poppers.others > 1 else ''} connected none {is_one}"
+
+
+def _not_claiming(s: RuleInput) -> str | None:
+    poppers = _unclaimed(s)
+    if poppers is None or not poppers.connected or s.ready.value is None:
+        return None
+    count = "1 popper is" if poppers.connected == 1 else f"{poppers.connected:,} poppers are"
+    one = f": {_doing(poppers.one)}" if poppers.one is not None else ""
+    return f"{count} connected, not one pops while {s.ready.value:,.0f} are ready{one}"
+
+
+def _doing(client: ClientSample) -> str:
+    name = f"session {client.session}" + (f" ({client.application})" if client.application else "")
+    state = client.state or "connected"
+    waits = f", waiting for {client.wait_kind}" if client.wait_kind == "Lock" else ""
+    return f"{name} {state}{waits}" + (f" for {duration(client.quiet_s)}" if client.quiet_s is not None else "")
+
+
+NO_POPPERS = Rule("no poppers", Severity.CRITICAL, 10.0, _no_poppers, explains=_FOLLOWS)
+NOT_CLAIMING = Rule("poppers not claiming", Severity.CRITICAL, 10.0, _not_claiming, explains=_FOLLOWS)
+
+
+def _ring_full(s: RuleInput) -> str | None:
+    if s.paused(Side.POPPERS) or s.paused(Side.PUSHERS):
+        return None
+    if s.fill.value is None or s.fill.value < 0.999:
+        return None
+    return f"{s.fill.value:.0%} of the slots hold messages, pushers wait"
+
+
+def _not_moving(s: RuleInput) -> str | None:
+    if s.paused(Side.POPPERS):
+        return None
+    if not s.ready.value or s.moved is None or s.moved > 0:
+        return None
+    return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"
+
+
+def _outrun(s: RuleInput) -> str | None:
+    if s.paused(Side.POPPERS):
+        return None
+    if s.net_rate is None or s.push_rate.value is None or s.pop_rate.value is None or s.pop_rate.value <= 0:
+        return None
+    if not s.ready.value or s.ready.value < 100 or s.net_rate <= max(0.5, 0.05 * s.push_rate.value):
+        return None
+    return f"push {s.push_rate.value:,.1f}/s, pop {s.pop_rate.value:,.1f}/s: growing {s.net_rate:,.1f}/s"
+
+
+RING_FULL = Rule("ring full", Severity.CRITICAL, 5.0, _ring_full)
+NO_POPS = Rule("no pops", Severity.CRITICAL, 10.0, _not_moving)
+OUTRUN = Rule("pushers outrun poppers", Severity.WARNING, 30.0, _outrun)

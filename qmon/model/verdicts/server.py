@@ -1,0 +1,248 @@
+"""Verdicts about the server under a queue: vacuum, page latches, the log, deadlocks, statistics."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from qmon.model.figure import Severity
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.rates.usage import QueueUse
+from qmon.model.samples.deadlocks import Circle, CircleSample
+from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
+from qmon.model.samples.usage import StatisticsSample
+from qmon.model.samples.waits import LatchSample
+from qmon.model.text import duration, milliseconds, size
+from qmon.model.verdicts.rule import Rule, RuleInput
+from qmon.model.waits.horizon_holders import culprit, who
+from qmon.model.waits.known import LOG_WAITS, PAGE_LATCHES
+
+STALE_ROWS: Final = 10_000
+"""Of a smaller table every plan is good enough."""
+STALE_TIMES: Final = 10.0
+ANALYZED_OFTEN: Final = 4
+"""So many updates in ``use_track.ANALYZED_S`` seconds cost more than they are worth."""
+
+
+def _statistics(s: RuleInput) -> str | None:
+    use = s.queue.use
+    if use is not None and use.analyzed >= ANALYZED_OFTEN:
+        return f"the statistics of {_table(s, 0)} were updated {use.analyzed} times in the last 20 s"
+    if s.layout is None or s.layout.routines or s.samples is None or s.snapshot is None:
+        return None  # no statement of an installed design is planned by them
+    tables = [c.table_id for c in (s.samples.counters, s.samples.data_counters) if c is not None]
+    for sample in s.snapshot.statistics or ():
+        if sample.table_id in tables and _stale(sample):
+            when = "never updated"
+            if sample.updated_at is not None:
+                when = f"updated {duration(s.snapshot.sampled_at - sample.updated_at)} ago"
+            believed = "nothing" if sample.estimated_rows is None else f"{sample.estimated_rows:,} rows"
+            name = _table(s, tables.index(sample.table_id))
+            return f"plans are made for {believed} in {name}, which has {sample.rows:,} ({when}): ANALYZE helps"
+    return None
+
+
+def _stale(sample: StatisticsSample) -> bool:
+    known, rows = sample.estimated_rows or 0, sample.rows
+    most, least = max(known, rows), max(1, min(known, rows))
+    return most >= STALE_ROWS and most >= STALE_TIMES * least and sample.modified > 0
+
+
+def _table(s: RuleInput, place: int) -> str:
+    layout = s.layout
+    named: TableName | None = None
+    if layout is not None:
+        named = layout.table if place == 0 else layout.data_table
+    return str(named) if named is not None else "the queue's table"
+
+
+STATISTICS = Rule("statistics", Severity.NOTICE, 75.0, _statistics, "3")
+"""The hold time gives the server's own upkeep its turn: PostgreSQL's autovacuum comes round once a minute."""
+
+
+FEWEST: Final = 2
+"""One a minute happens, and is popped again."""
+LATELY_S: Final = 6.0
+"""The last was no longer ago."""
+_SHOWN: Final = 70
+_SAVEPOINT: Final = re.compile(r"^SAVEPOINT \w+ ?; ?", re.IGNORECASE)
+"""An ODBC driver puts one before each statement."""
+_VERBS: Final = ("push", "push_batch", "pop", "pop_batch", "complete", "complete_batch", "fail", "requeue", "archive")
+
+
+def _deadlocks(s: RuleInput) -> str | None:
+    found = s.target.deadlocks
+    if found is None or found.count < FEWEST or found.last_s is None or found.last_s > LATELY_S:
+        return None
+    if s.layout is None or s.snapshot is None:
+        return None
+    said = f"{found.count} deadlocks in the last minute"
+    mine = [circle for circle in found.circles if _about(circle, s, s.layout)]
+    if mine:
+        waiting = " and ".join(_one(member) for member in mine[-1].members[:3])
+        return f"{said}; seen just before one, waiting for each other: {waiting}"
+    if found.circles or len(s.snapshot.queues) > 1:
+        return None  # which queue they are about is not known, or it is another one
+    return f"{said}; their statements are in the server's log"
+
+
+def _about(circle: Circle, s: RuleInput, layout: Layout) -> bool:
+    samples = s.samples
+    tables = {c.table_id for c in (samples.counters, samples.data_counters) if c is not None} if samples else set()
+    if any(member.table_id in tables for member in circle.members):
+        return True
+    if any(member.table_id is not None for member in circle.members):
+        return False
+    routines = (layout.routine(verb) for verb in _VERBS)
+    names = {name.name for name in (layout.table, layout.data_table, *routines) if name is not None}
+    words = [re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in names]
+    return any(word.search(member.statement) for member in circle.members for word in words)
+
+
+def _one(member: CircleSample) -> str:
+    statement = _SAVEPOINT.sub("", " ".join(member.statement.split()))
+    short = statement if len(statement) <= _SHOWN else f"{statement[: _SHOWN - 1]}…"
+    who = f" ({member.application})" if member.application else ""
+    return f"session {member.session}{who}: {short}"
+
+
+DEADLOCKS = Rule("deadlocks", Severity.WARNING, 0.0, _deadlocks, "3")
+
+
+LOG_SHARE: Final = 0.5
+"""At least that share of the sessions at work waits for the log."""
+EACH_S: Final = 0.02
+"""A commit that waits so long for the log waits for a slow disk, however many messages it has; a healthy disk takes a
+few milliseconds, also for many at a time."""
+_SESSIONS: Final = 0.8
+_A_COMMIT: Final = (0.3, 2.0)
+"""Messages moved (pushed, popped, completed) a commit, from and to: there are about as many as the commits allow."""
+_MOST: Final = 0.8
+"""Where the disk is not slow: so large a share of the sessions at work waits for the log, and for nothing else."""
+_BATCH: Final = 10
+
+
+def _log(s: RuleInput) -> str | None:
+    waiting, commits = s.target.waiting, s.target.commits
+    moved = (s.push_rate.value or 0.0) + (s.pops or 0.0) + (s.completes or 0.0)
+    if waiting is None or moved <= 0:
+        return None
+    log = waiting.of(LOG_WAITS)
+    sessions = sum(rate.sessions for rate in log)
+    if sessions < _SESSIONS or sessions < LOG_SHARE * waiting.busy:
+        return None
+    counted = [rate.each_s for rate in log if rate.each_s is not None]
+    each = max(counted) if counted else sessions / commits if commits else None
+    slow = each is not None and each >= EACH_S
+    a_commit = moved / commits if commits else None
+    at_ceiling = a_commit is not None and _A_COMMIT[0] <= a_commit <= _A_COMMIT[1] and sessions >= _MOST * waiting.busy
+    if not slow and not at_ceiling:
+        return None
+    names = ", ".join(rate.name for rate in log[:3])
+    proof = f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for the log ({names})"
+    if each is not None:
+        proof += f": {milliseconds(each * 1000)} a commit"
+    if commits is not None:
+        proof += f" at {commits:,.0f} commits/s"
+    if commits is not None and a_commit is not None and at_ceiling:
+        proof += (
+            f", {a_commit:.1f} messages a commit: batches of {_BATCH} would allow {_BATCH * commits:,.0f} messages/s"
+        )
+    return proof
+
+
+LOG = Rule("log-bound", Severity.WARNING, 8.0, _log, "3")
+
+
+LATCH_SHARE: Final = 0.25
+"""At least that share of the sessions at work waits for a page in memory."""
+LATCH_SESSIONS: Final = 2.0
+
+
+def _latch(s: RuleInput) -> str | None:
+    waiting, seen = s.target.waiting, s.snapshot.latches if s.snapshot is not None else None
+    if waiting is None or not seen or s.samples is None or s.layout is None:
+        return None
+    rates = waiting.of(PAGE_LATCHES)
+    sessions = sum(rate.sessions for rate in rates)
+    if sessions < LATCH_SESSIONS or sessions < LATCH_SHARE * waiting.busy:
+        return None
+    tables = {c.table_id for c in (s.samples.counters, s.samples.data_counters) if c is not None}
+    mine = [each for each in seen if each.table_id in tables]
+    if 2 * len({each.session for each in mine}) < len({each.session for each in seen}):
+        return None  # most of them work on something else
+    names = ", ".join(rate.name for rate in rates[:2])
+    return f"{sessions:.1f} of {waiting.busy:.1f} sessions at work wait for a page of {_where(s, mine)} ({names})"
+
+
+def _where(s: RuleInput, seen: Sequence[LatchSample]) -> str:
+    """The index and the page as the server tells them, else the indexes, the one whose pages are touched most first."""
+    table = str(s.layout.table) if s.layout is not None else ""
+    parts = s.queue.use.parts if s.queue.use is not None else ()
+    known = Counter((each.index_id, each.page) for each in seen if each.index_id is not None)
+    if known:
+        (index, page), _ = known.most_common(1)[0]
+        name = next((part.name for part in parts if part.id == index and index), "")
+        place = f"index {name} of {table}" if name else table
+        return f"{place}, most for page {page}" if page else place
+    indexes = sorted((p for p in parts if p.role != "table"), key=lambda p: -(p.pages or 0.0))
+    if not indexes:
+        return table
+    names = ", ".join(part.name for part in indexes[:3])
+    return f"{table} or its index{'' if len(indexes) == 1 else 'es'} {names}"
+
+
+LATCH = Rule("latch-bound", Severity.WARNING, 8.0, _latch, "3")
+
+
+TIMES: Final = 3.0
+"""Rows touched per pop have grown so many times since the holder began."""
+LEAST_ROWS: Final = 10.0
+"""Fewer rows touched per pop cost nothing that one would feel."""
+MANY_ROWS: Final = 50.0
+"""Where nobody watched before the holder began: so many rows touched per pop are no queue at work."""
+_DEAD: Final = 10_000
+_DEAD_S: Final = 60.0
+LEAST_READS: Final = 50.0
+"""Fewer pages read per pop are what a few indexes cost (SQL Server)."""
+LARGE: Final = 2**30
+"""So many bytes of row versions are a burden to everybody on the server (SQL Server)."""
+
+
+def _held(s: RuleInput) -> str | None:
+    holder = culprit(s.snapshot.horizon) if s.snapshot is not None else None
+    use = s.queue.use
+    if holder is None or use is None:
+        return None
+    if use.dead is None and s.snapshot is not None and s.snapshot.version_store is not None:
+        return _versions(holder, s.snapshot.version_store, use)
+    dead = f"{use.dead or 0:,} dead row{'' if use.dead == 1 else 's'}"
+    if _slow(use):
+        then = f", {use.before:,.1f} before" if use.before is not None else ""
+        return f"{who(holder)} keeps {dead} from vacuum: {use.rows_per_pop.value or 0:,.0f} rows touched per pop{then}"
+    many = (use.dead or 0) >= max(_DEAD, 2.0 * (s.ready.value or 0.0))
+    if many and (holder.held_s is None or holder.held_s >= _DEAD_S):
+        return f"{who(holder)} keeps {dead} from vacuum"
+    return None
+
+
+def _versions(holder: HorizonSample, store: VersionStoreSample, use: QueueUse) -> str | None:
+    """Where old rows are in a version store, with ghosts in the tables that nobody counts: by what pops read."""
+    whose = " of all databases" if store.whole_server else ""
+    keeps = f"{who(holder)} keeps {size(store.total)} of row versions{whose}"
+    reads = use.touched.value
+    if reads is not None and use.before is not None and reads >= max(LEAST_READS, TIMES * use.before):
+        return f"{keeps}: {reads:,.0f} logical reads per pop, {use.before:,.1f} before"
+    return keeps if store.total >= LARGE and (holder.held_s is None or holder.held_s >= _DEAD_S) else None
+
+
+def _slow(use: QueueUse) -> bool:
+    rows = use.rows_per_pop.value
+    if rows is None or rows < LEAST_ROWS or not use.dead:
+        return False
+    return rows >= MANY_ROWS if use.before is None else rows >= TIMES * max(use.before, 1.0)
+
+
+HORIZON = Rule("vacuum held back", Severity.WARNING, 4.0, _held, "3")
