@@ -80,16 +80,19 @@ class Meter:
 
     Args:
         every_s: seconds between two lines where standard error is no terminal.
+
+    Attributes:
+        live: it is a terminal.
     """
 
     def __init__(self, every_s: float) -> None:
         self._every_s = every_s
-        self._live = sys.stderr.isatty()
+        self.live = sys.stderr.isatty()
         self._shown_s = 0.0
 
     def show(self, line: str, elapsed_s: float) -> None:
         """Say how it stands, ``elapsed_s`` seconds after the beginning."""
-        if self._live:
+        if self.live:
             width = shutil.get_terminal_size().columns - 1
             print(f"\r{line[:width]}\x1b[K", end="", file=sys.stderr, flush=True)
         elif elapsed_s - self._shown_s >= self._every_s:
@@ -98,5 +101,5 @@ class Meter:
 
     def end(self) -> None:
         """Remove the line that changed."""
-        if self._live:
+        if self.live:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

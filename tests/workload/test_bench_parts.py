@@ -157,7 +157,7 @@ def test_the_picture_is_good_xml_whatever_the_target_is_called() -> None:
     texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
     assert any(text is not None and text.startswith("<shop> & co") for text in texts)
     assert len(list(root.iter("{http://www.w3.org/2000/svg}rect"))) == 5
-    assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 4
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) == 4
     assert draw(report(), "html").startswith("<!doctype html>")
 
 

@@ -8,14 +8,13 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
 from qmon.cli.commands.act import Given
-from qmon.cli.output import clean, json_object, note, say
+from qmon.cli.output import Meter, clean, json_object, note, say
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ T = TypeVar("T")
 
 PARTLY: Final = 3
 _PIPED_EVERY_S: Final = 5.0
+_BAR: Final = 30
 _LABEL: Final = 10
 _CELLS: Final = 110
 
@@ -164,61 +164,35 @@ def _permission(plan: Plan, given: Given, *, typed: bool) -> Permission:
 
 
 def _apply(prepared: PreparedAction, permission: Permission, connections: Connections) -> OperationResult:
-    stop = threading.Event()
-    told: list[Progress] = []
+    stop, meter, began = threading.Event(), Meter(_PIPED_EVERY_S), time.monotonic()
+    newest: list[Progress] = []
 
     def interrupted() -> None:
+        meter.end()
         if stop.is_set():
             connections.cancel()
         else:
             note("stopping after the batch under way; Ctrl-C again ends that too, and undoes it")
         stop.set()
 
-    with _meter(prepared.plan) as show:
+    def report(progress: Progress) -> None:
+        newest[:] = [progress]
+        meter.show(f"{_bar(progress) if meter.live else ''}{_words(progress)}", time.monotonic() - began)
 
-        def tell(progress: Progress) -> None:
-            told[:] = [progress]
-            show(progress)
-
-        try:
-            return attended(lambda: prepared.apply(permission, tell, stop.is_set), interrupted)
-        except BaseException:
-            if told and told[0].done:
-                note(f"broken off: {told[0].done:,} were done and stay done; the same command again finishes it")
-            raise
-
-
-@contextmanager
-def _meter(plan: Plan) -> Iterator[Callable[[Progress], None]]:
-    """Progress on standard error: a bar on a terminal, a line now and then elsewhere."""
-    if not sys.stderr.isatty():
-        yield _Lines(plan)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn
-    from rich.text import Text
-
-    class Told(TextColumn):
-        """What ``Progress`` says, as text and never as markup."""
-
-        def render(self, task: object) -> Text:
-            return Text(str(getattr(task, "fields", {}).get("told", "")))
-
-    with Progress(BarColumn(30), Told(""), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=plan.count, told="")
-        yield lambda now: bar.update(task, completed=now.done, told=_words(now))
+    try:
+        return attended(lambda: prepared.apply(permission, report, stop.is_set), interrupted)
+    except BaseException:
+        meter.end()
+        if newest and newest[0].done:
+            note(f"broken off: {newest[0].done:,} were done and stay done; the same command again finishes it")
+        raise
+    finally:
+        meter.end()
 
 
-class _Lines:
-    """A line every few seconds."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._last = time.monotonic()
-
-    def __call__(self, now: Progress) -> None:
-        if time.monotonic() - self._last >= _PIPED_EVERY_S:
-            self._last = time.monotonic()
-            note(_words(now))
+def _bar(now: Progress) -> str:
+    filled = round(_BAR * min(1.0, now.done / now.total)) if now.total else 0
+    return f"{'━' * filled}{'┄' * (_BAR - filled)}   "
 
 
 def _words(now: Progress) -> str:

@@ -17,8 +17,8 @@ from qmon.pipeline.lake.schema import STAGED
 from qmon.pipeline.lake.storage import Storage
 from qmon.pipeline.rollup.incidents import runs
 from qmon.pipeline.rollup.rollups import GRAINS, rollups, rollups_of
+from qmon.recording.write.retention import MARK
 
-DONE_FILE: Final = ".pipeline.json"
 _COUNTS: Final = ("segments", "lines", "bad", "samples", "duplicates")
 
 
@@ -64,10 +64,10 @@ def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = 
 
 def tell_done(recordings: Storage, named: Iterable[str]) -> None:
     """Add the segments of a batch to the list of those that retention may remove, in the folder of the recordings."""
-    known = json.loads(recordings.read(DONE_FILE))["done"] if recordings.exists(DONE_FILE) else []
+    known = json.loads(recordings.read(MARK))["done"] if recordings.exists(MARK) else []
     names = {path.removeprefix(f"{recordings.root}/") for path in named}
     done = sorted(name for name in {*known, *names} if recordings.exists(name))
-    recordings.replace(json.dumps({"version": 1, "done": done}) + "\n", DONE_FILE)
+    recordings.replace(json.dumps({"version": 1, "done": done}) + "\n", MARK)
 
 
 def _staged(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str]) -> DataFrame:

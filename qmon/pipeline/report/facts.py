@@ -20,13 +20,13 @@ from qmon.pipeline.rollup.baselines import as_file, baselines, readings, zoned, 
 from qmon.pipeline.rollup.capacity import Capacity, capacity
 from qmon.pipeline.rollup.incidents import incidents, with_operations
 from qmon.pipeline.rollup.rollups import rollups
+from qmon.recording.history.baselines import FILE
 
 DAY_S: Final = 86400.0
 WEEK_S: Final = 7 * DAY_S
 MOST_QUEUES: Final = 50
 """A report shows so many queues, those with the most messages; ``--queue`` shows any."""
 MOST_INCIDENTS: Final = 100
-BASELINES_FILE: Final = ".baselines.json"
 _WORST: Final = 5
 _FINE_S: Final = 2 * DAY_S
 _WHOLE_HOUR_S: Final = 1800.0
@@ -156,7 +156,7 @@ def normal(lake: Lake, recordings: str, weeks: int, stated: Mapping[str, str]) -
     minutes = lake.read("minutes", manifest, days)
     zones = zones_of(minutes, stated)
     rows = baselines(readings(zoned(minutes, zones), found)).collect()
-    place.replace(as_file(rows, zones), BASELINES_FILE)
+    place.replace(as_file(rows, zones), FILE)
     hours = {(row.target, row.queue, row.hour) for row in rows}
     return Normal(len({(row.target, row.queue) for row in rows}), len(hours), zones)
 

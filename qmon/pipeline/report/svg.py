@@ -1,8 +1,8 @@
-"""Plots as inline SVG: lines over time, drawn without a script."""
+"""Plots as SVG, drawn without a script: lines over time, and the parts that other pictures are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from qmon.pipeline.report.text import moment, short
@@ -39,11 +39,9 @@ def plot(title: str, lines: Sequence[tuple[str, Points]], *, start: float, end: 
 def _axes(top: float, start: float, end: float) -> str:
     base = _HEIGHT - _BOTTOM
     labels = [(top, _TOP + 8), (top / 2, (_TOP + base) / 2 + 4), (0.0, base)]
-    texts = "".join(f'<text x="{_LEFT - 5}" y="{y:.0f}" text-anchor="end">{short(v)}</text>' for v, y in labels)
-    times = (
-        f'<text x="{_LEFT}" y="{_HEIGHT - 5}">{moment(start)[:16]}</text>'
-        f'<text x="{_WIDTH - 2}" y="{_HEIGHT - 5}" text-anchor="end">{moment(end)[:16]} UTC</text>'
-    )
+    texts = "".join(text(_LEFT - 5, round(y), short(v), end=True) for v, y in labels)
+    times = text(_LEFT, _HEIGHT - 5, moment(start)[:16])
+    times += text(_WIDTH - 2, _HEIGHT - 5, f"{moment(end)[:16]} UTC", end=True)
     rules = "".join(f'<path class="g" d="M{_LEFT} {y}H{_WIDTH}"/>' for y in (_TOP, (_TOP + base) // 2, base))
     return rules + texts + times
 
@@ -73,8 +71,16 @@ def _thinned(points: Points) -> Points:
 
 def _path(stretch: Sequence[tuple[float, float]], top: float, start: float, end: float) -> str:
     wide, high = _WIDTH - _LEFT, _HEIGHT - _BOTTOM - _TOP
-    placed = [
-        f"{_LEFT + (at - start) / (end - start) * wide:.1f} {_TOP + (1 - value / top) * high:.1f}"
-        for at, value in stretch
-    ]
+    return path((_LEFT + (at - start) / (end - start) * wide, _TOP + (1 - value / top) * high) for at, value in stretch)
+
+
+def text(x: float, y: float, content: str, style: str = "", *, end: bool = False) -> str:
+    """A text that begins, or with ``end`` ends, at a place; ``style``: its class."""
+    more = (f' class="{style}"' if style else "") + (' text-anchor="end"' if end else "")
+    return f'<text x="{x:g}" y="{y:g}"{more}>{escape(content)}</text>'
+
+
+def path(points: Iterable[tuple[float, float]]) -> str:
+    """The data of a path through these points; of one alone a dot."""
+    placed = [f"{x:.1f} {y:.1f}" for x, y in points]
     return f"M{placed[0]}h1" if len(placed) == 1 else "M" + "L".join(placed)

@@ -11,7 +11,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-GAP_S: Final = 120.0
+from qmon.recording.history.incidents import GAP_S
+
 TROUBLE: Final = 2
 """The least severity that is trouble: a warning."""
 

@@ -8,9 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from qmon.pipeline.rollup.sums import FigureSums, Flags, Floats, Places
+from qmon.recording.history.buckets import LONGEST_SPAN_S
 
-LONGEST_SPAN_S: Final = 150.0
-"""A poll stands for no more time than this: 2.5 times the longest interval, as on the dashboard."""
 FIGURES: Final = ("pushed", "popped", "completed", "ready", "oldest_s", "in_progress", "dead")
 
 

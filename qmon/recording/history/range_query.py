@@ -18,7 +18,7 @@ from qmon.recording.format.figures import Figures
 from qmon.recording.format.frames import OPEN, Damaged
 from qmon.recording.format.records import Line
 from qmon.recording.history.archive import RecordingArchive
-from qmon.recording.history.buckets import Bins, Bucket
+from qmon.recording.history.buckets import LONGEST_SPAN_S, Bins, Bucket
 from qmon.recording.history.incidents import Incident, Run, Runs, incidents
 from qmon.recording.read.segment_reader import frames_between, lines_of
 
@@ -27,8 +27,6 @@ FIGURES: Final = (
 )  # fmt: skip
 """The figures of a queue that a recording holds of each poll, by their names in ``Point`` and ``QueueView``."""
 MINUTE_S: Final = 60.0
-_LONGEST_SPAN_S: Final = 150.0
-"""A poll stands for no more time than this, as in the pipeline."""
 _WANTED: Final = frozenset({b"figures", b"operation"})
 _KEPT: Final = 800
 """Segments of which the minutes are kept, some 25 kB each: thirty days of one queue."""
@@ -107,7 +105,7 @@ class Pasts:
         """
         until_at = since_at + step_s * count
         whole = Gathered(Bins(since_at, step_s, count, len(FIGURES)))
-        paths = self.archive.between(since_at - _LONGEST_SPAN_S, until_at)
+        paths = self.archive.between(since_at - LONGEST_SPAN_S, until_at)
         by_minute = step_s >= MINUTE_S and step_s % MINUTE_S == 0
         shown_at = time.monotonic()
         for number, path in enumerate(reversed(paths)):
@@ -187,7 +185,7 @@ def _figures(at: float, poll: Figures, queue: str, into: Gathered, runs: Runs) -
         return values[place] if values else None
 
     span = of("span_s")
-    span = span if span is not None and 0 < span <= _LONGEST_SPAN_S else None
+    span = span if span is not None and 0 < span <= LONGEST_SPAN_S else None
     rates = [
         moved / span if span is not None and moved is not None else None
         for moved in (of("pushed"), of("popped"), of("completed"))
