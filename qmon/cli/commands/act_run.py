@@ -63,15 +63,15 @@ def carry_out(prepare: Callable[[], PreparedAction], connections: Connections, g
     plan = prepared.plan
     _show(plan, given)
     if plan.refused is not None:
-        _tell(plan, None, 0.0, given)
+        _print_result(plan, None, 0.0, given)
         raise BadInput(f"{plan.queue}: refused: {plan.refused}; nothing was changed")
     if given.dry_run:
-        _tell(plan, None, 0.0, given)
+        _print_result(plan, None, 0.0, given)
         return
     permission = _permission(plan, given, typed=plan.consent is Consent.TYPED)
     began = time.monotonic()
     result = _apply(prepared, permission, connections)
-    _tell(plan, result, time.monotonic() - began, given)
+    _print_result(plan, result, time.monotonic() - began, given)
     code = exit_code(result)
     if code:
         raise typer.Exit(code)
@@ -87,7 +87,7 @@ def exit_code(result: OperationResult) -> int:
 
 
 def attended(call: Callable[[], T], interrupted: Callable[[], None]) -> T:
-    """Run ``call`` on a thread, so that Ctrl-C is heard while the server is silent.
+    """Run ``call`` on a thread, so that Ctrl-C is noticed while the server is silent.
 
     Every Ctrl-C calls ``interrupted``; what ``call`` raises is raised, and ``KeyboardInterrupt`` where one came and it
     raised.
@@ -105,14 +105,14 @@ def attended(call: Callable[[], T], interrupted: Callable[[], None]) -> T:
 
     over = threading.Event()
     threading.Thread(target=run, name="qmon-act", daemon=True).start()
-    heard = False
+    interrupted_once = False
     while not over.is_set():
         try:
             over.wait(0.1)
         except KeyboardInterrupt:
-            heard = True
+            interrupted_once = True
             interrupted()
-    if raised and heard:
+    if raised and interrupted_once:
         raise KeyboardInterrupt from raised[0]
     if raised:
         raise raised[0]
@@ -129,7 +129,7 @@ def _show(plan: Plan, given: Given) -> None:
             note(line)
 
 
-def _tell(plan: Plan, result: OperationResult | None, took_s: float, given: Given) -> None:
+def _print_result(plan: Plan, result: OperationResult | None, took_s: float, given: Given) -> None:
     if given.json:
         json_object(as_object(plan, result))
     elif result is not None:
@@ -217,8 +217,8 @@ def plan_text(plan: Plan) -> Iterator[str]:
     yield from _entry("left out", ", ".join(f"{each.why} {each.count:,}" for each in plan.left_out) or "nothing")
     yield from _entry("effort", _effort(plan))
     yield from _entry("undo", undo_text(plan.undo))
-    for name, told in (("risk", plan.risks), ("note", plan.consequences)):
-        for index, line in enumerate(told):
+    for name, lines in (("risk", plan.risks), ("note", plan.consequences)):
+        for index, line in enumerate(lines):
             yield from _entry(name if not index else "", line)
     for index, row in enumerate(plan.first):
         yield from _entry("first" if not index else "", _row(row))
@@ -231,8 +231,8 @@ def plan_text(plan: Plan) -> Iterator[str]:
         yield from _entry("refused", plan.refused)
 
 
-def _entry(name: str, told: str) -> Iterator[str]:
-    lines = textwrap.wrap(clean(told), _CELLS - _LABEL) or ([] if not name else ["–"])
+def _entry(name: str, content: str) -> Iterator[str]:
+    lines = textwrap.wrap(clean(content), _CELLS - _LABEL) or ([] if not name else ["–"])
     for index, line in enumerate(lines):
         yield f"  {name if not index else '':<{_LABEL}}{line}"
 
@@ -273,8 +273,8 @@ def result_text(result: OperationResult, took_s: float) -> Iterator[str]:
         counts += f", refused {result.refused:,}"
     audited = f"; operation {result.operation}" if result.operation else ""
     yield clean(f"{result.queue}: {result.kind} {result.state} in {took_s:,.1f} s: {counts}{audited}")
-    for told in result.notes:
-        yield clean(f"  {told}")
+    for each in result.notes:
+        yield clean(f"  {each}")
 
 
 def as_object(plan: Plan, result: OperationResult | None) -> dict[str, Any]:

@@ -64,10 +64,10 @@ def archive(
             archiver.run(lambda now: meter.show(_line(clean(queue), now), now.elapsed_s), until_empty=until_empty)
         finally:
             meter.end()
-            _tell(queue, archiver.outcome(), json=json)
+            _print(queue, archiver.outcome(), json=json)
 
 
-def _tell(queue: str, outcome: ArchiveResult, *, json: bool) -> None:
+def _print(queue: str, outcome: ArchiveResult, *, json: bool) -> None:
     rate = outcome.moved / outcome.seconds if outcome.seconds else 0.0
     if json:
         json_object(

@@ -46,8 +46,8 @@ class _Plugin(TyperCommand):
         except Exception as problem:
             if isinstance(problem, typer.Exit | typer.Abort):
                 raise
-            told = getattr(problem, "format_message", None)
-            raise _unknown(str(told() if callable(told) else problem)) from None
+            message = getattr(problem, "format_message", None)
+            raise _unknown(str(message() if callable(message) else problem)) from None
 
 
 def add_to(app: typer.Typer) -> None:

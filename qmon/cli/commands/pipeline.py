@@ -76,11 +76,11 @@ def run(
         from qmon.pipeline.ingest.stream import begin, wait
 
         with ended_by(signal.SIGINT, signal.SIGTERM) as (stop, _):
-            wait(begin(target, recordings, every_s=every if continuous else None, told=_progress), stop)
+            wait(begin(target, recordings, every_s=every if continuous else None, on_batch=_progress), stop)
         if stop.is_set():
             note("stopped; what was under way is done by the next start")
             return
-        _tell(target.manifest(), json=json)
+        _print(target.manifest(), json=json)
 
 
 def report(
@@ -180,7 +180,7 @@ def _progress(manifest: Manifest) -> None:
     note(f"batch {manifest.number}: {_counts(manifest)} so far")
 
 
-def _tell(manifest: Manifest, *, json: bool) -> None:
+def _print(manifest: Manifest, *, json: bool) -> None:
     if json:
         json_object({"schema": 1, "batches": manifest.number, **{"lines": 0, "bad": 0, **manifest.counts}})
         return

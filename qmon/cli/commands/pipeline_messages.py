@@ -60,7 +60,7 @@ def messages(
             done = store.take(known, archive, payloads=payloads, redact=redact, connections=connections, anew=anew)
             taken.append(done)
             if not json:
-                _tell(done)
+                _print(done)
         store.compact()
     if json:
         json_object({"schema": 1, "target": known.name, "queues": [_object(done) for done in taken]})
@@ -74,7 +74,7 @@ def _hand_on(target: Target) -> None:
         os.environ[variable(target.name) or "QMON_PASSWORD"] = target.password.reveal()
 
 
-def _tell(done: Taken) -> None:
+def _print(done: Taken) -> None:
     mark = done.mark
     awaited = f"; {mark.awaited:,} numbers below may still come" if mark.awaited else ""
     say(f"{clean(done.queue)}: {done.messages:,} messages taken in, up to number {mark.upto:,}{awaited}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LOOK_S: Final = 1.0
 _TIDY_S: Final = 60.0
-_TELL_S: Final = 60.0
+_SHOW_EVERY_S: Final = 60.0
 _STOPPED: Final = 1
 
 
@@ -105,7 +105,7 @@ def _watch(
 ) -> None:
     """Wait for the end; meanwhile say how it goes, and keep the recordings within bounds."""
     began = time.monotonic()
-    tidied = told = -_TIDY_S
+    tidied = shown = -_TIDY_S
     warned = False
     live = sys.stderr.isatty()
     while not ending.wait(_LOOK_S if length is None else max(0.0, min(_LOOK_S, began + length - time.monotonic()))):
@@ -120,14 +120,14 @@ def _watch(
             if kept is not None and kept.waiting and not warned:
                 warned = True
                 note(f"qmon: {kept.waiting} segments are due to be removed; they wait for the pipeline")
-        if live or now - told >= _TELL_S:
-            told = now
-            _tell(statuses, live)
+        if live or now - shown >= _SHOW_EVERY_S:
+            shown = now
+            _show(statuses, live)
     if live:
         print(file=sys.stderr)
 
 
-def _tell(statuses: list[RecordingStatus], live: bool) -> None:
+def _show(statuses: list[RecordingStatus], live: bool) -> None:
     from qmon.cli.output import clean
 
     line = clean(" · ".join(_progress(each) for each in statuses))

@@ -77,14 +77,14 @@ def export(
     target: TargetName = None,
 ) -> None:
     """Make one file of a stretch of a recording, for a colleague to replay. Two minutes before it go with it."""
-    from qmon.recording.history.times import told
+    from qmon.recording.history.times import local_time
     from qmon.recording.read import export as exporting
     from qmon.recording.read.reader import open_recording
 
     reader = open_recording(recording, target)
     done = exporting.export(reader, _moment(reader, since), _moment(reader, until), to)
     zone = reader.session.zone
-    first, last = told(done.first_at, zone), told(done.last_at, zone)
+    first, last = local_time(done.first_at, zone), local_time(done.last_at, zone)
     note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {done.bytes / 1e6:.1f} MB in {to}")
 
 
@@ -96,15 +96,15 @@ def _moment(reader: RecordingReader, text: str) -> float:
 
 def _at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
     """When the last snapshot at or before a moment was, that snapshot, and its figures. Raises ``BadInput``."""
-    from qmon.recording.history.times import told
+    from qmon.recording.history.times import local_time
     from qmon.recording.read.replay import view_at
 
     found = view_at(reader, at)
     if found is None:
         zone = reader.session.zone
         raise BadInput(
-            f"nothing was recorded up to {told(at, zone)}; the recording is from {told(reader.begins_at, zone)}"
-            f" to {told(reader.ends_at, zone)}"
+            f"nothing was recorded up to {local_time(at, zone)}; the recording is from"
+            f" {local_time(reader.begins_at, zone)} to {local_time(reader.ends_at, zone)}"
         )
     return found
 
@@ -118,7 +118,7 @@ def _object(reader: RecordingReader, at: float) -> dict[str, object]:
 
 
 def _compare(reader: RecordingReader, first: str, second: str) -> None:
-    from qmon.recording.history.times import told
+    from qmon.recording.history.times import local_time
     from qmon.recording.read.compare import compare
 
     (before_at, _, before), (after_at, _, after) = (_at(reader, _moment(reader, text)) for text in (first, second))
@@ -132,7 +132,7 @@ def _compare(reader: RecordingReader, first: str, second: str) -> None:
             if each.queue == queue and each.before != each.after
         ]
     zone = reader.session.zone
-    table(("QUEUE", "FIGURE", told(before_at, zone), told(after_at, zone), "CHANGE"), rows, wrap=2)
+    table(("QUEUE", "FIGURE", local_time(before_at, zone), local_time(after_at, zone), "CHANGE"), rows, wrap=2)
 
 
 def _number(value: float | None) -> str:

@@ -96,8 +96,8 @@ def _broker_rows(found: BrokerView) -> list[tuple[str, ...]]:
     """One row a queue of Service Broker, and one for what is sent and not delivered where there is some."""
 
     def row(name: str, depth: Figure, verdict: Verdict | None, otherwise: str) -> tuple[str, ...]:
-        told = otherwise if verdict is None else f"{verdict.code}: {verdict.proof}"
-        return (name, "service_broker", shown(depth, count), *[UNKNOWN] * 7, told)
+        verdict_text = otherwise if verdict is None else f"{verdict.code}: {verdict.proof}"
+        return (name, "service_broker", shown(depth, count), *[UNKNOWN] * 7, verdict_text)
 
     rows = [row(q.name, q.depth, q.verdict, state(q, monitored=found.monitored)) for q in found.queues]
     if found.sending.value:

@@ -62,7 +62,7 @@ def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = 
     return after
 
 
-def tell_done(recordings: Storage, named: Iterable[str]) -> None:
+def mark_done(recordings: Storage, named: Iterable[str]) -> None:
     """Add the segments of a batch to the list of those that retention may remove, in the folder of the recordings."""
     known = json.loads(recordings.read(MARK))["done"] if recordings.exists(MARK) else []
     names = {path.removeprefix(f"{recordings.root}/") for path in named}
@@ -112,7 +112,7 @@ def _derive(lake: Lake, days: list[tuple[str, str]], stamp: str, bundles: DataFr
 
 
 def _counts(lake: Lake, rows: DataFrame, old: DataFrame, days: list[tuple[str, str]], stamp: str) -> dict[str, int]:
-    told = (
+    counted = (
         rows.where("kind <> 'bundle'")
         .agg(
             F.countDistinct("file").alias("segments"),
@@ -122,7 +122,7 @@ def _counts(lake: Lake, rows: DataFrame, old: DataFrame, days: list[tuple[str, s
         )
         .first()
     )
-    counts = {name: int(value) for name, value in told.asDict().items()} if told is not None else {}
+    counts = {name: int(value) for name, value in counted.asDict().items()} if counted is not None else {}
     had = old.count()
     paths = [lake.folder("samples", stamp, *day) for day in days]
     kept = lake.read_folders("samples", [path for path in paths if lake.storage.exists(path)]).count()

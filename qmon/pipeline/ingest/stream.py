@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from qmon.errors import BadInput, QmonError
-from qmon.pipeline.ingest.batch import take_in, tell_done
+from qmon.pipeline.ingest.batch import mark_done, take_in
 from qmon.pipeline.lake.lake import Lake, Manifest
 from qmon.pipeline.lake.schema import SEGMENTS
 from qmon.pipeline.lake.storage import Storage
@@ -26,7 +26,7 @@ _CHECKPOINT: Final = "checkpoint"
 
 
 def begin(
-    lake: Lake, recordings: str, *, every_s: float | None = None, told: Callable[[Manifest], None] | None = None
+    lake: Lake, recordings: str, *, every_s: float | None = None, on_batch: Callable[[Manifest], None] | None = None
 ) -> StreamingQuery:
     """Start to take in the sealed segments below ``recordings``; which ones were, Spark's checkpoint in the lake knows.
 
@@ -34,7 +34,7 @@ def begin(
         lake: where to.
         recordings: the folder that recorders write to, of any Hadoop file system.
         every_s: look for new segments so often (seconds) for ever; ``None``: end when those that are there are done.
-        told: called with the manifest after each batch, on a thread of Spark's.
+        on_batch: called with the manifest after each batch, on a thread of Spark's.
 
     However late a segment arrives, it is taken in: Spark's own limit for old files is lifted. Raises ``BadInput``
     where there is no such folder.
@@ -47,9 +47,9 @@ def begin(
         stream = segments.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId") or "batch"
         named = _listed(lake.storage)
         manifest = take_in(lake, segments, f"{stream[:8]}-{number:06d}", named)
-        tell_done(folder, named)
-        if told is not None:
-            told(manifest)
+        mark_done(folder, named)
+        if on_batch is not None:
+            on_batch(manifest)
 
     source = (
         lake.session.readStream.format("binaryFile")

@@ -1,6 +1,6 @@
 """Archived messages as a Python data source of Spark: each partition reads ranges of keys by a connection of its own.
 
-What a partition is told has no password in it. It finds one where it runs: in the environment, as the driver does, or
+What a partition is given has no password in it. It finds one where it runs: in the environment, as the driver does, or
 in the keyring; so none is in a plan, an option, an event log or on Spark's pages.
 """
 
@@ -47,11 +47,11 @@ class KeyRangeRead:
     def options(self) -> dict[str, str]:
         """For Spark's reader; without a password."""
         target = {"name": self.target.name, "engine": self.target.engine, "parameters": dict(self.target.parameters)}
-        told = {
+        options = {
             "target": target, "archive": asdict(self.archive), "parts": self.parts, "payloads": self.payloads,
             "redact": self.redact,
         }  # fmt: skip
-        return {"reading": json.dumps(told)}
+        return {"reading": json.dumps(options)}
 
     @classmethod
     def of(cls, options: dict[str, str]) -> KeyRangeRead:

@@ -134,8 +134,8 @@ class Messages:
     def commit(self, entry: MessageEntry) -> None:
         """Make an entry the newest."""
         marks = {t: {q: as_json(mark) for q, mark in queues.items()} for t, queues in entry.marks.items()}
-        told = {"version": VERSION, "number": entry.number, "batches": dict(entry.batches), "marks": marks}
-        self._storage.write(json.dumps(told, sort_keys=True), LOG, f"{entry.number:09d}.json")
+        entries = {"version": VERSION, "number": entry.number, "batches": dict(entry.batches), "marks": marks}
+        self._storage.write(json.dumps(entries, sort_keys=True), LOG, f"{entry.number:09d}.json")
 
     def compact(self) -> None:
         """Write small batches anew as one, where there are many."""
@@ -219,6 +219,6 @@ def _checked(mark: Watermark, archive: ArchiveTable, seen: Survey, *, anew: bool
 
 
 def _cause(problem: Exception) -> str:
-    """What an executor said, without Spark's and Python's stacks."""
-    said: list[Any] = re.findall(r"qmon\.errors\.\w+: ([^\n]+)", str(problem))
-    return str(said[-1]) if said else first_line(problem)
+    """What an executor causes, without Spark's and Python's stacks."""
+    causes: list[Any] = re.findall(r"qmon\.errors\.\w+: ([^\n]+)", str(problem))
+    return str(causes[-1]) if causes else first_line(problem)

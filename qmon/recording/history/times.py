@@ -43,7 +43,7 @@ def parse_moment(text: str, zone: str, near_at: float) -> float:
     return found.timestamp() + seconds % 1
 
 
-def told(at: float, zone: str) -> str:
+def local_time(at: float, zone: str) -> str:
     """A moment in a time zone: ``2026-11-21 14:03:20 CET``."""
     return datetime.fromtimestamp(at, zone_of(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 

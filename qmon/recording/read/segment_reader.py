@@ -68,8 +68,8 @@ class Segment:
         for line in itertools.chain(self._verdict_lines(), (line for line in self.tail if line.kind == "verdict")):
             if line.at > until_at:
                 break
-            said: VerdictsLine = line.record()
-            found[said.queue] = said
+            verdicts: VerdictsLine = line.record()
+            found[verdicts.queue] = verdicts
         return found
 
     def _verdict_lines(self) -> Iterator[Line]:
@@ -151,10 +151,10 @@ def mark_of(line: Line) -> Mark | None:
         done: Operation = line.record()
         return Mark(line.at, "operation", done.queue, f"{done.kind} {done.state}: {done.done} by {done.by}")
     if line.kind == "verdict":
-        said: VerdictsLine = line.record()
-        worst = said.holds[0] if said.holds else None
-        if worst is not None and worst.severity >= Severity.WARNING and not said.repeated:
-            return Mark(line.at, "verdict", said.queue, f"{worst.code}: {worst.proof}")
+        verdicts: VerdictsLine = line.record()
+        worst = verdicts.holds[0] if verdicts.holds else None
+        if worst is not None and worst.severity >= Severity.WARNING and not verdicts.repeated:
+            return Mark(line.at, "verdict", verdicts.queue, f"{worst.code}: {worst.proof}")
     return None
 
 

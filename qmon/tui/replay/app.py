@@ -7,7 +7,7 @@ from typing import Any
 
 from qmon.errors import BadInput
 from qmon.model.view import View
-from qmon.recording.history.times import parse_moment, told
+from qmon.recording.history.times import local_time, parse_moment
 from qmon.recording.read.compare import compare
 from qmon.recording.read.replay import SPEEDS, Replay
 from qmon.tui import keys
@@ -36,7 +36,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
     def _label(self) -> None:
         replay = self._replay
         how = f"▶ ×{replay.speed:g}" if replay.playing else "‖"
-        text = f"{told(replay.at, replay.reader.session.zone)} {how}"
+        text = f"{local_time(replay.at, replay.reader.session.zone)} {how}"
         self.set_reactive(QmonApp.shown, replace(self.shown, replay=text))
 
     def _moved(self) -> None:
@@ -104,5 +104,5 @@ class ReplayApp(QmonApp, inherit_bindings=False):
             return
         self._kept = None
         zone = self._replay.reader.session.zone
-        found, before, after = compare(kept[1], view), told(kept[0], zone), told(at, zone)
+        found, before, after = compare(kept[1], view), local_time(kept[0], zone), local_time(at, zone)
         self.push_screen(CompareDialog(found, before, after))
