@@ -16,6 +16,7 @@ from qmon.model.layout.layout import Layout
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES
 from qmon.operate.run.pacing import IDLE_S, BatchPace
+from qmon.operate.sql import Sql
 
 SESSION: Final = Session("archive", statement_timeout_s=15.0, lock_timeout_s=0.2, writes=True)
 """Of the connection that archives: it gives up soon where somebody holds what it wants."""
@@ -85,7 +86,6 @@ def check(connection: Connection, engine: Engine, layout: Layout) -> None:
         raise BadInput(
             f"queue {layout.queue!r} has no archive: its design is {layout.design}; designs with one: {others}"
         )
-    query = queries.load(engine.name, "action/archive_rights", connection.version)
     names: dict[str, queries.Name] = {
         "table": layout.table.parts,
         "data": None if layout.data_table is None else layout.data_table.parts,
@@ -93,7 +93,7 @@ def check(connection: Connection, engine: Engine, layout: Layout) -> None:
         "archive": _routine(layout),
     }
     try:
-        statement = queries.render(query, {name: names[name] for name in query.names}, engine)
+        statement = Sql(connection, engine).statement("action/archive_rights", names)
         missing = [str(row[0]) for row in connection.fetch(Bound(statement)).rows]
     except PermissionMissing as problem:
         raise BadInput(f"not allowed to archive {layout.queue!r}: {problem}; nothing was changed") from problem
@@ -170,8 +170,7 @@ class Archiver:
 
     def _batch(self, connection: Connection) -> tuple[int, float, str]:
         """One batch: messages moved, seconds to rest, and why nothing came of it."""
-        query = queries.load(self._engine.name, "action/archive", connection.version)
-        statement = queries.render(query, {"archive": _routine(self._layout)}, self._engine)
+        statement = Sql(connection, self._engine).statement("action/archive", {"archive": _routine(self._layout)})
         begun = time.monotonic()
         try:
             rows = connection.fetch(Bound(statement, {"limit": self._pace.size})).rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -21,6 +22,9 @@ _OURS: Final = "qmon "
 _LOAD: Final = "qmon load"
 _AUTOVACUUM: Final = "autovacuum worker"
 _PEOPLE: Final = "client backend"
+_VERBS: Final = {
+    EndMethod.CANCEL: "Cancel the statement of", EndMethod.TERMINATE: "End", EndMethod.KILL: "Kill",
+}  # fmt: skip
 
 
 def prepare_end_blocker(context: OperatorContext, session: int, started_at: float | None) -> PreparedAction:
@@ -35,17 +39,17 @@ def prepare_end_blocker(context: OperatorContext, session: int, started_at: floa
         raise BadInput(f"there are no sessions with a number below 0, such as {session}")
     with context.sql(str(Kind.END_BLOCKER)) as sql:
         if session <= 0:
-            return PreparedAction(context, _plan(context, session, refused=_prepared(sql)))
+            return PreparedAction(context, _plan(context, session, why=_prepared(sql)))
         found = sessions.read(sql, session)
         seen = sessions.rights(sql)
         if found is None:
             why = f"there is no session {session} any more; nothing has to be ended"
             if not seen.sees:
                 why = f"there is no session {session} that {seen.role} may see; this helps: {seen.grant}"
-            return PreparedAction(context, _plan(context, session, refused=why))
+            return PreparedAction(context, _plan(context, session, why=why))
         refused = _refused(found, started_at, seen) or why_not(context, sql)
         if refused is not None or found.started_us is None:
-            return PreparedAction(context, _plan(context, session, found, refused=refused))
+            return PreparedAction(context, _plan(context, session, found, refused))
         way = sessions.way_for(context.engine.name, found.state)
         to_end = SessionToEnd(session, found.started_us, found.transaction_us, way)
         work = EndSessions((to_end,))
@@ -57,7 +61,7 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
     directly = sum(each.directly for each in blocked)
     if not blocked and found.transaction_us is None:
         why = f"session {found.session} blocks nobody, and has no transaction open"
-        return _plan(context, found.session, found, refused=why)
+        return _plan(context, found.session, found, why)
     holds = "it blocks nobody at this moment; it may keep old row versions from being cleaned up"
     if blocked:
         names = sorted({each.application for each in blocked if each.application})
@@ -66,45 +70,35 @@ def _full_plan(context: OperatorContext, sql: Sql, found: SessionSample, to_end:
         longest = max((each.waiting_s or 0.0 for each in blocked), default=0.0)
         holds = f"it blocks {counted(len(blocked), 'session')}, {directly} of them directly{whom}"
         holds += f"; the longest has waited {duration(longest)}"
-    return _plan(
-        context, found.session, found, to_end, (*_who(context, found), holds), sql, risks=_effects(found, to_end)
+    return replace(
+        _plan(context, found.session, found),
+        title=f"{_VERBS[to_end.way]} session {found.session}?",
+        count=1,
+        unit="session",
+        sql=(sessions.statement(sql, to_end),),
+        consequences=(*_who(context, found), holds),
+        risks=_effects(found, to_end),
     )
 
 
-def _plan(
-    context: OperatorContext,
-    session: int,
-    found: SessionSample | None = None,
-    to_end: SessionToEnd | None = None,
-    consequences: tuple[str, ...] = (),
-    sql: Sql | None = None,
-    *,
-    risks: tuple[str, ...] = (),
-    refused: str | None = None,
-) -> Plan:
-    name = f"session {session}"
-    predicate = name
+def _plan(context: OperatorContext, session: int, found: SessionSample | None = None, why: str | None = None) -> Plan:
+    """The plan without what is known only of a session that may be ended; ``why``: it may not."""
+    name = predicate = f"session {session}"
     if found is not None and found.started_us is not None:
         predicate = f"{name}, begun {_at(found.started_us)}"
         if found.transaction_us is not None:
             predicate += f", in its transaction begun {_at(found.transaction_us)}"
-    verb = {EndMethod.CANCEL: "Cancel the statement of", EndMethod.TERMINATE: "End", EndMethod.KILL: "Kill"}
-    if not consequences and found is not None:
-        consequences = _who(context, found)
     return Plan(
         kind=Kind.END_BLOCKER,
         target=context.target.name,
         queue=name,
-        title=f"{verb[to_end.way] if to_end else 'End'} {name}?",
-        count=1 if to_end else 0,
-        unit="session" if to_end else "sessions",
+        title=f"End {name}?",
+        unit="sessions",
         predicate=predicate,
-        sql=(sessions.statement(sql, to_end),) if sql and to_end else (),
         undo=Undo(possible=False, notes=("what its transaction had done is rolled back and has to be done again",)),
-        consequences=consequences,
-        risks=risks,
+        consequences=() if found is None else _who(context, found),
         consent=context.consent(),
-        refused=refused,
+        refused=why,
     )
 
 

@@ -14,6 +14,7 @@ from qmon.model.layout.json import from_json, to_json
 from qmon.model.layout.layout import DEFAULT_MAX_ATTEMPTS, DEFAULT_TIMEOUT_S, MAX_MAX_ATTEMPTS, Layout, TableName
 from qmon.operate.install import object_names
 from qmon.operate.install.design_layouts import SHAPES, layout_of
+from qmon.operate.sql import Sql
 
 DEFAULT_RING_SIZE: Final = 10_000
 MAX_RING_SIZE: Final = 10_000_000
@@ -155,15 +156,16 @@ def install(
     queue of that name, is there already; ``PermissionMissing`` or ``QueryFailed`` where the server refuses.
     """
     ready = prepare(engine, connection.version, design, schema=schema, queue=queue, **options)
-    objects = ready.objects
+    objects, sql = ready.objects, Sql(connection, engine)
     try:
         with connection.transaction():
-            _control(connection, engine)
-            _refuse_taken(_objects(connection, engine, schema, queue, objects), schema, queue)
+            for name in CONTROL:  # also keeps two installs apart until they commit
+                sql.execute(name, {})
+            _refuse_taken(_objects(sql, schema, queue, objects), schema, queue)
             for file in ready.files:
-                _run(connection, engine, file, ready.names(file))
-            _register(connection, engine, ready.layout)
-            created = _objects(connection, engine, schema, queue, objects)
+                _run(sql, file, ready.names(file))
+            _register(sql, ready.layout)
+            created = _objects(sql, schema, queue, objects)
     except QueryFailed as problem:
         if problem.sqlstate in _TAKEN or _TAKEN_NUMBERS.intersection(problem.numbers):
             raise BadInput(f"cannot install {queue!r}: {problem}; nothing was changed") from problem
@@ -185,13 +187,13 @@ def uninstall(connection: Connection, engine: Engine, queue: str) -> Uninstalled
     objects = object_names.slots((*queries.design_files(engine.name, layout.design, version), *files))
     if layout.ring is not None:
         objects += object_names.subscriber_sequences(len(layout.ring.subscribers))
-    schema, name = layout.table.schema, layout.table.name
+    schema, name, sql = layout.table.schema, layout.table.name, Sql(connection, engine)
     try:
         with connection.transaction():
-            removed = _objects(connection, engine, schema, name, objects)
+            removed = _objects(sql, schema, name, objects)
             for file in files:
-                _run(connection, engine, file, object_names.names(file, schema, name, {}))
-            _run(connection, engine, _load(connection, engine, "control/unregister"), {}, {"queue": queue})
+                _run(sql, file, object_names.names(file, schema, name, {}))
+            sql.execute("control/unregister", {}, {"queue": queue})
     except QueryFailed as problem:
         if problem.sqlstate == _DEPENDED_ON or _DEPENDED_ON_NUMBERS.intersection(problem.numbers):
             raise BadInput(f"cannot uninstall {queue!r}: {problem}; drop what depends on it first") from problem
@@ -220,17 +222,16 @@ def install_trial(
     )
     with connection.transaction():
         for file in ready.files:
-            connection.execute(Bound(queries.render(file, ready.names(file), engine)))
+            _run(Sql(connection, engine), file, ready.names(file))
     return ready.layout
 
 
 def registered(connection: Connection, engine: Engine) -> dict[str, Layout]:
     """The layouts of all queues that qmon has installed here, by queue; empty where there is no registry."""
-    present = _taken(connection, engine, "qmon", ["queues"])
-    if not any(each.kind == "table" for each in present):
+    sql = Sql(connection, engine)
+    if not any(each.kind == "table" for each in _taken(sql, "qmon", ["queues"])):
         return {}
-    statement = queries.render(_load(connection, engine, "control/registry"), {}, engine)
-    rows = connection.fetch(Bound(statement))
+    rows = connection.fetch(Bound(sql.statement("control/registry", {})))
     queue, layout = rows.columns.index("queue"), rows.columns.index("layout")
     found = {str(row[queue]): from_json(str(row[layout])) for row in rows.rows}
     # jsonb does not keep the order of keys.
@@ -266,36 +267,18 @@ def _listed(engine: Engine) -> str:
     return ", ".join(available(engine)) or "none"
 
 
-def _load(connection: Connection, engine: Engine, name: str) -> Query:
-    return queries.load(engine.name, name, connection.version)
+def _run(sql: Sql, file: Query, names: dict[str, queries.Name]) -> None:
+    sql.connection.execute(Bound(queries.render(file, names, sql.engine)))
 
 
-def _run(
-    connection: Connection,
-    engine: Engine,
-    query: Query,
-    names: dict[str, queries.Name],
-    values: dict[str, Value] | None = None,
-) -> int:
-    return connection.execute(Bound(queries.render(query, names, engine), values or {}))
+def _objects(sql: Sql, schema: str, queue: str, slots: Iterable[str]) -> tuple[Object, ...]:
+    return _taken(sql, schema, [object_names.object_name(queue, slot) for slot in slots])
 
 
-def _control(connection: Connection, engine: Engine) -> None:
-    """Make qmon's own schema and registry where they are missing; also keeps two installs apart until they commit."""
-    for name in CONTROL:
-        _run(connection, engine, _load(connection, engine, name), {})
-
-
-def _objects(
-    connection: Connection, engine: Engine, schema: str, queue: str, slots: Iterable[str]
-) -> tuple[Object, ...]:
-    return _taken(connection, engine, schema, [object_names.object_name(queue, slot) for slot in slots])
-
-
-def _taken(connection: Connection, engine: Engine, schema: str, names: list[str]) -> tuple[Object, ...]:
+def _taken(sql: Sql, schema: str, names: list[str]) -> tuple[Object, ...]:
     """Which of these names are taken in the schema; the schema itself is among them where it exists."""
-    statement = queries.render(_load(connection, engine, "action/objects"), {}, engine)
-    rows = connection.fetch(Bound(statement, {"schema": schema, "names": json.dumps(names, ensure_ascii=False)}))
+    values = {"schema": schema, "names": json.dumps(names, ensure_ascii=False)}
+    rows = sql.connection.fetch(Bound(sql.statement("action/objects", {}), values))
     return tuple(Object(str(kind), TableName(schema, str(name))) for kind, name in rows.rows)
 
 
@@ -308,9 +291,9 @@ def _refuse_taken(taken: tuple[Object, ...], schema: str, queue: str) -> None:
         raise BadInput(f"cannot install {queue!r}: {there[0]}{more} is there already; nothing was changed")
 
 
-def _register(connection: Connection, engine: Engine, layout: Layout) -> None:
+def _register(sql: Sql, layout: Layout) -> None:
     values: dict[str, Value] = {"queue": layout.queue, "design": layout.design, "layout": to_json(layout)}
-    if _run(connection, engine, _load(connection, engine, REGISTER), {}, values) == 0:
+    if sql.execute(REGISTER, {}, values) == 0:
         raise BadInput(
             f"a queue {layout.queue!r} on another table is installed already; choose another name or uninstall that one"
         )
