@@ -108,8 +108,7 @@ def until(counts: CommittedCounts, at: float) -> None:
 
 def _install(target: Target) -> dict[str, Layout]:
     chosen = engine("postgres")
-    connection = chosen.connect(target, Session("setup"))
-    try:
+    with contextlib.closing(chosen.connect(target, Session("setup"))) as connection:
         schema = queries.load(chosen.name, "control/create_schema", connection.version)
         connection.execute(Bound(queries.render(schema, {"schema": SCHEMA}, chosen)))
         layouts = {}
@@ -121,8 +120,6 @@ def _install(target: Target) -> dict[str, Layout]:
             layouts[part.queue] = made.layout
             _fill(connection, Statements(chosen, made.layout, connection.version), part.backlog)
         return layouts
-    finally:
-        connection.close()
 
 
 def _fill(connection: Connection, statements: Statements, backlog: int) -> None:

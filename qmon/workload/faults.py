@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable
 
 from qmon.engines.base import Bound, Engine, Target
 from qmon.engines.sql import queries
@@ -17,30 +18,34 @@ def hold(
     engine: Engine, target: Target, stop: threading.Event, layout: Layout, application: str, rows: int, seconds: float
 ) -> None:
     """Lock the oldest ``rows`` messages for ``seconds``, idle in an open transaction; then roll back."""
-    with contextlib.suppress(QmonError, _OverError):
-        connection = connect(target, application)
-        try:
-            statements = Statements(engine, layout, connection.version)
-            with connection.transaction():
-                connection.fetch(statements.hold(rows))
-                stop.wait(seconds)
-                raise _OverError
-        finally:
-            connection.close()
+    _keep_open(target, stop, application, seconds, lambda version: Statements(engine, layout, version).hold(rows))
 
 
 def pin(engine: Engine, target: Target, stop: threading.Event, application: str, seconds: float) -> None:
     """Hold a transaction open for ``seconds``: VACUUM can remove nothing that dies meanwhile."""
-    with contextlib.suppress(QmonError, _OverError):
-        connection = connect(target, application)
-        try:
-            query = queries.load(engine.name, "action/workload/pin", connection.version)
-            with connection.transaction():
-                connection.fetch(Bound(queries.render(query, {}, engine)))
-                stop.wait(seconds)
-                raise _OverError
-        finally:
-            connection.close()
+
+    def statement(version: tuple[int, int]) -> Bound:
+        return Bound(queries.render(queries.load(engine.name, "action/workload/pin", version), {}, engine))
+
+    _keep_open(target, stop, application, seconds, statement)
+
+
+def _keep_open(
+    target: Target,
+    stop: threading.Event,
+    application: str,
+    seconds: float,
+    statement: Callable[[tuple[int, int]], Bound],
+) -> None:
+    """Run a statement in a transaction that stays open; then roll back."""
+    with (
+        contextlib.suppress(QmonError, _OverError),
+        contextlib.closing(connect(target, application)) as connection,
+        connection.transaction(),
+    ):
+        connection.fetch(statement(connection.version))
+        stop.wait(seconds)
+        raise _OverError
 
 
 class _OverError(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
 import threading
@@ -221,8 +222,7 @@ class Load:
 
     def _look(self) -> dict[str, int]:
         """Messages ready in each queue now; where several subscribers read them, for the one with the most."""
-        connection = connect(self._target, FAULT_APPLICATION)
-        try:
+        with contextlib.closing(connect(self._target, FAULT_APPLICATION)) as connection:
             engine = registry.engine_for(self._target)
             depths: dict[str, int] = {}
             for queue, load in self._loads.items():
@@ -231,8 +231,6 @@ class Load:
                 if load.layout.ring is not None and load.layout.ring.subscribers:
                     self._readers[queue] = _Readers(found, len(self._slots_of[queue]) - load.poppers * len(found))
             return depths
-        finally:
-            connection.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,12 @@ import qmon
 from qmon.workload.spec import MemberSpec, Role, WorkerSpec
 
 
+def environment() -> dict[str, str]:
+    """The environment in which a process of ours finds this very package."""
+    package = str(Path(qmon.__file__).parent.parent)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))}
+
+
 class Crew:
     """Starts, gives orders to, kills, restarts and ends worker processes. One thread at a time."""
 
@@ -100,15 +106,13 @@ class WorkerProcess:
         if self.running:
             return
         self.close_orders()
-        package = str(Path(qmon.__file__).parent.parent)
-        path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "qmon.workload.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=(self.spec.counters,) if self.spec.counters >= 0 else (),
-            env={**os.environ, "PYTHONPATH": path},
+            env=environment(),
             start_new_session=True,  # Ctrl-C is for the controller: it ends the workers in order
         )
         self._send(self.spec.to_json())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Final
@@ -56,16 +57,13 @@ def _fill(site: Site, plan: BenchPlan, layout: Layout, on_progress: OnProgress) 
     routine = layout.routine("push_batch")
     names = {"push_batch": None if routine is None else routine.parts}
     bound = site.statement("fill", names)
-    connection = site.connect("load fill")
-    try:
+    with contextlib.closing(site.connect("load fill")) as connection:
         done = 0
         while done < plan.rows:
             rows = min(_FILL, plan.rows - done)
             connection.fetch(Bound(bound, {"rows": rows, "bytes": plan.payload_bytes}))
             done += rows
             on_progress(done / plan.rows / 2)
-    finally:
-        connection.close()
     wait_until_gone(site)
 
 
@@ -73,9 +71,8 @@ def _pop(site: Site, layout: Layout, batch: int, most: int | None, on_progress: 
     """Pop so many batches, or all there are, in a session of its own; returns the batches."""
     routine = layout.routine("pop_batch")
     statement = site.statement("dequeue", {"pop_batch": None if routine is None else routine.parts})
-    connection = site.connect("load dequeue")
     batches = messages = 0
-    try:
+    with contextlib.closing(site.connect("load dequeue")) as connection:
         while most is None or batches < most:
             found = len(connection.fetch(Bound(statement, {"limit": batch})).rows)
             if not found:
@@ -84,8 +81,6 @@ def _pop(site: Site, layout: Layout, batch: int, most: int | None, on_progress: 
             messages += found
             if on_progress is not None:
                 on_progress(messages)
-    finally:
-        connection.close()
     wait_until_gone(site)
     return batches
 

@@ -12,13 +12,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final, TextIO
 
-import qmon
 from qmon.engines.base import Target
 from qmon.errors import QmonError
 from qmon.workload.bench.site import sweep
+from qmon.workload.process import environment
 from qmon.workload.spec import WorkerSpec
 
 _WITHIN_S: Final = 60.0
@@ -30,14 +29,12 @@ def swept(target: Target, schema: str) -> Iterator[None]:
 
     A janitor in a process of its own, out of reach of the terminal's signals, does it. Raises what ``sweep`` raises.
     """
-    package = str(Path(qmon.__file__).parent.parent)
-    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "qmon.workload.bench.janitor"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": path},
+        env=environment(),
         start_new_session=True,
         text=True,
     )

@@ -84,14 +84,10 @@ def _watch(
 @contextlib.contextmanager
 def _held(site: Site) -> Iterator[None]:
     """A transaction that is open for the whole block."""
-    connection = site.connect("holder")
-    try:
-        with connection.transaction():
-            pin = queries.load(site.engine.name, "action/workload/pin", connection.version)
-            connection.fetch(Bound(queries.render(pin, {}, site.engine)))
-            yield
-    finally:
-        connection.close()
+    with contextlib.closing(site.connect("holder")) as connection, connection.transaction():
+        pin = queries.load(site.engine.name, "action/workload/pin", connection.version)
+        connection.fetch(Bound(queries.render(pin, {}, site.engine)))
+        yield
 
 
 def _clock(site: Site) -> float:

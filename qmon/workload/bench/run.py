@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Protocol
 
-from qmon.engines.base import Connection, Engine, Session, Target
+from qmon.engines.base import Bound, Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.engines.rows import records
 from qmon.errors import BadInput
@@ -69,8 +70,7 @@ def run_bench(
     """
     plan.check()
     engine = engine_for(target)
-    connection = engine.connect(target, Session("bench", writes=True))
-    try:
+    with contextlib.closing(engine.connect(target, Session("bench", writes=True))) as connection:
         if connection.pooled:
             raise BadInput("a bench measures a server, not the pooler in between: connect to the server itself")
         site = Site(connection, engine, target, schema)
@@ -78,21 +78,15 @@ def run_bench(
         with swept(target, schema):
             site.make()
             return _Run(site, plan, place, progress, finished).all(known)
-    finally:
-        connection.close()
 
 
 def leftovers(connection: Connection, engine: Engine) -> tuple[str, ...]:
     """Schemas of benches that nobody could drop, since the machine went down with them."""
-    from qmon.engines.base import Bound
-
     rows = connection.fetch(Bound(statement(engine, "leftovers", connection.version))).rows
     return tuple(str(row[0]) for row in rows)
 
 
 def _conditions(site: Site, plan: BenchPlan) -> _Settings:
-    from qmon.engines.base import Bound
-
     (found,) = records(_Settings, site.connection.fetch(Bound(site.statement("conditions"))))
     needed = plan.pushers + plan.poppers + 2
     if found.room < needed:
@@ -103,72 +97,69 @@ def _conditions(site: Site, plan: BenchPlan) -> _Settings:
     return found
 
 
+@dataclass(slots=True)
 class _Run:
     """One bench under way."""
 
-    def __init__(
-        self,
-        site: Site,
-        plan: BenchPlan,
-        place: BenchTarget,
-        progress: Callable[[BenchProgress], None],
-        finished: Callable[[CaseResult | Dequeue], None],
-    ) -> None:
-        self._site = site
-        self._plan = plan
-        self._place = place
-        self._progress = progress
-        self._finished = finished
-        self._total = len(plan.loads()) + len(plan.dequeues())
-        self._number = 0
-        self._without: dict[str, None] = {}
+    site: Site
+    plan: BenchPlan
+    place: BenchTarget
+    progress: Callable[[BenchProgress], None]
+    finished: Callable[[CaseResult | Dequeue], None]
+    number: int = 0
+    without: dict[str, None] = field(default_factory=dict)
 
     def all(self, known: _Settings) -> Report:
         """Every run of the plan."""
         settings = {each.name: str(getattr(known, each.name)) for each in fields(known)}
         version = settings.pop("version")
         settings.pop("room")
-        conditions = Conditions(self._site.target.name, version, settings, empty_rate(self._site, self._plan))
-        outcomes = [found for case in self._plan.loads() if (found := self._load(case)) is not None]
-        dequeues = [self._dequeue(design, batch) for design, batch in self._plan.dequeues()]
-        return Report(self._plan, conditions, tuple(outcomes), tuple(dequeues), tuple(self._without))
+        conditions = Conditions(self.site.target.name, version, settings, empty_rate(self.site, self.plan))
+        outcomes = [found for case in self.plan.loads() if (found := self._load(case)) is not None]
+        dequeues = [self._dequeue(design, batch) for design, batch in self.plan.dequeues()]
+        return Report(self.plan, conditions, tuple(outcomes), tuple(dequeues), tuple(self.without))
+
+    @property
+    def total(self) -> int:
+        """How many runs there are in all."""
+        return len(self.plan.loads()) + len(self.plan.dequeues())
 
     def _fresh(self, design: str) -> Layout:
         """A new queue of this design in a schema that is otherwise empty."""
-        self._site.clear()
-        self._site.make()
-        return self._place(
-            self._site.connection,
-            self._site.engine,
+        self.site.clear()
+        self.site.make()
+        return self.place(
+            self.site.connection,
+            self.site.engine,
             design,
-            schema=self._site.schema,
+            schema=self.site.schema,
             queue=QUEUE,
-            ring_size=self._plan.ring_size,
+            ring_size=self.plan.ring_size,
         )
 
     def _load(self, case: Case) -> CaseResult | None:
-        self._number += 1
+        self.number += 1
         layout = self._fresh(case.design)
         if not case.possible(layout):
-            self._without[case.design] = None
+            self.without[case.design] = None
             return None
         what = f"{case.design}, {case.batch} at a time" + (", a transaction held open" if case.held else "")
-        whole = self._plan.warm_up_s + self._plan.seconds
+        whole = self.plan.warm_up_s + self.plan.seconds
 
         def on_progress(over: float, rate: float) -> None:
-            self._progress(BenchProgress(self._number, self._total, what, min(1.0, over / whole), rate))
+            self.progress(BenchProgress(self.number, self.total, what, min(1.0, over / whole), rate))
 
-        found = measure(self._site, self._plan, case, layout, on_progress)
-        self._finished(found)
+        found = measure(self.site, self.plan, case, layout, on_progress)
+        self.finished(found)
         return found
 
     def _dequeue(self, design: str, batch: int) -> Dequeue:
-        self._number += 1
+        self.number += 1
         layout = self._fresh(design)
 
         def on_progress(share: float) -> None:
-            self._progress(BenchProgress(self._number, self._total, f"{design}, dequeue of {batch}", share))
+            self.progress(BenchProgress(self.number, self.total, f"{design}, dequeue of {batch}", share))
 
-        found = dequeue(self._site, self._plan, design, batch, layout, on_progress)
-        self._finished(found)
+        found = dequeue(self.site, self.plan, design, batch, layout, on_progress)
+        self.finished(found)
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
 import time
@@ -113,10 +114,8 @@ def sweep(target: Target, schema: str) -> None:
     Raises what connecting raises, and ``QueryFailed`` where the schema cannot be dropped.
     """
     engine = engine_for(target)
-    connection = engine.connect(target, Session("bench sweep", lock_timeout_s=_LOCK_WAIT_S, writes=True))
-    try:
+    session = Session("bench sweep", lock_timeout_s=_LOCK_WAIT_S, writes=True)
+    with contextlib.closing(engine.connect(target, session)) as connection:
         site = Site(connection, engine, target, schema)
         site.rows("end_sessions", {"prefix": site.prefix})
         site.clear()
-    finally:
-        connection.close()
