@@ -112,7 +112,7 @@ class Bare:
         if bound.statement.name == "catalog/setup":
             return Rows(columns, (tuple(False for _ in columns),))
         if bound.statement.name == "catalog/setup_objects":
-            return Rows(columns, ((1, "dbo", self._table, False, True, False, False),))
+            return Rows(columns, (("dbo", self._table, False, True, False, False),))
         assert bound.statement.name == "catalog/setup_right"
         return Rows(columns, ((True, False),))
 

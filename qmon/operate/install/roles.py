@@ -55,7 +55,6 @@ class _Present:
 
 @dataclass(frozen=True, slots=True)
 class _Object:
-    object_id: int
     object_schema: str
     object_name: str
     is_sequence: bool

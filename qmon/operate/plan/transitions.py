@@ -16,7 +16,6 @@ from qmon.model.layout.zones import UTC_ZONE
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure
 
-Clock = Literal["time", "seconds"]
 _ENDED: Final = re.compile(
     r"(?<![a-z])(finish|finaliz|finalis|complet|process|discard|fail|cancel|dead|died|expire|end|clos|succeed|abort)(ed)?"
     r"(?![a-z])"

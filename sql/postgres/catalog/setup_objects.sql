@@ -1,14 +1,12 @@
 -- Which of qmon's roles may already use some tables and sequences.
 -- :objects             oids, separated by commas
--- > object_id          the table or sequence
--- > object_schema      its schema
+-- > object_schema      schema of the table or sequence
 -- > object_name        its name
 -- > is_sequence        it is a sequence
 -- > monitor_schema     qmon_monitor may look into its schema
 -- > monitor_object     qmon_monitor may read it
 -- > operator_object    qmon_operator may change it, or draw from it
-SELECT CAST(c.oid AS bigint)                                                            AS object_id,
-       CAST(n.nspname AS text)                                                          AS object_schema,
+SELECT CAST(n.nspname AS text)                                                          AS object_schema,
        CAST(c.relname AS text)                                                          AS object_name,
        c.relkind = 'S'                                                                  AS is_sequence,
        coalesce(pg_catalog.has_schema_privilege(m.oid, n.oid, 'USAGE'), false)          AS monitor_schema,

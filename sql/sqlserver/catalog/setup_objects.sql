@@ -1,14 +1,12 @@
 -- Some tables and sequences to grant rights on. Rights are not asked for: granting them again does nothing.
 -- :objects             object ids, separated by commas
--- > object_id          the table or sequence
--- > object_schema      its schema
+-- > object_schema      schema of the table or sequence
 -- > object_name        its name
 -- > is_sequence        it is a sequence
 -- > monitor_schema     always 1: a schema needs no right of its own
 -- > monitor_object     always 0: granted again
 -- > operator_object    always 0: granted again
-SELECT o.object_id                                                                      AS object_id,
-       CAST(SCHEMA_NAME(o.schema_id) AS nvarchar(128))                                  AS object_schema,
+SELECT CAST(SCHEMA_NAME(o.schema_id) AS nvarchar(128))                                  AS object_schema,
        CAST(o.name AS nvarchar(128))                                                    AS object_name,
        CAST(CASE WHEN o.type = 'SO' THEN 1 ELSE 0 END AS bit)                           AS is_sequence,
        CAST(1 AS bit)                                                                   AS monitor_schema,
