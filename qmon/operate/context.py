@@ -27,13 +27,6 @@ class ReadOnly(BadInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
-    """The operator: the account on this machine, such as ``anna@app-7``."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Permission:
     """The operator's consent: the reason, and the queue's name as typed."""
 
@@ -45,14 +38,15 @@ class Permission:
 class OperatorContext:
     """The context of operations: one target, who acts, and what is allowed.
 
-    ``read_only``: why nothing may be changed, ``None`` where it may. ``redact``: makes a payload fit for a screen.
-    ``trash_days``: how long purged rows are promised to be kept. ``audit``: the local audit's file, else the user's.
+    ``who``: the account on this machine, such as ``anna@app-7``. ``read_only``: why nothing may be changed, ``None``
+    where it may. ``redact``: makes a payload fit for a screen. ``trash_days``: how long purged rows are promised to be
+    kept. ``audit``: the local audit's file, else the user's.
     """
 
     connect: Connect
     engine: Engine
     target: Target
-    who: Who
+    who: str
     read_only: str | None = None
     redact: Callable[[str], str] = field(default=lambda text: text)
     trash_days: float = 7.0

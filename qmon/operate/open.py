@@ -12,7 +12,7 @@ from typing import Final
 from qmon.engines.base import Connection, Engine, Session, Target
 from qmon.engines.registry import engine_for
 from qmon.errors import NoConnectionLeft
-from qmon.operate.context import OperatorContext, Who
+from qmon.operate.context import OperatorContext
 
 STATEMENT_S: Final = 120.0
 """A statement of an operation is given up after so long; an exact count of a long table is the slowest."""
@@ -73,10 +73,10 @@ def with_own_connections(context: OperatorContext) -> tuple[OperatorContext, Con
     return replace(context, connect=connections), connections
 
 
-def who() -> Who:
+def who() -> str:
     """The account on this machine, such as ``anna@app-7``."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name
         user = "somebody"
-    return Who(f"{user}@{socket.gethostname() or 'localhost'}")
+    return f"{user}@{socket.gethostname() or 'localhost'}"

@@ -23,7 +23,7 @@ from qmon.demo.server import EmbeddedServer
 from qmon.engines.base import Session
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, OwnerState
-from qmon.operate.context import OperatorContext, Permission, Who
+from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.install.install import install
 from qmon.operate.operator import Operator
 from qmon.operate.run.prepared import PreparedAction
@@ -155,7 +155,7 @@ def _by_qmon(url: str, layout: Layout, case: Case, folder: Path) -> Do:
         lambda purpose: ENGINE.connect(target, Session(purpose, statement_timeout_s=60, lock_timeout_s=5)),
         ENGINE,
         target,
-        Who("bench"),
+        "bench",
         audit=folder / "operations.jsonl",
     )
 

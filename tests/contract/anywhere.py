@@ -14,7 +14,7 @@ import pytest
 from qmon.engines.base import Bound, Connection, Engine, Session, Statement, Target
 from qmon.engines.registry import engine_for
 from qmon.model.layout.layout import Layout, TableName
-from qmon.operate.context import OperatorContext, Who
+from qmon.operate.context import OperatorContext
 from qmon.operate.install.install import install
 from tests.contract.watching import target_of
 
@@ -83,7 +83,7 @@ class Place:
         def connect(purpose: str) -> Connection:
             return self.engine.connect(self.target, Session(purpose, statement_timeout_s=60, lock_timeout_s=5))
 
-        return OperatorContext(connect, self.engine, self.target, Who("anna@app-7"), audit=folder / "operations.jsonl")
+        return OperatorContext(connect, self.engine, self.target, "anna@app-7", audit=folder / "operations.jsonl")
 
     # ------------------------------------------------------------------------------------------------ plain SQL
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from qmon.engines.base import Connection, Session
 from qmon.model.operations import OperationResult, Progress
-from qmon.operate.context import OperatorContext, Permission, Who
+from qmon.operate.context import OperatorContext, Permission
 from qmon.operate.run.prepared import PreparedAction
 from tests.queues import ENGINE, target_of
 
@@ -26,7 +26,7 @@ def desk_at(
         return ENGINE.connect(target, Session(purpose, statement_timeout_s=60, lock_timeout_s=5))
 
     return OperatorContext(
-        connect, ENGINE, target, Who(who), read_only=read_only, audit=folder / "audit" / "operations.jsonl"
+        connect, ENGINE, target, who, read_only=read_only, audit=folder / "audit" / "operations.jsonl"
     )
 
 

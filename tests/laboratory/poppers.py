@@ -20,7 +20,7 @@ from tests.queues import ENGINE, routine
 def paused(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """Somebody pauses the pushers for ten minutes."""
     applied(prepare_pause(lab.context, layout, Side.PUSHERS, 600))
-    yield (lab.context.who.name,)
+    yield (lab.context.who,)
     applied(prepare_resume(lab.context, layout, Side.PUSHERS))
 
 

@@ -27,7 +27,7 @@ from qmon.model.operations import (
     Side,
     Undo,
 )
-from qmon.operate.context import OnProgress, OperatorContext, Permission, Stopped, Who
+from qmon.operate.context import OnProgress, OperatorContext, Permission, Stopped
 from qmon.operate.operator import Operator
 from qmon.operate.run.prepared import PreparedAction
 from qmon.tui.actions.runner import ActionRunner
@@ -219,7 +219,7 @@ class ScriptedOffice(ActionRunner):
     def __init__(self, script: Script | None = None, *, read_only: str | None = None) -> None:
         self.script = script or Script()
         context = OperatorContext(
-            _nowhere, engine("postgres"), Target("orders-prod", "postgres", {}), Who("anna@app-7"), read_only
+            _nowhere, engine("postgres"), Target("orders-prod", "postgres", {}), "anna@app-7", read_only
         )
         super().__init__(context, lambda _: ScriptedOperator(self.script))
 

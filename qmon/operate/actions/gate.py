@@ -102,7 +102,7 @@ def prepare_remove_gate(context: OperatorContext, layout: Layout) -> PreparedAct
     def drop(sql: Sql) -> None:
         for name in steps:
             sql.execute(f"action/pause/{name}", _names(layout, means.object))
-        by = {"about": str(layout.table), "side": str(means.side), "by": context.who.name}
+        by = {"about": str(layout.table), "side": str(means.side), "by": context.who}
         sql.execute("action/pause/lift", {}, by)
 
     return _prepared(context, layout, plan, drop)

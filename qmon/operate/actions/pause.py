@@ -81,7 +81,7 @@ def _prepared(
     if means is None:
         return PreparedAction(context, plan)
     record = Record(str(layout.table), {"side": str(means.side), "way": means.way, "for_s": for_s})
-    work = _SetSwitch(layout, context.who.name, means, for_s)
+    work = _SetSwitch(layout, context.who, means, for_s)
     return PreparedAction(context, plan, work, record, ensure=pause_switch.ensure)
 
 

@@ -164,7 +164,7 @@ class Running:
             "kind": str(plan.kind),
             "queue": plan.queue,
             "about": record.about,
-            "by": self._context.who.name,
+            "by": self._context.who,
             "reason": self.reason,
             "predicate": plan.predicate,
             "planned": plan.count,
