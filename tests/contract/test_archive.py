@@ -17,15 +17,7 @@ from qmon.engines.base import Bound, Statement
 from qmon.errors import BadInput, ConnectionLost
 from qmon.model.layout.layout import Layout
 from qmon.operate.actions.archive import SESSION, ArchiveProgress, Archiver, ArchiveResult, check, designs_with_archive
-from qmon.operate.run.pacing import (
-    ARCHIVE_BACK_OFF_S,
-    ARCHIVE_REST,
-    ARCHIVE_TARGET_S,
-    LAST_BACK_OFF_S,
-    MOST_SLOWED,
-    BatchPace,
-    archive_pace,
-)
+from qmon.operate.run.pacing import BatchPace, archive_pace
 from tests.cli.calling import call, program, surroundings
 from tests.contract.hammer import Hammer
 from tests.facts import connected, query, wait_until
@@ -302,29 +294,3 @@ def test_a_read_only_target_is_refused(database: str, tmp_path: Path) -> None:
     place.write_text(f'[target.shop]\nconnect = "{database}"\nread_only = true\n')
     told = call("archive", "shop", "orders", "--config", str(place))
     assert (told.exit_code, "qmon.toml says read_only = true; nothing was changed" in told.stderr) == (2, True)
-
-
-# -------------------------------------------------------------------------------------------------------------- pace
-
-
-def test_the_rest_grows_with_the_batch_and_the_batch_shrinks_when_it_is_slow() -> None:
-    pace = archive_pace(100, 0.02)
-    assert pace.after(100, 0.02) == pytest.approx(ARCHIVE_REST * 0.02)
-    assert pace.after(60, 0.05) == pytest.approx(ARCHIVE_REST * 0.05)
-    # Twice as slow as it can be: the server is busy, so the rest is twice as long; ten times, and it is the longest.
-    assert pace.after(100, 0.04) == pytest.approx(2 * ARCHIVE_REST * 0.04, rel=0.01)
-    assert pace.after(100, 0.09) == pytest.approx(4.5 * ARCHIVE_REST * 0.09, rel=0.01)
-    assert pace.size == 100
-    assert pace.after(100, 2 * ARCHIVE_TARGET_S) == pytest.approx(MOST_SLOWED * ARCHIVE_REST * 2 * ARCHIVE_TARGET_S)
-    assert pace.size == 50
-    assert [pace.given_up() for _ in range(3)] == [ARCHIVE_BACK_OFF_S, 2 * ARCHIVE_BACK_OFF_S, 4 * ARCHIVE_BACK_OFF_S]
-    assert [pace.given_up() for _ in range(20)][-1] == LAST_BACK_OFF_S
-    assert pace.size == 1
-    assert pace.after(1, 0.0001) == 0.02
-    assert pace.size == 2
-    pace.after(0, 0.001)
-    assert pace.size == 2
-    for size in (2, 4, 8, 16, 32, 64, 100):
-        assert pace.size == size
-        pace.after(size, 0.001)
-    assert pace.given_up() == ARCHIVE_BACK_OFF_S
