@@ -1,0 +1,49 @@
+"""Frames of a recording: read as far as they are whole, whatever has become of the rest."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from qmon.recording.format.frames import LOCATOR_BYTES, Damaged, FrameWriter, inflated, located, locator
+from tests.recording.writing import text_of
+
+
+def written(lines: int) -> tuple[bytes, list[bytes]]:
+    """A frame of so many lines that do not compress, each added by itself; and what was added."""
+    rng, frame = random.Random(3), FrameWriter()
+    texts = [rng.randbytes(200).hex().encode() + b"\n" for _ in range(lines)]
+    return b"".join(map(frame.add, texts)) + frame.end(), texts
+
+
+def test_a_frame_is_read_while_it_grows_and_by_whatever_reads_zstandard(tmp_path: Path) -> None:
+    frame, texts = written(50)
+    assert inflated(frame) == (b"".join(texts), len(frame))
+    text, used = inflated(frame[: len(frame) // 2], partly=True)
+    assert used == 0
+    assert 20 <= text.count(b"\n") < 50
+    with pytest.raises(Damaged, match="it ends in the middle of a frame"):
+        inflated(frame[:-10])
+    file = tmp_path / "x.jsonl.zst"
+    file.write_bytes(frame + frame + locator(len(frame)))
+    assert text_of(file) == b"".join(texts) * 2
+
+
+def test_what_is_before_the_damage_is_kept() -> None:
+    frame, texts = written(50)
+    damaged = bytearray(frame)
+    damaged[-300:-200] = bytes(100)
+    text, used = inflated(bytes(damaged), partly=True)
+    assert used == -1
+    assert text.startswith(b"".join(texts[:40]))
+    with pytest.raises(Damaged, match="not readable from here on"):
+        inflated(bytes(damaged))
+
+
+def test_the_end_of_a_file_says_where_the_index_begins() -> None:
+    frame, _ = written(1)
+    assert located(frame + locator(1_234_567)) == 1_234_567
+    assert located(frame) is located(b"") is None
+    assert inflated(locator(5) + frame) == (b"", LOCATOR_BYTES)
