@@ -22,13 +22,13 @@ NOTIFIED: Final = "NOTIFIED"
 _STARTING_S: Final = 10.0
 """A procedure that was started may take so long before it receives."""
 _SETTLING_S: Final = 15.0
-"""A monitor comes and goes a moment after the queue was changed: two readings must agree."""
+"""A monitor comes and goes a moment after the queue was changed: two samples must agree."""
 _TURN_ON: Final = "ALTER QUEUE with STATUS = ON turns it on"
 _ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class Finding:
     """What may be wrong; said once it has lasted ``hold_s`` seconds."""
 
     code: str
@@ -83,9 +83,9 @@ def state(queue: BrokerQueue, *, monitored: bool) -> str:
     return "no monitor" if monitored else "not seen"
 
 
-def queue_sign(
+def queue_finding(
     sample: BrokerQueueSample, monitor: BrokerMonitorSample | None, *, monitored: bool, enabled: bool
-) -> Sign | None:
+) -> Finding | None:
     """What is wrong with one queue, if anything. ``enabled``: Service Broker is on in the database."""
     depth = f"; {sample.depth:,} messages in it" if sample.depth else ""
     if not (sample.receives and sample.enqueues):
@@ -93,25 +93,25 @@ def queue_sign(
         why = ", as poison message handling leaves it after five rollbacks in a row"
         cause = why if sample.poison_handling and not sample.receives else ""
         are = "are" if len(off) > 1 else "is"
-        return Sign(DISABLED, Severity.CRITICAL, 0.0, f"{' and '.join(off)} {are} off{cause}{depth}; {_TURN_ON}")
+        return Finding(DISABLED, Severity.CRITICAL, 0.0, f"{' and '.join(off)} {are} off{cause}{depth}; {_TURN_ON}")
     if not sample.activates:
         return None
     if not enabled:
         told = f"activation is on and Service Broker is off in this database{depth}; {_ENABLE}"
-        return Sign(NOT_ACTIVATED, Severity.WARNING, 0.0, told)
+        return Finding(NOT_ACTIVATED, Severity.WARNING, 0.0, told)
     if not monitored:
         return None
     if monitor is None or monitor.state == DROPPED:
         told = f"activation is on and the server has no monitor for it: nobody starts {sample.procedure}{depth}"
-        return Sign(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
+        return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
     if monitor.state != NOTIFIED or not sample.depth or monitor.tasks or (monitor.activated_s or 0.0) < _STARTING_S:
         return None
     since = duration(monitor.activated_s or 0.0)
     told = f"{sample.procedure} was started {since} ago and does not receive{depth}; the server's error log says why"
-    return Sign(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
+    return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
 
 
-def sending_sign(found: TransmissionSample, growth: float | None) -> Sign | None:
+def sending_finding(found: TransmissionSample, growth: float | None) -> Finding | None:
     """What is wrong with messages sent and not delivered. ``growth``: messages more a second, lately."""
     waiting = found.looked if found.messages is None else found.messages
     if not waiting:
@@ -122,8 +122,8 @@ def sending_sign(found: TransmissionSample, growth: float | None) -> Sign | None
     told, more = f"{count} sent and not delivered", f"{grows}{old}"
     if not found.enabled:
         cause = f"Service Broker is off in this database, {_ENABLE}"
-        return Sign(NOT_SENT, Severity.CRITICAL, 0.0, f"{told}: {cause}{more}")
+        return Finding(NOT_SENT, Severity.CRITICAL, 0.0, f"{told}: {cause}{more}")
     if found.status:
         whom = f" ({found.service})" if found.service else ""
-        return Sign(NOT_SENT, Severity.WARNING, 0.0, f"{told}: {found.status}{whom}{more}")
-    return Sign(NOT_SENT, Severity.NOTICE, _SETTLING_S, f"{told}{more}") if grows else None
+        return Finding(NOT_SENT, Severity.WARNING, 0.0, f"{told}: {found.status}{whom}{more}")
+    return Finding(NOT_SENT, Severity.NOTICE, _SETTLING_S, f"{told}{more}") if grows else None

@@ -71,9 +71,9 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is wrong with a queue. ``proof`` is one line made of readings; ``key`` the key that answers it, or empty.
+    """What is wrong with a queue. ``proof`` is one line made of figures; ``key`` the key that answers it, or empty.
 
-    ``since_at``: when its sign was first seen, seconds since the epoch on the server's clock.
+    ``since_at``: when its evidence was first seen, seconds since the epoch on the server's clock.
     """
 
     code: str

@@ -32,18 +32,18 @@ class Owners:
     lost: int = 0
 
 
-def owners_of(clues: MessageDiagnostics, timeout_s: float) -> Owners | None:
+def owners_of(found: MessageDiagnostics, timeout_s: float) -> Owners | None:
     """The owners of one poll; ``None`` where they were not read."""
-    if clues.owners is None:
+    if found.owners is None:
         return None
-    late = [o for o in clues.owners if o.age_s is not None and o.age_s > timeout_s]
-    dead = [o for o in clues.owners if o.owner_state == "dead"]
+    late = [o for o in found.owners if o.age_s is not None and o.age_s > timeout_s]
+    dead = [o for o in found.owners if o.owner_state == "dead"]
     alive, unknown, none = ([o for o in late if o.owner_state == state] for state in ("alive", "unknown", "none"))
     return Owners(
         len(dead), len(alive), len(unknown), len(none),
         _longest(dead), _longest(alive), _longest(unknown), _longest(none),
-        why=clues.proof,
-        at_least=len(clues.owners) >= clues.owners_limit > 0,
+        why=found.proof,
+        at_least=len(found.owners) >= found.owners_limit > 0,
         lost=sum(1 for o in dead if o.age_s is None or o.age_s <= timeout_s),
     )  # fmt: skip
 

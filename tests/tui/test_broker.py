@@ -24,11 +24,11 @@ LAYOUT = Layout("orders", "fifo", TableName("dbo", "Orders"), id="Id")
 FACTS = TableFacts(12)
 QUEUES: tuple[Mapping[str, object], ...] = (
     {"queue_id": 501, "queue_schema": "dbo", "queue": "OrderQueue", "depth": BIG, "receives": False, "enqueues": False,
-     "activates": True, "procedure": "[dbo].[handle]", "max_readers": 5, "poison_handling": True, "retains": False},
+     "activates": True, "procedure": "[dbo].[handle]", "max_readers": 5, "poison_handling": True},
     {"queue_id": 502, "queue_schema": NASTY, "queue": "請求書 🎉", "depth": None, "receives": True, "enqueues": True,
-     "activates": False, "procedure": "", "max_readers": 0, "poison_handling": True, "retains": True},
+     "activates": False, "procedure": "", "max_readers": 0, "poison_handling": True},
     {"queue_id": 503, "queue_schema": "dbo", "queue": "Mails", "depth": 12, "receives": True, "enqueues": True,
-     "activates": True, "procedure": "[dbo].[mail]", "max_readers": 3, "poison_handling": False, "retains": False},
+     "activates": True, "procedure": "[dbo].[mail]", "max_readers": 3, "poison_handling": False},
 )  # fmt: skip
 ROWS: Mapping[str, Rows] = {
     "probe/writers": lambda poll: (),

@@ -52,7 +52,7 @@ def counted() -> Waiting:
 
 def use(rows: float | None, dead: int = 5_361) -> QueueUse:
     """A queue whose pops touch ever more rows."""
-    part = IndexUse("QueueMeta", "table", 14_680_064, 91_000.0, dead, 0.0, 0.0, 812.4, None, None, None, None, None)
+    part = IndexUse("QueueMeta", "table", 14_680_064, 91_000.0, dead, 0.0, 0.0, 812.4, None, None, None)
     parts = (
         part,
         replace(part, name="QueueMeta_pkey", role="primary", bytes=3_244_032, growth=0.0, ghosts=None, scans=91.2,

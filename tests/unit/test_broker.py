@@ -9,7 +9,7 @@ import pytest
 from qmon.cli.commands.status import status_rows
 from qmon.engines.postgres.engine import Postgres
 from qmon.engines.sqlserver.engine import AZURE, SqlServer
-from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign, state
+from qmon.model.broker import BrokerQueue, BrokerView, Finding, queue_finding, sending_finding, state
 from qmon.model.figure import Figure, Severity
 from qmon.model.report import status_object
 from qmon.model.samples.broker import Broker, BrokerMonitorSample, BrokerQueueSample, TransmissionSample
@@ -21,7 +21,7 @@ from qmon.monitor.state.broker import BrokerTrack
 from qmon.monitor.state.target import TargetHistory
 from qmon.recording.format.codec import decode, encode
 
-QUEUE = BrokerQueueSample(501, "dbo", "Orders]Q", 12, True, True, True, "[dbo].[handle]", 5, True, False)
+QUEUE = BrokerQueueSample(501, "dbo", "Orders]Q", 12, True, True, True, "[dbo].[handle]", 5, True)
 PLAIN = replace(QUEUE, activates=False, procedure="")
 IDLE = BrokerMonitorSample(501, "INACTIVE", 4.0, 600.0, 0, 0)
 SENT = TransmissionSample(True, 40, 40, 250.0, "//shop/billing", "")
@@ -30,8 +30,10 @@ POLL = Snapshot(
 )
 
 
-def said(sample: BrokerQueueSample, monitor: BrokerMonitorSample | None = IDLE, *, enabled: bool = True) -> Sign | None:
-    return queue_sign(sample, monitor, monitored=True, enabled=enabled)
+def said(
+    sample: BrokerQueueSample, monitor: BrokerMonitorSample | None = IDLE, *, enabled: bool = True
+) -> Finding | None:
+    return queue_finding(sample, monitor, monitored=True, enabled=enabled)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def said(sample: BrokerQueueSample, monitor: BrokerMonitorSample | None = IDLE, 
     ],
 )
 def test_a_queue_that_is_off_is_said_at_once_with_what_turns_it_on(sample: BrokerQueueSample, proof: str) -> None:
-    assert said(sample) == Sign("queue disabled", Severity.CRITICAL, 0.0, proof)
+    assert said(sample) == Finding("queue disabled", Severity.CRITICAL, 0.0, proof)
 
 
 def test_activation_that_nobody_does_is_said_after_two_readings() -> None:
@@ -65,7 +67,7 @@ def test_activation_that_nobody_does_is_said_after_two_readings() -> None:
         assert found is not None
         assert (found.code, found.severity, found.hold_s) == ("not activated", Severity.WARNING, 15.0)
         assert "no monitor for it: nobody starts [dbo].[handle]; 12 messages in it" in found.proof
-    assert queue_sign(QUEUE, None, monitored=False, enabled=True) is None, "monitors that we may not see may be there"
+    assert queue_finding(QUEUE, None, monitored=False, enabled=True) is None, "some may be there unseen"
     assert said(PLAIN, None) is None
 
 
@@ -118,15 +120,15 @@ def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> 
 def test_what_is_not_delivered_is_said_with_the_reason(
     sample: TransmissionSample, growth: float | None, severity: Severity, proof: str
 ) -> None:
-    found = sending_sign(sample, growth)
+    found = sending_finding(sample, growth)
     assert found is not None
     assert (found.code, found.severity, found.proof) == ("not sent", severity, proof)
 
 
-def test_messages_on_their_way_are_no_sign() -> None:
-    assert sending_sign(SENT, 0.04) is None
-    assert sending_sign(SENT, -5.0) is None
-    assert sending_sign(replace(SENT, messages=0, status="old"), 1.0) is None
+def test_messages_on_their_way_are_no_finding() -> None:
+    assert sending_finding(SENT, 0.04) is None
+    assert sending_finding(SENT, -5.0) is None
+    assert sending_finding(replace(SENT, messages=0, status="old"), 1.0) is None
 
 
 @pytest.mark.parametrize(

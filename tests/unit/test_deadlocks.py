@@ -46,7 +46,7 @@ def test_those_of_the_last_minute_are_kept_and_a_restart_counts_nothing() -> Non
 def proof(found: Deadlocks, *queues: QueueSamples) -> str | None:
     snapshot: Snapshot = poll(1, 1000.0, *queues)
     samples, target = queues[0], TargetEvidence(deadlocks=found)
-    return DEADLOCKS.sign(replace(FINE, layout=samples.layout, samples=samples, snapshot=snapshot, target=target))
+    return DEADLOCKS.proof(replace(FINE, layout=samples.layout, samples=samples, snapshot=snapshot, target=target))
 
 
 def test_the_proof_has_both_statements_where_they_were_seen() -> None:

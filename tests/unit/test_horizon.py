@@ -32,7 +32,7 @@ USE = QueueUse(Figure(412.0), Figure(38.0), 1.2, Figure(0.9), 5_361, (), ())
 
 def held(holder: HorizonSample | None, use: QueueUse | None, ready: float = 10) -> str | None:
     snapshot: Snapshot = replace(poll(1, 1000.0), horizon=() if holder is None else (holder,))
-    return HORIZON.sign(replace(FINE, ready=Figure(ready), snapshot=snapshot, queue=QueueEvidence(use=use)))
+    return HORIZON.proof(replace(FINE, ready=Figure(ready), snapshot=snapshot, queue=QueueEvidence(use=use)))
 
 
 def test_the_proof_names_who_holds_it_and_what_pops_touch() -> None:
@@ -140,7 +140,7 @@ WAITING = Waiting(
 
 def log(waiting: Waiting | None, commits: float | None, pops: float = 50.0) -> str | None:
     rates = {"pop_rate": Figure(pops), "push_rate": Figure(pops)}
-    return LOG.sign(replace(FINE, **rates, target=TargetEvidence(waiting=waiting, commits=commits)))  # type: ignore[arg-type]
+    return LOG.proof(replace(FINE, **rates, target=TargetEvidence(waiting=waiting, commits=commits)))  # type: ignore[arg-type]
 
 
 def test_commits_that_wait_for_the_log() -> None:
@@ -218,6 +218,6 @@ def test_row_versions_that_somebody_keeps(
     store: VersionStoreSample, use: QueueUse, held_s: float, told: str | None
 ) -> None:
     snapshot = replace(poll(1, 1000.0), horizon=(replace(HOLDER, held_s=held_s),), version_store=store)
-    found = HORIZON.sign(replace(FINE, snapshot=snapshot, queue=QueueEvidence(use=use)))
+    found = HORIZON.proof(replace(FINE, snapshot=snapshot, queue=QueueEvidence(use=use)))
     assert (told in found) if told is not None and found is not None else found is told
     assert found is None or "vacuum" not in found

@@ -20,7 +20,7 @@ SEEN = tuple(replace(ONE, session=21 + n) for n in range(5))
 WAITING = Waiting(
     WaitSource.SAMPLED, 4.0, 16, (WaitRate("LWLock", "BufferContent", 13.2, 0.55), WaitRate("", "", 10.8, 0.45))
 )
-TABLE = IndexUse("t", "table", 8192, 0.0, 0, 0.0, 0.0, 900.0, None, None, None, None, None)
+TABLE = IndexUse("t", "table", 8192, 0.0, 0, 0.0, 0.0, 900.0, None, None, None)
 PARTS = (
     TABLE,
     replace(TABLE, name="t_state", role="index", pages=10.0, id=8),
@@ -37,7 +37,7 @@ def proof(
         FINE, layout=FIFO, samples=fifo(COUNTERS), snapshot=snapshot, target=TargetEvidence(waiting=waiting),
         queue=QueueEvidence(use=use),
     )  # fmt: skip
-    return LATCH.sign(signs)
+    return LATCH.proof(signs)
 
 
 def test_the_indexes_stand_in_the_order_of_what_is_touched_most() -> None:

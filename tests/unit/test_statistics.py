@@ -23,7 +23,7 @@ USE = QueueUse(Figure(1.0), Figure(1.0), None, Figure(0.0), 0, (), ())
 def proof(sample: StatisticsSample | None, layout: Layout = FIFO, analyzed: int = 0) -> str | None:
     snapshot = replace(poll(1, 1000.0), statistics=None if sample is None else (sample,))
     queue = QueueEvidence(use=replace(USE, analyzed=analyzed))
-    return STATISTICS.sign(replace(FINE, layout=layout, samples=fifo(COUNTERS), snapshot=snapshot, queue=queue))
+    return STATISTICS.proof(replace(FINE, layout=layout, samples=fifo(COUNTERS), snapshot=snapshot, queue=queue))
 
 
 def test_the_proof_has_what_plans_believe_what_there_is_and_since_when() -> None:

@@ -1,4 +1,4 @@
-"""Rates of the server's own counters, from two readings of their totals (SQL Server). Pure functions."""
+"""Rates of the server's own counters, from two samples of their totals (SQL Server). Pure functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CounterRates:
 
 
 def rates_between(before: ServerCounters, now: ServerCounters, seconds: float) -> CounterRates | None:
-    """The rates between two readings; ``None`` after a reset of any of them, or where no time has passed."""
+    """The rates between two samples; ``None`` after a reset of any of them, or where no time has passed."""
     pairs = (
         (before.batches, now.batches),
         (before.transactions, now.transactions),

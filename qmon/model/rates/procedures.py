@@ -40,7 +40,7 @@ def _fits(clients: Clients, schema: str, name: str) -> bool:
 
 
 def reads_between(before: Iterable[ProcedureReads], now: Iterable[ProcedureReads], verb: str) -> tuple[int, int] | None:
-    """Pages read and calls ended between two readings by the procedures that do ``verb``; ``None``: not known.
+    """Pages read and calls ended between two samples by the procedures that do ``verb``; ``None``: not known.
 
     A procedure whose plans have changed in between is left out: its totals have begun anew.
     """

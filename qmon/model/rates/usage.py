@@ -24,9 +24,7 @@ class PopWork:
     rows: int | None = None
     pages: int | None = None
     latch_waits: int | None = None
-    latch_wait_s: float | None = None
     lock_waits: int | None = None
-    lock_wait_s: float | None = None
     splits: int | None = None
     ours: bool = True
     """What qmon itself read could be told apart, and is left out."""
@@ -36,9 +34,9 @@ class PopWork:
 class IndexUse:
     """One table or index now. ``role``: ``table``, ``primary``, ``unique`` or ``index``; rates are per second.
 
-    ``growth``: bytes per second over the last minutes; ``latch_wait`` and ``lock_wait``: seconds waited per second;
-    ``id``: the index as the server knows it, 0 the table. ``fragmented``: share of its pages that are out of order, 0
-    to 1, ``fragmented_s``: seconds since that was read, ``unread``: why it is not (SQL Server).
+    ``growth``: bytes per second over the last minutes; ``id``: the index as the server knows it, 0 the table.
+    ``fragmented``: share of its pages that are out of order, 0 to 1, ``fragmented_s``: seconds since that was read,
+    ``unread``: why it is not (SQL Server).
     """
 
     name: str
@@ -50,9 +48,7 @@ class IndexUse:
     rows: float | None
     pages: float | None
     latch_waits: float | None
-    latch_wait: float | None
     lock_waits: float | None
-    lock_wait: float | None
     splits: float | None
     id: int = 0
     fragmented: float | None = None
@@ -109,9 +105,7 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
         _less(now.rows_read, before.rows_read),
         _less(now.pages, before.pages),
         _less(now.latch_waits, before.latch_waits),
-        _less_s(now.latch_wait_s, before.latch_wait_s),
         _less(now.lock_waits, before.lock_waits),
-        _less_s(now.lock_wait_s, before.lock_wait_s),
         _less(now.splits, before.splits),
     )
     counts = (done.scans, done.rows, done.pages, done.latch_waits, done.lock_waits, done.splits)
@@ -121,7 +115,7 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
     rows = None if done.rows is None else max(0, done.rows - polls * (before.own_rows or 0))
     pages = None if done.pages is None else max(0, done.pages - polls * (before.own_pages or 0))
     return PopWork(
-        done.scans, rows, pages, done.latch_waits, done.latch_wait_s, done.lock_waits, done.lock_wait_s, done.splits,
+        done.scans, rows, pages, done.latch_waits, done.lock_waits, done.splits,
         known,
     )  # fmt: skip
 
@@ -141,7 +135,3 @@ def works_between(
 
 def _less(now: int | None, before: int | None) -> int | None:
     return None if now is None or before is None else now - before
-
-
-def _less_s(now: float | None, before: float | None) -> float | None:
-    return None if now is None or before is None else max(0.0, now - before)

@@ -10,8 +10,7 @@ class BrokerQueueSample:
     """One row a queue. ``depth``: messages in it as the server counts them, ``None``: not for us.
 
     ``receives`` and ``enqueues``: messages may go and come; ``activates``: the server starts ``procedure`` when some
-    come, ``max_readers`` of it at once at most. ``poison_handling``: five rollbacks in a row turn the queue off;
-    ``retains``: messages stay in it until their conversation ends.
+    come, ``max_readers`` of it at once at most. ``poison_handling``: five rollbacks in a row turn the queue off.
     """
 
     queue_id: int
@@ -24,7 +23,6 @@ class BrokerQueueSample:
     procedure: str
     max_readers: int
     poison_handling: bool
-    retains: bool
 
 
 @dataclass(frozen=True, slots=True)

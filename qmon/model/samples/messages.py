@@ -75,7 +75,7 @@ class PrioritySample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageDiagnostics:
-    """The clues of one queue in one poll; ``None`` where the probe does not apply, is not due, or failed.
+    """About single messages of one queue, from one poll; ``None``: the probe does not apply, is not due, or failed.
 
     ``proof``: why an owner may be unknown, empty where it never is. ``owners_limit``: so many owners could have been
     listed. ``push_drawers``: who has drawn a number to push, longest first. ``slots``: of the whole ring.

@@ -1,6 +1,6 @@
 """Verdicts: what is wrong with a queue, each a pure function of its figures, with one line of proof.
 
-A sign must last for its hold time before it is said, so that a burst is not called an incident.
+The evidence must last for the hold time before a verdict is reported, so that a burst is not called an incident.
 """
 
 from __future__ import annotations

@@ -95,13 +95,13 @@ RULES: Final[tuple[Rule, ...]] = (
 """The rules; of equally severe verdicts the earlier is said first."""
 
 
-def judge(signs: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:
-    """All verdicts whose signs have lasted, the worst first and at least one, and since when each sign is there.
+def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:
+    """All verdicts whose evidence has lasted, the worst first and at least one, and since when each has it.
 
     What merely follows from another verdict is left out, and its hold time begins anew when that one has gone.
 
     Args:
-        signs: the figures now.
+        given: the figures now.
         now_at: server clock, seconds since the epoch.
         since: what this function returned for the poll before.
     """
@@ -109,7 +109,7 @@ def judge(signs: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
     found: dict[str, Verdict] = {}
     explained: set[str] = set()
     for rule in RULES:
-        proof = rule.sign(signs)
+        proof = rule.proof(given)
         if proof is None:
             continue
         first = seen[rule.code] = since.get(rule.code, now_at)
@@ -121,11 +121,11 @@ def judge(signs: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[
         seen.pop(code, None)
     verdicts = sorted(found.values(), key=lambda v: -v.severity)
     if not verdicts or verdicts[0].severity < Severity.WARNING:
-        if lacking := missing(signs):
+        if lacking := missing(given):
             first = seen[CANNOT_TELL] = since.get(CANNOT_TELL, now_at)
             verdicts.append(Verdict(CANNOT_TELL, lacking, Severity.NOTICE, first))
         elif not verdicts:
-            verdicts.append(_fine(signs))
+            verdicts.append(_fine(given))
     return tuple(verdicts), seen
 
 

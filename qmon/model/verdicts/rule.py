@@ -23,7 +23,7 @@ class RuleInput:
     Rates are messages per second over the window of the screens; ``net_rate`` is the change of ``ready``.
     ``recent_pop_rate`` and ``completes`` are over the last few seconds, so that a cure is seen at once. ``locked``: the
     proof that a session locks it all, or empty. ``samples`` and ``snapshot``: those of this poll; ``target`` and
-    ``queue``: readings that need more than one poll or are about more than one queue. ``last_seen_at``: of a queue that
+    ``queue``: evidence that needs more than one poll or is about more than one queue. ``last_seen_at``: of a queue that
     is gone, when it was last read, server clock, seconds.
     """
 
@@ -77,13 +77,13 @@ class RuleInput:
         return self.layout is None or self.layout.has(figure)
 
     def paused(self, side: Side) -> bool:
-        """Somebody has paused them: what they do not do is no sign of trouble."""
+        """Somebody has paused them: what they do not do is no trouble."""
         return any(pause.side is side for pause in self.pauses)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One verdict: ``sign`` gives the proof line, or ``None`` where the sign is not there. ``hold_s``: seconds.
+    """One verdict: ``proof`` gives its line, or ``None`` where there is no evidence. ``hold_s``: seconds.
 
     ``key``: the key that answers it, or empty. ``explains``: codes of verdicts that merely follow from this one: they
     are not said while it is, and their hold times begin when it has gone.
@@ -92,6 +92,6 @@ class Rule:
     code: str
     severity: Severity
     hold_s: float
-    sign: Callable[[RuleInput], str | None]
+    proof: Callable[[RuleInput], str | None]
     key: str = ""
     explains: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
-"""Everything locked: who keeps a queue from moving by its locks, from the readings of one poll. Pure.
+"""Everything locked: who keeps a queue from moving by its locks, from the samples of one poll. Pure.
 
-Two signs. Sessions have waited for a lock on the queue's table for some seconds: whoever is at the head of them keeps
-them waiting. Or nobody waits, since pops skip what is locked, and one transaction holds every row that was looked at
-near the head: one that a pop of this design would have ended long ago, or more rows than a pop takes.
+Two kinds of evidence. Sessions have waited for a lock on the queue's table for some seconds: whoever is at the head
+of them keeps them waiting. Or nobody waits, since pops skip what is locked, and one transaction holds every row that
+was read near the head: one that a pop of this design would have ended long ago, or more rows than a pop takes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOOKED_AT_LEAST: Final = 200
 
 
 def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> str:
-    """The proof that a session keeps the queue's rows from everybody, empty where there is no such sign.
+    """The proof that a session keeps the queue's rows from everybody, empty where none does.
 
     ``in_transaction``: a message is in progress only while its popper's transaction is open.
     """

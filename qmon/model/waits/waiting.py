@@ -1,4 +1,4 @@
-"""Waiting: what sessions waited for between two readings of the totals. Pure functions and their records.
+"""Waiting: what sessions waited for between two samples of the totals. Pure functions and their records.
 
 Both engines come to the same unit: seconds waited by all sessions for each second watched, which is the mean number of
 sessions in that wait. A counter that falls, or totals that began anew, give no rate.
@@ -64,7 +64,7 @@ class Waiting:
 
 
 def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
-    """What was waited for between two readings; ``None`` where they do not belong together or nothing was watched."""
+    """What was waited for between two samples; ``None`` where they do not belong together or nothing was watched."""
     seconds = now.watched_s - before.watched_s
     if now.source is not before.source or abs(now.since_at - before.since_at) >= 1.0 or seconds <= 0:
         return None
@@ -74,7 +74,7 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
         was = old.get((total.kind, total.event))
         waited = total.waited_s - (was.waited_s if was is not None else 0.0)
         if waited < -1e-9 or (was is not None and (total.waits or 0) < (was.waits or 0)):
-            return None  # reset between the two: what this reading holds is of an unknown time
+            return None  # reset between the two: what this sample holds is of an unknown time
         if waited > 0 or (total.waits or 0) > ((was.waits or 0) if was is not None else 0):
             spent.append((total, was, max(0.0, waited)))
     whole = sum(waited for total, _, waited in spent if not _aside(total))

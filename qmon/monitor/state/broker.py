@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.broker import BrokerQueue, BrokerView, Sign, queue_sign, sending_sign
+from qmon.model.broker import BrokerQueue, BrokerView, Finding, queue_finding, sending_finding
 from qmon.model.figure import Figure, Verdict
 from qmon.model.samples.broker import Broker, TransmissionSample
 from qmon.model.snapshot import Snapshot
@@ -37,7 +37,7 @@ class BrokerTrack:
         self._read_at = found.read_at
         before, self._since = self._since, {}
         growth = self._growth()
-        sending = None if found.transmission is None else sending_sign(found.transmission, growth)
+        sending = None if found.transmission is None else sending_finding(found.transmission, growth)
         return BrokerView(
             queues=self._queues(found, before, snapshot.sampled_at),
             sending=_sending(found.transmission), growth=growth, transmission=found.transmission,
@@ -51,22 +51,22 @@ class BrokerTrack:
         out = []
         for sample in found.queues:
             monitor = monitors.get(sample.queue_id)
-            sign = queue_sign(sample, monitor, monitored=found.monitors is not None, enabled=enabled)
+            finding = queue_finding(sample, monitor, monitored=found.monitors is not None, enabled=enabled)
             depth = Figure.unknown(_NOT_SEEN)
             if sample.depth is not None:
                 depth = Figure(float(sample.depth), estimated=sample.depth > 0)
-            out.append(BrokerQueue(sample, monitor, depth, self._lasting(sample.queue_id, sign, before, at)))
+            out.append(BrokerQueue(sample, monitor, depth, self._lasting(sample.queue_id, finding, before, at)))
         return tuple(sorted(out, key=lambda q: (-_severity(q.verdict), -(q.depth.value or 0.0), q.name)))
 
     def _lasting(
-        self, queue_id: int, sign: Sign | None, before: dict[tuple[int, str], float], at: float
+        self, queue_id: int, finding: Finding | None, before: dict[tuple[int, str], float], at: float
     ) -> Verdict | None:
-        """The verdict, once its sign has lasted."""
-        if sign is None:
+        """The verdict, once its finding has lasted."""
+        if finding is None:
             return None
-        key = queue_id, sign.code
+        key = queue_id, finding.code
         since = self._since[key] = before.get(key, at)
-        return Verdict(sign.code, sign.proof, sign.severity, since) if at - since >= sign.hold_s else None
+        return Verdict(finding.code, finding.proof, finding.severity, since) if at - since >= finding.hold_s else None
 
     def _growth(self) -> float | None:
         """Messages more a second, over the last minute."""

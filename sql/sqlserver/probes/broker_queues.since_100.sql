@@ -9,7 +9,6 @@
 -- > procedure       that procedure
 -- > max_readers     so many of it at once at most
 -- > poison_handling five rollbacks in a row turn the queue off
--- > retains         messages stay until their conversation ends
 SELECT TOP (0)
     CAST(0 AS bigint) AS queue_id,
     CAST(N'' AS nvarchar(128)) AS queue_schema,
@@ -20,5 +19,4 @@ SELECT TOP (0)
     CAST(0 AS bit) AS activates,
     CAST(N'' AS nvarchar(776)) AS [procedure],
     CAST(0 AS int) AS max_readers,
-    CAST(0 AS bit) AS poison_handling,
-    CAST(0 AS bit) AS retains
+    CAST(0 AS bit) AS poison_handling

@@ -10,7 +10,6 @@
 -- > procedure       that procedure, empty where there is none
 -- > max_readers     so many of it at once at most
 -- > poison_handling five rollbacks in a row turn the queue off
--- > retains         messages stay until their conversation ends
 SELECT TOP (200)
     CAST(q.object_id AS bigint) AS queue_id,
     CAST(s.name AS nvarchar(128)) AS queue_schema,
@@ -21,8 +20,7 @@ SELECT TOP (200)
     q.is_activation_enabled AS activates,
     CAST(COALESCE(q.activation_procedure, N'') AS nvarchar(776)) AS [procedure],
     CAST(q.max_readers AS int) AS max_readers,
-    q.is_poison_message_handling_enabled AS poison_handling,
-    q.is_retention_enabled AS retains
+    q.is_poison_message_handling_enabled AS poison_handling
 FROM sys.service_queues AS q
 JOIN sys.schemas AS s ON s.schema_id = q.schema_id
 OUTER APPLY (
