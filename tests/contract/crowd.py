@@ -82,9 +82,13 @@ class Costs:
 
 
 def last_polls(watched: Watched, polls: int, after: int) -> Costs:
-    """The last of so many polls in one round trip, once there have been ``after`` of them."""
-    wait_until(lambda: len(watched.views) >= after + polls, 120, what=f"{after + polls} polls")
-    return Costs(tuple(watched.views[-polls:]))
+    """The last of so many polls whose cost is known, once there have been ``after`` of them."""
+
+    def measured() -> list[View]:
+        known = [view for view in watched.views if view.server.server_ms is not None]
+        return known[-polls:] if len(known) >= after + polls else []
+
+    return Costs(tuple(wait_until(measured, 120, what=f"{after + polls} polls whose cost is known")))
 
 
 def touch(url: str, queues: int) -> None:

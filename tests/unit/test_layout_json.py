@@ -13,7 +13,7 @@ from qmon.model.layout.layout import Layout, LayoutSource, StateColumn, TableNam
 
 names = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=20)
 tables = st.builds(TableName, names, names)
-values = st.integers() | names
+values = st.integers(-(2**63) + 1, 2**63 - 1) | names
 layouts = st.builds(
     Layout,
     queue=names,
