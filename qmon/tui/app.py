@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from qmon import log
+from qmon.model.text import duration
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting, AlertState
 from qmon.monitor.source import Focus, SnapshotSource, SourceState
@@ -26,7 +27,6 @@ from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
 from qmon.tui.history.reader import KnownPast
 from qmon.tui.shared.sanitize import clean
 from qmon.tui.status import Shown
-from qmon.tui.text import interval, long_age
 from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES, no_color
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class QmonApp(App[None], inherit_bindings=False):
             self.say(_NO_RULES)
             return
         seconds = self.alerting.mute()
-        self.say("alerts are no longer muted" if seconds is None else f"alerts are muted for {long_age(seconds)}")
+        self.say("alerts are no longer muted" if seconds is None else f"alerts are muted for {duration(seconds)}")
         self._show_alerts()
 
     def _show_alerts(self) -> None:
@@ -224,7 +224,7 @@ class QmonApp(App[None], inherit_bindings=False):
     def _set_interval(self, seconds: float) -> None:
         self.source.set_interval(seconds)
         self.shown = replace(self.shown, interval_s=seconds)
-        self.say(f"polls every {interval(seconds)}")
+        self.say(f"polls every {seconds:g} s")
 
     def action_poll_now(self) -> None:
         """Poll now."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from qmon.tui.shared.sanitize import shorten, width
+from qmon.tui.shared.sanitize import clean, shorten, width
 
 Span = tuple[str, str]
 Line = tuple[Span, ...]
+
+LABEL: Final = 10
+"""Cells of the names at the left of entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +90,12 @@ def wrap(text: str, first: int, rest: int, lines: int) -> list[str]:
             out[-1] = f"{out[-1]} {' '.join(words[index:])}"
             break
     return [shorten(line, first if i == 0 else rest) for i, line in enumerate(out)]
+
+
+def entry(name: str, words: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:
+    """A name at the left and a text beside it, broken over as many lines as it takes, at most ``most``."""
+    if not words:
+        return []
+    room = max(10, cells - LABEL - 2)
+    pieces = wrap(clean(words), room, room, most)
+    return [((f" {name if index == 0 else '':<{LABEL}}", "muted"), (piece, tone)) for index, piece in enumerate(pieces)]

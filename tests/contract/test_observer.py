@@ -43,9 +43,9 @@ def test_three_hundred_sessions_and_a_hundred_queues_stay_within_the_budget() ->
             assert observing.shed
             assert observing.expected_ms <= observing.allowed_ms
             said = words(header(Shown("crowd", view, newest_at=view.taken_at), view.taken_at, 200))
-            assert f"{len(observing.shed)} shed" in said
+            assert f"{len(observing.shed)} throttled" in said
             queue = next(q for q in view.queues if q.shed)
-            assert any(name.startswith("shed: ") and "instead of 0.5 s" in why for name, why in unknowns(queue))
+            assert any(name.startswith("throttled: ") and "instead of 0.5 s" in why for name, why in unknowns(queue))
             assert all(q.ready.value == 899 for q in view.queues)
 
 

@@ -164,7 +164,7 @@ async def test_read_only_dims_every_key_with_the_reason() -> None:
         ("ring", "stay in their slots"),
         ("found", "keep it with qmon init"),
         ("standby", "the server is a standby"),
-        ("nobody", "only looked at"),
+        ("nobody", "view only"),
     ],
 )
 async def test_what_a_queue_does_not_allow_is_said(case: str, why: str) -> None:

@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from qmon.model import text
 from qmon.model.baselines import Band
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.range_query import FIGURES, Past
-from qmon.tui import text
 from qmon.tui.history.panel import axis
 from qmon.tui.history.plot import LEFT, limits, plot
 from qmon.tui.history.range import SPANS_S, Range

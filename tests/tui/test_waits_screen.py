@@ -49,7 +49,7 @@ async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:
     async with dashboard() as d:
         await d.give(waited_view())
         await d.press("3")
-        assert "10.0 sessions at work on average · 118 looks in 30 s" in d.lines("waits-heading")
+        assert "10.0 sessions at work on average · 118 samples in 30 s" in d.lines("waits-heading")
         assert d.grid.cursor == "LWLock:WALWrite"
         assert "one commit a message" in d.lines("meaning")
         assert "several messages per transaction" in d.lines("meaning")

@@ -30,7 +30,7 @@ def why_not(runner: ActionRunner | None, view: View | None, queue: QueueView | N
         return for_all
     kind = ACTIONS[action][0]
     if kind is Kind.END_BLOCKER:
-        return None if head_blocker(view) is not None else "no session blocks another one now"
+        return None if head_blocker(view) is not None else "no session blocks another one"
     if queue is None:
         return "no queue is chosen"
     return None if kind is Kind.UNDO else allowed.why_not(queue.layout, kind)
@@ -39,18 +39,18 @@ def why_not(runner: ActionRunner | None, view: View | None, queue: QueueView | N
 def why_nothing(runner: ActionRunner | None, view: View | None) -> str | None:
     """Why nothing at all may be changed here."""
     if runner is None:
-        return "these figures are only looked at: there is nothing to act on"
+        return "view only: nothing can be changed here"
     if runner.read_only is not None:
         return runner.read_only
     if view is not None and view.server.in_recovery:
-        return "the server is a standby: nothing can be changed there"
+        return "the server is a standby: nothing can be changed on it"
     return None
 
 
 def short_reason(runner: ActionRunner | None, view: View | None) -> str:
     """The same in a word, for where there is little room; empty where something may be changed."""
     if runner is None:
-        return "only looked at"
+        return "view only"
     if runner.read_only is not None:
         return "read-only"
     return "standby" if view is not None and view.server.in_recovery else ""

@@ -18,7 +18,7 @@ from qmon.tui import keys
 from qmon.tui.actions import panel
 from qmon.tui.actions.plan import VERBS
 from qmon.tui.actions.request import ActionRequest, option
-from qmon.tui.actions.runner import ActionRunner, ActionTask, Ended, Planned, Told
+from qmon.tui.actions.runner import ActionRunner, ActionTask, Ended, Planned, Progressed
 from qmon.tui.app import QmonApp
 from qmon.tui.shared.sanitize import clean, shorten, width
 from qmon.tui.widgets.button import Button
@@ -53,13 +53,13 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
     AUTO_FOCUS = "#act-close"
     app = getters.app(QmonApp)
 
-    def __init__(self, ask: ActionRequest, runner: ActionRunner) -> None:
+    def __init__(self, request: ActionRequest, runner: ActionRunner) -> None:
         super().__init__()
         self.step = DialogStep.PLANNING
-        self._ask = ask
-        self._option = option(ask)
+        self._request = request
+        self._option = option(request)
         self._runner = runner
-        self._job: ActionTask | None = None
+        self._work: ActionTask | None = None
         self._prepared: PreparedAction | None = None
         self._result: OperationResult | None = None
         self._problem = ""
@@ -95,7 +95,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
             yield Lines(id="act-problem", most=2)
             with Horizontal(id="act-buttons"):
                 yield Lines(id="act-hint")
-                yield Button(VERBS[self._ask.kind], hot=True, id="act-do")
+                yield Button(VERBS[self._request.kind], hot=True, id="act-do")
                 yield Button("Cancel", id="act-close")
 
     def on_mount(self) -> None:
@@ -118,16 +118,16 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         self._draw()
 
     def _plan(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
+        if self._work is not None:
+            self._work.cancel()
         self._prepared, self._problem, self._since = None, "", self.app.clock()
-        self._job = self._runner.job(self)
-        self._job.plan(self._ask.prepare)
+        self._work = self._runner.task(self)
+        self._work.plan(self._request.prepare)
         self._go(DialogStep.PLANNING)
 
     def on_planned(self, message: Planned) -> None:
         """The plan is there: it can be confirmed, or it says why it cannot."""
-        if self._job is None or message.number != self._job.number:
+        if self._work is None or message.number != self._work.number:
             return
         self._prepared = message.prepared
         plan = self.plan
@@ -140,15 +140,15 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         if not isinstance(self.focused, Cycle):
             self.query_one("#act-close", Button).focus()
 
-    @on(Cycle.Turned)
-    def _changed(self, message: Cycle.Turned) -> None:
+    @on(Cycle.Changed)
+    def _changed(self, message: Cycle.Changed) -> None:
         if self._option is not None and self.step in (DialogStep.PLANNING, DialogStep.REFUSED, DialogStep.CONFIRM):
-            self._ask = self._option.values[message.at][1]
+            self._request = self._option.values[message.at][1]
             self._plan()
 
     def _apply(self) -> None:
         plan = self.plan
-        if self._prepared is None or plan is None or self._job is None or self.step is not DialogStep.CONFIRM:
+        if self._prepared is None or plan is None or self._work is None or self.step is not DialogStep.CONFIRM:
             return
         reason, typed = (self.query_one(f"#act-{name} Input", Input) for name in ("reason", "typed"))
         same = typed.value in (plan.queue, clean(plan.queue))  # what cannot be typed may be typed as it is shown
@@ -161,7 +161,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         self._before = self._queue()
         self._since = self.app.clock()
         self._problem = ""
-        self._job.apply(self._prepared, Permission(reason.value.strip(), plan.queue if same else ""))
+        self._work.apply(self._prepared, Permission(reason.value.strip(), plan.queue if same else ""))
         self.query_one("#act-close", Button).focus()
         self._go(DialogStep.APPLYING)
 
@@ -170,7 +170,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         at.focus()
         self._draw()
 
-    def on_told(self, message: Told) -> None:
+    def on_progressed(self, message: Progressed) -> None:
         """The operation goes on."""
         self._progress = message.progress
         if self.step is DialogStep.APPLYING:
@@ -196,7 +196,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
 
     @property
     def _queue_name(self) -> str:
-        return self.plan.queue if self.plan is not None else self._ask.queue
+        return self.plan.queue if self.plan is not None else self._request.queue
 
     def _queue(self) -> QueueView | None:
         view = self.app.shown.view
@@ -210,19 +210,19 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
     def _text(self) -> panel.DialogText:
         now = self.app.clock()
         took = (self._ended_at if self.step is DialogStep.ENDED else now) - self._since
-        stopping = self._job is not None and self._job.stopping
+        stopping = self._work is not None and self._work.stopping
         return panel.DialogText(
-            self._ask, self.plan, self._problem, took, self._progress, stopping, self._result, self._before,
+            self._request, self.plan, self._problem, took, self._progress, stopping, self._result, self._before,
             self._after() if self.step is DialogStep.ENDED else None,
         )  # fmt: skip
 
     def _draw(self) -> None:
         if not self.is_mounted:
             return
-        said, step, shown = self._text(), self.step.value, self.app.shown
+        content, step, shown = self._text(), self.step.value, self.app.shown
         writer = panel.WRITERS[step]
-        self.query_one("#act-title", Lines).show(lambda cells, _: [panel.title(said, step, shown, cells)])
-        self.query_one("#act-text", Lines).show(lambda cells, _: writer(said, cells))
+        self.query_one("#act-title", Lines).show(lambda cells, _: [panel.title(content, step, shown, cells)])
+        self.query_one("#act-text", Lines).show(lambda cells, _: writer(content, cells))
         problem = self._problem if self.step is DialogStep.CONFIRM else ""
         self.set_class(bool(problem), "-problem")
         self.query_one("#act-body").styles.max_height = max(4, self.size.height - _OTHER_ROWS)
@@ -260,14 +260,14 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
 
     def action_leave(self) -> None:
         """Leave it, or stop what is under way: first after the batch, then at once."""
-        if self.step is DialogStep.APPLYING and self._job is not None:
-            if self._job.stopping:
-                self._job.cancel()
-            self._job.stop()
+        if self.step is DialogStep.APPLYING and self._work is not None:
+            if self._work.stopping:
+                self._work.cancel()
+            self._work.stop()
             self._draw()
             return
-        if self.step is DialogStep.PLANNING and self._job is not None:
-            self._job.cancel()
+        if self.step is DialogStep.PLANNING and self._work is not None:
+            self._work.cancel()
         if self.is_current:  # a second key may come before the screen has gone
             self.dismiss(self._result)
 

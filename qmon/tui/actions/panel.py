@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from qmon.model import text
 from qmon.model.figure import Figure
 from qmon.model.operations import OperationResult, OperationState, Plan, Progress
 from qmon.model.view import QueueView
-from qmon.tui import text
-from qmon.tui.actions.plan import LABEL, VERBS, entry, plan_lines
+from qmon.tui.actions.plan import VERBS, plan_lines
 from qmon.tui.actions.request import ActionRequest
+from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten
-from qmon.tui.spans import Line, LinePart, Span, spread
+from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, spread
 from qmon.tui.status import Shown
 
 _FIGURES: Final = (
@@ -34,7 +35,7 @@ ENDS: Final[dict[OperationState, tuple[str, str]]] = {
 class DialogText:
     """What there is to tell. ``took_s``: seconds planned or applied so far."""
 
-    ask: ActionRequest
+    request: ActionRequest
     plan: Plan | None
     problem: str
     took_s: float
@@ -59,49 +60,53 @@ HINTS: Final[Mapping[str, str]] = {
 }
 
 
-def title(said: DialogText, step: str, shown: Shown, cells: int) -> Line:
+def title(content: DialogText, step: str, shown: Shown, cells: int) -> Line:
     """What is done, and where."""
-    told = clean(said.plan.title) if said.plan is not None else f"{VERBS[said.ask.kind]}: {clean(said.ask.queue)}"
+    words = (
+        clean(content.plan.title)
+        if content.plan is not None
+        else f"{VERBS[content.request.kind]}: {clean(content.request.queue)}"
+    )
     right = [LinePart.of(shorten(clean(shown.target), 24), "muted", 1)]
     if shown.prod:
         right.append(LinePart.of(" PROD ", "badge"))
-    return spread([LinePart.of(f" {told}", "strong")], [*right, LinePart.of("")], cells - 1)
+    return spread([LinePart.of(f" {words}", "strong")], [*right, LinePart.of("")], cells - 1)
 
 
-def problem(told: str, cells: int) -> list[Line]:
+def problem(words: str, cells: int) -> list[Line]:
     """Why it is not done yet."""
-    return entry("", f"▲ {told}", cells, "alarm", most=2) if told else []
+    return entry("", f"▲ {words}", cells, "alarm", most=2) if words else []
 
 
-def _planning(said: DialogText, cells: int) -> list[Line]:
-    waited = f" for {text.ticking(said.took_s)}" if said.took_s >= 1 else ""
+def _planning(content: DialogText, cells: int) -> list[Line]:
+    waited = f" for {figures.whole_seconds(content.took_s)}" if content.took_s >= 1 else ""
     return [(), ((f" counting{waited}; nothing is changed", "muted"),), ()]
 
 
-def _refused(said: DialogText, cells: int) -> list[Line]:
-    lines: list[Line] = [(), *entry("not done", said.problem, cells, "accent", most=8)]
-    if said.plan is not None:
-        lines += [(), *plan_lines(said.plan, cells)]
+def _refused(content: DialogText, cells: int) -> list[Line]:
+    lines: list[Line] = [(), *entry("not done", content.problem, cells, "accent", most=8)]
+    if content.plan is not None:
+        lines += [(), *plan_lines(content.plan, cells)]
     else:
         lines.append(())
     return lines
 
 
-def _confirm(said: DialogText, cells: int) -> list[Line]:
-    return [(), *plan_lines(said.plan, cells)] if said.plan is not None else []
+def _confirm(content: DialogText, cells: int) -> list[Line]:
+    return [(), *plan_lines(content.plan, cells)] if content.plan is not None else []
 
 
-def _applying(said: DialogText, cells: int) -> list[Line]:
-    planned = said.plan.count if said.plan is not None else 0
-    progress = said.progress or Progress(planned, 0, 0, 0, None, None)
-    return [(), *progress_lines(progress, cells, stopping=said.stopping), ()]
+def _applying(content: DialogText, cells: int) -> list[Line]:
+    planned = content.plan.count if content.plan is not None else 0
+    progress = content.progress or Progress(planned, 0, 0, 0, None, None)
+    return [(), *progress_lines(progress, cells, stopping=content.stopping), ()]
 
 
-def _ended(said: DialogText, cells: int) -> list[Line]:
-    if said.result is not None:
-        return [(), *result_lines(said.result, said.took_s, said.before, said.after, cells)]
-    done = said.progress.done if said.progress is not None else 0
-    lines: list[Line] = [(), *entry("broken", said.problem, cells, "alarm", most=6)]
+def _ended(content: DialogText, cells: int) -> list[Line]:
+    if content.result is not None:
+        return [(), *result_lines(content.result, content.took_s, content.before, content.after, cells)]
+    done = content.progress.done if content.progress is not None else 0
+    lines: list[Line] = [(), *entry("broken", content.problem, cells, "alarm", most=6)]
     if done:
         lines += entry(
             "", f"{done:,} were done by then and stay done; 6 shows it, and the same again finishes it", cells
@@ -137,7 +142,7 @@ def progress_lines(progress: Progress, cells: int, *, stopping: bool) -> list[Li
     if progress.rate is not None:
         moving += [("   ", "text"), (text.rate(progress.rate), "text"), ("/s", "muted")]
     if progress.left_s is not None:
-        moving += [("   about ", "muted"), (text.age(progress.left_s), "text"), (" left", "muted")]
+        moving += [("   about ", "muted"), (text.duration(progress.left_s), "text"), (" left", "muted")]
     lines: list[Line] = [bar(share, cells), (), tuple(moving)]
     lines += [(), *entry("", progress.note, cells, "muted")] if progress.note else []
     if stopping:
@@ -161,7 +166,7 @@ def result_lines(
 ) -> list[Line]:
     """How it ended, and the queue's figures from before and from a poll that began after the end."""
     word, tone = ENDS[result.state]
-    head: list[Span] = [(f" {word}", tone), (f" after {text.long_age(took_s)}", "muted")]
+    head: list[Span] = [(f" {word}", tone), (f" after {text.duration(took_s)}", "muted")]
     lines: list[Line] = [tuple(head), _counts(result)]
     if result.skipped:
         lines += entry("skipped", "locked by others, left alone", cells, "muted")
@@ -169,15 +174,15 @@ def result_lines(
         lines += entry("changed", "no longer what the plan saw, left alone", cells, "muted")
     if result.refused:
         lines += entry("refused", "the server would not have it, left alone", cells, "muted")
-    for index, told in enumerate(result.notes):
-        lines += entry("note" if index == 0 else "", told, cells)
+    for index, words in enumerate(result.notes):
+        lines += entry("note" if index == 0 else "", words, cells)
     if result.operation:
         lines += entry("audit", f"operation {result.operation}; u undoes what can be undone, 6 lists all", cells)
-    lines += [(), *figures(before, after, cells)]
+    lines += [(), *_verified(before, after, cells)]
     return lines
 
 
-def figures(before: QueueView | None, after: QueueView | None, cells: int) -> list[Line]:
+def _verified(before: QueueView | None, after: QueueView | None, cells: int) -> list[Line]:
     """``ready 1,235 (31 before)``; until the poll has come, that it is waited for."""
     if before is None:
         return []
@@ -191,7 +196,7 @@ def figures(before: QueueView | None, after: QueueView | None, cells: int) -> li
             lines[-1] += f" · {part}"
         else:
             lines.append(part)
-    return [line for i, told in enumerate(lines) for line in entry("verify" if i == 0 else "", told, cells)]
+    return [line for i, words in enumerate(lines) for line in entry("verify" if i == 0 else "", words, cells)]
 
 
 def _change(name: str, before: QueueView, after: QueueView, field: str, write: Callable[[float], str]) -> str:
@@ -199,4 +204,4 @@ def _change(name: str, before: QueueView, after: QueueView, field: str, write: C
     now: Figure = getattr(after, field)
     if now.value is None:
         return ""
-    return f"{name} {text.figure(now, write)} ({text.figure(then, write)} before)"
+    return f"{name} {figures.written(now, write)} ({figures.written(then, write)} before)"

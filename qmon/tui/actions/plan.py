@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Final
 
+from qmon.model import text
 from qmon.model.operations import Kind, Plan, PlanRow, Undo
-from qmon.tui import text
+from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean
-from qmon.tui.spans import Line, wrap
+from qmon.tui.spans import Line, entry
 from qmon.tui.widgets import columns
 from qmon.tui.widgets.columns import table_lines
-
-LABEL: Final = 10
-"""Cells of the names at the left."""
 
 VERBS: Final[dict[Kind, str]] = {
     Kind.REQUEUE: "Requeue", Kind.PURGE: "Purge", Kind.PAUSE: "Pause", Kind.RESUME: "Resume", Kind.UNDO: "Undo",
@@ -39,10 +36,10 @@ def plan_lines(plan: Plan, cells: int) -> list[Line]:
     lines = entry("which", plan.predicate, cells)
     lines += entry("left out", left_out(plan), cells, "text" if plan.left_out else "muted")
     lines += entry("effort", effort(plan), cells)
-    told, tone = undo(plan.undo)
-    lines += entry("undo", told, cells, tone)
-    for name, said, color in (("risk", plan.risks, "accent"), ("note", plan.consequences, "text")):
-        for index, line in enumerate(said):
+    words, tone = undo(plan.undo)
+    lines += entry("undo", words, cells, tone)
+    for name, notes, color in (("risk", plan.risks, "accent"), ("note", plan.consequences, "text")):
+        for index, line in enumerate(notes):
             lines += entry(name if index == 0 else "", f"▲ {line}" if name == "risk" else line, cells, color)
     if plan.first:
         lines += [(), *table_lines(COLUMNS, [_row(row) for row in plan.first], cells)]
@@ -51,15 +48,6 @@ def plan_lines(plan: Plan, cells: int) -> list[Line]:
     if plan.sql:
         lines += [(), *sql_lines(plan.sql, cells)]
     return lines
-
-
-def entry(name: str, told: str, cells: int, tone: str = "text", most: int = 4) -> list[Line]:
-    """A name at the left and a text beside it, broken over as many lines as it takes, at most ``most``."""
-    if not told:
-        return []
-    room = max(10, cells - LABEL - 2)
-    pieces = wrap(clean(told), room, room, most)
-    return [((f" {name if index == 0 else '':<{LABEL}}", "muted"), (piece, tone)) for index, piece in enumerate(pieces)]
 
 
 def left_out(plan: Plan) -> str:
@@ -73,7 +61,7 @@ def effort(plan: Plan) -> str:
     if plan.batch is not None and plan.count > plan.batch:
         parts[0] += f" in batches of {plan.batch:,}"
     if plan.seconds is not None:
-        parts.append(f"about {text.age(plan.seconds)}" if plan.seconds >= 1 else "less than a second")
+        parts.append(f"about {text.duration(plan.seconds)}" if plan.seconds >= 1 else "less than a second")
     return ", ".join(parts)
 
 
@@ -82,17 +70,8 @@ def undo(can: Undo) -> tuple[str, str]:
     notes = "; ".join(can.notes)
     if not can.possible:
         return (f"cannot be undone{': ' + notes if notes else ''}", "accent")
-    until = f" until {moment(can.until)}" if can.until is not None else ""
+    until = f" until {figures.moment(can.until)}" if can.until is not None else ""
     return (f"partly undoable{until}: {notes}" if notes else f"undoable{until}", "text")
-
-
-def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
-    """A moment in the time of this machine: ``14:32``, and where it is not today the day (``short``: for a column)."""
-    when = datetime.fromtimestamp(at).astimezone()
-    if short and when.date() != datetime.now().astimezone().date():
-        return when.strftime("%m-%d %H:%M")
-    clock = when.strftime("%H:%M:%S" if seconds else "%H:%M")
-    return clock if when.date() == datetime.now().astimezone().date() else when.strftime("%Y-%m-%d ") + clock
 
 
 def sql_lines(statements: Iterable[str], cells: int) -> list[Line]:
@@ -116,7 +95,7 @@ def _row(row: PlanRow) -> columns.GridRow:
         (
             (clean(row.id), "text"),
             (clean(row.state.replace("_", " ")), "muted"),
-            (text.UNKNOWN, "faint") if row.age_s is None else (text.long_age(row.age_s), "text"),
+            (text.UNKNOWN, "faint") if row.age_s is None else (text.duration(row.age_s), "text"),
             (clean(owner), "text") if owner else (text.UNKNOWN, "faint"),
             (text.UNKNOWN, "faint") if row.attempts is None else (text.count(row.attempts), "text"),
             (text.UNKNOWN, "faint") if row.payload is None else (clean(row.payload), "muted"),

@@ -84,17 +84,17 @@ _OWNERS: Final = (
 _LENGTHS: Final = (("5 m", 300.0), ("15 m", 900.0), ("1 h", 3_600.0), ("4 h", 14_400.0))
 
 
-def option(ask: ActionRequest) -> Option | None:
+def option(request: ActionRequest) -> Option | None:
     """What can be changed about this, if anything: owners of a requeue, states of a purge, the length of a pause."""
-    on_rows = ask.kind is Kind.REQUEUE or (ask.kind is Kind.PURGE and bool(ask.choice.ids))
-    if on_rows and ask.layout is not None and ask.layout.owner is not None:
-        values = tuple((w, replace(ask, choice=replace(ask.choice, owner_states=s))) for w, s in _OWNERS)
+    layout, choice = request.layout, request.choice
+    on_rows = request.kind is Kind.REQUEUE or (request.kind is Kind.PURGE and bool(choice.ids))
+    if on_rows and layout is not None and layout.owner is not None:
+        values = tuple((words, replace(request, choice=replace(choice, owner_states=s))) for words, s in _OWNERS)
         return Option("owners", values)
-    if ask.kind is Kind.PURGE and ask.layout is not None and ask.layout.state is not None and not ask.choice.ids:
-        states = ask.layout.state
-        known = [name for name in ("ready", "in_progress", "done", "dead") if getattr(states, name) is not None]
-        named = ((name.replace("_", " "), replace(ask, choice=replace(ask.choice, state=name))) for name in known)
-        return Option("state", (("ready or dead", ask), *named))
-    if ask.kind is Kind.PAUSE:
-        return Option("for", tuple((words, replace(ask, for_s=seconds)) for words, seconds in _LENGTHS), at=1)
+    if request.kind is Kind.PURGE and layout is not None and layout.state is not None and not choice.ids:
+        known = [name for name in ("ready", "in_progress", "done", "dead") if getattr(layout.state, name) is not None]
+        named = ((name.replace("_", " "), replace(request, choice=replace(choice, state=name))) for name in known)
+        return Option("state", (("ready or dead", request), *named))
+    if request.kind is Kind.PAUSE:
+        return Option("for", tuple((words, replace(request, for_s=seconds)) for words, seconds in _LENGTHS), at=1)
     return None

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_TELL_EVERY_S: Final = 0.1
+_REPORT_EVERY_S: Final = 0.1
 
 
 class Planned(Message):
-    """A plan is there, or why it is not. ``number``: of the job; an older one's answer is not wanted any more."""
+    """A plan is there, or why it is not. ``number``: of the task; an older one's answer is not wanted any more."""
 
     def __init__(self, number: int, prepared: PreparedAction | None, problem: str = "") -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Planned(Message):
         self.problem = problem
 
 
-class Told(Message):
+class Progressed(Message):
     """How far an operation is."""
 
     def __init__(self, progress: Progress) -> None:
@@ -44,7 +44,7 @@ class Told(Message):
 
     def can_replace(self, message: Message) -> bool:
         """Only the newest is of interest."""
-        return isinstance(message, Told)
+        return isinstance(message, Progressed)
 
 
 class Ended(Message):
@@ -66,7 +66,7 @@ class ActionTask:
         self._operator = operator
         self._connections = connections
         self._stop = threading.Event()
-        self._told_at = 0.0
+        self._reported_at = 0.0
         self.thread: threading.Thread | None = None
 
     def plan(self, prepare: Callable[[Operator], PreparedAction]) -> None:
@@ -76,18 +76,18 @@ class ActionTask:
             try:
                 self._to.post_message(Planned(self.number, prepare(self._operator)))
             except Exception as problem:
-                self._to.post_message(Planned(self.number, None, told(problem)))
+                self._to.post_message(Planned(self.number, None, explain(problem)))
 
         self._start(run)
 
     def apply(self, prepared: PreparedAction, permission: Permission) -> None:
-        """Apply on a thread; ``Told`` comes meanwhile, ``Ended`` at the end."""
+        """Apply on a thread; ``Progressed`` comes meanwhile, ``Ended`` at the end."""
 
         def run() -> None:
             try:
-                self._to.post_message(Ended(prepared.apply(permission, self._tell, self._stop.is_set)))
+                self._to.post_message(Ended(prepared.apply(permission, self._report, self._stop.is_set)))
             except Exception as problem:
-                self._to.post_message(Ended(None, told(problem), refused=isinstance(problem, BadInput)))
+                self._to.post_message(Ended(None, explain(problem), refused=isinstance(problem, BadInput)))
 
         self._start(run)
 
@@ -95,15 +95,15 @@ class ActionTask:
         self.thread = threading.Thread(target=run, name=f"qmon-act-{self.number}", daemon=True)
         self.thread.start()
 
-    def _tell(self, progress: Progress) -> None:
+    def _report(self, progress: Progress) -> None:
         now = time.monotonic()
-        if now - self._told_at >= _TELL_EVERY_S or progress.done >= progress.total:
-            self._told_at = now
-            self._to.post_message(Told(progress))
+        if now - self._reported_at >= _REPORT_EVERY_S or progress.done >= progress.total:
+            self._reported_at = now
+            self._to.post_message(Progressed(progress))
 
     @property
     def stopping(self) -> bool:
-        """Whether it was told to stop."""
+        """Whether it was asked to stop."""
         return self._stop.is_set()
 
     def stop(self) -> None:
@@ -117,23 +117,23 @@ class ActionTask:
 
 
 class ActionRunner:
-    """Makes jobs for the screens. ``read_only``: why nothing may be changed, or ``None``."""
+    """Makes tasks for the screens. ``read_only``: why nothing may be changed, or ``None``."""
 
     def __init__(self, context: OperatorContext, operator: Callable[[OperatorContext], Operator] | None = None) -> None:
         self.context = context
         self._make = operator or _operator
-        self._jobs: list[ActionTask] = []
+        self._tasks: list[ActionTask] = []
 
     @property
     def read_only(self) -> str | None:
         """Why nothing may be changed here."""
         return self.context.read_only
 
-    def job(self, to: MessagePump) -> ActionTask:
-        """A new job that posts to ``to``; it has connections of its own."""
+    def task(self, to: MessagePump) -> ActionTask:
+        """A new task that posts to ``to``; it has connections of its own."""
         context, connections = with_own_connections(self.context)
-        made = ActionTask(to, self._make(context), connections, len(self._jobs) + 1)
-        self._jobs.append(made)
+        made = ActionTask(to, self._make(context), connections, len(self._tasks) + 1)
+        self._tasks.append(made)
         return made
 
     def ask(self, question: Callable[[Operator], T], answer: Callable[[T | None, str], object]) -> None:
@@ -143,7 +143,7 @@ class ActionRunner:
             try:
                 got = question(self._make(self.context))
             except Exception as problem:
-                answer(None, told(problem))
+                answer(None, explain(problem))
             else:
                 answer(got, "")
 
@@ -152,14 +152,14 @@ class ActionRunner:
     def close(self, patience_s: float) -> None:
         """Stop what is under way and give it so many seconds to end in order."""
         deadline = time.monotonic() + patience_s
-        for job in self._jobs:
-            job.stop()
-        for job in self._jobs:
-            if job.thread is not None:
-                job.thread.join(max(0.0, deadline - time.monotonic()))
+        for task in self._tasks:
+            task.stop()
+        for task in self._tasks:
+            if task.thread is not None:
+                task.thread.join(max(0.0, deadline - time.monotonic()))
 
 
-def told(problem: Exception) -> str:
+def explain(problem: Exception) -> str:
     """A problem as one line for the operator, with the GRANT that would help."""
     if not isinstance(problem, QmonError):
         return log.report(problem)

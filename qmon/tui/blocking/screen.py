@@ -7,13 +7,15 @@ from typing import Final
 from textual import on
 from textual.app import ComposeResult
 
+from qmon.model import text
 from qmon.model.operations import OperationResult
 from qmon.model.waits.blocking import Forest, Place
 from qmon.monitor.source import Focus
-from qmon.tui import keys, text
+from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest, end_session
 from qmon.tui.blocking import tree
+from qmon.tui.shared import figures
 from qmon.tui.shared.header import heading
 from qmon.tui.shared.reading import TextDialog
 from qmon.tui.shared.screen import DashboardScreen
@@ -61,7 +63,7 @@ class BlockingScreen(DashboardScreen):
         """The titles: how many wait, deadlocks, and the age of it all."""
         extra = tree.summary(self._forest(shown))
         if shown.view is not None:
-            rate = text.figure(shown.view.server.deadlocks, text.rate)
+            rate = figures.written(shown.view.server.deadlocks, text.rate)
             extra = " · ".join(part for part in (extra, f"deadlocks/s {rate}") if part)
         self.query_one("#blocking-heading", Lines).show(
             lambda cells, _: [heading("blocking", cells, extra=extra, shown=shown, now=now)]

@@ -4,40 +4,41 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model import text
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.view import View
 from qmon.model.waits.blocking import Forest, Key, Place, Role
-from qmon.tui import text
-from qmon.tui.actions.plan import entry, moment
+from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten
-from qmon.tui.spans import Line
+from qmon.tui.spans import Line, entry
 from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.widgets.filter_bar import fits
 
 DEEPEST: Final = 6
 """So many levels are drawn; below that the level is written as a number."""
 
 COLUMNS: Final = (
     GridColumn("session", "SESSION", least=12, most=30, sortable=False,
-           about="■ a head blocker: it waits for nobody; below it who waits for it; ↻ stands in full elsewhere"),
+           about="■ a head blocker, waiting for nobody; below it those that wait for it; ↻ listed in full elsewhere"),
     GridColumn("state", "STATE", least=10, most=20, shrinks_to=10, sortable=False, about="what it does now"),
-    GridColumn("holds_up", "HOLDS UP", True, 1, least=8, most=8, sortable=False,
+    GridColumn("blocks", "BLOCKS", True, 1, least=7, most=7, sortable=False,
            about="sessions that wait for it, directly or behind others"),
-    GridColumn("waited", "WAITED", True, 0, least=8, most=8, sortable=False,
+    GridColumn("waited", "WAITED", True, 0, least=8, most=10, sortable=False,
     about="how long it has waited for the lock"),
-    GridColumn("open", "TRANS.", True, 2, least=7, most=8, sortable=False, about="how long its transaction is open"),
+    GridColumn("open", "TRANS.", True, 2, least=8, most=10, sortable=False, about="how long its transaction is open"),
     GridColumn("wants", "WAITS FOR", rank=4, least=12, most=48, shrinks_to=14, sortable=False,
-           about="what it wants to lock, and how; of a head blocker the rows of queues it holds"),
+           about="the lock that it waits for; of a head blocker the rows of queues that it has locked"),
     GridColumn("client", "CLIENT", rank=3, least=8, most=36, shrinks_to=12, sortable=False,
            about="application, login and host"),
     GridColumn("statement", "STATEMENT", rank=5, least=16, grows=True, sortable=False, about="its last statement"),
 )  # fmt: skip
 
 STATES: Final = {
-    Role.SLEEPING: ("sleeps", "alarm"),
+    Role.SLEEPING: ("idle in transaction", "alarm"),
     Role.PREPARED: ("prepared", "alarm"),
-    Role.RUNNING: ("runs", "accent"),
+    Role.RUNNING: ("running", "accent"),
     Role.CYCLE: ("in a cycle", "alarm"),
-    Role.WAITING: ("waits", "text"),
+    Role.WAITING: ("waiting", "text"),
 }
 
 
@@ -64,16 +65,12 @@ def name(key: Key) -> str:
 
 def kept(found: Forest, wanted: str) -> list[Place]:
     """The places whose words hold ``wanted`` (``!wanted``: do not), with all that stand above them."""
-    inverse = wanted.startswith("!")
-    needle = wanted.removeprefix("!").strip().casefold()
-    if not needle:
-        return list(found.places)
     path: list[int] = []
     keep: set[int] = set()
     for index, place in enumerate(found.places):
         del path[len(place.rails) :]
         path.append(index)
-        if (needle in words(place).casefold()) is not inverse:
+        if fits(wanted, words(place)):
             keep.update(path)
     return [place for index, place in enumerate(found.places) if index in keep]
 
@@ -92,7 +89,7 @@ def _row(place: Place, key: str) -> GridRow:
     s = place.session
     state, tone = STATES[place.role]
     if place.again:
-        cells = [(_tree(place), "muted"), ("see above", "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
+        cells = [(_tree(place), "muted"), ("listed above", "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
         return GridRow(key, tuple(cells))
     waits = bool(place.blockers)
     return GridRow(
@@ -101,8 +98,11 @@ def _row(place: Place, key: str) -> GridRow:
             (_tree(place), "strong" if place.is_head else "text"),
             (_state(s) if place.role is Role.RUNNING else state, tone),
             (text.count(place.holds_up) if place.holds_up else "", "alarm" if place.is_head else "text"),
-            (text.age(s.waiting_s) if waits and s.waiting_s is not None else text.UNKNOWN if waits else "", "text"),
-            (text.age(s.transaction_s), "text") if s.transaction_s is not None else (text.UNKNOWN, "faint"),
+            (
+                text.duration(s.waiting_s) if waits and s.waiting_s is not None else text.UNKNOWN if waits else "",
+                "text",
+            ),
+            (text.duration(s.transaction_s), "text") if s.transaction_s is not None else (text.UNKNOWN, "faint"),
             (clean(_wants(place)), "text"),
             (client(s), "text"),
             (clean(s.statement), "muted"),
@@ -115,16 +115,16 @@ def _tree(place: Place) -> str:
     end = f"{name(place.key)}{' ↻' if place.again else ''}"
     if place.is_head:
         return f"■ {end}"
-    turn = "├─ " if place.rails[-1] else "└─ "
+    branch = "├─ " if place.rails[-1] else "└─ "
     if len(place.rails) > DEEPEST:
-        return f"  {len(place.rails):>3} deep {turn}{end}"
-    return "  " + "".join("│  " if more else "   " for more in place.rails[:-1]) + turn + end
+        return f"  {len(place.rails):>3} deep {branch}{end}"
+    return "  " + "".join("│  " if more else "   " for more in place.rails[:-1]) + branch + end
 
 
 def _state(s: BlockingSample) -> str:
     if s.state == "active":
-        return "runs" if s.kind in ("client backend", "") else clean(s.kind)
-    return clean(s.state) or "not seen"
+        return "running" if s.kind in ("client backend", "") else clean(s.kind)
+    return clean(s.state) or "not visible"
 
 
 def client(s: BlockingSample) -> str:
@@ -139,8 +139,8 @@ def _wants(place: Place) -> str:
     s = place.session
     if not place.blockers:
         return f"holds {held_words(place)}" if place.held else ""
-    told = f"{s.object} ({mode(s)})" if s.mode else s.object
-    return f"{told}, {len(place.blockers)} blockers" if len(place.blockers) > 1 else told
+    lock = f"{s.object} ({mode(s)})" if s.mode else s.object
+    return f"{lock}, {len(place.blockers)} blockers" if len(place.blockers) > 1 else lock
 
 
 def mode(s: BlockingSample) -> str:
@@ -150,8 +150,7 @@ def mode(s: BlockingSample) -> str:
 
 def held_words(place: Place) -> str:
     """``≥200 rows of mails, 3 rows of orders``."""
-    said = (f"{'≥' if h.at_least else ''}{h.rows:,} row{'' if h.rows == 1 else 's'} of {h.queue}" for h in place.held)
-    return ", ".join(said)
+    return ", ".join(f"{'≥' if h.at_least else ''}{text.counted(h.rows, 'row')} of {h.queue}" for h in place.held)
 
 
 def blockers_words(place: Place) -> str:
@@ -159,10 +158,10 @@ def blockers_words(place: Place) -> str:
     s = place.session
     listed = ", ".join(name(key) for key in place.blockers)
     more = max(0, s.holders - len(place.blockers)) if s.holders else 0
-    said = f"waits for {listed}" + (f" and {more} more" if more else "")
+    out = f"waits for {listed}" + (f" and {more} more" if more else "")
     if s.holders:
-        return f"{said}, behind {s.line} more in the line" if s.line else said
-    return f"waits in the line behind {listed}" + (f" ({s.line} in all)" if s.line > len(place.blockers) else "")
+        return f"{out}, behind {s.line} more in the lock queue" if s.line else out
+    return f"waits in the lock queue behind {listed}" + (f" ({s.line} in all)" if s.line > len(place.blockers) else "")
 
 
 def lines(place: Place | None, cells: int, rows: int) -> list[Line]:
@@ -170,65 +169,59 @@ def lines(place: Place | None, cells: int, rows: int) -> list[Line]:
     if place is None:
         return []
     s = place.session
-    said: list[Line] = entry(_label(place), _told(place), cells, most=max(1, rows - 2))
-    said += entry("client", f"{client(s)} · database {clean(s.database)}" if s.database else client(s), cells, most=1)
-    said += entry("statement", s.statement, cells, "muted", most=max(1, rows - len(said)))
-    return said[:rows]
+    out: list[Line] = entry(shorten(name(place.key), 9), _summary(place), cells, most=max(1, rows - 2))
+    out += entry("client", f"{client(s)} · database {clean(s.database)}" if s.database else client(s), cells, most=1)
+    out += entry("statement", s.statement, cells, "muted", most=max(1, rows - len(out)))
+    return out[:rows]
 
 
-def _label(place: Place) -> str:
-    return shorten(name(place.key), 9)
-
-
-def _told(place: Place) -> str:
+def _summary(place: Place) -> str:
     s = place.session
     parts = []
     if place.role is Role.SLEEPING:
-        parts.append(f"{s.state}{_for(s.state_s)}: it does nothing, and keeps its locks")
+        parts.append(f"{s.state}{_for(s.state_s)}: it runs nothing and keeps its locks")
     elif place.role is Role.PREPARED:
-        parts.append("prepared for a two-phase commit: no session, but locks, until somebody commits or rolls it back")
+        parts.append(
+            "prepared for a two-phase commit: no session; holds its locks until it is committed or rolled back"
+        )
     elif place.role is Role.CYCLE:
-        parts.append("waits for itself in a circle: a deadlock, which the server ends by cancelling one of them")
+        parts.append("part of a cycle: a deadlock, which the server ends by cancelling one of its sessions")
     elif place.role is Role.RUNNING:
         parts.append(f"{_state(s)}{_for(s.state_s)}")
     if place.blockers:
-        waited = f" for {text.long_age(s.waiting_s)}" if s.waiting_s is not None else ""
+        waited = f" for {text.duration(s.waiting_s)}" if s.waiting_s is not None else ""
         parts.append(f"{blockers_words(place)}{waited}, to lock {s.object} as {mode(s)}")
     if s.transaction_s is not None:
-        parts.append(f"transaction open {text.long_age(s.transaction_s)}")
+        parts.append(f"transaction open {text.duration(s.transaction_s)}")
     if place.holds_up:
-        longest = f", the longest for {text.long_age(place.longest_s)}" if place.longest_s is not None else ""
-        parts.append(f"holds up {_sessions(place.holds_up)}, {place.directly} directly{longest}")
+        longest = f", the longest for {text.duration(place.longest_s)}" if place.longest_s is not None else ""
+        parts.append(f"blocks {text.counted(place.holds_up, 'session')}, {place.directly} directly{longest}")
     if place.held:
         parts.append(f"holds {held_words(place)}")
     return "; ".join(parts)
 
 
 def _for(seconds: float | None) -> str:
-    return f" for {text.long_age(seconds)}" if seconds is not None else ""
-
-
-def _sessions(count: int) -> str:
-    return f"{count} session{'' if count == 1 else 's'}"
+    return f" for {text.duration(seconds)}" if seconds is not None else ""
 
 
 def details(place: Place, cells: int) -> list[Line]:
     """Everything that is known of one session."""
     s = place.session
     what = f"session {name(place.key)}" if s.session else f"prepared transaction {name(place.key)}"
-    began = moment(s.started_at, seconds=True) if s.started_at is not None else ""
-    opened = f"open for {text.long_age(s.transaction_s)}" if s.transaction_s is not None else ""
-    waited = f" for {text.long_age(s.waiting_s)}" if s.waiting_s is not None else ""
-    longest = f", the longest for {text.long_age(place.longest_s)}" if place.longest_s is not None else ""
-    holds_up = f"{_sessions(place.holds_up)}, {place.directly} directly{longest}" if place.holds_up else "nobody"
+    began = figures.moment(s.started_at, seconds=True) if s.started_at is not None else ""
+    opened = f"open for {text.duration(s.transaction_s)}" if s.transaction_s is not None else ""
+    waited = f" for {text.duration(s.waiting_s)}" if s.waiting_s is not None else ""
+    longest = f", the longest for {text.duration(place.longest_s)}" if place.longest_s is not None else ""
+    blocks = f"{text.counted(place.holds_up, 'session')}, {place.directly} directly{longest}"
     return [
         (),
         *entry("what", f"{what}, {STATES[place.role][0]}", cells, "strong"),
-        *entry("state", f"{s.state or 'not seen'}{_for(s.state_s)}", cells),
+        *entry("state", f"{s.state or 'not visible'}{_for(s.state_s)}", cells),
         *entry("trans.", opened, cells),
-        *entry("waits", f"{blockers_words(place)}{waited}" if place.blockers else "for nobody", cells, most=8),
+        *entry("waits", f"{blockers_words(place)}{waited}" if place.blockers else "for none", cells, most=8),
         *entry("lock", f"{mode(s)} on {s.object}" if place.blockers else "", cells),
-        *entry("holds up", holds_up, cells),
+        *entry("blocks", blocks if place.holds_up else "none", cells),
         *entry("holds", held_words(place), cells),
         *entry("client", client(s), cells),
         *entry("database", s.database, cells),
@@ -239,9 +232,9 @@ def details(place: Place, cells: int) -> list[Line]:
 
 
 def summary(found: Forest) -> str:
-    """``14 wait · 2 head blockers``."""
+    """``14 waiting · 2 head blockers``."""
     heads = len(found.heads)
-    return f"{found.waiters} wait · {heads} head blocker{'' if heads == 1 else 's'}" if found.places else ""
+    return f"{found.waiters} waiting · {text.counted(heads, 'head blocker')}" if found.places else ""
 
 
 def nothing(view: View | None, wanted: str) -> str:
@@ -254,4 +247,4 @@ def nothing(view: View | None, wanted: str) -> str:
     for failure in view.failures:
         if failure.probe in ("blocking", "waits"):
             return clean(failure.words)
-    return "nobody waits for a lock" if found is not None else "who waits for whom is not read on this server"
+    return "no session waits for a lock" if found is not None else "blocking is not read on this server"

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Final
 
+from qmon.model import text
 from qmon.model.baselines import FIGURES as BANDED
 from qmon.model.baselines import WEEKS, Anomaly, Band
 from qmon.recording.history.range_query import Past
 from qmon.recording.history.times import zone_of
-from qmon.tui import text
 from qmon.tui.history.plot import LEFT, PER_CELL, joined
 from qmon.tui.history.reader import KnownPast
 from qmon.tui.shared.figures import SIGNS, TONES
@@ -37,7 +37,7 @@ FIGURES: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
     "push_rate": ("push", _rate),
     "pop_rate": ("pop", _rate),
     "complete_rate": ("complete", _rate),
-    "oldest_s": ("oldest", text.age),
+    "oldest_s": ("oldest", text.duration),
     "in_progress": ("in progress", text.count),
     "stuck": ("stuck", text.count),
     "scheduled": ("scheduled", text.count),
@@ -76,8 +76,8 @@ def events(past: Past) -> tuple[Event, ...]:
     ]  # fmt: skip
     for each in past.operations:
         done = each.operation
-        told = f"{done.kind} {done.state}: {done.done} by {done.by}" + (f", {done.reason}" if done.reason else "")
-        found.append(Event(each.at, each.at, OPERATION, "strong", clean(told)))
+        words = f"{done.kind} {done.state}: {done.done} by {done.by}" + (f", {done.reason}" if done.reason else "")
+        found.append(Event(each.at, each.at, OPERATION, "strong", clean(words)))
     return tuple(sorted(found, key=lambda event: (event.at, event.until_at)))
 
 
@@ -174,12 +174,12 @@ def value_line(
     band = known.baselines.band(target, past.queue, figure, at)
     if band is None:
         return cut((*lead, ("▒ ", "depth fill"), (f"fewer than {WEEKS} weeks of this hour", "muted")), cells)
-    told = f"usual {band.hour}: {write(band.low)} – {write(band.high)}, of {band.weeks} weeks"
+    words = f"usual {band.hour}: {write(band.low)} – {write(band.high)}, of {band.weeks} weeks"
     out: Line = ()
     if not band.low <= step.mean <= band.high:
         outside = Anomaly(figure, step.mean, band)
         out = ((f"{'△' if outside.above else '▽'} {outside.brief}  ", "accent"),)
-    return cut((*lead, *out, ("▒ ", "depth fill"), (told, "muted")), cells)
+    return cut((*lead, *out, ("▒ ", "depth fill"), (words, "muted")), cells)
 
 
 def _why_none(known: KnownPast, target: str, queue: str, figure: str) -> str:
@@ -218,7 +218,7 @@ def nothing(past: Past, figure: str, begins_at: float, ends_at: float, zone: tzi
 
 
 def _lasted(event: Event) -> str:
-    return text.long_age(max(0.0, event.until_at - event.at))
+    return text.duration(max(0.0, event.until_at - event.at))
 
 
 def _counted(count: int, word: str) -> str:

@@ -52,9 +52,9 @@ class PastRequest:
 class PastRead(Message):
     """A range was read, or a part of it. ``begins_at``, ``ends_at``: of all that is recorded."""
 
-    def __init__(self, turn: int, past: Past, begins_at: float, ends_at: float) -> None:
+    def __init__(self, number: int, past: Past, begins_at: float, ends_at: float) -> None:
         super().__init__()
-        self.turn = turn
+        self.number = number
         self.past = past
         self.begins_at = begins_at
         self.ends_at = ends_at
@@ -63,9 +63,9 @@ class PastRead(Message):
 class MarkFound(Message):
     """The incident or operation to jump to; ``None``: there is none."""
 
-    def __init__(self, turn: int, mark: Mark | None) -> None:
+    def __init__(self, number: int, mark: Mark | None) -> None:
         super().__init__()
-        self.turn = turn
+        self.number = number
         self.mark = mark
 
 
@@ -73,7 +73,7 @@ class PastReader:
     """Reads on a thread of its own; what is asked for ends what was asked before. For the thread of the screen."""
 
     def __init__(self, archive: RecordingArchive, to: MessagePump) -> None:
-        self.turn = 0
+        self.number = 0
         """The number of what was asked for last; answers to earlier ones are of no use."""
         self._archive = archive
         self._pasts = Pasts(archive)
@@ -82,44 +82,44 @@ class PastReader:
 
     def stop(self) -> None:
         """Nothing is wanted any more."""
-        self.turn += 1
+        self.number += 1
 
     def read(self, wanted: PastRequest, *, whole: bool = False) -> int:
         """Read a range; ``PastRead`` comes again and again, or with ``whole`` once. Returns the turn."""
 
-        def do(turn: int) -> None:
+        def do(number: int) -> None:
             last: Past | None = None
             given = (wanted.queue, wanted.since_at, wanted.step_s, wanted.count)
-            for past in self._pasts.read(*given, lambda: turn != self.turn):
+            for past in self._pasts.read(*given, lambda: number != self.number):
                 if last is not None and not whole:
-                    self._tell(turn, last)
+                    self._post(number, last)
                 last = past
             if last is not None:
-                self._tell(turn, last)
+                self._post(number, last)
 
         return self._start(do)
 
     def jump(self, queue: str, at: float, *, forward: bool) -> int:
         """Look for the next incident or operation of a queue, or the one before; ``MarkFound`` comes."""
 
-        def do(turn: int) -> None:
-            mark = self._archive.mark(queue, at, forward=forward, stopped=lambda: turn != self.turn)
-            self._to.post_message(MarkFound(turn, mark))
+        def do(number: int) -> None:
+            mark = self._archive.mark(queue, at, forward=forward, stopped=lambda: number != self.number)
+            self._to.post_message(MarkFound(number, mark))
 
         return self._start(do)
 
     def _start(self, do: Callable[[int], None]) -> int:
-        self.turn += 1
-        turn = self.turn
+        self.number += 1
+        number = self.number
 
         def run() -> None:
             with self._one:
-                if turn == self.turn:
-                    do(turn)
+                if number == self.number:
+                    do(number)
 
         Thread(target=run, name="qmon-past", daemon=True).start()
-        return turn
+        return number
 
-    def _tell(self, turn: int, past: Past) -> None:
-        if turn == self.turn:
-            self._to.post_message(PastRead(turn, past, self._archive.begins_at, self._archive.ends_at))
+    def _post(self, number: int, past: Past) -> None:
+        if number == self.number:
+            self._to.post_message(PastRead(number, past, self._archive.begins_at, self._archive.ends_at))

@@ -127,7 +127,7 @@ class HistoryScreen(DashboardScreen):
 
     def on_past_read(self, message: PastRead) -> None:
         """A range, or a part of it."""
-        if self._reader is None or message.turn != self._reader.turn:
+        if self._reader is None or message.number != self._reader.number:
             return
         self.past, self._recorded = message.past, (message.begins_at, message.ends_at)
         if message.past.read >= 1.0:
@@ -143,7 +143,7 @@ class HistoryScreen(DashboardScreen):
 
     def on_mark_found(self, message: MarkFound) -> None:
         """Go to the incident or operation that was looked for."""
-        if self._reader is None or message.turn != self._reader.turn:
+        if self._reader is None or message.number != self._reader.number:
             return
         self._reading = 0
         if message.mark is None:
@@ -223,10 +223,10 @@ class HistoryScreen(DashboardScreen):
             return "stopped: not all was read"
         return clean(f"damaged: {self.past.problem}") if self.past is not None and self.past.problem else ""
 
-    def _say(self, told: str) -> None:
+    def _say(self, words: str) -> None:
         """In place of the plot."""
         self.query_one("#past", Lines).show(
-            lambda cells, _: [(), *(((f"  {each}", "text"),) for each in wrap(clean(told), cells - 3, cells - 3, 3))]
+            lambda cells, _: [(), *(((f"  {each}", "text"),) for each in wrap(clean(words), cells - 3, cells - 3, 3))]
         )
         for id in ("#event", "#usual"):
             self.query_one(id, Lines).show(lambda cells, _: [((" ", "text"),)])

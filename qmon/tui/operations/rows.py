@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from qmon.model import text
 from qmon.model.operations import Operation, OperationState
-from qmon.tui import text
-from qmon.tui.actions.plan import entry, moment
+from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean
-from qmon.tui.spans import Line
+from qmon.tui.spans import Line, entry
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
 COLUMNS: Final = (
@@ -56,7 +56,7 @@ def _row(each: Operation) -> GridRow:
     return GridRow(
         each.id,
         (
-            (moment(each.started_at, seconds=True, short=True), "text"),
+            (figures.moment(each.started_at, seconds=True, short=True), "text"),
             (_what(each), "strong"),
             (clean(each.queue), "text"),
             (each.state.value, _TONES[each.state]),
@@ -86,15 +86,15 @@ def words(each: Operation) -> str:
 
 def details(each: Operation, cells: int) -> list[Line]:
     """Everything that is known of one operation."""
-    ended = f"ended {moment(each.ended_at, seconds=True)}" if each.ended_at is not None else "has not ended"
+    ended = f"ended {figures.moment(each.ended_at, seconds=True)}" if each.ended_at is not None else "has not ended"
     if each.ended_at is not None:
-        ended += f", after {text.long_age(each.ended_at - each.started_at)}"
+        ended += f", after {text.duration(each.ended_at - each.started_at)}"
     refused = f" · refused {each.refused:,}" if each.refused else ""
     lines: list[Line] = [
         (),
         *entry("what", f"{_what(each)} of {each.queue}", cells, "strong"),
         *entry("state", each.state.value, cells, _TONES[each.state]),
-        *entry("when", f"began {moment(each.started_at, seconds=True)}, {ended}", cells),
+        *entry("when", f"began {figures.moment(each.started_at, seconds=True)}, {ended}", cells),
         *entry("by", each.by, cells),
         *entry("reason", each.reason or "none was given", cells, "text" if each.reason else "muted"),
         *entry("planned", f"{each.planned:,}", cells),

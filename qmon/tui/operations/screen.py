@@ -62,7 +62,7 @@ class OperationsScreen(DashboardScreen):
 
     def _nothing(self) -> str:
         if self.app.runner is None:
-            return "no operations here: these figures are only looked at"
+            return "view only: no operations are read here"
         if self._problem:
             return clean(self._problem)
         if self._found is None:
@@ -73,8 +73,8 @@ class OperationsScreen(DashboardScreen):
         """The title, with the age of what was read."""
         count = f"{len(self.grid.keys)}"
         read = f"read {max(0.0, now - self._read_at):.0f} s ago" if self._found is not None else ""
-        told = self._problem and f"cannot be read: {clean(self._problem)}"
-        extra = " · ".join(part for part in (count if self._found else "", told or read) if part)
+        problem = self._problem and f"cannot be read: {clean(self._problem)}"
+        extra = " · ".join(part for part in (count if self._found else "", problem or read) if part)
         self.query_one("#operations-heading", Lines).show(
             lambda cells, _: [heading("operations", cells, extra=extra, shown=None)]
         )

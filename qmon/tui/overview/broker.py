@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model import text
 from qmon.model.broker import BrokerQueue, BrokerView, state
 from qmon.model.figure import Verdict
 from qmon.model.view import View
-from qmon.tui import text
-from qmon.tui.actions.plan import entry
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean
-from qmon.tui.spans import Line, Span, cut
+from qmon.tui.spans import Line, Span, cut, entry
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow, table_lines
 
 _WIDE: Final = 150
@@ -22,7 +21,7 @@ COLUMNS: Final = (
     GridColumn("state", "STATE", rank=2, least=9, most=13, about="off, or what its monitor says of it"),
     GridColumn("tasks", "TASKS", True, 4, least=5, most=9, about="procedures that run for it, of so many at most"),
     GridColumn("waiting", "WAITING", True, 5, least=7, most=7, about="sessions that wait for its messages"),
-    GridColumn("empty", "EMPTY", True, 6, least=6, most=8, about="since a RECEIVE last found nothing"),
+    GridColumn("empty", "EMPTY", True, 6, least=6, most=10, about="since a RECEIVE last found nothing"),
     GridColumn("verdict", "VERDICT", rank=0, least=18, most=20, about="what is wrong with it"),
     GridColumn("proof", "BECAUSE", rank=3, least=30, grows=True, from_width=_WIDE, about="the readings behind it"),
 )  # fmt: skip
@@ -31,7 +30,7 @@ COLUMNS: Final = (
 def summary(found: BrokerView) -> str:
     """For the panel's title."""
     count = f"{len(found.queues)} queue{'' if len(found.queues) == 1 else 's'}"
-    return f"{count} · read {text.ticking(found.age_s)} before" if found.age_s >= 1 else count
+    return f"{count} · read {figures.whole_seconds(found.age_s)} before" if found.age_s >= 1 else count
 
 
 def lines(view: View | None, cells: int, rows: int) -> list[Line]:
@@ -49,7 +48,7 @@ def _row(queue: BrokerQueue, found: BrokerView) -> GridRow:
     monitor, sample, severity = queue.monitor, queue.sample, _severity(queue.verdict)
     word = state(queue, monitored=found.monitored)
     tasks = "" if monitor is None else f"{monitor.tasks} of {sample.max_readers}"
-    empty = "" if monitor is None or monitor.empty_s is None else text.age(monitor.empty_s)
+    empty = "" if monitor is None or monitor.empty_s is None else text.duration(monitor.empty_s)
     proof = "" if queue.verdict is None else clean(queue.verdict.proof)
     return GridRow(
         queue.name,
@@ -86,10 +85,10 @@ def _sent(found: BrokerView, cells: int) -> list[Line]:
         return []
     if found.verdict is not None:
         severity = found.verdict.severity
-        said: Span = (f"{figures.SIGNS[severity]} {clean(found.verdict.proof)}", figures.TONES[severity])
+        line: Span = (f"{figures.SIGNS[severity]} {clean(found.verdict.proof)}", figures.TONES[severity])
     else:
-        said = (f"{text.figure(found.sending)} sent and not delivered yet", "text")
-    return [cut(((" transmission  ", "muted"), said), cells)]
+        line = (f"{figures.written(found.sending)} sent and not delivered yet", "text")
+    return [cut(((" transmission  ", "muted"), line), cells)]
 
 
 def _severity(verdict: Verdict | None) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qmon.model import text
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.samples.polled import WaitSample
 from qmon.model.view import QueueView, Trend, View
-from qmon.tui import text
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, fit, wrap
@@ -29,7 +29,7 @@ def target_line(view: View, cells: int) -> list[Line]:
 
 
 def _rate(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePart:
-    value = text.figure(figure, text.rate)
+    value = figures.written(figure, text.rate)
     tone = "alarm" if hot and figure.value else "text" if figure.value else "muted"
     return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
 
@@ -86,9 +86,9 @@ def why(
     if selected is not None and (first is None or selected.name != first.name or not lines):
         lines += proof("here", selected, view, cells, 1)
     for failure in view.failures:
-        told = f"{clean(failure.probe)}: {clean(failure.reason)}"
+        words = f"{clean(failure.probe)}: {clean(failure.reason)}"
         help_ = f"  {clean(failure.grant)}" if failure.grant else ""
-        lines.append(((" not seen: ", "muted"), (shorten(told + help_, cells - 12), "text")))
+        lines.append(((" not seen: ", "muted"), (shorten(words + help_, cells - 12), "text")))
     return lines[:rows]
 
 
@@ -116,11 +116,11 @@ def proof(
     ]
     since = verdict.since_at
     if since is not None and view.sampled_at - since >= 1.0:
-        lead.append((f" for {text.long_age(view.sampled_at - since)}", "muted"))
+        lead.append((f" for {text.duration(view.sampled_at - since)}", "muted"))
     lead.append((": ", "muted"))
-    told = clean(verdict.proof)
-    if worst and queue.forecast.trend in (Trend.DRAINING, Trend.GROWING) and queue.forecast.text not in told:
-        told = f"{told} · {clean(queue.forecast.text)}"
+    words = clean(verdict.proof)
+    if worst and queue.forecast.trend in (Trend.DRAINING, Trend.GROWING) and queue.forecast.text not in words:
+        words = f"{words} · {clean(queue.forecast.text)}"
     used = sum(width(t) for t, _ in lead)
-    pieces = wrap(told, max(10, cells - used - 1), cells - 8, rows)
+    pieces = wrap(words, max(10, cells - used - 1), cells - 8, rows)
     return [(*lead, (pieces[0], "text")), *(((" " * 7, "text"), (piece, "text")) for piece in pieces[1:])]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from qmon.model import text
 from qmon.model.baselines import Anomaly
 from qmon.model.view import QueueView
-from qmon.tui import text
 from qmon.tui.overview import baselines
 from qmon.tui.plots.glyphs import sparkline
 from qmon.tui.plots.series import FEW, highest, sample
@@ -25,7 +25,7 @@ COLUMNS: Final = (
     GridColumn("ready", "READY", True, 1, most=12, about="messages ready now: ~ estimated, ≥ at least"),
     GridColumn("in_progress", "IN PROG", True, 6, most=9, about="messages taken and not finished"),
     GridColumn("stuck", "STUCK", True, 3, most=9, about="in progress for longer than the queue's timeout"),
-    GridColumn("oldest", "OLDEST", True, 4, most=8, about="age of the oldest message that is ready"),
+    GridColumn("oldest", "OLDEST", True, 4, most=10, about="age of the oldest message that is ready"),
     GridColumn("push_rate", "PUSH/s", True, 2, most=11, about="messages committed by pushers, per second"),
     GridColumn("pop_rate", "POP/s", True, 2, most=11, about="messages taken by poppers, per second"),
     GridColumn("gap", "GAP", True, 9, most=11, about="push position minus pop position; not of a ring: span of ids"),
@@ -82,9 +82,9 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:
             figures.cell(queue.ready),
             figures.cell(queue.in_progress),
             figures.cell(queue.stuck, tone=stuck_tone),
-            figures.cell(queue.oldest, text.age),
-            figures.cell(queue.push_rate, text.aligned_rate) if queue.push_rate.value is not None else _NO_RATE,
-            figures.cell(queue.pop_rate, text.aligned_rate) if queue.pop_rate.value is not None else _NO_RATE,
+            figures.cell(queue.oldest, text.duration),
+            figures.cell(queue.push_rate, figures.aligned_rate) if queue.push_rate.value is not None else _NO_RATE,
+            figures.cell(queue.pop_rate, figures.aligned_rate) if queue.pop_rate.value is not None else _NO_RATE,
             figures.cell(queue.gap),
             (_trend(queue) if with_trend else "", "depth fill"),
             figures.forecast(queue, brief=True) if full_words else figures.short_forecast(queue),

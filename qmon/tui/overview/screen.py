@@ -107,8 +107,8 @@ class OverviewScreen(DashboardScreen):
         queue = self._selected(view)
         name = shorten(clean(queue.name), 30) if queue is not None else "trends"
         extra = span_words(queue) if queue is not None else ""
-        if queue is not None and self.unusual and (told := baselines.words(self.unusual.get(queue.name, ()))):
-            extra += f" · {told}"
+        if queue is not None and self.unusual and (anomaly := baselines.words(self.unusual.get(queue.name, ()))):
+            extra += f" · {anomaly}"
         self.query_one("#trends-heading", Lines).show(
             lambda cells, _: [heading(name, cells, extra=extra, shown=shown, now=now)]
         )

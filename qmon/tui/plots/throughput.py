@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from qmon.model import text
 from qmon.model.view import Point
-from qmon.tui import text
 from qmon.tui.plots.glyphs import BLANK, BLOCKS, heights, trace
 from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, window
 from qmon.tui.shared.sanitize import pad, width

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
+from qmon.model import text
 from qmon.model.figure import Figure, PastVerdict
 from qmon.model.rates.ledger import READY, Ledger
 from qmon.model.view import QueueView, View
-from qmon.tui import text
 from qmon.tui.overview.panels import proof
 from qmon.tui.overview.trends import top
 from qmon.tui.plots.glyphs import sparkline
@@ -17,7 +17,6 @@ from qmon.tui.plots.series import Reading, sample, window
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread, wrap
-from qmon.tui.waits.usage import size
 
 LEAST: Final = 4
 MOST: Final = 9
@@ -36,13 +35,13 @@ def title(queue: QueueView, cells: int) -> list[Line]:
     tables = clean(str(queue.layout.table))
     if queue.layout.data_table is not None:
         tables += f" + {clean(str(queue.layout.data_table))}"
-    said, tone = figures.verdict(queue)
+    verdict, tone = figures.verdict(queue)
     left = [
         LinePart.of(f" {shorten(clean(queue.name), 40)}", "strong"),
         LinePart.of(queue.layout.design, "muted", 1),
         LinePart.of(tables, "muted", 2),
     ]
-    return [spread(left, [LinePart.of(f"{said} ", tone)], cells)]
+    return [spread(left, [LinePart.of(f"{verdict} ", tone)], cells)]
 
 
 def readings(queue: QueueView, cells: int) -> list[Line]:
@@ -55,7 +54,7 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
         LinePart((("forecast ", "muted"), figures.forecast(queue)), 3),
     ]
     lying = [
-        _lying("oldest", queue.oldest, 0, write=text.long_age),
+        _lying("oldest", queue.oldest, 0, write=text.duration),
         _lying("in progress", queue.in_progress, 1),
         _lying("stuck", queue.stuck, 0, hot=True),
         _lying("scheduled", queue.scheduled, 4),
@@ -65,19 +64,19 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
     if queue.pushers.value is not None:
         lying.append(_lying("pushers", queue.pushers, 5))
     if queue.poppers.value is not None:
-        waiting = text.figure(queue.poppers_waiting, text.count)
+        waiting = figures.written(queue.poppers_waiting, text.count)
         lying.append(LinePart((*_lying("poppers", queue.poppers, 4).spans, (f" ({waiting} waiting)", "muted")), 4))
     if queue.done.value is not None:
         lying.append(_lying("done", queue.done, 4))
     if queue.bytes.value is not None:
-        grows = f" ({size(queue.growth.value)}/s)" if queue.growth.value and queue.growth.value >= 1 else ""
-        lying.append(LinePart((*_lying("size", queue.bytes, 5, write=size).spans, (grows, "muted")), 5))
+        grows = f" ({text.size(queue.growth.value)}/s)" if queue.growth.value and queue.growth.value >= 1 else ""
+        lying.append(LinePart((*_lying("size", queue.bytes, 5, write=text.size).spans, (grows, "muted")), 5))
     if queue.layout.ring is not None:
         lying.append(_lying("fill", queue.fill, 2, write=text.percent))
     if queue.ready.old:
-        lying.insert(0, LinePart.of(f"all of {text.long_age(queue.ready.age_s)} ago:", "accent", 0))
+        lying.insert(0, LinePart.of(f"figures as of {text.duration(queue.ready.age_s)} ago:", "accent", 0))
     elif queue.ready.age_s >= 1.0:
-        lying.append(LinePart.of(f"depth counted {text.long_age(queue.ready.age_s)} ago", "muted", 5))
+        lying.append(LinePart.of(f"depth counted {text.duration(queue.ready.age_s)} ago", "muted", 5))
     return [_indented(moving, cells), _indented(lying, cells)]
 
 
@@ -107,27 +106,25 @@ def _lying(
     return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
 
 
-def because(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
-    """What is wrong with this queue, with its proof, and what was."""
-    return said(queue, view, cells, rows)
-
-
 def unknowns(queue: QueueView) -> list[tuple[str, str]]:
     """What is not known of this queue and why: probes that failed, with the GRANT that helps, then figures."""
     failed = [(clean(f.probe), clean(f.words)) for f in queue.failures]
     names: dict[str, list[str]] = {}
     for name, reason in figures.unknown(queue):
         names.setdefault(reason, []).append(name)
-    return [*failed, *shed(queue), *((", ".join(same), reason) for reason, same in names.items())]
+    return [*failed, *throttled(queue), *((", ".join(same), reason) for reason, same in names.items())]
 
 
-def shed(queue: QueueView) -> list[tuple[str, str]]:
+def throttled(queue: QueueView) -> list[tuple[str, str]]:
     """What is read less often of this queue to stay within the budget, and how often."""
     out: dict[str, list[str]] = {}
     for each in queue.shed:
-        said = f"every {text.age(each.every_s)} instead of {text.age(each.instead_s)}, to stay within the budget"
-        out.setdefault(said, []).append(_read_by(each.probe))
-    return [(f"shed: {', '.join(dict.fromkeys(names))}", f"read {said}") for said, names in out.items()]
+        often = f"every {text.duration(each.every_s)} instead of {text.duration(each.instead_s)}"
+        out.setdefault(often, []).append(_read_by(each.probe))
+    return [
+        (f"throttled: {', '.join(dict.fromkeys(names))}", f"read {often}, to stay within the budget")
+        for often, names in out.items()
+    ]
 
 
 def _read_by(probe: str) -> str:
@@ -140,8 +137,8 @@ def unknown_lines(queue: QueueView, cells: int, rows: int) -> list[Line]:
     found = unknowns(queue)
     if not found:
         return []
-    told = " · ".join(f"{name}: {reason}" for name, reason in found)
-    pieces = wrap(told, cells - 13, cells - 13, rows)
+    words = " · ".join(f"{name}: {reason}" for name, reason in found)
+    pieces = wrap(words, cells - 13, cells - 13, rows)
     return [((" not known  " if i == 0 else " " * 12, "muted"), (piece, "muted")) for i, piece in enumerate(pieces)]
 
 
@@ -159,7 +156,7 @@ def unknown_list(queue: QueueView, cells: int, rows: int) -> list[Line]:
     return lines
 
 
-def said(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
+def verdict_lines(queue: QueueView, view: View, cells: int, rows: int) -> list[Line]:
     """At most ``rows`` lines: the worst verdict, the others below it, then the past ones, the newest first."""
     verdicts = queue.verdicts or (queue.verdict,)
     past_rows = min(len(queue.past), max(1, rows - 1 - len(verdicts)), 3) if queue.past else 0
@@ -196,7 +193,7 @@ def _past(queue: QueueView, cells: int, rows: int) -> list[Line]:
 
 def _named(past: PastVerdict) -> str:
     first = datetime.fromtimestamp(past.since_at, UTC)
-    lasted = text.long_age(past.until_at - past.since_at)
+    lasted = text.duration(past.until_at - past.since_at)
     return f"{figures.SIGNS[past.severity]} {clean(past.code)} at {first:%H:%M:%S} UTC for {lasted}"
 
 

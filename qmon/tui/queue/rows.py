@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from qmon.model import text
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView
-from qmon.tui import text
 from qmon.tui.shared.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
@@ -48,7 +48,7 @@ def _row(queue: QueueView, message: MessageSample, mark: str) -> GridRow:
         (
             (mark + clean(message.id), "strong" if mark.strip() else "text"),
             (state, "alarm" if stuck else "muted"),
-            (text.UNKNOWN, "faint") if message.age_s is None else (text.long_age(message.age_s), "text"),
+            (text.UNKNOWN, "faint") if message.age_s is None else (text.duration(message.age_s), "text"),
             (text.UNKNOWN, "faint") if message.owner is None else (clean(message.owner), "text"),
             (text.UNKNOWN, "faint") if message.attempts is None else (text.count(message.attempts), "text"),
             (text.UNKNOWN, "faint") if message.payload is None else (clean(message.payload), "muted"),

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
+from qmon.model import text
 from qmon.model.operations import Choice, OperationResult
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.operate.plan.selection import STATES
-from qmon.tui import keys, text
+from qmon.tui import keys
 from qmon.tui.overview.trends import span_words
 from qmon.tui.plots.series import highest
 from qmon.tui.plots.throughput import throughput
@@ -66,7 +67,7 @@ class QueueScreen(DashboardScreen):
         yield Lines(id="waiting")
 
     @property
-    def _told(self) -> int:
+    def _verdict_rows(self) -> int:
         """Lines for verdicts at most."""
         return MOST if self.size.height >= HIGH else LEAST
 
@@ -90,7 +91,7 @@ class QueueScreen(DashboardScreen):
             "#title": lambda cells, _: panel.title(found, cells),
             "#readings": lambda cells, _: panel.readings(found, cells),
             "#tables": lambda cells, rows: horizon.of_queue(found, view, cells, rows if tall else 1),
-            "#because": lambda cells, rows: panel.because(found, view, cells, min(rows, self._told)),
+            "#because": lambda cells, rows: panel.verdict_lines(found, view, cells, min(rows, self._verdict_rows)),
             "#plot": lambda cells, rows: throughput(found.history, cells, rows, plain=plain),
             "#ledger": lambda cells, _: ledger_lines(found, cells),
             "#unknown-list": lambda cells, rows: panel.unknown_list(found, cells, rows),
@@ -172,7 +173,7 @@ class QueueScreen(DashboardScreen):
     def action_mark(self) -> None:
         """Mark the message under the cursor, or no longer, and go on to the next."""
         if self.grid.cursor is not None and self.grid.keys and self.app.selected is not None:
-            self.marks.turn(self.app.selected, self.grid.cursor)
+            self.marks.toggle(self.app.selected, self.grid.cursor)
             self.grid.action_move(1)
             self.redraw()
 
@@ -202,8 +203,8 @@ def _missing(view: View | None, name: str | None) -> list[Line]:
     """What to say where there are figures, but not of this queue."""
     if view is None:
         return []
-    told = "no queue is chosen" if name is None else f"{shorten(clean(name), 40)} is not among the queues any more"
-    return [(), ((f"  {told}; esc goes back to the overview", "text"),)]
+    words = "no queue is chosen" if name is None else f"{shorten(clean(name), 40)} is not among the queues any more"
+    return [(), ((f"  {words}; esc goes back to the overview", "text"),)]
 
 
 class MarkedMessages:
@@ -217,8 +218,8 @@ class MarkedMessages:
         """The ids marked in this queue."""
         return frozenset(self._ids) if queue == self._queue else frozenset()
 
-    def turn(self, queue: str, id: str) -> None:
-        """Mark an id, or no longer."""
+    def toggle(self, queue: str, id: str) -> None:
+        """Toggle the mark of an id."""
         if queue != self._queue:
             self._queue, self._ids = queue, set()
         self._ids ^= {id}

@@ -27,9 +27,9 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         self._replay = source
         self._kept: tuple[float, View] | None = None
         self._label()
-        source.on_change = self._told
+        source.on_change = self._on_moved
 
-    def _told(self) -> None:
+    def _on_moved(self) -> None:
         """Called on the replay's thread."""
         self.call_later(self._moved)
 

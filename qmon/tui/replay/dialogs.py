@@ -10,8 +10,8 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 
+from qmon.model import text
 from qmon.recording.read.compare import Comparison, Pair
-from qmon.tui import text
 from qmon.tui.shared.reading import TextDialog
 from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.spans import Line, cut
@@ -25,9 +25,9 @@ def compared(found: Comparison, before: str, after: str, cells: int) -> list[Lin
     lines: list[Line] = [cut([("from ", "muted"), (before, "strong"), ("  to ", "muted"), (after, "strong")], cells)]
     for queue, then, now in found.verdicts:
         changed = [pair for pair in found.pairs if pair.queue == queue and pair.before != pair.after]
-        said = now if then == now else f"{then} → {now}"
+        verdict = now if then == now else f"{then} → {now}"
         tone = "text" if then == now else "accent"
-        lines.append(cut([(f"{shorten(clean(queue), _NAME):<{_NAME}} ", "strong"), (clean(said), tone)], cells))
+        lines.append(cut([(f"{shorten(clean(queue), _NAME):<{_NAME}} ", "strong"), (clean(verdict), tone)], cells))
         lines += [cut(_figure(pair), cells) for pair in changed]
     return lines
 

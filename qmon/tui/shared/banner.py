@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model import text
 from qmon.model.alerts.alerts import Alert
 from qmon.model.figure import Severity
 from qmon.model.operations import Pause
 from qmon.monitor.alerting import AlertState
-from qmon.tui import text
-from qmon.tui.actions.plan import moment
+from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, fit, line_width
 from qmon.tui.status import Shown
@@ -34,7 +34,7 @@ def _open(standing: AlertState, now: float, cells: int) -> Line:
     lead: Line = ((" ■ CRITICAL " if critical else " ▲ WARNING ", "badge"), (f" {_where(alert)}", "strong"))
     rest = [
         *([LinePart.of(f"+{more} more", "accent", 1)] if more else []),
-        LinePart.of(f"for {text.long_age(now - alert.since_at)}", "muted", 3),
+        LinePart.of(f"for {text.duration(now - alert.since_at)}", "muted", 3),
         LinePart.of("a acknowledges", "muted", 2),
         LinePart.of("m mutes", "muted", 4),
     ]
@@ -58,9 +58,9 @@ def _acknowledged(alerts: tuple[Alert, ...], cells: int) -> Line:
 def _muted(standing: AlertState, left_s: float, cells: int) -> Line:
     raised = len(standing.open)
     parts = [
-        LinePart.of(f" alerts muted for {text.long_age(left_s)} more", "accent"),
+        LinePart.of(f" alerts muted for {text.duration(left_s)} more", "accent"),
         LinePart.of(f"{raised} raised" if raised else "none raised", "text", 1),
-        LinePart.of("m longer, then heard again", "muted", 2),
+        LinePart.of("m: longer, then no longer", "muted", 2),
     ]
     return fit(parts, cells)
 
@@ -87,7 +87,7 @@ def banner(shown: Shown, now: float, cells: int) -> list[Line]:
 
 def _line(pause: Pause, clock: float, cells: int) -> Line:
     who = f"by {shorten(clean(pause.by), 24)}"
-    until = f"until {moment(pause.until)}, {text.ticking(pause.until - clock)} more"
+    until = f"until {figures.moment(pause.until)}, {figures.whole_seconds(pause.until - clock)} more"
     parts = [
         LinePart(
             ((" ‖ PAUSED ", "badge"), (f" {shorten(clean(pause.queue), 24)}", "strong"), (f" {pause.side}", "text"))

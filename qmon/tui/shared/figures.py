@@ -1,13 +1,14 @@
-"""One figure as a cell or a span: its text, and the tone that fits it."""
+"""Values as the screens show them: a figure with its sign and the tone that fits it, moments, rates in columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Final
 
+from qmon.model import text
 from qmon.model.figure import Figure, Severity
 from qmon.model.view import QueueView, Trend
-from qmon.tui import text
 from qmon.tui.shared.sanitize import clean
 
 Cell = tuple[str, str]
@@ -38,13 +39,39 @@ NAMES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 
+def written(figure: Figure, write: Callable[[float], str] = text.count) -> str:
+    """A figure with its sign: ``~`` estimated, ``≥`` at least, ``–`` unknown."""
+    if figure.value is None:
+        return text.UNKNOWN
+    sign = "≥" if figure.at_least else "~" if figure.estimated else ""
+    return sign + write(figure.value)
+
+
+def aligned_rate(value: float) -> str:
+    """A rate with room behind whole numbers, so that right-aligned columns line up on the decimal."""
+    rate = text.rate(value)
+    return rate if "." in rate else f"{rate}  "
+
+
+def whole_seconds(seconds: float) -> str:
+    """A duration without tenths of a second, for titles that should seldom change."""
+    return text.duration(seconds) if seconds >= 9.5 else f"{max(0.0, seconds):.0f} s"
+
+
+def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
+    """A moment in the time of this machine: ``14:32``, and where it is not today the day (``short``: for a column)."""
+    when = datetime.fromtimestamp(at).astimezone()
+    today = when.date() == datetime.now().astimezone().date()
+    if short and not today:
+        return when.strftime("%m-%d %H:%M")
+    clock = when.strftime("%H:%M:%S" if seconds else "%H:%M")
+    return clock if today else when.strftime("%Y-%m-%d ") + clock
+
+
 def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text") -> Cell:
     """A figure with its sign; zero, unknown and what is old are grey."""
-    if figure.value is None:
-        return (text.UNKNOWN, "faint")
-    if figure.old:
-        return (text.figure(figure, write), "faint")
-    return (text.figure(figure, write), "muted" if figure.value == 0 else tone)
+    grey = figure.value is None or figure.old
+    return (written(figure, write), "faint" if grey else "muted" if figure.value == 0 else tone)
 
 
 def unknown(queue: QueueView) -> list[tuple[str, str]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from qmon.model import text
 from qmon.model.view import View
 from qmon.monitor.source import Phase
-from qmon.tui import text
+from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, line_width, spread, wrap
 from qmon.tui.status import Freshness, Shown
@@ -19,14 +20,14 @@ def header(shown: Shown, now: float, cells: int) -> list[Line]:
     """The header line. What is not essential goes where there is no room: pages, then the budget, then the interval."""
     badges = [b for b in _badges(shown) if b.rank == 0 or shown.phase is not Phase.LOST]
     name = f" {shorten(clean(shown.target), 28)}"
-    said = (*_replay(shown), *state(shown, now)) if shown.replay else state(shown, now)
+    status = (*_replay(shown), *state(shown, now)) if shown.replay else state(shown, now)
     room = cells - width(name) - 3 - line_width(fit(badges, cells, "  ")) - 2
     left = [LinePart.of(name, "strong")]
     if shown.view is not None:
         left.append(LinePart.of(_engine(shown.view), "muted", 2))
-    left.append(LinePart(cut(said, room), 0))
+    left.append(LinePart(cut(status, room), 0))
     if shown.phase is not Phase.LOST:
-        left.append(LinePart.of(f"every {text.interval(shown.interval_s)}", "muted", 3))
+        left.append(LinePart.of(f"every {shown.interval_s:g} s", "muted", 3))
     if shown.view is not None:
         left += _cost(shown.view)
     return [spread(left, badges, cells)]
@@ -39,7 +40,7 @@ def _replay(shown: Shown) -> tuple[Span, ...]:
 
 def state(shown: Shown, now: float) -> tuple[Span, ...]:
     """What the source does and how old the figures are, each state with a sign of its own."""
-    age = text.age(shown.age_s(now))
+    age = text.duration(shown.age_s(now))
     reason = clean(shown.state.reason) if shown.state is not None else ""
     phase = shown.phase
     if phase is Phase.LOST:
@@ -62,8 +63,8 @@ def state(shown: Shown, now: float) -> tuple[Span, ...]:
 
 
 def _lost(shown: Shown, now: float, reason: str) -> tuple[Span, ...]:
-    told = shorten(reason or "no connection", _LONG_REASON)
-    return (("✕ lost", "alarm"), (f", {retry(shown, now)}: {told}", "accent"))
+    why = shorten(reason or "no connection", _LONG_REASON)
+    return (("✕ lost", "alarm"), (f", {retry(shown, now)}: {why}", "accent"))
 
 
 def retry(shown: Shown, now: float) -> str:
@@ -93,7 +94,7 @@ def _cost(view: View) -> list[LinePart]:
         tone = "accent" if server.budget_share > 1 else "muted"
         parts.append(LinePart.of(f"{text.percent(server.budget_share)} of budget", tone, 5))
     if server.observing is not None and server.observing.shed:
-        parts.append(LinePart.of(f"{len(server.observing.shed)} shed", "accent", 2))
+        parts.append(LinePart.of(f"{len(server.observing.shed)} throttled", "accent", 2))
     return parts
 
 
@@ -123,7 +124,7 @@ def heading(title: str, cells: int, *, extra: str = "", shown: Shown | None = No
         left += [("  ", "text"), (extra, "muted")]
     end = ""
     if shown is not None and shown.view is not None:
-        end = f" {text.ticking(shown.age_s(now))} ago "
+        end = f" {figures.whole_seconds(shown.age_s(now))} ago "
         stale = shown.freshness(now) is Freshness.STALE
         end_tone = "accent" if stale else "muted"
     else:

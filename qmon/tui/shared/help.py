@@ -1,4 +1,4 @@
-"""The help: what is said of the queue under the cursor, what the signs and words on the screens mean, and every key."""
+"""The help: the verdict and the unknown figures of the queue under the cursor, the signs and words, and every key."""
 
 from __future__ import annotations
 
@@ -64,24 +64,24 @@ def help_lines(cells: int, queue: QueueView | None = None) -> list[Line]:
         name = binding.group.description if binding.group else ""
         shown = "" if name == group else name.lower()
         group = name
-        told = binding.tooltip or binding.description
-        lines.append(((pad(shown, 10), "muted"), (pad(key_name(binding), 7), "key"), (told, "text")))
+        about = binding.tooltip or binding.description
+        lines.append(((pad(shown, 10), "muted"), (pad(key_name(binding), 7), "key"), (about, "text")))
     return lines
 
 
 def _explained(queue: QueueView, cells: int) -> list[Line]:
     """What the manual says of the worst verdict, unless all is well, and of each reason for an unknown figure."""
-    said = [queue.verdict.code] if queue.verdict.severity > Severity.FINE else []
-    said += dict.fromkeys(reason for _, reason in figures.unknown(queue))
+    topics = [queue.verdict.code] if queue.verdict.severity > Severity.FINE else []
+    topics += dict.fromkeys(reason for _, reason in figures.unknown(queue))
     lines: list[Line] = []
-    told: set[str] = set()
-    for words in said:
+    seen: set[str] = set()
+    for words in topics:
         try:
             text = manual.paragraph(words)
         except QmonError:  # the installation is broken; the keys are of use all the same
             return []
-        if text and text not in told:
-            told.add(text)
+        if text and text not in seen:
+            seen.add(text)
             lines += [((piece, "key"),) for piece in wrap(clean(words), cells, cells, 2)]
             lines += [((f"  {piece}", "text"),) for piece in wrap(text, cells - 2, cells - 2, 20)]
     return [((clean(queue.layout.queue), "title"),), *lines, ()] if lines else []

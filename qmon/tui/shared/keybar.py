@@ -33,7 +33,7 @@ def keybar(
 ) -> list[Line]:
     """``here``: the name of the screen. Keys further along the line go first; two of them always stay.
 
-    ``off``: by the id of a key why it can do nothing now; it is dimmed. ``why``: the word for all of them, said behind.
+    ``off``: by the id of a key why it can do nothing now; it is dimmed. ``why``: a word for all of them.
     """
     off = off or {}
     places: list[Span] = []

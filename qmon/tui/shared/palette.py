@@ -53,10 +53,10 @@ def _row(choice: Choice, off: str | None) -> GridRow:
     binding = choice[1]
     group = _group(binding).description.lower()
     if off is not None:
-        told = ((key_name(binding), "faint"), (binding.description, "faint"), (f"not now: {clean(off)}", "faint"))
+        cells = ((key_name(binding), "faint"), (binding.description, "faint"), (f"not now: {clean(off)}", "faint"))
     else:
-        told = ((key_name(binding), "key"), (binding.description, "text"), (binding.tooltip, "muted"))
-    return GridRow(binding.id or "", (*told, (group, "faint")))
+        cells = ((key_name(binding), "key"), (binding.description, "text"), (binding.tooltip, "muted"))
+    return GridRow(binding.id or "", (*cells, (group, "faint")))
 
 
 class Palette(ModalScreen[Choice], inherit_bindings=False):

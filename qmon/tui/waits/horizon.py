@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from qmon.model import text
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.view import QueueView, View
 from qmon.model.waits.horizon_holders import culprit, next_one
-from qmon.tui import text
-from qmon.tui.actions.plan import entry
 from qmon.tui.shared.sanitize import clean, shorten
-from qmon.tui.spans import Line, Span, cut, fit
+from qmon.tui.spans import Line, Span, cut, entry, fit
 from qmon.tui.waits import versions
 from qmon.tui.waits.usage import per_pop, queue_parts, trend
 
@@ -24,26 +23,26 @@ def lines(view: View | None, cells: int, rows: int) -> list[Line]:
         return []
     holders = view.server.horizon
     if holders is None:
-        return [((" who holds it is not read on this server", "muted"),)]
+        return [((" the holder is not read on this server", "muted"),)]
     holder = culprit(holders)
     if holder is None:
         return [_nobody(view, holders, cells)]
-    said: list[Line] = [((" held by   ", "muted"), *_who(holder, cells - 11))]
+    out: list[Line] = [((" held by   ", "muted"), *_who(holder, cells - 11))]
     paid = versions.costs(view) if versions.keeps(view) else costs(view)
     for index, line in enumerate(paid[: max(1, rows - 3)]):
-        said.append(cut(((" costs     " if index == 0 else " " * 11, "muted"), *line), cells))
-    said += entry("let go", gain(view, holders), cells, "strong", most=max(1, min(2, rows - len(said))))
-    said += entry("statement", holder.statement, cells, "muted", most=2)
-    return said[:rows]
+        out.append(cut(((" costs     " if index == 0 else " " * 11, "muted"), *line), cells))
+    out += entry("let go", gain(view, holders), cells, "strong", most=max(1, min(2, rows - len(out))))
+    out += entry("statement", holder.statement, cells, "muted", most=2)
+    return out[:rows]
 
 
 def _nobody(view: View, holders: Sequence[HorizonSample], cells: int) -> Line:
     kept = versions.keeps(view)
-    told = "old row versions may be removed" if kept else "every dead row may be removed"
+    removable = "old row versions can be removed" if kept else "all dead rows can be removed"
     if holders:
-        line: Line = ((f" nobody holds it for long: the oldest is {clean(short(holders[0]))}", "muted"),)
+        line: Line = ((f" no long holder: the oldest is {clean(short(holders[0]))}", "muted"),)
     else:
-        line = ((f" nobody holds it: {told}", "muted"),)
+        line = ((f" no holder: {removable}", "muted"),)
     return cut((*line, (" · ", "faint"), *versions.held(view.server.version_store)), cells) if kept else line
 
 
@@ -58,7 +57,7 @@ def _held(queue: QueueView, view: View, cells: int) -> list[Line]:
     store = view.server.version_store
     if holder is None or use is None or not (use.dead or (store is not None and store.total)):
         return []
-    since = f" for {text.long_age(holder.held_s)}" if holder.held_s is not None else ""
+    since = f" for {text.duration(holder.held_s)}" if holder.held_s is not None else ""
     kept = f"{use.dead:,} dead rows here" if use.dead else "row versions"
     spans: list[Span] = [
         (" horizon ", "muted"), (f"{named(holder)}{since}", "strong"), (f" keeps {kept}", "text"), (" [3]", "muted"),
@@ -68,7 +67,7 @@ def _held(queue: QueueView, view: View, cells: int) -> list[Line]:
 
 def short(holder: HorizonSample) -> str:
     """``session 61, 0.4 s``."""
-    age = f", {text.age(holder.held_s)}" if holder.held_s is not None else ""
+    age = f", {text.duration(holder.held_s)}" if holder.held_s is not None else ""
     return f"{named(holder)}{age}"
 
 
@@ -83,7 +82,7 @@ def named(holder: HorizonSample) -> str:
 def _who(holder: HorizonSample, cells: int) -> Line:
     spans: list[Span] = [(named(holder), "alarm")]
     if holder.held_s is not None:
-        spans.append((f" for {text.long_age(holder.held_s)}", "strong"))
+        spans.append((f" for {text.duration(holder.held_s)}", "strong"))
     ids = f"at {holder.xid}, {holder.age:,} transactions ago"
     where = f"{holder.login}@{holder.host}" if holder.login and holder.host else holder.login or holder.host
     for part in (holder.state if holder.kind != HolderKind.PREPARED else "", holder.application, where, ids):
@@ -118,6 +117,6 @@ def gain(view: View, holders: Sequence[HorizonSample]) -> str:
         return versions.gain(view, holders, "" if after is None else short(after))
     dead = sum(q.use.dead or 0 for q in view.queues if q.use is not None)
     after = next_one(holders)
-    then = "nobody holds it then" if after is None else f"{short(after)}, holds it then"
+    then = "no other holder then" if after is None else f"then {short(after)} holds it"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
-    return f"vacuum may remove up to {dead:,} dead rows of the queues; {then}{key}"
+    return f"vacuum can remove up to {dead:,} dead rows of the queues; {then}{key}"

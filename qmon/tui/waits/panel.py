@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from qmon.model import text
 from qmon.model.rates.counters import CounterRates
 from qmon.model.samples.waits import WaitSource
 from qmon.model.view import View
 from qmon.model.waits.known import meaning
 from qmon.model.waits.waiting import Waiting, WaitRate
-from qmon.tui import text
-from qmon.tui.actions.plan import entry
+from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean
-from qmon.tui.spans import Line, LinePart, fit
+from qmon.tui.spans import Line, LinePart, entry, fit
 from qmon.tui.widgets.columns import GridColumn, GridRow
+from qmon.tui.widgets.filter_bar import fits
 
 _BAR: Final = 10
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
@@ -26,7 +27,7 @@ COLUMNS: Final = (
     GridColumn("wait", "WAIT", least=22, most=34, shrinks_to=18, sortable=False,
            about="what sessions wait for; running: they are on a processor"),
     GridColumn("sessions", "SESSIONS", True, least=8, most=8, sortable=False,
-           about="so many are in it on average: seconds waited for each second watched"),
+           about="sessions in it on average: seconds waited per second watched"),
     GridColumn("share", "SHARE", True, least=6, most=6, sortable=False, about="of all waiting and running that counts"),
     GridColumn("bar", "", least=_BAR, most=_BAR, rank=3, sortable=False, about="the share as a bar"),
     GridColumn("per_s", "PER S", True, least=8, most=8, rank=5, from_width=100, sortable=False,
@@ -50,7 +51,7 @@ def rows(found: Waiting | None, wanted: str) -> tuple[GridRow, ...]:
     """A row a wait, the longest first, then latches that are no page, then the benign ones as one."""
     if found is None:
         return ()
-    kept = [rate for rate in (*found.rates, *found.latches) if _fits(rate, wanted)]
+    kept = [rate for rate in (*found.rates, *found.latches) if fits(wanted, f"{rate.name} {_what(rate)}")]
     made = [_row(rate) for rate in kept]
     if found.benign and not wanted:
         inside = sum(rate.sessions for rate in found.benign)
@@ -60,20 +61,14 @@ def rows(found: Waiting | None, wanted: str) -> tuple[GridRow, ...]:
     return tuple(made)
 
 
-def _fits(rate: WaitRate, wanted: str) -> bool:
-    inverse = wanted.startswith("!")
-    needle = wanted.removeprefix("!").strip().casefold()
-    return not needle or (needle in f"{rate.name} {_what(rate)}".casefold()) is not inverse
-
-
 def _row(rate: WaitRate) -> GridRow:
-    quiet = not rate.event
-    tone = "muted" if quiet else "accent" if rate.share >= _LARGE else "text"
+    at_work = not rate.event
+    tone = "muted" if at_work else "accent" if rate.share >= _LARGE else "text"
     latch = rate.kind == "latch"
     return GridRow(
         key(rate),
         (
-            (clean(rate.name), "muted" if quiet else "strong"),
+            (clean(rate.name), "muted" if at_work else "strong"),
             (_sessions(rate.sessions), tone),
             ("" if latch else text.percent(rate.share), tone),
             ("" if latch else _bar(rate.share), tone),
@@ -91,7 +86,7 @@ def key(rate: WaitRate) -> str:
 
 
 def _counted(value: float | None) -> tuple[str, str]:
-    return (text.aligned_rate(value), "text") if value is not None else (text.UNKNOWN, "faint")
+    return (figures.aligned_rate(value), "text") if value is not None else (text.UNKNOWN, "faint")
 
 
 def _sessions(value: float) -> str:
@@ -116,15 +111,15 @@ def lines(rate: WaitRate | None, cells: int, rows: int) -> list[Line]:
     if known is None:
         return []
     each = max(1, rows // 2)
-    said = entry("at queues", known.why, cells, most=each)
-    return (said + entry("helps", known.do, cells, "strong", most=each))[:rows]
+    out = entry("at queues", known.why, cells, most=each)
+    return (out + entry("helps", known.do, cells, "strong", most=each))[:rows]
 
 
 def summary(found: Waiting | None) -> str:
-    """``4.2 sessions at work on average · 118 looks in 30 s``."""
+    """``4.2 sessions at work on average · 118 samples in 30 s``."""
     if found is None:
         return ""
-    how = f"{found.looks} looks in {found.seconds:.0f} s" if found.source is WaitSource.SAMPLED else (
+    how = f"{found.looks} samples in {found.seconds:.0f} s" if found.source is WaitSource.SAMPLED else (
         f"counted over {found.seconds:.0f} s")  # fmt: skip
     return f"{found.busy:,.1f} sessions at work on average · {how}"
 
@@ -135,7 +130,7 @@ def nothing(view: View | None, wanted: str) -> str:
         return "waiting for the first figures"
     found = view.server.waiting
     if found is not None:
-        return f"no wait matches {clean(wanted)}" if wanted and found.rates else "nobody waits and nobody is at work"
+        return f"no wait matches {clean(wanted)}" if wanted and found.rates else "no session waits and none is at work"
     for failure in view.failures:
         if failure.probe in ("waits", "waits over time", "wait_totals"):
             return clean(failure.words)

@@ -89,7 +89,7 @@ class WaitsScreen(DashboardScreen):
             )
 
     def focus_wanted(self) -> Focus:
-        """Waits looked at closely."""
+        """Waits, sampled more often."""
         return Focus(closely=True)
 
     # ----------------------------------------------------------------------------------------------- what keys do
@@ -102,9 +102,9 @@ class WaitsScreen(DashboardScreen):
         """The session that holds the horizon can be ended, if it is one and anything can be changed at all."""
         why, holder = why_nothing(self.app.runner, self.app.shown.view), self._holder()
         if why is None and holder is None:
-            why = "nobody holds the horizon for long"
+            why = "no session holds the horizon for long"
         elif why is None and holder is not None and holder.kind != HolderKind.SESSION:
-            why = f"{horizon.named(holder)} is no session"
+            why = f"{horizon.named(holder)} is not a session"
         return {"end-blocker": why} if why is not None else {}
 
     def request(self, action: str) -> ActionRequest | None:

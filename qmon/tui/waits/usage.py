@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from qmon.model import text
 from qmon.model.rates.usage import IndexUse, QueueUse
 from qmon.model.view import QueueView
-from qmon.tui import text
 from qmon.tui.plots.glyphs import sparkline
+from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, pad, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut
 
@@ -18,32 +19,21 @@ _WIDTH: Final = 9
 _Of = Callable[[IndexUse], float | None]
 
 _COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
-    ("ROWS/s", lambda part: part.rows, text.aligned_rate),
-    ("PAGES/s", lambda part: part.pages, text.aligned_rate),
-    ("SCANS/s", lambda part: part.scans, text.aligned_rate),
-    ("LATCH/s", lambda part: part.latch_waits, text.aligned_rate),
-    ("LOCK/s", lambda part: part.lock_waits, text.aligned_rate),
-    ("SPLIT/s", lambda part: part.splits, text.aligned_rate),
+    ("ROWS/s", lambda part: part.rows, figures.aligned_rate),
+    ("PAGES/s", lambda part: part.pages, figures.aligned_rate),
+    ("SCANS/s", lambda part: part.scans, figures.aligned_rate),
+    ("LATCH/s", lambda part: part.latch_waits, figures.aligned_rate),
+    ("LOCK/s", lambda part: part.lock_waits, figures.aligned_rate),
+    ("SPLIT/s", lambda part: part.splits, figures.aligned_rate),
     ("FRAG", lambda part: part.fragmented, text.percent),
     ("DEAD", lambda part: part.ghosts, text.count),
 )
 
 
-def size(value: float) -> str:
-    """Bytes in a unit of three digits: ``8 kB``, ``1.2 MB``, ``48 GB``."""
-    unit = "kB"
-    value /= _KB
-    for bigger in ("MB", "GB", "TB"):
-        if abs(value) < 1000:
-            break
-        value, unit = value / _KB, bigger
-    return f"{value:,.0f} {unit}" if abs(value) >= 9.95 or unit == "kB" else f"{value:.1f} {unit}"
-
-
 def per_pop(use: QueueUse) -> Line:
     """``412 rows touched per pop, 1.2 before``; SQL Server: ``38 logical reads per pop``."""
     rows = use.touched
-    spans: list[Span] = [(text.figure(rows, text.rate), "strong"), (f" {use.touches} per pop", "muted")]
+    spans: list[Span] = [(figures.written(rows, text.rate), "strong"), (f" {use.touches} per pop", "muted")]
     if use.before is not None and rows.value is not None and rows.value >= 2 * max(use.before, 1.0):
         spans.append((f", {text.rate(use.before)} before", "muted"))
     return tuple(spans)
@@ -64,15 +54,15 @@ def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
     if use.touched.value is None:
         parts = []
     if use.pages_per_pop.value is not None:
-        parts.append(LinePart((("pages ", "muted"), (text.figure(use.pages_per_pop, text.rate), "text")), 5))
+        parts.append(LinePart((("pages ", "muted"), (figures.written(use.pages_per_pop, text.rate), "text")), 5))
     if use.dead is not None:
         parts.append(LinePart((("dead rows ", "muted"), (text.count(use.dead), "text" if use.dead else "muted")), 4))
     if use.hot_share.value is not None:
         parts.append(LinePart((("HOT ", "muted"), (text.percent(use.hot_share.value), "text")), 6))
     total = sum(part.bytes or 0 for part in use.parts)
     grows = sum(part.growth or 0.0 for part in use.parts)
-    more = f" {'+' if grows > 0 else '-'}{size(abs(grows) * 60)}/min" if abs(grows) * 60 >= _KB else ""
-    parts.append(LinePart((("size ", "muted"), (f"{size(total)}{more}", "text")), 7))
+    more = f" {'+' if grows > 0 else '-'}{text.size(abs(grows) * 60)}/min" if abs(grows) * 60 >= _KB else ""
+    parts.append(LinePart((("size ", "muted"), (f"{text.size(total)}{more}", "text")), 7))
     return parts
 
 
@@ -105,14 +95,14 @@ def lines(queue: QueueView | None, cells: int, rows: int) -> list[Line]:
         (f" {pad('TABLE OR INDEX', name)} {pad('ROLE', 8)}", "title"),
         *((f" {pad(each, _WIDTH, right=True)}", "title") for each in heads),
     )
-    said = [cut(head, cells), *(cut(_line(part, name, kept), cells) for part in use.parts)]
-    return [*said, *(cut(line, cells) for line in _unread(use))][:rows]
+    out = [cut(head, cells), *(cut(_line(part, name, kept), cells) for part in use.parts)]
+    return [*out, *(cut(line, cells) for line in _unread(use))][:rows]
 
 
 def _unread(use: QueueUse) -> list[Line]:
     """How old the fragmentation is, and of which indexes it is not read."""
     ages = [part.fragmented_s for part in use.parts if part.fragmented_s is not None]
-    out: list[Line] = [((f" FRAG as of {text.age(max(ages))} ago", "muted"),)] if ages else []
+    out: list[Line] = [((f" FRAG as of {text.duration(max(ages))} ago", "muted"),)] if ages else []
     return out + [
         ((f" {shorten(clean(part.name), _NAME)}: fragmentation is {part.unread}", "muted"),)
         for part in use.parts
@@ -125,14 +115,14 @@ def _line(part: IndexUse, name: int, kept: list[tuple[str, _Of, Callable[[float]
     spans: list[Span] = [
         (f" {pad(shorten(clean(part.name), name), name)}", "strong" if table else "text"),
         (f" {pad(part.role, 8)}", "muted"),
-        _cell(part.bytes, size),
+        _cell(part.bytes, text.size),
         _cell(None if part.growth is None else part.growth * 60, _growth),
     ]
     return (*spans, *(_cell(of(part), write) for _, of, write in kept))
 
 
 def _growth(per_minute: float) -> str:
-    return "0" if abs(per_minute) < _KB else f"{size(per_minute)}/m"
+    return "0" if abs(per_minute) < _KB else f"{text.size(per_minute)}/m"
 
 
 def _cell(value: float | None, write: Callable[[float], str]) -> Span:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from qmon.model import text
 from qmon.model.samples.horizon import HolderKind, HorizonSample, VersionStoreSample
 from qmon.model.view import View
 from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span
-from qmon.tui.waits.usage import per_pop, size, trend
+from qmon.tui.waits.usage import per_pop, trend
 
 _COSTS: Final = 3
 
@@ -22,10 +23,10 @@ def keeps(view: View) -> bool:
 def held(store: VersionStoreSample | None) -> Line:
     """``row versions 1.2 GB in tempdb, 3 MB in the database``."""
     if store is None:
-        return (("how many row versions there are is not read", "muted"),)
+        return (("the size of the version store is not read", "muted"),)
     whose = " of all databases" if store.whole_server else ""
     places = [(store.bytes, f" in tempdb{whose}"), (store.persistent_bytes, " in the database itself")]
-    known = [f"{size(value)}{where}" for value, where in places if value is not None]
+    known = [f"{text.size(value)}{where}" for value, where in places if value is not None]
     return (("row versions ", "muted"), (", ".join(known) or "none", "text"))
 
 
@@ -43,7 +44,7 @@ def costs(view: View) -> list[Line]:
 def gain(view: View, holders: Sequence[HorizonSample], short: str) -> str:
     """What there is to gain if the oldest let go; ``short``: who would hold it then, empty: nobody."""
     store = view.server.version_store
-    much = f"up to {size(store.total)} of row versions" if store is not None else "old row versions"
-    then = f"{short}, holds it then" if short else "nobody holds it then"
+    much = f"up to {text.size(store.total)} of row versions" if store is not None else "old row versions"
+    then = f"then {short} holds it" if short else "no other holder then"
     key = " · [E] ends it" if holders[0].kind == HolderKind.SESSION else ""
-    return f"the server may remove {much}, and ghosts of rows; {then}{key}"
+    return f"the server can remove {much}, and ghost rows; {then}{key}"

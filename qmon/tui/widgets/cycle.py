@@ -19,11 +19,11 @@ class Cycle(Widget, can_focus=True):
     """All words on one line, the chosen one marked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space,right", "turn(1)", "next", id="cycle.next"),
-        Binding("left", "turn(-1)", "previous", id="cycle.previous"),
+        Binding("space,right", "move(1)", "next", id="cycle.next"),
+        Binding("left", "move(-1)", "previous", id="cycle.previous"),
     ]
 
-    class Turned(Message):
+    class Changed(Message):
         """Another word is chosen; ``at`` is its place."""
 
         def __init__(self, at: int) -> None:
@@ -40,7 +40,7 @@ class Cycle(Widget, can_focus=True):
         self.words, self.at = tuple(words), at
         self.refresh()
 
-    def action_turn(self, by: int) -> None:
+    def action_move(self, by: int) -> None:
         """The next word, or the one before; from the last on to the first."""
         if self.words:
             self._choose((self.at + by) % len(self.words))
@@ -49,7 +49,7 @@ class Cycle(Widget, can_focus=True):
         if at != self.at:
             self.at = at
             self.refresh()
-            self.post_message(self.Turned(at))
+            self.post_message(self.Changed(at))
 
     def render_line(self, y: int) -> Strip:
         """``‹ dead ›  dead or unknown  any``."""

@@ -97,10 +97,12 @@ class FilterBar(Widget, can_focus=True):
         )
 
 
-def keep(items: Iterable[T], wanted: str, words: Callable[[T], str]) -> list[T]:
-    """The items whose words hold ``wanted``, whatever its case; ``!wanted`` leaves those out. Empty keeps all."""
-    inverse = wanted.startswith("!")
+def fits(wanted: str, words: str) -> bool:
+    """Whether ``words`` hold ``wanted``, whatever its case; ``!wanted``: whether they do not. Empty fits all."""
     needle = wanted.removeprefix("!").strip().casefold()
-    if not needle:
-        return list(items)
-    return [item for item in items if (needle in words(item).casefold()) is not inverse]
+    return not needle or (needle in words.casefold()) is not wanted.startswith("!")
+
+
+def keep(items: Iterable[T], wanted: str, words: Callable[[T], str]) -> list[T]:
+    """The items whose words fit the filter."""
+    return [item for item in items if fits(wanted, words(item))]
