@@ -58,7 +58,7 @@ async def test_the_tree_and_what_is_said_of_the_session_under_the_cursor() -> No
     async with dashboard((120, 40)) as d:
         await d.give(blocked_view())
         await d.press("4")
-        assert "13 wait · 4 head blockers · deadlocks/s 0" in d.lines("blocking-heading")
+        assert "13 waiting · 4 head blockers · deadlocks/s 0" in d.lines("blocking-heading")
         assert "holds ≥200 rows of mails" in d.lines("session")
         assert "idle in transaction for 2 h 03 m: it does nothing" in d.lines("session")
         assert "├─ 71" in d.text()
@@ -74,7 +74,7 @@ async def test_a_session_with_several_blockers_names_them_all() -> None:
         await d.give(blocked_view())
         await d.press("4", *["down"] * 9)
         assert d.grid.cursor == "90"
-        assert "waits for 61, 84 for 64 s, to lock table dbo.QueueMeta as AccessExclusive" in d.lines("session")
+        assert "waits for 61, 84 for 1 m 04 s, to lock table dbo.QueueMeta as AccessExclusive" in d.lines("session")
         await d.press("down")
         assert "waits in the line behind 90" in d.lines("session")
         await d.press("down", "down")
@@ -171,7 +171,7 @@ async def test_when_nobody_waits_and_when_nobody_knows(size: tuple[int, int]) ->
         await d.press("4")
         assert "waiting for the first figures" in d.text()
         await d.give(blocked_view(Forest()))
-        assert "nobody waits for a lock" in d.text()
+        assert "no session waits for a lock" in d.text()
         await d.give(view(server=target(blocking=None), failures=(denied,)))
         assert "GRANT pg_read_all_stats TO qmon" in d.text()
         await d.give(view(server=target(blocking=None)))

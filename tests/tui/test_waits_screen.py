@@ -78,15 +78,15 @@ async def test_who_holds_the_horizon_since_when_at_what_cost_and_what_there_is_t
         told = d.lines("horizon")
         assert "session 61 for 2 h 04 m · idle in transaction · app-7 · shop@10.0.0.7" in told
         assert "mails  5,361 dead rows · 412 rows touched per pop, 1.2 before" in told
-        assert "vacuum may remove up to 6,565 dead rows of the queues; session 84, 0.4 s, holds it then" in told
+        assert "vacuum can remove up to 6,565 dead rows of the queues; then session 84, 0.4 s holds it" in told
         assert "SELECT * FROM reports" in told
 
 
 @pytest.mark.parametrize(
     ("holders", "told"),
     [
-        ((), "nobody holds it: every dead row may be removed"),
-        ((NEXT,), "nobody holds it for long: the oldest is session 84, 0.4 s"),
+        ((), "no holder: all dead rows can be removed"),
+        ((NEXT,), "no long holder: the oldest is session 84, 0.4 s"),
         ((PREPARED, NEXT), "prepared transaction pay-7731 for 2 h 04 m"),
         (None, "not read on this server"),
     ],
@@ -141,7 +141,10 @@ async def test_e_ends_exactly_the_session_that_holds_the_horizon() -> None:
 
 @pytest.mark.parametrize(
     ("holders", "why"),
-    [((NEXT,), "nobody holds the horizon for long"), ((PREPARED,), "prepared transaction pay-7731 is no session")],
+    [
+        ((NEXT,), "no session holds the horizon for long"),
+        ((PREPARED,), "prepared transaction pay-7731 is not a session"),
+    ],
 )
 async def test_why_nothing_can_be_ended(holders: tuple[object, ...], why: str) -> None:
     async with dashboard(runner=ScriptedOffice(), read_only=False) as d:

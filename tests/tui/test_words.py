@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from qmon.model import text
-from qmon.model.figure import Figure
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, pad, shorten, width
 from qmon.tui.spans import LinePart, cut, fit, line_width, spread, wrap
@@ -29,13 +28,6 @@ def test_rates_line_up_on_the_decimal(value: float, written: str, aligned: str) 
 )
 def test_titles_have_no_tenths_of_a_second(seconds: float, shown: str) -> None:
     assert figures.whole_seconds(seconds) == shown
-
-
-def test_a_figure_says_how_it_is_known() -> None:
-    assert figures.written(Figure(12_431.0)) == "12,431"
-    assert figures.written(Figure(12_431.0, estimated=True)) == "~12,431"
-    assert figures.written(Figure(1_000.0, at_least=True)) == "≥1,000"
-    assert figures.written(Figure.unknown("no such column")) == "–"
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         self.remove_class(*DialogStep)
         self.step = step
         self.add_class(step)
-        self.query_one("#act-close", Button).relabel(panel.CLOSES[step])
+        self.query_one("#act-close", Button).relabel(panel.STEPS[step].closes)
         self._draw()
 
     def _plan(self) -> None:
@@ -220,7 +220,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
         if not self.is_mounted:
             return
         content, step, shown = self._text(), self.step.value, self.app.shown
-        writer = panel.WRITERS[step]
+        writer = panel.STEPS[step].write
         self.query_one("#act-title", Lines).show(lambda cells, _: [panel.title(content, step, shown, cells)])
         self.query_one("#act-text", Lines).show(lambda cells, _: writer(content, cells))
         problem = self._problem if self.step is DialogStep.CONFIRM else ""
@@ -239,7 +239,7 @@ class ActionDialog(ModalScreen[OperationResult | None], inherit_bindings=False):
     def _hint(self) -> None:
         """Which keys there are; that there is more to read is known once the text has been laid out."""
         more = self.query_one("#act-body", VerticalScroll).show_vertical_scrollbar
-        hint = panel.HINTS[self.step.value] + (
+        hint = panel.STEPS[self.step].hint + (
             " · PgDn more" if more and self.step in (DialogStep.CONFIRM, DialogStep.REFUSED) else ""
         )
         self.query_one("#act-hint", Lines).show(lambda cells, _: [((f" {shorten(hint, cells - 1)}", "muted"),)])

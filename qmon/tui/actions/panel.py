@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from qmon.model import text
 from qmon.model.figure import Figure
@@ -44,20 +44,6 @@ class DialogText:
     result: OperationResult | None
     before: QueueView | None
     after: QueueView | None
-
-
-CLOSES: Final[Mapping[str, str]] = {
-    "-planning": "Cancel", "-refused": "Close", "-confirm": "Cancel", "-applying": "Stop", "-ended": "Close",
-}  # fmt: skip
-"""What the button says that does no harm."""
-
-HINTS: Final[Mapping[str, str]] = {
-    "-planning": "esc cancels",
-    "-refused": "esc closes",
-    "-confirm": "tab moves · esc cancels",
-    "-applying": "esc stops",
-    "-ended": "esc closes",
-}
 
 
 def title(content: DialogText, step: str, shown: Shown, cells: int) -> Line:
@@ -114,14 +100,21 @@ def _ended(content: DialogText, cells: int) -> list[Line]:
     return [*lines, ()]
 
 
-WRITERS: Final[Mapping[str, Callable[[DialogText, int], list[Line]]]] = {
-    "-planning": _planning,
-    "-refused": _refused,
-    "-confirm": _confirm,
-    "-applying": _applying,
-    "-ended": _ended,
+class DialogStepText(NamedTuple):
+    """Of a step: its text, what the harmless button says, and what the keys do."""
+
+    write: Callable[[DialogText, int], list[Line]]
+    closes: str
+    hint: str
+
+
+STEPS: Final[Mapping[str, DialogStepText]] = {
+    "-planning": DialogStepText(_planning, "Cancel", "esc cancels"),
+    "-refused": DialogStepText(_refused, "Close", "esc closes"),
+    "-confirm": DialogStepText(_confirm, "Cancel", "tab moves · esc cancels"),
+    "-applying": DialogStepText(_applying, "Stop", "esc stops"),
+    "-ended": DialogStepText(_ended, "Close", "esc closes"),
 }
-"""By step."""
 
 
 def bar(share: float, cells: int) -> Line:
@@ -204,4 +197,4 @@ def _change(name: str, before: QueueView, after: QueueView, field: str, write: C
     now: Figure = getattr(after, field)
     if now.value is None:
         return ""
-    return f"{name} {figures.written(now, write)} ({figures.written(then, write)} before)"
+    return f"{name} {now.text(write)} ({then.text(write)} before)"

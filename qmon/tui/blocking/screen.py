@@ -15,11 +15,9 @@ from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest, end_session
 from qmon.tui.blocking import tree
-from qmon.tui.shared import figures
-from qmon.tui.shared.header import heading
 from qmon.tui.shared.reading import TextDialog
 from qmon.tui.shared.screen import DashboardScreen
-from qmon.tui.status import Freshness, Shown
+from qmon.tui.status import Shown
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
 
@@ -63,14 +61,11 @@ class BlockingScreen(DashboardScreen):
         """The titles: how many wait, deadlocks, and the age of it all."""
         extra = tree.summary(self._forest(shown))
         if shown.view is not None:
-            rate = figures.written(shown.view.server.deadlocks, text.rate)
+            rate = shown.view.server.deadlocks.text(text.rate)
             extra = " · ".join(part for part in (extra, f"deadlocks/s {rate}") if part)
-        self.query_one("#blocking-heading", Lines).show(
-            lambda cells, _: [heading("blocking", cells, extra=extra, shown=shown, now=now)]
-        )
+        self.show_heading("blocking-heading", "blocking", extra)
         place = self._selected()
-        title = f"session {tree.name(place.key)}" if place is not None else "session"
-        self.query_one("#session-heading", Lines).show(lambda cells, _: [heading(title, cells, shown=shown, now=now)])
+        self.show_heading("session-heading", f"session {tree.name(place.key)}" if place is not None else "session")
 
     def focus_wanted(self) -> Focus:
         """Statements in full."""
@@ -111,9 +106,8 @@ class BlockingScreen(DashboardScreen):
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
-        shown, now = self.app.shown, self.app.clock()
-        self._draw_session(stale=shown.freshness(now) is Freshness.STALE)
-        self._draw_frame(shown, now)
+        self._draw_session(stale=self.stale)
+        self._draw_frame(self.app.shown, self.app.clock())
 
 
 class SessionDetails(TextDialog):

@@ -89,7 +89,7 @@ def _row(place: Place, key: str) -> GridRow:
     s = place.session
     state, tone = STATES[place.role]
     if place.again:
-        cells = [(_tree(place), "muted"), ("listed above", "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
+        cells = [(_tree(place), "muted"), ("see above", "muted"), *[("", "muted")] * (len(COLUMNS) - 2)]
         return GridRow(key, tuple(cells))
     waits = bool(place.blockers)
     return GridRow(

@@ -203,8 +203,7 @@ def nothing(past: Past, figure: str, begins_at: float, ends_at: float, zone: tzi
     if past.problem and not past.queues:
         return f"damaged: {past.problem}"
     if any(step is not None for steps in past.steps.values() for step in steps):
-        older = ", or was recorded by an older qmon, which left it out" if figure == "gap" else ""
-        return f"{FIGURES[figure][0]} is not known of {past.queue} in this range{older}"
+        return f"{FIGURES[figure][0]} is not known of {past.queue} in this range"
     if past.queues and past.queue not in past.queues:
         return f"{past.queue} was not recorded in this range; [ and ] go to: {', '.join(past.queues)}"
     if past.read < 1:

@@ -264,10 +264,8 @@ class HistoryScreen(DashboardScreen):
 
     def action_neighbour(self, by: int) -> None:
         """The queue before or after this one."""
-        names = self._names()
-        if names:
-            at = names.index(self.queue) if self.queue in names else 0
-            self.app.selected, self.mark = names[(at + by) % len(names)], None
+        if (name := self.neighbour(by, self._names(), self.queue)) is not None:
+            self.app.selected, self.mark = name, None
             self.redraw()
 
     def action_zoom(self, by: int) -> None:

@@ -13,7 +13,6 @@ from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.operations import rows
-from qmon.tui.shared.header import heading
 from qmon.tui.shared.reading import TextDialog
 from qmon.tui.shared.sanitize import clean
 from qmon.tui.shared.screen import DashboardScreen
@@ -75,9 +74,7 @@ class OperationsScreen(DashboardScreen):
         read = f"read {max(0.0, now - self._read_at):.0f} s ago" if self._found is not None else ""
         problem = self._problem and f"cannot be read: {clean(self._problem)}"
         extra = " · ".join(part for part in (count if self._found else "", problem or read) if part)
-        self.query_one("#operations-heading", Lines).show(
-            lambda cells, _: [heading("operations", cells, extra=extra, shown=None)]
-        )
+        self.show_heading("operations-heading", "operations", extra, aged=False)
 
     # ---------------------------------------------------------------------------------------------------- reading
 

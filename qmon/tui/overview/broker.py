@@ -87,7 +87,7 @@ def _sent(found: BrokerView, cells: int) -> list[Line]:
         severity = found.verdict.severity
         line: Span = (f"{figures.SIGNS[severity]} {clean(found.verdict.proof)}", figures.TONES[severity])
     else:
-        line = (f"{figures.written(found.sending)} sent and not delivered yet", "text")
+        line = (f"{found.sending.text()} sent and not delivered yet", "text")
     return [cut(((" transmission  ", "muted"), line), cells)]
 
 

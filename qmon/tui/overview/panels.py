@@ -29,7 +29,7 @@ def target_line(view: View, cells: int) -> list[Line]:
 
 
 def _rate(name: str, figure: Figure, rank: int, *, hot: bool = False) -> LinePart:
-    value = figures.written(figure, text.rate)
+    value = figure.text(text.rate)
     tone = "alarm" if hot and figure.value else "text" if figure.value else "muted"
     return LinePart(((f"{name} ", "muted"), (value, tone)), rank)
 

@@ -20,7 +20,7 @@ FULL_WORDS_FROM: Final = 150
 TREND_WINDOW_S: Final = 600.0
 
 COLUMNS: Final = (
-    GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=12, about="the queue, as its layout names it"),
+    GridColumn("queue", "QUEUE", least=8, most=24, shrinks_to=10, about="the queue, as its layout names it"),
     GridColumn("design", "DESIGN", rank=10, most=14, about="how the queue is built in tables"),
     GridColumn("ready", "READY", True, 1, most=12, about="messages ready now: ~ estimated, ≥ at least"),
     GridColumn("in_progress", "IN PROG", True, 6, most=9, about="messages taken and not finished"),
@@ -91,7 +91,7 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:
             figures.verdict(queue),
             (proof, "text" if severity > 1 else "muted"),
         ),
-        {name: reason for name in figures.FIGURES if (reason := clean(getattr(queue, name).reason))},
+        {name: reason for name in figures.NAMES if (reason := clean(getattr(queue, name).reason))},
     )
 
 

@@ -14,10 +14,10 @@ from qmon.tui.overview import baselines, broker
 from qmon.tui.overview import rows as overview
 from qmon.tui.overview.panels import target_line, why
 from qmon.tui.overview.trends import span_words, trends
-from qmon.tui.shared.header import heading, waiting
+from qmon.tui.shared.header import waiting
 from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.shared.screen import DashboardScreen
-from qmon.tui.status import Freshness, Shown
+from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
 from qmon.tui.widgets.filter_bar import keep
 from qmon.tui.widgets.grid import Grid
@@ -97,21 +97,15 @@ class OverviewScreen(DashboardScreen):
             return
         count = len(self.grid.keys)
         of = f"{count} of {len(view.queues)}" if self.filter_text else f"{count}"
-        self.query_one("#queues-heading", Lines).show(
-            lambda cells, _: [heading("queues", cells, extra=of, shown=shown, now=now)]
-        )
-        if (found := view.server.broker) is not None:
-            self.query_one("#broker-heading", Lines).show(
-                lambda cells, _: [heading("Service Broker", cells, extra=broker.summary(found), shown=shown, now=now)]
-            )
+        self.show_heading("queues-heading", "queues", of)
+        if view.server.broker is not None:
+            self.show_heading("broker-heading", "Service Broker", broker.summary(view.server.broker))
         queue = self._selected(view)
         name = shorten(clean(queue.name), 30) if queue is not None else "trends"
         extra = span_words(queue) if queue is not None else ""
         if queue is not None and self.unusual and (anomaly := baselines.words(self.unusual.get(queue.name, ()))):
             extra += f" · {anomaly}"
-        self.query_one("#trends-heading", Lines).show(
-            lambda cells, _: [heading(name, cells, extra=extra, shown=shown, now=now)]
-        )
+        self.show_heading("trends-heading", name, extra)
 
     def acting_on(self) -> QueueView | None:
         """The queue under the cursor."""
@@ -121,10 +115,10 @@ class OverviewScreen(DashboardScreen):
     @on(Grid.Selected)
     def _cursor_moved(self, message: Grid.Selected) -> None:
         self.app.selected = message.key
-        shown, now = self.app.shown, self.app.clock()
+        shown = self.app.shown
         if shown.view is not None:
-            self._draw_selected(shown.view, stale=shown.freshness(now) is Freshness.STALE, lost=_lost(shown))
-            self._draw_frame(shown, now)
+            self._draw_selected(shown.view, stale=self.stale, lost=_lost(shown))
+            self._draw_frame(shown, self.app.clock())
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:

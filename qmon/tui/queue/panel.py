@@ -64,7 +64,7 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
     if queue.pushers.value is not None:
         lying.append(_lying("pushers", queue.pushers, 5))
     if queue.poppers.value is not None:
-        waiting = figures.written(queue.poppers_waiting, text.count)
+        waiting = queue.poppers_waiting.text(text.count)
         lying.append(LinePart((*_lying("poppers", queue.poppers, 4).spans, (f" ({waiting} waiting)", "muted")), 4))
     if queue.done.value is not None:
         lying.append(_lying("done", queue.done, 4))

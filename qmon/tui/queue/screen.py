@@ -19,7 +19,7 @@ from qmon.tui.plots.throughput import throughput
 from qmon.tui.queue import panel
 from qmon.tui.queue import rows as messages
 from qmon.tui.queue.panel import LEAST, MOST, ledger_lines
-from qmon.tui.shared.header import heading, waiting
+from qmon.tui.shared.header import waiting
 from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.spans import Line
@@ -73,8 +73,7 @@ class QueueScreen(DashboardScreen):
 
     def draw(self, shown: Shown, now: float, *, stale: bool) -> None:
         """Draw the queue; without figures or without the queue, say so."""
-        view = shown.view
-        found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
+        view, found = shown.view, self.acting_on()
         self.set_class(found is None, "-waiting")
         if view is None or found is None:
             missing = _missing(view, self.app.selected)
@@ -123,8 +122,7 @@ class QueueScreen(DashboardScreen):
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         """The titles of the panels."""
-        view = shown.view
-        found = view.queue(self.app.selected) if view is not None and self.app.selected is not None else None
+        found = self.acting_on()
         if found is None:
             return
         top = text.count(highest([p.ready for p in found.history]))
@@ -136,16 +134,9 @@ class QueueScreen(DashboardScreen):
             count = f"the first {count}"
         if marked := self.marks.of(found.name):
             count += f" · {len(marked)} marked"
-        for id, name, more in (
-            ("#plot-heading", "throughput and depth", extra),
-            ("#unknown-heading", "not known", ""),
-            ("#rows-heading", title, count),
-        ):
-            self.query_one(id, Lines).show(
-                lambda cells, _, name=name, more=more: [  # type: ignore[misc]  # defaults bind the loop's values
-                    heading(name, cells, extra=more, shown=shown if name != "not known" else None, now=now)
-                ]
-            )
+        self.show_heading("plot-heading", "throughput and depth", extra)
+        self.show_heading("unknown-heading", "not known", aged=False)
+        self.show_heading("rows-heading", title, count)
 
     def focus_wanted(self) -> Focus:
         """The rows of this queue."""
@@ -188,8 +179,7 @@ class QueueScreen(DashboardScreen):
         if view is None or not view.queues:
             return
         names = sorted((q.name for q in view.queues), key=str.casefold)
-        at = names.index(self.app.selected) if self.app.selected in names else 0
-        self.app.selected = names[(at + by) % len(names)]
+        self.app.selected = self.neighbour(by, names, self.app.selected)
         self.filter_text = ""
         self.app.refocus(self.focus_wanted())
         self.redraw()

@@ -26,25 +26,12 @@ TONES: Final[Mapping[Severity, str]] = {
     Severity.CRITICAL: "alarm",
 }
 
-FIGURES: Final = (
-    "ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "push_rate", "pop_rate", "complete_rate", "gap",
-    "fill",
-)  # fmt: skip
-"""The figures of a queue, by their names in ``QueueView``."""
-
 NAMES: Final[Mapping[str, str]] = {
     "ready": "ready", "in_progress": "in progress", "stuck": "stuck", "scheduled": "scheduled", "dead": "dead",
     "oldest": "oldest", "push_rate": "push rate", "pop_rate": "pop rate", "complete_rate": "complete rate",
     "gap": "gap", "fill": "ring fill",
 }  # fmt: skip
-
-
-def written(figure: Figure, write: Callable[[float], str] = text.count) -> str:
-    """A figure with its sign: ``~`` estimated, ``≥`` at least, ``–`` unknown."""
-    if figure.value is None:
-        return text.UNKNOWN
-    sign = "≥" if figure.at_least else "~" if figure.estimated else ""
-    return sign + write(figure.value)
+"""The figures of a queue by their names in ``QueueView``, as the screens call them."""
 
 
 def aligned_rate(value: float) -> str:
@@ -71,7 +58,7 @@ def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
 def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text") -> Cell:
     """A figure with its sign; zero, unknown and what is old are grey."""
     grey = figure.value is None or figure.old
-    return (written(figure, write), "faint" if grey else "muted" if figure.value == 0 else tone)
+    return (figure.text(write), "faint" if grey else "muted" if figure.value == 0 else tone)
 
 
 def unknown(queue: QueueView) -> list[tuple[str, str]]:
@@ -81,12 +68,10 @@ def unknown(queue: QueueView) -> list[tuple[str, str]]:
     """
     out = []
     none = {"fill" if queue.layout.ring is None else "", "oldest" if queue.ready.value == 0 else ""}
-    for name in FIGURES:
-        if name in none:
-            continue
+    for name, shown in NAMES.items():
         figure: Figure = getattr(queue, name)
-        if figure.value is None and figure.reason:
-            out.append((NAMES[name], clean(figure.reason)))
+        if name not in none and figure.value is None and figure.reason:
+            out.append((shown, clean(figure.reason)))
     return out
 
 

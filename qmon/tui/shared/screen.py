@@ -18,7 +18,7 @@ from qmon.tui.actions.availability import ACTIONS, ask_for, short_reason, why_no
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.app import QmonApp
 from qmon.tui.shared.banner import alert_lines, banner
-from qmon.tui.shared.header import header
+from qmon.tui.shared.header import header, heading
 from qmon.tui.shared.keybar import KeyLine
 from qmon.tui.status import Freshness, Shown
 from qmon.tui.widgets.filter_bar import FilterBar
@@ -117,6 +117,23 @@ class DashboardScreen(Screen[None], inherit_bindings=False):
 
     def draw_ages(self, shown: Shown, now: float) -> None:
         """Draw the panels' titles, which hold their age."""
+
+    def show_heading(self, id: str, title: str, extra: str = "", *, aged: bool = True) -> None:
+        """Draw the title of a panel; ``aged``: with the age of the figures below it."""
+        shown, now = (self.app.shown, self.app.clock()) if aged else (None, 0.0)
+        self.query_one(f"#{id}", Lines).show(
+            lambda cells, _: [heading(title, cells, extra=extra, shown=shown, now=now)]
+        )
+
+    @property
+    def stale(self) -> bool:
+        """Whether the figures are too old to be taken for now's."""
+        return self.app.shown.freshness(self.app.clock()) is Freshness.STALE
+
+    def neighbour(self, by: int, names: Sequence[str], of: str | None) -> str | None:
+        """The queue so many places after the one named ``of``, round in a circle; ``None`` without queues."""
+        at = names.index(of) if of in names else 0
+        return names[(at + by) % len(names)] if names else None
 
     def focus_wanted(self) -> Focus:
         """What must be polled for this screen."""

@@ -13,9 +13,8 @@ from qmon.monitor.source import Focus
 from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest, end_session
-from qmon.tui.shared.header import heading
 from qmon.tui.shared.screen import DashboardScreen
-from qmon.tui.status import Freshness, Shown
+from qmon.tui.status import Shown
 from qmon.tui.waits import horizon, panel, usage
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines
@@ -77,16 +76,9 @@ class WaitsScreen(DashboardScreen):
         """The titles of the panels, with their age."""
         queue = self._queue(shown)
         found = shown.view.server.waiting if shown.view is not None else None
-        for id, name, extra in (
-            ("#waits-heading", "waits", panel.summary(found)),
-            ("#horizon-heading", "horizon", ""),
-            ("#use-heading", usage.title(queue), usage.summary(queue)),
-        ):
-            self.query_one(id, Lines).show(
-                lambda cells, _, name=name, extra=extra: [  # type: ignore[misc]  # defaults bind the loop's values
-                    heading(name, cells, extra=extra, shown=shown, now=now)
-                ]
-            )
+        self.show_heading("waits-heading", "waits", panel.summary(found))
+        self.show_heading("horizon-heading", "horizon")
+        self.show_heading("use-heading", usage.title(queue), usage.summary(queue))
 
     def focus_wanted(self) -> Focus:
         """Waits, sampled more often."""
@@ -122,10 +114,9 @@ class WaitsScreen(DashboardScreen):
         if view is None or queue is None:
             return
         names = sorted((q.name for q in view.queues), key=str.casefold)
-        self.app.selected = names[(names.index(queue.name) + by) % len(names)]
+        self.app.selected = self.neighbour(by, names, queue.name)
         self.redraw()
 
     @on(Grid.Selected)
     def _cursor_moved(self) -> None:
-        shown, now = self.app.shown, self.app.clock()
-        self._draw_meaning(stale=shown.freshness(now) is Freshness.STALE)
+        self._draw_meaning(stale=self.stale)

@@ -33,7 +33,7 @@ _COLUMNS: Final[tuple[tuple[str, _Of, Callable[[float], str]], ...]] = (
 def per_pop(use: QueueUse) -> Line:
     """``412 rows touched per pop, 1.2 before``; SQL Server: ``38 logical reads per pop``."""
     rows = use.touched
-    spans: list[Span] = [(figures.written(rows, text.rate), "strong"), (f" {use.touches} per pop", "muted")]
+    spans: list[Span] = [(rows.text(text.rate), "strong"), (f" {use.touches} per pop", "muted")]
     if use.before is not None and rows.value is not None and rows.value >= 2 * max(use.before, 1.0):
         spans.append((f", {text.rate(use.before)} before", "muted"))
     return tuple(spans)
@@ -54,7 +54,7 @@ def queue_parts(queue: QueueView, cells: int) -> list[LinePart]:
     if use.touched.value is None:
         parts = []
     if use.pages_per_pop.value is not None:
-        parts.append(LinePart((("pages ", "muted"), (figures.written(use.pages_per_pop, text.rate), "text")), 5))
+        parts.append(LinePart((("pages ", "muted"), (use.pages_per_pop.text(text.rate), "text")), 5))
     if use.dead is not None:
         parts.append(LinePart((("dead rows ", "muted"), (text.count(use.dead), "text" if use.dead else "muted")), 4))
     if use.hot_share.value is not None:
