@@ -44,7 +44,7 @@ sqlserver: ## the contract on a SQL Server of yours: QMON_TEST_SQLSERVER=mssql:/
 soak: setup ## long runs: every design under fire, a server frozen and killed, actions killed half-way; ARGS are handed on
 	@$(PYTHON) -m tests.soak $(ARGS)
 
-screenshots: setup ## screenshots/*.svg from a live demo and the tests' pictures
+screenshots: setup ## screenshots/*.svg from a live demo
 	@$(PYTHON) -m tests.screenshots $(ARGS)
 
 clean: ## remove the environment, caches and what was built

@@ -1,31 +1,48 @@
 """Pictures of the screens for the README and the manual: ``make screenshots``. ARGS is how many seconds to wait.
 
-Those of the overview and of a queue are taken from a live demo. Screens that need a blocker, a recording or an alert
-are copied from the pictures that the tests of the screens compare with.
+All are taken from a live demo, which is recorded; for that of the blocking screen a table is locked for a moment.
 """
 
 from __future__ import annotations
 
 import asyncio
-import shutil
+import contextlib
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import pyodbc
 from textual.pilot import Pilot
 
 from qmon.demo import runner
+from qmon.engines.base import Session, Target
+from qmon.engines.keywords import format_connection_string
+from qmon.engines.postgres.engine import Postgres
+from qmon.model.alerts.rules import AlertRule
 from qmon.model.figure import Severity
 from qmon.model.view import View
+from qmon.monitor.alerting import Alerting
 from qmon.monitor.open import open_poller
 from qmon.monitor.state.target import TargetHistory
+from qmon.operate.open import open_context
+from qmon.recording.history.archive import live_archive
+from qmon.recording.history.zone import local_zone
+from qmon.recording.write.recorder import Recorder
+from qmon.recording.write.tee import RecordingSource
+from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from qmon.tui.actions.runner import ActionRunner
 from qmon.tui.app import QmonApp
+from qmon.tui.history.reader import KnownPast
 
 FOLDER: Final = Path(__file__).parents[1] / "screenshots"
 HISTORY_S: Final = 130.0
 """Seconds of load before the first picture: enough for the plots, and for every fault of the demo to have come once."""
 PATIENCE_S: Final = 120.0
+BLOCKED: Final = "invoices"
+ALERTS: Final = (AlertRule("stuck", figure="stuck", crit=0.0), AlertRule("deep", figure="ready", warn=100.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +64,10 @@ PICTURES: Final = (
     Picture("queue-80x24", ("t",), (80, 24)),
     Picture("queue-200x50", (), (200, 50)),
 )
-SNAPSHOTS: Final = Path(__file__).parent / "tui" / "__snapshots__"
-COPIED: Final = {
-    "alert": "test_alerts/test_picture_of_the_banner.svg",
-    "blocking": "test_blocking_screen/test_blocking[120x40].svg",
-    "history": "test_history_pictures/test_history[120x40].svg",
-    "requeue": "test_acting_pictures/test_dialog[requeue-120x40].svg",
-    "waits": "test_waits_screen/test_waits[120x40].svg",
-}
+LATER: Final = (
+    Picture("waits", ("3",)),
+    Picture("history", ("5", "v")),
+)
 
 
 async def settle(app: QmonApp, pilot: Pilot[None]) -> None:
@@ -72,36 +85,116 @@ def worth_showing(view: View | None) -> bool:
     return any(q.verdict.severity is Severity.CRITICAL and not q.layout.traits.deletes_on_pop for q in view.queues)
 
 
-async def take(app: QmonApp, history_s: float) -> None:
+async def until(pilot: Pilot[None], ready: Callable[[], bool]) -> None:
+    """Wait for something, but not for ever: the picture then shows what there is."""
+    waited = 0.0
+    while not ready() and waited < PATIENCE_S:
+        await pilot.pause(0.5)
+        waited += 0.5
+
+
+def save(app: QmonApp, name: str) -> None:
+    """Write the picture of what is on the screen now."""
+    path = FOLDER / f"{name}.svg"
+    path.write_text(app.export_screenshot(title="qmon"), encoding="utf-8")
+    sys.stdout.write(f"{path.relative_to(FOLDER.parent)}\n")
+
+
+@contextlib.contextmanager
+def locked(target: Target, table: str) -> Iterator[None]:
+    """Hold a lock on a table, for which its pushers and poppers wait, in a session that is idle in transaction."""
+    keywords = Postgres().keywords(target, Session(application="monthly report"))
+    password = {"PWD": target.password.reveal()} if target.password is not None else {}
+    with contextlib.closing(pyodbc.connect(format_connection_string({**keywords, **password}))) as connection:
+        connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
+        yield
+        connection.rollback()
+
+
+async def take(app: QmonApp, target: Target, history_s: float) -> None:
     """All pictures, one after the other."""
     async with app.run_test(size=PICTURES[0].size) as pilot:
         await pilot.pause(history_s)
-        waited = 0.0
-        while not worth_showing(app.shown.view) and waited < PATIENCE_S:
-            await pilot.pause(0.5)
-            waited += 0.5
-        for picture in PICTURES:
+        await until(pilot, lambda: worth_showing(app.shown.view))
+        for picture in (*PICTURES, *LATER):
             await pilot.resize_terminal(*picture.size)
             await pilot.press(*picture.keys)
             await settle(app, pilot)
-            path = FOLDER / f"{picture.name}.svg"
-            path.write_text(app.export_screenshot(title="qmon"), encoding="utf-8")
-            sys.stdout.write(f"{path.relative_to(FOLDER.parent)}\n")
+            save(app, picture.name)
+        await blocking(app, pilot, target)
+        await requeue(app, pilot)
+        await alert(app, pilot)
+
+
+async def blocking(app: QmonApp, pilot: Pilot[None], target: Target) -> None:
+    """Sessions that wait for a lock on the table of a queue."""
+    found = app.shown.view.queue(BLOCKED) if app.shown.view is not None else None
+    assert found is not None
+    with locked(target, str(found.layout.table)):
+        await pilot.press("4")
+        await until(pilot, lambda: waiting(app) >= 3)
+        await settle(app, pilot)
+        save(app, "blocking")
+
+
+def waiting(app: QmonApp) -> int:
+    """How many sessions wait for a lock."""
+    view = app.shown.view
+    return view.server.blocking.waiters if view is not None and view.server.blocking is not None else 0
+
+
+async def requeue(app: QmonApp, pilot: Pilot[None]) -> None:
+    """The plan of a requeue of what is stuck."""
+    await pilot.press("1")
+    await until(pilot, lambda: bool(stuck(app)))
+    app.selected = stuck(app)
+    await pilot.press("2", "r")
+    await until(pilot, lambda: isinstance(app.screen, ActionDialog) and app.screen.step is not DialogStep.PLANNING)
+    await settle(app, pilot)
+    save(app, "requeue")
+    await pilot.press("escape")
+
+
+def stuck(app: QmonApp) -> str | None:
+    """The queue with the most stuck messages that can be requeued."""
+    queues = app.shown.view.queues if app.shown.view is not None else ()
+    found = [q for q in queues if q.stuck.value and not q.layout.deletes_on_pop and q.layout.ring is None]
+    return max(found, key=lambda q: q.stuck.value or 0.0).name if found else None
+
+
+async def alert(app: QmonApp, pilot: Pilot[None]) -> None:
+    """The banner of an alert above the overview."""
+    app.alerting = Alerting(app.source.target, ALERTS, bell=False)
+    await pilot.press("1")
+    await until(pilot, lambda: bool(app.shown.alerts.open))
+    await settle(app, pilot)
+    save(app, "alert")
 
 
 def main(arguments: list[str]) -> int:
     """Run the demo, watch it, take the pictures."""
     FOLDER.mkdir(exist_ok=True)
-    for name, snapshot in COPIED.items():
-        shutil.copyfile(SNAPSHOTS / snapshot, FOLDER / f"{name}.svg")
     history_s = float(arguments[0]) if arguments else HISTORY_S
-    with runner.ended_by_signals(), runner.scene() as (target, _):
+    with (
+        runner.ended_by_signals(),
+        runner.scene() as (target, _),
+        tempfile.TemporaryDirectory(prefix="qmon-pictures-") as folder,
+    ):
         poller = open_poller(target, interval_s=runner.INTERVAL_S)
-        app = QmonApp(poller, TargetHistory().add, environment=target.environment, plain=False)
+        recorder = Recorder(Path(folder), target.name, interval_s=runner.INTERVAL_S)
+        source = RecordingSource(poller, TargetHistory().add, recorder)
+        known = KnownPast(live_archive(Path(folder), target.name, local_zone()))
+        acting = ActionRunner(open_context(target))
+        app = QmonApp(
+            source, source.fold, environment=target.environment, plain=False, runner=acting, recorder=recorder,
+            known=known,
+        )  # fmt: skip
         try:
-            asyncio.run(take(app, history_s))
+            asyncio.run(take(app, target, history_s))
         finally:
-            poller.close()
+            acting.close(5.0)
+            source.close()
+            recorder.close()
     return 0
 
 

@@ -60,7 +60,7 @@ async def test_the_tree_and_what_is_said_of_the_session_under_the_cursor() -> No
         await d.press("4")
         assert "13 waiting · 4 head blockers · deadlocks/s 0" in d.lines("blocking-heading")
         assert "holds ≥200 rows of mails" in d.lines("session")
-        assert "idle in transaction for 2 h 03 m: it does nothing" in d.lines("session")
+        assert "idle in transaction for 2 h 03 m: it runs nothing" in d.lines("session")
         assert "├─ 71" in d.text()
         assert "│  └─ 78" in d.text()
         assert "■ pay-7731" in d.text()
@@ -76,7 +76,7 @@ async def test_a_session_with_several_blockers_names_them_all() -> None:
         assert d.grid.cursor == "90"
         assert "waits for 61, 84 for 1 m 04 s, to lock table dbo.QueueMeta as AccessExclusive" in d.lines("session")
         await d.press("down")
-        assert "waits in the line behind 90" in d.lines("session")
+        assert "waits in the lock queue behind 90" in d.lines("session")
         await d.press("down", "down")
         assert d.grid.cursor == "90@84"
         assert "waits for 61, 84" in d.lines("session")

@@ -57,11 +57,11 @@ def test_where_it_is_narrow_what_a_dba_looks_at_first_stays() -> None:
         ((), STORE, "no holder: old row versions can be removed · row versions 1.2 GB in tempdb"),
         ((NEXT,), STORE, "no long holder: the oldest is session 84, 0.4 s · row versions 1.2 GB"),
         ((), None, "the size of the version store is not read"),
-        ((), VersionStoreSample(8_192, None, whole_server=True), "row versions 8 kB in tempdb of all databases"),
+        ((), VersionStoreSample(8_192, None, whole_server=True), "row versions 8.0 kB in tempdb of all databases"),
         (
             (),
             VersionStoreSample(0, 3_145_728, whole_server=False),
-            "row versions 0 kB in tempdb, 3.0 MB in the database itself",
+            "row versions 0 B in tempdb, 3.0 MB in the database itself",
         ),
         ((), VersionStoreSample(None, None, whole_server=False), "row versions none"),
         (None, STORE, "not read on this server"),
