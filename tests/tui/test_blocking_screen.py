@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.model.budget import Observing, Throttled
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Kind
 from qmon.model.snapshot import ProbeFailure
@@ -176,6 +177,9 @@ async def test_when_nobody_waits_and_when_nobody_knows(size: tuple[int, int]) ->
         assert "GRANT pg_read_all_stats TO qmon" in d.text()
         await d.give(view(server=target(blocking=None)))
         assert "not read on this server" in d.text()
+        observing = Observing("1%", 10.0, 1.0, 10.0, (Throttled("", "blocking", 8.0, 1.0, 4.0),))
+        await d.give(view(server=target(blocking=None, observing=observing)))
+        assert "read every 8.0 s now, to stay within the budget" in d.text()
 
 
 async def test_figures_grow_old_on_this_screen_too() -> None:

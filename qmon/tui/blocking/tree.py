@@ -247,4 +247,10 @@ def nothing(view: View | None, wanted: str) -> str:
     for failure in view.failures:
         if failure.probe in ("blocking", "waits"):
             return clean(failure.words)
-    return "no session waits for a lock" if found is not None else "blocking is not read on this server"
+    if found is not None:
+        return "no session waits for a lock"
+    observing = view.server.observing
+    throttled = next((t for t in observing.shed if t.probe == "blocking"), None) if observing is not None else None
+    if throttled is not None:
+        return f"read every {text.duration(throttled.every_s)} now, to stay within the budget"
+    return "blocking is not read on this server"
