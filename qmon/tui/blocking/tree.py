@@ -250,7 +250,9 @@ def nothing(view: View | None, wanted: str) -> str:
     if found is not None:
         return "no session waits for a lock"
     observing = view.server.observing
-    throttled = next((t for t in observing.shed if t.probe == "blocking"), None) if observing is not None else None
+    throttled = (
+        next((t for t in observing.shed if t.probe in ("blocking", "waits")), None) if observing is not None else None
+    )
     if throttled is not None:
         return f"read every {text.duration(throttled.every_s)} now, to stay within the budget"
     return "blocking is not read on this server"
