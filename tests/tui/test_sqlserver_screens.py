@@ -38,11 +38,11 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert "probe 1.8 ms" in heading[0]
         assert heading[1].startswith("tx/s 450 rollbacks/s 0 deadlocks/s 0 sessions 42 blocked 1")
         assert "Log:WRITELOG 3, Lock:LCK_M_U 1" in heading[1]
-        assert row(d, "letters").startswith("letters strict_fifo 500 0 0 2 h 5.0 0 501")
+        assert row(d, "letters").startswith("letters strict_fifo 500 0 0 2 h 04 m 5.0 0 501")
         assert row(d, "letters").endswith("■ everything locked [4]")
         assert row(d, "mails").startswith("mails status 31 12 7 31 s 18.0 18.0 37")
         assert row(d, "mails").endswith("■ stuck in progress [r]")
-        assert row(d, "orders").startswith(f"orders fifo ~{12_431 + 40 * POLLS:,} 0 0 62 s 200 180 18,0")
+        assert row(d, "orders").startswith(f"orders fifo ~{12_431 + 40 * POLLS:,} 0 0 1 m 02 s 200 180 18,0")
         assert row(d, "orders").endswith("healthy")
         assert "↑ 20.0/s" in row(d, "orders")
         assert row(d, "events").startswith("events ring 300 0 – 0.4 s 450 450 300")
@@ -76,7 +76,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         await d.press("4")
         await shown(d, views)
         assert "1 wait · 1 head blocker · deadlocks/s 0" in d.lines("blocking-heading")
-        assert row(d, "■ 61").startswith("■ 61 sleeps 1 2 h legacy-batch")
+        assert row(d, "■ 61").startswith("■ 61 idle in transaction 1 2 h 04 m legacy-batch")
         assert row(d, "└─ 84").startswith("└─ 84 waits 40 s 12 s dbo.letters row (8194443284a0) (U) mailer-3")
         assert "idle in transaction for 2 h 03 m: it does nothing" in d.lines("session")
         assert "client legacy-batch · shop@app-7 · database shop" in " ".join(d.lines("session").split())

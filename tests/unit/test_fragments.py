@@ -188,6 +188,6 @@ def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
     told = "\n".join("".join(text for text, _ in line) for line in panel.lines(queue, 120, 12))
     assert ("FRAG" in told) is known
     assert ("3 %" in told) is known
-    assert ("FRAG as of 60 s ago" in told) is known
+    assert ("FRAG as of 1 m 00 s ago" in told) is known
     assert ("IX_heavy: fragmentation is not read of an index of more than 781 MB" in told) is known
     assert "90 %" not in told, "of another table"
