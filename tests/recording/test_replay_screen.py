@@ -83,7 +83,7 @@ async def test_what_acts_is_off_and_says_why(tmp_path: Path) -> None:
     async with shown(tmp_path) as (app, pilot, driver):
         for key in ("x", "r", "p", "u"):
             await pilot.press(key)
-            await driver.until(lambda: "there is nothing to act on" in driver.said(), f"{key} is off")
+            await driver.until(lambda: "nothing can be changed here" in driver.said(), f"{key} is off")
             app.clear_notifications()
         await pilot.press("question_mark")
         await driver.until(lambda: len(app.screen_stack) == 2, "the palette")

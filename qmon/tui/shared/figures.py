@@ -42,7 +42,7 @@ def aligned_rate(value: float) -> str:
 
 def whole_seconds(seconds: float) -> str:
     """A duration without tenths of a second, for titles that should seldom change."""
-    return text.duration(round(seconds)) if seconds >= 9.5 else f"{max(0.0, seconds):.0f} s"
+    return text.duration(seconds) if seconds >= 59.5 else f"{max(0.0, seconds):.0f} s"
 
 
 def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
