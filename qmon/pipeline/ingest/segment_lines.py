@@ -64,7 +64,7 @@ def _frames(content: bytes) -> Iterator[tuple[bytes, str]]:
         except Damaged as problem:
             text, used, reason = b"", 0, f"byte {at}: {problem}"
         else:
-            reason = "" if used else f"byte {at}: the file is damaged or cut short within this frame"
+            reason = "" if used else f"byte {at}: the file is cut short within this frame"
         if used:
             yield text, ""
             at += used

@@ -124,8 +124,7 @@ def scan(path: Path) -> Segment:
         for line in lines:
             _take(found, line, marks)
         lines = [line for line in lines if line.kind != "index"]
-        if used <= 0:
-            found.problem = "damaged in the middle of a frame" if used < 0 else ""
+        if not used:
             found.tail, found.tail_text = lines, text
             break
         if lines:
@@ -208,10 +207,8 @@ def _all(data: bytes) -> Iterator[tuple[float, bytes]]:
     while at < len(data):
         text, used = inflated(view[at:], partly=True)
         whole = text[: text.rfind(b"\n") + 1]
-        if used <= 0:
+        if not used:
             yield 1.0, whole
-            if used < 0:
-                raise Damaged("damaged in the middle of a frame")
             return
         at += used
         yield at / len(data), whole
