@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from qmon.model.budget import Budget
+from qmon.model.view import View
 from qmon.tui.queue.panel import unknowns
 from qmon.tui.shared.header import header
 from qmon.tui.spans import Line
@@ -33,15 +34,17 @@ def test_three_hundred_sessions_and_a_hundred_queues_stay_within_the_budget() ->
         budget = Budget(poll_ms=whole.usual / 2)
         with watching(url, layouts, 0.5, budget) as watched:
 
-            def within() -> bool:
-                return last_polls(watched, 5, after=3).usual <= budget.allowed_ms(0.5)
+            def within() -> View | None:
+                costs = last_polls(watched, 5, after=3)
+                view = costs.views[-1]
+                seen = view.server.observing
+                fits = seen is not None and seen.shed and seen.expected_ms <= seen.allowed_ms
+                return view if fits and costs.usual <= budget.allowed_ms(0.5) else None
 
-            wait_until(within, 120, what="polls within the budget")
-            view = watched.views[-1]
+            # A machine that has become busier since needs longer; one poll alone may be early or late.
+            view = wait_until(within, 200, what="polls within the budget, and what they leave out")
+            assert view is not None and view.server.observing is not None
             observing = view.server.observing
-            assert observing is not None
-            assert observing.shed
-            assert observing.expected_ms <= observing.allowed_ms
             said = words(header(Shown("crowd", view, newest_at=view.taken_at), view.taken_at, 200))
             assert f"{len(observing.shed)} throttled" in said
             queue = next(q for q in view.queues if q.shed)

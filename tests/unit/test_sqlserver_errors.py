@@ -225,6 +225,7 @@ def test_a_missing_permission_comes_with_the_grant_that_helps(words: str, number
     assert problem.grant == grant
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
     with socket.socket() as bound:
@@ -235,6 +236,7 @@ def test_the_real_driver_says_clearly_that_nothing_listens(driver: str) -> None:
             ENGINE.connect(found, Session("test", login_timeout_s=1))
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) -> None:
     found = target(f"mssql://me:hushhush@nowhere.invalid:1433/shop?driver={driver}")
@@ -243,6 +245,7 @@ def test_the_real_driver_says_clearly_that_there_is_no_such_host(driver: str) ->
     assert "hushhush" not in str(told.value)
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
 def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
     with socket.socket() as listening:
@@ -254,6 +257,7 @@ def test_the_real_driver_says_clearly_that_nobody_answers(driver: str) -> None:
             ENGINE.connect(found, Session("test", login_timeout_s=1))
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("driver", [found for found in [engine.wheel_driver()] if found])
 def test_a_login_that_never_ends_is_not_waited_for(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_GRACE_S", 0.2)
