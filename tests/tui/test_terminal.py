@@ -170,4 +170,4 @@ def test_a_terminal_that_goes_without_a_signal_is_noticed() -> None:
 def test_without_a_terminal_it_says_so() -> None:
     done = subprocess.run(PROGRAM, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert done.returncode != 0
-    assert "the dashboard needs a terminal" in done.stderr
+    assert "standard input is not a terminal" in done.stderr

@@ -60,7 +60,7 @@ def _muted(standing: AlertState, left_s: float, cells: int) -> Line:
     parts = [
         LinePart.of(f" alerts muted for {text.duration(left_s)} more", "accent"),
         LinePart.of(f"{raised} raised" if raised else "none raised", "text", 1),
-        LinePart.of("m: longer, then no longer", "muted", 2),
+        LinePart.of("m longer, then off", "muted", 2),
     ]
     return fit(parts, cells)
 
