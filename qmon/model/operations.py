@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.polled import PauseSample
+from qmon.model.text import time_of_day
 
 DEFAULT_PAUSE_S: Final = 900.0
 MAX_FIRST: Final = 10
@@ -248,13 +248,6 @@ def pauses_of(layout: Layout, samples: Iterable[PauseSample]) -> tuple[Pause, ..
     return tuple(sorted(own, key=lambda pause: pause.side is not Side.PUSHERS))
 
 
-def clock(at: float) -> str:
-    """``2026-11-21 07:15:00 UTC``: seconds since the epoch."""
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def said(pause: Pause) -> str:
+def pause_line(pause: Pause) -> str:
     """``pushers paused by anna@app-7 until 07:15:00 UTC: deploy``; the reason is whatever somebody typed."""
-    return f"{pause.side} paused by {pause.by} until {datetime.fromtimestamp(pause.until, UTC):%H:%M:%S} UTC: " + (
-        pause.reason
-    )
+    return f"{pause.side} paused by {pause.by} until {time_of_day(pause.until)}: {pause.reason}"

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import clock
 from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
+from qmon.model.text import moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,6 @@ def proof(layout: Layout, facts: OwnerFacts) -> Proof:
         why = "a connection pool hands sessions on"
     elif facts.up_since is None or facts.epoch - facts.up_since < layout.timeout_s:
         # A moment and no age: the words may be shown for longer than until they are read again.
-        at = "a time unknown" if facts.up_since is None else clock(facts.up_since)
+        at = "a time unknown" if facts.up_since is None else moment(facts.up_since)
         why = f"the server came up at {at}, less than one timeout before"
     return Proof(kind, facts.sees_others, not why, why or "what is written there is no session")

@@ -1,4 +1,4 @@
-"""Values as people read them, the same everywhere: durations, bytes, numbers, rates, shares and payloads.
+"""Values as people read them, the same everywhere: durations, moments, bytes, numbers, rates and payloads.
 
 Besides, durations of settings, as people write them: ``5m``, ``1h30m``, ``500ms``.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
@@ -44,6 +45,16 @@ def milliseconds(value: float) -> str:
     if value < 9.95:
         return f"{value:.1f} ms"
     return f"{value:.0f} ms" if value < 999.5 else duration(value / 1000)
+
+
+def moment(at: float) -> str:
+    """Seconds since the epoch: ``2026-11-21 07:15:00 UTC``."""
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def time_of_day(at: float) -> str:
+    """The same for a moment of today: ``07:15:00 UTC``."""
+    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S} UTC"
 
 
 def count(value: float) -> str:

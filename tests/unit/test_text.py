@@ -104,3 +104,8 @@ def test_any_printable_text_is_read_as_far_as_it_was_sent(text: str, cut: int) -
     assert shown is not None
     assert text.startswith(shown)
     assert len(shown.encode()) > min(cut // 2, len(text.encode())) - 4
+
+
+def test_moments_are_in_utc() -> None:
+    assert text.moment(1_795_245_300.9) == "2026-11-21 07:15:00 UTC"
+    assert text.time_of_day(1_795_245_300.9) == "07:15:00 UTC"

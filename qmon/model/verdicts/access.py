@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Final
 
 from qmon.model.figure import Severity, Verdict
 from qmon.model.operations import Side
+from qmon.model.text import time_of_day
 from qmon.model.verdicts.rule import Rule, RuleInput
 
 UNREACHABLE: Final = "unreachable"
@@ -44,7 +44,7 @@ def _cannot_see(s: RuleInput) -> str | None:
         return None
     if s.last_seen_at is None:
         return found.words
-    return f"{found.words}; last seen at {datetime.fromtimestamp(s.last_seen_at, UTC):%H:%M:%S} UTC"
+    return f"{found.words}; last seen at {time_of_day(s.last_seen_at)}"
 
 
 CANNOT_SEE = Rule(CANNOT_SEE_CODE, Severity.CRITICAL, 0.0, _cannot_see)

@@ -7,7 +7,7 @@ from typing import Final
 from qmon.model.clients import ClientsSeen
 from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout
-from qmon.model.operations import Side, said
+from qmon.model.operations import Side, pause_line
 from qmon.model.owners import Owners
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import OwnerSample
@@ -17,7 +17,7 @@ from qmon.model.verdicts.rule import Rule, RuleInput
 
 
 def _paused(s: RuleInput) -> str | None:
-    return "; ".join(said(pause) for pause in s.pauses) or None
+    return "; ".join(pause_line(pause) for pause in s.pauses) or None
 
 
 PAUSED = Rule("paused", Severity.NOTICE, 0.0, _paused, "p")

@@ -8,8 +8,8 @@ from typing import Final
 
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo, clock
-from qmon.model.text import format_duration, one_line
+from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo
+from qmon.model.text import format_duration, moment, one_line
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import HeldPause, Means
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
@@ -45,7 +45,7 @@ def prepare_pause(
             Kind.PAUSE, context.target.name, layout.queue,
             title=f"Pause the {side} of {layout.queue} for {format_duration(for_s)}?",
             count=0 if means is None else 1, unit="switch",
-            predicate=f"the {side} of {layout.table}, until {clock(now_ms / 1000 + for_s)}",
+            predicate=f"the {side} of {layout.table}, until {moment(now_ms / 1000 + for_s)}",
             sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,
             undo=Undo(possible=False, notes=("resume lifts a pause at any time, and it ends by itself",)),
             consequences=_felt(side, means), risks=(*_already(held, known, side), *_passed(sql, layout, means)),
@@ -105,7 +105,7 @@ class _SetSwitch:
             pause_switch.set_until(sql, means, until_ms)
         on_progress(Progress(1, done=1, note="watching whether it works"))
         if self.for_s is not None:
-            operation.note(f"paused until {clock(until_ms / 1000)}")
+            operation.note(f"paused until {moment(until_ms / 1000)}")
             for note in self._proof(sql, stopped):
                 operation.note(note)
 
@@ -172,14 +172,13 @@ def _known(sql: Sql, table: TableName, side: Side) -> Pause | None:
 def _already(held: HeldPause | None, known: Pause | None, side: Side) -> tuple[str, ...]:
     if held is None or not held.in_force or held.until_ms is None:
         return ()
-    who = _by(known) if known is not None else f"until {clock(held.until_ms / 1000)}, by nobody who recorded it"
+    who = _by(known) if known is not None else f"until {moment(held.until_ms / 1000)}, by nobody who recorded it"
     return (f"the {side} are paused already, {who}; this sets the end anew, under your name",)
 
 
 def _by(known: Pause) -> str:
-    return (
-        f"by {one_line(known.by)} since {clock(known.since)}, until {clock(known.until)}: {one_line(known.reason, 200)}"
-    )
+    since_until = f"since {moment(known.since)}, until {moment(known.until)}"
+    return f"by {one_line(known.by)} {since_until}: {one_line(known.reason, 200)}"
 
 
 def _felt(side: Side, means: Means | None) -> tuple[str, ...]:
