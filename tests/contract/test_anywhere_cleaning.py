@@ -55,7 +55,7 @@ def test_a_run_that_is_ended_leaves_nothing_behind(server: EmbeddedServer, numbe
     assert sorted(query(server.url(), NAMES)) == before
 
 
-@pytest.mark.skipif(not LONG, reason="make soak has it")
+@pytest.mark.soak
 def test_a_whole_run_that_has_left_out_files_has_failed_and_names_them(server: EmbeddedServer) -> None:
     with contract(server, *LIGHT) as run:
         told = run.communicate(timeout=120)[0]

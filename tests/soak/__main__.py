@@ -164,7 +164,7 @@ def _line(done: Soaked, fire: Fire) -> str:
 
 def _long(*files: str, **environment: str) -> None:
     """The long forms of tests; pytest prints its lines."""
-    asked = [sys.executable, "-m", "pytest", "-q", *files]
+    asked = [sys.executable, "-m", "pytest", "-q", "-m", "", *files]  # also what is marked soak
     subprocess.run(asked, env=os.environ | {"QMON_LONG": "1"} | environment, check=True)
 
 
