@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -79,3 +79,17 @@ Subscribers = Annotated[
         "--subscribers", metavar="N", min=1, max=16, help="How many read each message of a ring, each at its own pace."
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Given:
+    """How a plan is to be confirmed."""
+
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; goes into the audit.")] = ""
+    confirm: Annotated[
+        str | None,
+        typer.Option("--confirm", metavar="NAME", help="The queue's name, for plans that ask for it to be typed."),
+    ] = None
+    json: Json = False

@@ -35,7 +35,7 @@ def of_target(target: Target, config: Config, baselines: Path | None, recordings
     recordings. Raises ``BadInput`` where a file was named that cannot be read.
     """
     from qmon.recording.history.archive import live_archive
-    from qmon.recording.history.times import local_zone
+    from qmon.recording.times import local_zone
     from qmon.tui.history.reader import KnownPast
 
     configured = config.targets.get(target.name)

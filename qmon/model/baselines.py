@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from qmon.model.rates.series import Point
 from qmon.model.text import number
-from qmon.model.view import Point
 
 WEEKS: Final = 4
 """An hour of the week of which fewer were watched says nothing of what is usual."""

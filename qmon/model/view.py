@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from qmon.model.budget import Observing, Throttled
@@ -13,7 +12,9 @@ from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause
 from qmon.model.rates.counters import CounterRates
 from qmon.model.rates.flow import Flow
+from qmon.model.rates.forecast import Forecast
 from qmon.model.rates.ledger import Ledger
+from qmon.model.rates.series import Point
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.polled import MessageSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
@@ -28,43 +29,6 @@ if TYPE_CHECKING:
 
 NOT_READ: Final = "not read in this poll"
 _UNKNOWN: Final = Figure()
-
-
-class Trend(StrEnum):
-    """Where the depth goes."""
-
-    DRAINING = "draining"
-    GROWING = "growing"
-    STEADY = "steady"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """When it drains: ``seconds`` ± ``band_s`` while draining, ``growth`` in messages/s while growing.
-
-    ``growth_band``: the mean of the minute to come lies within so many messages/s of ``growth``.
-    """
-
-    trend: Trend
-    seconds: float | None = None
-    band_s: float | None = None
-    growth: float | None = None
-    text: str = ""
-    growth_band: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One moment of a queue's history, for plots. Rates in messages per second over the interval that ends here."""
-
-    at: float
-    ready: float | None
-    push_rate: float | None
-    pop_rate: float | None
-    complete_rate: float | None
-    in_progress: float | None
-    oldest_s: float | None
 
 
 @dataclass(frozen=True, slots=True)

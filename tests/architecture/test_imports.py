@@ -40,7 +40,7 @@ def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
         "operate": ("import textual",),
         "recording": ("import qmon.tui", "import pyspark"),
         "pipeline": ("import qmon.tui",),
-        "tui": (),
+        "tui": ("import qmon.recording",),
         "unheard_of": (),
     }
     for name, imports in forbidden.items():
@@ -60,8 +60,11 @@ def test_the_contracts_catch_who_breaks_them(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     said = " ".join(done.stdout.split())
     assert done.returncode == 1, said
-    assert "Contracts: 0 kept, 6 broken." in said
+    assert "Contracts: 0 kept, 7 broken." in said
+    assert "No cycles are allowed in qmon. " in said
     for name, imports in forbidden.items():
+        if name == "tui":  # allowed by itself; what it makes with recording is a circle
+            continue
         for statement in imports:
             assert f"qmon.{name} -> {statement.removeprefix('import ')} (l." in said
     assert "unheard_of" in said

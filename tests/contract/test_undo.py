@@ -15,7 +15,7 @@ from qmon.model.layout.layout import OwnerColumn
 from qmon.model.operations import Choice, OperationState, OwnerState
 from qmon.operate.install.install import uninstall
 from qmon.operate.operator import Operator
-from qmon.operate.plan.row_set import frozen
+from qmon.operate.row_set import frozen
 from tests.contract.operating import applied, desk_at
 from tests.contract.test_requeue import ALL, HELD, stuck
 from tests.facts import connected, query

@@ -8,8 +8,8 @@ from statistics import median
 from typing import Any, Final
 
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.forecast import AHEAD_S, forecast
-from qmon.model.view import Trend, View
+from qmon.model.rates.forecast import AHEAD_S, Trend, forecast
+from qmon.model.view import View
 
 FORETOLD_AT_S: Final = 45.0
 """The forecast that is checked is the first that is made so many seconds after the run began."""

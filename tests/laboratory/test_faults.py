@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from qmon.model.view import Trend
+from qmon.model.rates.forecast import Trend
 from tests.laboratory import locks, messages, poppers, rings, sight, target
 from tests.laboratory.case import HOLDS, Case, Outcome
 from tests.laboratory.confusion import table

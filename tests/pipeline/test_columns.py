@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from qmon.pipeline.ingest.bundles import AT_MOST, share, unbundling
 from qmon.pipeline.ingest.columns import rows_of
 from qmon.pipeline.ingest.segment_lines import Read, read_segment
+from qmon.pipeline.rollup.bundles import AT_MOST, share, unbundling
 from tests.pipeline.comparing import START
 from tests.pipeline.recordings import Watched, rows
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from qmon.pipeline.ingest.bundles import bundling
+from qmon.pipeline.rollup.bundles import bundling
 from qmon.pipeline.rollup.rates import FIGURES
 from qmon.pipeline.rollup.rollups import GRAINS, needed, rolled
 from tests.pipeline import reference

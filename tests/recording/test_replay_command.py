@@ -15,9 +15,9 @@ from qmon.model.operations import Operation
 from qmon.model.samples.polled import ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.monitor.state.target import TargetHistory
-from qmon.recording.history.times import parse_moment
 from qmon.recording.read.paths import segments
 from qmon.recording.read.reader import open_recording
+from qmon.recording.times import parse_moment
 from qmon.recording.write.recorder import Recorder
 from tests.cli.calling import call
 from tests.facts import wait_until

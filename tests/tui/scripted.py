@@ -10,9 +10,11 @@ from typing import Final
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.layout.designs import TRAITS
 from qmon.model.layout.layout import Layout, OwnerColumn, Ring, StateColumn, TableName
+from qmon.model.rates.forecast import Forecast, Trend
+from qmon.model.rates.series import Point
 from qmon.model.samples.polled import BlockingSample, MessageSample, ServerSample, WaitSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.view import Forecast, Point, QueueView, TargetView, Trend, View
+from qmon.model.view import QueueView, TargetView, View
 from qmon.model.waits.blocking import forest
 from qmon.monitor.source import Focus, Phase, Sink, SourceState
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.view import Point
+from qmon.model.rates.series import Point
 from qmon.tui.plots.glyphs import columns, sparkline, trace
 from qmon.tui.plots.series import highest, round_up, sample, window
 from qmon.tui.plots.throughput import throughput

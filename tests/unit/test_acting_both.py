@@ -16,7 +16,7 @@ from qmon.model.layout.table_facts import Column
 from qmon.operate import sql, table
 from qmon.operate.actions import trash, undo, undo_tables
 from qmon.operate.plan import preview, rights, selection
-from qmon.operate.plan.row_set import frozen, marks_for, read_marks, texts_for
+from qmon.operate.row_set import frozen, marks_for, read_marks, texts_for
 from qmon.operate.run import batches, operation, operations, table_identity
 from tests.tsql_rendered import LISTED, forms_of
 

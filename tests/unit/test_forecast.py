@@ -8,9 +8,8 @@ from itertools import pairwise
 import pytest
 
 from qmon.model.rates.flow import Flow
-from qmon.model.rates.forecast import SIGMAS, forecast
+from qmon.model.rates.forecast import SIGMAS, Trend, forecast
 from qmon.model.rates.net_rate import drift_of
-from qmon.model.view import Trend
 
 Ticks = list[tuple[float, Flow]]
 

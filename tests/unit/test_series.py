@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.rates.series import Series, SeriesRecorder
-from qmon.model.view import Point
+from qmon.model.rates.series import Point, Series, SeriesRecorder
 
 figures = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 points = st.builds(

@@ -16,7 +16,7 @@ from qmon.engines.sqlserver import errors as errors
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.operations import Progress
-from qmon.operate.plan.row_set import Mark, frozen
+from qmon.operate.row_set import Mark, frozen
 from qmon.operate.run.batches import Batches
 from qmon.operate.run.operation import Running, Tally
 

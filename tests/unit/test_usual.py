@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from qmon.model.baselines import Baseline, Baselines, recent, unusual
-from qmon.model.view import Point
+from qmon.model.rates.series import Point
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TUESDAY = datetime(2026, 11, 17, 14, 30, tzinfo=BERLIN).timestamp()

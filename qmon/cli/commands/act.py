@@ -70,20 +70,6 @@ WhichSide = Annotated[Side, typer.Option("--side", help="Whom it is about.")]
 
 
 @dataclass(frozen=True)
-class Given:
-    """How a plan is to be confirmed."""
-
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and change nothing.")] = False
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; goes into the audit.")] = ""
-    confirm: Annotated[
-        str | None,
-        typer.Option("--confirm", metavar="NAME", help="The queue's name, for plans that ask for it to be typed."),
-    ] = None
-    json: options.Json = False
-
-
-@dataclass(frozen=True)
 class Which:
     """Which messages are meant."""
 
@@ -133,7 +119,7 @@ def requeue(
     config: options.ConfigPath = None,
     *,
     which: Which,
-    given: Given,
+    given: options.Given,
 ) -> None:
     """Make messages that are stuck in progress ready again, at the front. By default those of dead owners only."""
     from qmon.cli.commands.act_run import on_queue
@@ -149,7 +135,7 @@ def purge(
     config: options.ConfigPath = None,
     *,
     which: Which,
-    given: Given,
+    given: options.Given,
 ) -> None:
     """Move messages to the trash, from where qmon undo brings them back."""
     from qmon.cli.commands.act_run import on_queue
@@ -168,7 +154,7 @@ def pause(
         float, typer.Option("--for", parser=options.seconds, metavar="TIME", help="It lifts itself after so long.")
     ] = 900.0,
     *,
-    given: Given,
+    given: options.Given,
 ) -> None:
     """Pause the pushers of a queue, or its poppers, for a while; the pause lifts itself, also with qmon gone."""
     from qmon.cli.commands.act_run import on_queue
@@ -185,7 +171,7 @@ def resume(
     config: options.ConfigPath = None,
     side: WhichSide = Side.PUSHERS,
     *,
-    given: Given,
+    given: options.Given,
 ) -> None:
     """Lift a pause before its end."""
     from qmon.cli.commands.act_run import on_queue
@@ -201,7 +187,7 @@ def repair(
     queue: Queue = None,
     config: options.ConfigPath = None,
     *,
-    given: Given,
+    given: options.Given,
 ) -> None:
     """Repair a ring: fill its proven holes and requeue its orphans."""
     from qmon.cli.commands.act_run import on_queue
@@ -219,7 +205,7 @@ def undo(
     ids: Ids = None,
     limit: Max = None,
     *,
-    given: Given,
+    given: options.Given,
 ) -> None:
     """Take back an operation, or with --ids a part of it."""
     from qmon.cli.commands.act_run import carry_out
@@ -244,7 +230,7 @@ def end_blocker(
     ],
     config: options.ConfigPath = None,
     *,
-    given: Given,
+    given: options.Given,
 ) -> None:
     """End a session that blocks a queue: exactly the one that the plan shows, or none."""
     from qmon.cli.commands.act_run import carry_out
@@ -259,7 +245,7 @@ def install_gate(
     queue: Queue = None,
     config: options.ConfigPath = None,
     *,
-    given: Given,
+    given: options.Given,
 ) -> None:
     """Install the gate; its plan says what pushers will feel."""
     from qmon.cli.commands.act_run import on_queue
@@ -273,7 +259,7 @@ def remove_gate(
     queue: Queue = None,
     config: options.ConfigPath = None,
     *,
-    given: Given,
+    given: options.Given,
 ) -> None:
     """Remove the gate."""
     from qmon.cli.commands.act_run import on_queue

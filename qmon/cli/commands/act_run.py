@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
-from qmon.cli.commands.act import Given
+from qmon.cli.options import Given
 from qmon.cli.output import Meter, clean, json_object, note, say
 from qmon.errors import BadInput
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,10 +12,7 @@ from qmon.cli.output import clean, json_object, say, table
 from qmon.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from qmon.cli.session import Opened
-    from qmon.monitor.doctor import Check, Right
+    from qmon.cli.examination import Examined
 
 
 def add_to(app: typer.Typer) -> None:
@@ -37,6 +33,7 @@ def doctor(
     ] = None,
 ) -> None:
     """Check what qmon needs of a target: driver, connection, version, rights, and every probe of every queue."""
+    from qmon.cli.examination import examined
     from qmon.cli.session import opened
 
     if bundle is not None:
@@ -54,52 +51,6 @@ def doctor(
             _say(seen)
     if any(c.problem and not c.expected for c in seen.checks):
         raise typer.Exit(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """What was found. ``connections``: so many are to be had; ``None`` where a pooler is in between."""
-
-    at: Opened
-    version: str
-    checks: Sequence[Check]
-    rights: Sequence[Right]
-    connections: int | None
-
-    def as_object(self) -> dict[str, object]:
-        """The same for ``--json``."""
-        checks = [
-            {
-                "queue": c.queue or None,
-                "probe": c.probe,
-                "ms": None if c.ms is None else round(c.ms, 3),
-                "problem": c.problem or None,
-                "grant": c.grant or None,
-                "index": c.index or None,
-            }
-            for c in self.checks
-        ]
-        return {
-            "schema": 1,
-            "target": self.at.target.name,
-            "engine": self.at.engine.name,
-            "server_version": self.version,
-            "pooled": self.at.connection.pooled,
-            "connections": self.connections,
-            "checks": checks,
-            "rights": [{"right": r.name, "held": r.held, "gives": r.gives, "grant": r.grant} for r in self.rights],
-        }
-
-
-def examined(at: Opened) -> Examined:
-    """Run every probe once. Raises ``ConnectionLost``, and what reading the catalogue raises."""
-    from qmon.engines.base import Session
-    from qmon.monitor.doctor import checkup, rights, room
-
-    found = checkup(at.connection, at.engine, at.configured)
-    allowed = rights(at.connection, at.engine)
-    had = None if at.connection.pooled else room(lambda: at.engine.connect(at.target, Session("doctor")))
-    return Examined(at, ".".join(map(str, at.connection.version)), found, allowed, had)
 
 
 def _say(seen: Examined) -> None:

@@ -97,7 +97,7 @@ def empty(
     config: options.ConfigPath = None,
     older_than: act.OlderThan = None,
     *,
-    given: act.Given,
+    given: options.Given,
 ) -> None:
     """Delete purged rows for good. By default those that were kept for as long as the configuration says (7 days)."""
     from qmon.cli.commands.act_run import carry_out

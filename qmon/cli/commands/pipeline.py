@@ -165,7 +165,7 @@ def baselines(
 
 def _zones(texts: Iterable[str]) -> dict[str, str]:
     """Time zones by target, ``""`` for all others. Raises ``BadInput`` for a zone that there is not."""
-    from qmon.recording.history.times import is_zone
+    from qmon.recording.times import is_zone
 
     zones = {}
     for text in texts:

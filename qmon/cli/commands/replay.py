@@ -77,9 +77,9 @@ def export(
     target: TargetName = None,
 ) -> None:
     """Make one file of a stretch of a recording, for a colleague to replay. Two minutes before it go with it."""
-    from qmon.recording.history.times import local_time
-    from qmon.recording.read import export as exporting
+    from qmon.recording import export as exporting
     from qmon.recording.read.reader import open_recording
+    from qmon.recording.times import local_time
 
     reader = open_recording(recording, target)
     done = exporting.export(reader, _moment(reader, since), _moment(reader, until), to)
@@ -89,15 +89,15 @@ def export(
 
 
 def _moment(reader: RecordingReader, text: str) -> float:
-    from qmon.recording.history.times import parse_moment
+    from qmon.recording.times import parse_moment
 
     return parse_moment(text, reader.session.zone, reader.ends_at)
 
 
 def _at(reader: RecordingReader, at: float) -> tuple[float, object, View]:
     """When the last snapshot at or before a moment was, that snapshot, and its figures. Raises ``BadInput``."""
-    from qmon.recording.history.times import local_time
     from qmon.recording.read.replay import view_at
+    from qmon.recording.times import local_time
 
     found = view_at(reader, at)
     if found is None:
@@ -118,8 +118,8 @@ def _object(reader: RecordingReader, at: float) -> dict[str, object]:
 
 
 def _compare(reader: RecordingReader, first: str, second: str) -> None:
-    from qmon.recording.history.times import local_time
     from qmon.recording.read.compare import compare
+    from qmon.recording.times import local_time
 
     (before_at, _, before), (after_at, _, after) = (_at(reader, _moment(reader, text)) for text in (first, second))
     found = compare(before, after)

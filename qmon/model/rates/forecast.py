@@ -3,20 +3,20 @@
 The depth is taken as a walk with a drift: the net rate, and around it a noise whose variance grows with time. Where
 messages come in bursts or are popped in batches, what comes in one second is no guide to the next, so that variance is
 one over the long run, see ``qmon.model.rates.net_rate``. Two things make a time uncertain: the drift is known from a
-window,
-and the walk goes on as it has.
+window, and the walk goes on as it has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from math import ceil
 from typing import Final
 
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import NetRate, drift_of
 from qmon.model.text import rate
-from qmon.model.view import Forecast, Trend
 
 AHEAD_S: Final = 60.0
 """The band of a growing queue is that of its mean net rate over so many seconds to come."""
@@ -29,6 +29,30 @@ _UNCLEAR_SHARE: Final = 0.2
 """Where the net rate is known no better than to this share of pushes or pops, nothing is said to be steady."""
 _FOREVER_S: Final = 30 * 86400.0
 _MINUTE: Final = 60.0
+
+
+class Trend(StrEnum):
+    """Where the depth goes."""
+
+    DRAINING = "draining"
+    GROWING = "growing"
+    STEADY = "steady"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """When it drains: ``seconds`` ± ``band_s`` while draining, ``growth`` in messages/s while growing.
+
+    ``growth_band``: the mean of the minute to come lies within so many messages/s of ``growth``.
+    """
+
+    trend: Trend
+    seconds: float | None = None
+    band_s: float | None = None
+    growth: float | None = None
+    text: str = ""
+    growth_band: float | None = None
 
 
 def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: int | None = None) -> Forecast:

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, fields
+from dataclasses import astuple, dataclass, fields
 from itertools import islice
 from math import isnan, nan
 from typing import Final, overload
 
-from qmon.model.view import Point
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One moment of a queue's history, for plots. Rates in messages per second over the interval that ends here."""
+
+    at: float
+    ready: float | None
+    push_rate: float | None
+    pop_rate: float | None
+    complete_rate: float | None
+    in_progress: float | None
+    oldest_s: float | None
+
 
 _WIDTH: Final = len(fields(Point))
 

@@ -11,14 +11,14 @@ from qmon.model.figure import Figure
 from qmon.model.operations import pauses_of
 from qmon.model.rates.committed_rows import Shares, committed, shares_of
 from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, table_flow
-from qmon.model.rates.forecast import forecast
+from qmon.model.rates.forecast import Forecast, Trend, forecast
 from qmon.model.rates.forgotten import Uses, forgotten
-from qmon.model.rates.series import SeriesRecorder
+from qmon.model.rates.series import Point, SeriesRecorder
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.text import duration
 from qmon.model.verdicts import RuleInput, judge
-from qmon.model.view import NOT_READ, Forecast, Point, QueueView, Trend
+from qmon.model.view import NOT_READ, QueueView
 from qmon.model.waits.locked import everything_locked
 from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.probes.queue import COUNT_LIMIT, ring_probe

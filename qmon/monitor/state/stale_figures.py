@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from qmon.model.figure import Figure, Verdict
 from qmon.model.layout.layout import Layout
+from qmon.model.rates.forecast import Forecast, Trend
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.view import Forecast, QueueView, Trend
+from qmon.model.view import QueueView
 from qmon.monitor.probes.queue import ring_probe
 
 

@@ -20,7 +20,6 @@ from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
 from qmon.operate.plan.preview import called, estimated_s, first_rows
 from qmon.operate.plan.rights import PURGE, queue_tables, why_not
-from qmon.operate.plan.row_set import Mark, marks_for
 from qmon.operate.plan.selection import (
     Criteria,
     MessageQuery,
@@ -32,6 +31,7 @@ from qmon.operate.plan.selection import (
     shown_columns,
     value_of,
 )
+from qmon.operate.row_set import Mark, marks_for
 from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
 from qmon.operate.run.operation import Record, Running, Tally, audit_access
 from qmon.operate.run.pacing import LARGEST

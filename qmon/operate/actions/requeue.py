@@ -18,7 +18,6 @@ from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
 from qmon.operate.plan.preview import called, estimated_s, first_rows
 from qmon.operate.plan.rights import REQUEUE, why_not
-from qmon.operate.plan.row_set import Mark, marks_for
 from qmon.operate.plan.selection import (
     Criteria,
     MessageQuery,
@@ -31,6 +30,7 @@ from qmon.operate.plan.selection import (
     zoneless,
 )
 from qmon.operate.plan.transitions import Transition, in_the_way, place_words, transition
+from qmon.operate.row_set import Mark, marks_for
 from qmon.operate.run.batches import BatchWork, Move, lock
 from qmon.operate.run.operation import Record, Running, Tally, audit_access
 from qmon.operate.run.pacing import LARGEST

@@ -20,8 +20,8 @@ from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan.preview import First, shown, sized
 from qmon.operate.plan.rights import PUT_BACK, REQUEUE, unwritten, why_not
-from qmon.operate.plan.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
 from qmon.operate.plan.selection import MOST, Matches, frozen_of, named_columns, named_names
+from qmon.operate.row_set import CHUNK, Mark, RowSet, ids_for, rows_for
 from qmon.operate.run.batches import BatchWork, Move, RowRefused, lock
 from qmon.operate.run.operation import Record, Running, Tally
 from qmon.operate.run.operations import Recorded, recorded

@@ -13,7 +13,7 @@ from typing import Literal
 from qmon.engines.base import Value
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import TableName
-from qmon.operate.plan.row_set import texts_for
+from qmon.operate.row_set import texts_for
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure
 

@@ -11,8 +11,8 @@ from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import MAX_FIRST, Kind, PlanRow
 from qmon.model.text import holds_bytes, readable, tells_size
 from qmon.operate.context import OperatorContext
-from qmon.operate.plan.row_set import marks_for, texts_for
 from qmon.operate.plan.selection import MessageQuery, Selection, column_names
+from qmon.operate.row_set import marks_for, texts_for
 from qmon.operate.run.operation import audit_access
 from qmon.operate.run.pacing import REST
 from qmon.operate.sql import Names, Sql, Values

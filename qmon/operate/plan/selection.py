@@ -19,7 +19,7 @@ from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
 from qmon.model.owners import OwnerFacts, Proof, proof
 from qmon.model.text import format_duration
-from qmon.operate.plan.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
+from qmon.operate.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure
 

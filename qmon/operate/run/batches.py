@@ -16,7 +16,7 @@ from qmon.engines.base import Connection
 from qmon.errors import DeadlineExceeded, LockTimeout, QmonError, QueryFailed
 from qmon.model.operations import Progress
 from qmon.operate.context import OnProgress, Stopped
-from qmon.operate.plan.row_set import Mark, RowSet
+from qmon.operate.row_set import Mark, RowSet
 from qmon.operate.run.operation import Running, Tally
 from qmon.operate.run.pacing import BatchPace
 from qmon.operate.sql import Names, Sql, Values

@@ -9,7 +9,7 @@ from qmon.engines.base import Value
 from qmon.engines.postgres.arrays import array
 from qmon.errors import QmonError
 from qmon.model.layout.layout import TableName
-from qmon.operate.plan.row_set import Mark
+from qmon.operate.row_set import Mark
 from qmon.operate.sql import Sql
 
 

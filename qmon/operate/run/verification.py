@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.sql.queries import Name
-from qmon.operate.plan.row_set import marks_for
+from qmon.operate.row_set import marks_for
 from qmon.operate.run.batches import RowRefused
 from qmon.operate.sql import Names, Sql
 

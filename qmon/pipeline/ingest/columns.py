@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.json
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from qmon.pipeline.ingest.bundles import INSIDE, KEY, SHARES, bundled, cuts, share
 from qmon.pipeline.ingest.segment_lines import Read, read_segment
 from qmon.pipeline.lake.schema import FIGURES, LINE, STAGED
+from qmon.pipeline.rollup.bundles import INSIDE, KEY, SHARES, bundled, cuts, share
 from qmon.recording.format.frames import FORMAT
 
 _LINE: Final = to_arrow_schema(LINE)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from qmon.pipeline.ingest.bundles import KEY, UNBUNDLED, unbundling
 from qmon.pipeline.ingest.columns import batches
 from qmon.pipeline.lake.schema import OPERATIONS, STAGED, WAITS
+from qmon.pipeline.rollup.bundles import KEY, UNBUNDLED, unbundling
 
 _LINE = ("target", "recorder", "sequence")
 

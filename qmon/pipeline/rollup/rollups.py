@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from qmon.pipeline.ingest.bundles import BUNDLES, KEY, bundling, encoded, unbundled
 from qmon.pipeline.lake.schema import ROLLUPS
+from qmon.pipeline.rollup.bundles import BUNDLES, KEY, bundling, encoded, unbundled
 from qmon.pipeline.rollup.rates import FIGURES, Measured, ranks
 from qmon.pipeline.rollup.sums import Places, Stretches
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from qmon.errors import BadInput
 from qmon.model.baselines import HOURS, Baseline, Baselines
-from qmon.recording.history.times import is_zone
+from qmon.recording.times import is_zone
 
 FILE: Final = ".baselines.json"
 """Its name in the folder of the recordings."""

@@ -27,7 +27,7 @@ from qmon.monitor.source import Phase, SourceState
 from qmon.recording.format.figures import Figures, figures_of
 from qmon.recording.format.records import Changed, End, Gap, SessionLine, VerdictsLine
 from qmon.recording.format.redaction import discreet
-from qmon.recording.history.times import local_zone
+from qmon.recording.times import local_zone
 from qmon.recording.write.recovery import salvage
 from qmon.recording.write.rolling_writer import RollingWriter
 from qmon.recording.write.segment import CannotWrite

@@ -11,7 +11,7 @@ from qmon.model import text
 from qmon.model.baselines import FIGURES as BANDED
 from qmon.model.baselines import WEEKS, Anomaly, Band
 from qmon.recording.history.range_query import Past
-from qmon.recording.history.times import zone_of
+from qmon.recording.times import zone_of
 from qmon.tui.history.plot import LEFT, PER_CELL, joined
 from qmon.tui.history.reader import KnownPast
 from qmon.tui.shared.figures import SIGNS, TONES

@@ -13,7 +13,7 @@ from textual.binding import Binding
 from qmon.model.baselines import Band
 from qmon.model.view import QueueView
 from qmon.recording.history.range_query import Past
-from qmon.recording.history.times import zone_of
+from qmon.recording.times import zone_of
 from qmon.tui import keys
 from qmon.tui.history import panel
 from qmon.tui.history.panel import Event

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from qmon.model import text
 from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.rates.forecast import Trend
 from qmon.model.samples.polled import WaitSample
-from qmon.model.view import QueueView, Trend, View
+from qmon.model.view import QueueView, View
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, fit, wrap

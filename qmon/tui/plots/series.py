@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, Literal
 
-from qmon.model.view import Point
+from qmon.model.rates.series import Point
 
 Reading = Literal["ready", "push_rate", "pop_rate"]
 Values = list[float | None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from qmon.model import text
-from qmon.model.view import Point
+from qmon.model.rates.series import Point
 from qmon.tui.plots.glyphs import BLANK, BLOCKS, heights, trace
 from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, window
 from qmon.tui.shared.sanitize import pad, width

@@ -7,9 +7,9 @@ from typing import Any
 
 from qmon.errors import BadInput
 from qmon.model.view import View
-from qmon.recording.history.times import local_time, parse_moment
 from qmon.recording.read.compare import compare
 from qmon.recording.read.replay import SPEEDS, Replay
+from qmon.recording.times import local_time, parse_moment
 from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.feed import Fold, StateChanged, ViewReady

@@ -8,7 +8,8 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.figure import Figure, Severity
-from qmon.model.view import QueueView, Trend
+from qmon.model.rates.forecast import Trend
+from qmon.model.view import QueueView
 from qmon.tui.shared.sanitize import clean
 
 Cell = tuple[str, str]

@@ -1,0 +1,58 @@
+"""What ``qmon doctor`` finds out of a target, for the terminal and for a bug report's archive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qmon.cli.session import Opened
+    from qmon.monitor.doctor import Check, Right
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What was found. ``connections``: so many are to be had; ``None`` where a pooler is in between."""
+
+    at: Opened
+    version: str
+    checks: Sequence[Check]
+    rights: Sequence[Right]
+    connections: int | None
+
+    def as_object(self) -> dict[str, object]:
+        """The same for ``--json``."""
+        checks = [
+            {
+                "queue": c.queue or None,
+                "probe": c.probe,
+                "ms": None if c.ms is None else round(c.ms, 3),
+                "problem": c.problem or None,
+                "grant": c.grant or None,
+                "index": c.index or None,
+            }
+            for c in self.checks
+        ]
+        return {
+            "schema": 1,
+            "target": self.at.target.name,
+            "engine": self.at.engine.name,
+            "server_version": self.version,
+            "pooled": self.at.connection.pooled,
+            "connections": self.connections,
+            "checks": checks,
+            "rights": [{"right": r.name, "held": r.held, "gives": r.gives, "grant": r.grant} for r in self.rights],
+        }
+
+
+def examined(at: Opened) -> Examined:
+    """Run every probe once. Raises ``ConnectionLost``, and what reading the catalogue raises."""
+    from qmon.engines.base import Session
+    from qmon.monitor.doctor import checkup, rights, room
+
+    found = checkup(at.connection, at.engine, at.configured)
+    allowed = rights(at.connection, at.engine)
+    had = None if at.connection.pooled else room(lambda: at.engine.connect(at.target, Session("doctor")))
+    return Examined(at, ".".join(map(str, at.connection.version)), found, allowed, had)
