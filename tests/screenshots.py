@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 import pyodbc
-from qmon.recording.history.times import local_zone
 from textual.pilot import Pilot
 
 from qmon.demo import runner
@@ -30,6 +29,7 @@ from qmon.monitor.open import open_poller
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.open import open_context
 from qmon.recording.history.archive import live_archive
+from qmon.recording.times import local_zone
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.tee import RecordingSource
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
