@@ -22,6 +22,7 @@ from qmon.engines.base import Session, Target
 from qmon.engines.keywords import format_connection_string
 from qmon.engines.postgres.engine import Postgres
 from qmon.model.alerts.rules import AlertRule
+from qmon.model.budget import budget_of
 from qmon.model.figure import Severity
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting
@@ -42,6 +43,8 @@ HISTORY_S: Final = 130.0
 """Seconds of load before the first picture: enough for the plots, and for every fault of the demo to have come once."""
 PATIENCE_S: Final = 120.0
 BLOCKED: Final = "invoices"
+BUDGET: Final = "20%"
+"""Of one processor, so that a busy machine throttles no probe on the pictures."""
 ALERTS: Final = (AlertRule("stuck", figure="stuck", crit=0.0), AlertRule("deep", figure="ready", warn=100.0))
 
 
@@ -180,7 +183,7 @@ def main(arguments: list[str]) -> int:
         runner.scene() as (target, _),
         tempfile.TemporaryDirectory(prefix="qmon-pictures-") as folder,
     ):
-        poller = open_poller(target, interval_s=runner.INTERVAL_S)
+        poller = open_poller(target, interval_s=runner.INTERVAL_S, budget=budget_of(BUDGET))
         recorder = Recorder(Path(folder), target.name, interval_s=runner.INTERVAL_S)
         source = RecordingSource(poller, TargetHistory().add, recorder)
         known = KnownPast(live_archive(Path(folder), target.name, local_zone()))
