@@ -90,7 +90,7 @@ def server() -> Iterator[EmbeddedServer]:
 def database(server: EmbeddedServer) -> Iterator[str]:
     """The URL of a fresh, empty database; dropped afterwards, whoever is still connected to it."""
     name = f"test_{secrets.token_hex(6)}"
-    query(server.url("postgres"), f"CREATE DATABASE {name} STRATEGY file_copy")  # a tenth of what the other one costs
+    query(server.url("postgres"), f"CREATE DATABASE {name} STRATEGY file_copy")
     yield server.url(name)
     query(server.url("postgres"), f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
