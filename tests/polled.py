@@ -137,10 +137,10 @@ class Polls:
         self.snapshots: list[Snapshot] = []
 
     @property
-    def shed(self) -> int:
+    def throttled(self) -> int:
         """How many probes are read less often, since the budget is too small for all."""
         observing = self.snapshots[-1].observing
-        return 0 if observing is None else len(observing.shed)
+        return 0 if observing is None else len(observing.throttled)
 
     def poll(self, count: int, focus: Focus | None = None) -> list[list[Sent]]:
         """Poll so often; what each poll has sent."""

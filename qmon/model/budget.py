@@ -92,22 +92,22 @@ class ProbeCost:
 class Observing:
     """What watching costs in this poll. Milliseconds are of the server's time for one poll.
 
-    ``budget``: as configured; ``asked_s``: seconds between polls as asked for. ``shed``: what is read less often now,
-    the dearest first; ``dearest``: the dearest probes of all. ``commits``: transactions of our own since we connected
-    that the server has counted before this poll.
+    ``budget``: as configured; ``asked_s``: seconds between polls as asked for. ``throttled``: what is read less often
+    now, the dearest first; ``dearest``: the dearest probes of all. ``commits``: transactions of our own since we
+    connected that the server has counted before this poll.
     """
 
     budget: str
     allowed_ms: float
     asked_s: float
     expected_ms: float
-    shed: tuple[Throttled, ...] = ()
+    throttled: tuple[Throttled, ...] = ()
     dearest: tuple[ProbeCost, ...] = ()
     commits: int = 0
 
     def of_queue(self, queue: str) -> tuple[Throttled, ...]:
         """What is read less often of one queue."""
-        return tuple(each for each in self.shed if each.queue == queue)
+        return tuple(each for each in self.throttled if each.queue == queue)
 
 
 def load_ms(costs: Mapping[Key, float], every: Mapping[Key, int], overhead_ms: float) -> float:

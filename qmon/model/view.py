@@ -66,7 +66,7 @@ class QueueView:
     gap_kind: str = ""
     window_s: float | None = None
     pauses: tuple[Pause, ...] = ()
-    shed: tuple[Throttled, ...] = ()
+    throttled: tuple[Throttled, ...] = ()
     ledger: Ledger | None = None
     verdicts: tuple[Verdict, ...] = ()
     past: tuple[PastVerdict, ...] = ()

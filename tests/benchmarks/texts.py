@@ -37,7 +37,7 @@ def run(*, quick: bool = False) -> Part:
                     "queues": count,
                     "of": ", ".join(designs),
                     "statement ms": cost_s * 1000,
-                    "probes shed": watch.shed,
+                    "probes throttled": watch.throttled,
                     "texts": texts[-1],
                     "plans": plans[-1],
                     "round trips, most": trips[-1],

@@ -30,7 +30,7 @@ def test_three_hundred_sessions_and_a_hundred_queues_stay_within_the_budget() ->
             whole = last_polls(watched, 3, after=3)
             assert whole.views[-1].server.sessions == 300
             assert whole.views[-1].server.observing is not None
-            assert not whole.views[-1].server.observing.shed
+            assert not whole.views[-1].server.observing.throttled
         budget = Budget(poll_ms=whole.usual / 2)
         with watching(url, layouts, 0.5, budget) as watched:
 
@@ -38,7 +38,7 @@ def test_three_hundred_sessions_and_a_hundred_queues_stay_within_the_budget() ->
                 costs = last_polls(watched, 5, after=3)
                 view = costs.views[-1]
                 seen = view.server.observing
-                fits = seen is not None and seen.shed and seen.expected_ms <= seen.allowed_ms
+                fits = seen is not None and seen.throttled and seen.expected_ms <= seen.allowed_ms
                 return view if fits and costs.usual <= budget.allowed_ms(0.5) else None
 
             # A machine that has become busier since needs longer; one poll alone may be early or late.
@@ -46,8 +46,8 @@ def test_three_hundred_sessions_and_a_hundred_queues_stay_within_the_budget() ->
             assert view is not None and view.server.observing is not None
             observing = view.server.observing
             said = words(header(Shown("crowd", view, newest_at=view.taken_at), view.taken_at, 200))
-            assert f"{len(observing.shed)} throttled" in said
-            queue = next(q for q in view.queues if q.shed)
+            assert f"{len(observing.throttled)} throttled" in said
+            queue = next(q for q in view.queues if q.throttled)
             assert any(name.startswith("throttled: ") and "instead of 0.5 s" in why for name, why in unknowns(queue))
             assert all(q.ready.value == 899 for q in view.queues)
 
@@ -62,7 +62,7 @@ def test_what_watching_costs_is_told_and_left_out_of_the_servers_figures(databas
         assert observing.dearest
         assert all(each.ms >= 0 for each in observing.dearest)
         assert sum(each.ms * each.a_poll for each in observing.dearest) <= observing.expected_ms * 1.01
-        assert not observing.shed
+        assert not observing.throttled
         assert view.server.sessions == 0
         wait_until(lambda: watched.views[-1].server.commits.value == 0.0, what="no transactions but ours")
         with connected(database) as other:

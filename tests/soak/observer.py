@@ -24,7 +24,7 @@ def within(sessions: int = 300, queues: int = 100, polls: int = 60, interval_s: 
         view = found.views[-1]
         assert view.server.sessions == sessions
         assert view.server.observing is not None
-        shed = len(view.server.observing.shed)
+        throttled = len(view.server.observing.throttled)
         assert found.usual <= ALLOWED_MS, found.each
         touch(url, queues)
         wait_until(lambda: all(q.ready.value == 900 for q in watched.views[-1].queues), 120, what="all read again")
@@ -32,5 +32,5 @@ def within(sessions: int = 300, queues: int = 100, polls: int = 60, interval_s: 
         return (
             f"observer: {sessions} sessions, {queues} queues, {ALLOWED_MS:g} ms allowed: median"
             f" {median(found.each):.0f} ms, p90 {quantiles(found.each, n=10)[-1]:.0f} ms, {inside} of"
-            f" {len(found.each)} polls within, {shed} probes shed"
+            f" {len(found.each)} polls within, {throttled} probes throttled"
         )

@@ -33,13 +33,13 @@ def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
     observer = ProbeBudget(Budget(0.01))
     cheap = {job.key: 0.5 for job in JOBS}
     assert all(len(read) == len(JOBS) for read in polled(observer, cheap, 10))
-    assert observer.observing(0).shed == ()
+    assert observer.observing(0).throttled == ()
 
     dear = {**cheap, ("b", "head"): 40.0}
     polled(observer, dear, 20)
-    (shed,) = observer.observing(0).shed
-    assert (shed.queue, shed.probe, shed.instead_s) == ("b", "head", 1.0)
-    assert shed.every_s >= 4.0
+    (throttled,) = observer.observing(0).throttled
+    assert (throttled.queue, throttled.probe, throttled.instead_s) == ("b", "head", 1.0)
+    assert throttled.every_s >= 4.0
     assert observer.left_out("b") in ((), ("head",))
     reads = polled(observer, dear, 40)
     assert all({("a", "head"), ("c", "head"), ("", "waits")} <= read for read in reads)
@@ -47,7 +47,7 @@ def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
     assert sum(sum(dear[key] for key in read) for read in reads) / len(reads) <= 10.0
 
     back = polled(observer, cheap, 60)
-    assert observer.observing(0).shed == ()
+    assert observer.observing(0).throttled == ()
     assert all(len(read) == len(JOBS) for read in back[-5:])
 
 

@@ -49,7 +49,7 @@ def test_the_text_of_a_poll_recurs_and_holds_no_value(count: int, polls: int, co
     watch.poll(20)  # until then probes are proven one by one, and the costs of each are learnt
     found = watch.poll(polls)
     sent = [each for poll in found for each in poll]
-    assert (watch.shed > 0) == (cost_s > 0)
+    assert (watch.throttled > 0) == (cost_s > 0)
     assert watch.snapshots[-1].failures == ()
     assert max(len(poll) for poll in found) <= 6
     assert max(sum(each.listed for each in poll) for poll in found) <= 4

@@ -136,7 +136,7 @@ class ProbeBudget:
             allowed_ms=self.budget.allowed_ms(self.interval_s),
             asked_s=self._asked_s,
             expected_ms=_fine(self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in expected.items())),
-            shed=tuple(_joined(throttled)),
+            throttled=tuple(_joined(throttled)),
             dearest=tuple(
                 ProbeCost(key[0], _plain(key[1]), _fine(self._costs[key]), _fine(min(1.0, self._often.get(key, 0.0))))
                 for key in dearest

@@ -35,7 +35,7 @@ def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     }  # fmt: skip
     return replace(
         view, **old, forecast=Forecast(Trend.UNKNOWN), messages=None, flow=None, span_s=None, window_s=None,
-        ledger=None, shed=(), use=None,
+        ledger=None, throttled=(), use=None,
     )  # fmt: skip
 
 

@@ -251,7 +251,9 @@ def nothing(view: View | None, wanted: str) -> str:
         return "no session waits for a lock"
     observing = view.server.observing
     throttled = (
-        next((t for t in observing.shed if t.probe in ("blocking", "waits")), None) if observing is not None else None
+        next((t for t in observing.throttled if t.probe in ("blocking", "waits")), None)
+        if observing is not None
+        else None
     )
     if throttled is not None:
         return f"read every {text.duration(throttled.every_s)} now, to stay within the budget"

@@ -118,7 +118,7 @@ def unknowns(queue: QueueView) -> list[tuple[str, str]]:
 def throttled(queue: QueueView) -> list[tuple[str, str]]:
     """What is read less often of this queue to stay within the budget, and how often."""
     out: dict[str, list[str]] = {}
-    for each in queue.shed:
+    for each in queue.throttled:
         often = f"every {text.duration(each.every_s)} instead of {text.duration(each.instead_s)}"
         out.setdefault(often, []).append(_read_by(each.probe))
     return [

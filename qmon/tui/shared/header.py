@@ -93,8 +93,8 @@ def _cost(view: View) -> list[LinePart]:
     if server.budget_share is not None:
         tone = "accent" if server.budget_share > 1 else "muted"
         parts.append(LinePart.of(f"{text.percent(server.budget_share)} of budget", tone, 5))
-    if server.observing is not None and server.observing.shed:
-        parts.append(LinePart.of(f"{len(server.observing.shed)} throttled", "accent", 2))
+    if server.observing is not None and server.observing.throttled:
+        parts.append(LinePart.of(f"{len(server.observing.throttled)} throttled", "accent", 2))
     return parts
 
 
