@@ -121,8 +121,8 @@ def _a_commit_ms(proof: str) -> float:
 def test_pages_that_are_fought_over_are_named_with_their_indexes(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     installed(url, "fifo", "heap")
     said_at_once(monkeypatch)
-    monkeypatch.setattr(server, "SESSIONS", 1.0)
-    monkeypatch.setattr(server, "SHARE", 0.15)  # how hard they fight depends on the machine's processors
+    monkeypatch.setattr(server, "LATCH_SESSIONS", 1.0)
+    monkeypatch.setattr(server, "LATCH_SHARE", 0.15)  # how hard they fight depends on the machine's processors
     query(url, "SELECT fifo_push('x'::bytea)")
     loop = "DO $$ BEGIN LOOP PERFORM fifo_push('x'::bytea); COMMIT; END LOOP; END $$"
     settings = ("SET application_name = 'pusher'", "SET synchronous_commit = off")

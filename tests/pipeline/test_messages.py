@@ -109,7 +109,7 @@ def assert_waited(take: Taking) -> None:
         assert [one[f"{what}_{p}"] for p in ("p50", "p95", "p99")] == wanted
     facts = replace(hostile_facts(), messages=(one.asDict(),))
     cells = [seconds(one[f"{what}_{p}"]) for what in ("wait", "work") for p in ("p50", "p95", "p99")]
-    assert tables(page(facts))[3][1] == ["test", HOSTILE, number(len(rows)), *cells, "0.0 %"]
+    assert tables(page(facts))[3][1] == ["test", HOSTILE, number(len(rows)), *cells, "0 %"]
 
 
 def assert_compacted(take: Taking, place: Path) -> None:
@@ -147,10 +147,10 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command uses the Spark of these tests, which it would end otherwise."""
 
     @contextlib.contextmanager
-    def opened_here(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
+    def lake_here(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
         yield Lake(spark, lake)
 
-    monkeypatch.setattr(pipeline_messages, "opened", opened_here)
+    monkeypatch.setattr(pipeline_messages, "lake_of", lake_here)
 
 
 def refusal(*arguments: str) -> str:
