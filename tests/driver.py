@@ -27,7 +27,9 @@ def _stand_in() -> ModuleType:
     kinds = {name: type(name, (error,), {}) for name in (*ERRORS, *MORE_ERRORS)}
     numbers = {name: number for number, name in enumerate(("SQL_WVARCHAR", "SQL_DRIVER_NAME", "SQL_DRIVER_VER",
                                                            "SQL_DBMS_NAME", "SQL_DBMS_VER"))}  # fmt: skip
-    vars(made).update(names | kinds | numbers, Error=error, connect=_refused, pooling=True, version="0")
+    vars(made).update(
+        names | kinds | numbers, Error=error, connect=_refused, dataSources=dict, pooling=True, version="0"
+    )
     return made
 
 

@@ -38,7 +38,11 @@ def test_without_the_extra_it_says_which_command_installs_it(monkeypatch: pytest
         (("report", "--lake", "x", "--terminal", "-o", "y.html"), "one of -o FILE and --terminal"),
         (("report", "--lake", "x", "-o", "/nowhere/at/all/y.html"), "there is no folder /nowhere/at/all"),
         (("report", "--lake", "x", "--terminal", "--from", "soon"), "is no day or time"),
-        (("run", "--lake", "x", "--recordings", "y", "--conf", "memory"), "--conf takes NAME=VALUE"),
+        pytest.param(
+            ("run", "--lake", "x", "--recordings", "y", "--conf", "memory"),
+            "--conf takes NAME=VALUE",
+            marks=pytest.mark.spark,
+        ),
         (("baselines", "--lake", "x", "--recordings", "y", "--zone", "Mars/Base"), "there is no zone 'Mars/Base'"),
         (("baselines", "--lake", "x", "--recordings", "y", "--zone", "shop="), "there is no zone ''"),
     ],
