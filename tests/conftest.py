@@ -107,3 +107,9 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def own_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other tests of this process gave as a password is no secret of this one's: some are words, or one letter."""
+    monkeypatch.setattr("qmon.redact._KNOWN", set())

@@ -15,9 +15,3 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("QMON_PASSWORD", "PGPASSWORD", "QMON_DEBUG", "QMON_LOG"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path / "config" / "qmon" / "qmon.toml"
-
-
-@pytest.fixture(autouse=True)
-def own_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that other tests of this process have met are none of these tests', some of one letter."""
-    monkeypatch.setattr("qmon.redact._KNOWN", set())

@@ -26,12 +26,6 @@ from tests.jobs import configuration, fill
 WRONG = "s3cret;w}rd/1"
 
 
-@pytest.fixture(autouse=True)
-def own_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that other tests of this process have met are none of these tests', some of one letter."""
-    monkeypatch.setattr("qmon.redact._KNOWN", set())
-
-
 @pytest.fixture
 def kept(tmp_path: Path) -> Iterator[Path]:
     """A log of everything, as commands keep it."""
