@@ -209,12 +209,18 @@ def _words(now: Progress) -> str:
 
 
 def plan_text(plan: Plan) -> Iterator[str]:
-    """The lines of a plan."""
+    """The lines of a plan; of a refused one only where, why, and what was left out."""
+    if plan.refused is not None:
+        yield from _entry("target", plan.target)
+        yield from _entry("refused", plan.refused)
+        if plan.left_out:
+            yield from _entry("left out", _left_out(plan))
+        return
     yield clean(plan.title)
     yield from _entry("target", plan.target)
     yield from _entry("which", plan.predicate)
     yield from _entry("count", f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}")
-    yield from _entry("left out", ", ".join(f"{each.why} {each.count:,}" for each in plan.left_out) or "nothing")
+    yield from _entry("left out", _left_out(plan) or "nothing")
     yield from _entry("effort", _effort(plan))
     yield from _entry("undo", undo_text(plan.undo))
     for name, lines in (("risk", plan.risks), ("note", plan.consequences)):
@@ -227,8 +233,10 @@ def plan_text(plan: Plan) -> Iterator[str]:
     for index, statement in enumerate(plan.sql):
         for number, line in enumerate(statement.strip().splitlines()):
             yield f"  {'sql' if not index and not number else '':<{_LABEL}}{clean(line)}"
-    if plan.refused is not None:
-        yield from _entry("refused", plan.refused)
+
+
+def _left_out(plan: Plan) -> str:
+    return ", ".join(each.words for each in plan.left_out)
 
 
 def _entry(name: str, content: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from qmon.model import text
 from qmon.model.figure import Figure
 from qmon.model.operations import OperationResult, OperationState, Plan, Progress
 from qmon.model.view import QueueView
-from qmon.tui.actions.plan import VERBS, plan_lines
+from qmon.tui.actions.plan import VERBS, left_out_lines, plan_lines
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten
@@ -70,12 +70,8 @@ def _planning(content: DialogText, cells: int) -> list[Line]:
 
 
 def _refused(content: DialogText, cells: int) -> list[Line]:
-    lines: list[Line] = [(), *entry("not done", content.problem, cells, "accent", most=8)]
-    if content.plan is not None:
-        lines += [(), *plan_lines(content.plan, cells)]
-    else:
-        lines.append(())
-    return lines
+    left_out = left_out_lines(content.plan, cells) if content.plan is not None else []
+    return [(), *entry("not done", content.problem, cells, "accent", most=8), *left_out, ()]
 
 
 def _confirm(content: DialogText, cells: int) -> list[Line]:
