@@ -224,7 +224,7 @@ class QmonApp(App[None], inherit_bindings=False):
     def _set_interval(self, seconds: float) -> None:
         self.source.set_interval(seconds)
         self.shown = replace(self.shown, interval_s=seconds)
-        self.say(f"polls every {seconds:g} s")
+        self.say(f"polls every {duration(seconds)}")
 
     def action_poll_now(self) -> None:
         """Poll now."""

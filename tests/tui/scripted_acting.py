@@ -60,7 +60,7 @@ def plan(kind: Kind = Kind.REQUEUE, queue: str = "invoices", **changes: object) 
         title=f"{kind.value.capitalize()} 1,204 messages of {queue}",
         count=1_204,
         unit="messages",
-        predicate="in progress for more than 5 m before 14:32:07, owner dead, ids up to 90,212",
+        predicate="in progress for more than 5 m 00 s before 14:32:07, owner dead, ids up to 90,212",
         sql=(SQL,),
         first=rows(),
         left_out=(LeftOut("owner alive", 3), LeftOut("locked", 12)),

@@ -16,6 +16,7 @@ import typer
 from qmon.cli.options import Given
 from qmon.cli.output import Meter, clean, json_object, note, say
 from qmon.errors import BadInput
+from qmon.model.text import duration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -204,7 +205,7 @@ def _words(now: Progress) -> str:
     if now.rate is not None:
         parts.append(f"{now.rate:,.0f}/s")
     if now.left_s is not None:
-        parts.append(f"{now.left_s:,.0f} s left")
+        parts.append(f"{duration(now.left_s)} left")
     return "   ".join([*parts, clean(now.note)] if now.note else parts)
 
 
@@ -247,7 +248,9 @@ def _entry(name: str, content: str) -> Iterator[str]:
 
 def _effort(plan: Plan) -> str:
     batches = f"batches of {plan.batch:,}" if plan.batch is not None and plan.batch < plan.count else ""
-    time = "" if plan.seconds is None else f"about {plan.seconds:,.0f} s" if plan.seconds >= 1 else "less than a second"
+    time = ""
+    if plan.seconds is not None:
+        time = f"about {duration(plan.seconds)}" if plan.seconds >= 1 else "less than a second"
     return ", ".join(part for part in (batches, time) if part) or "one step"
 
 
@@ -266,7 +269,7 @@ def moment(at: float) -> str:
 
 
 def _row(row: PlanRow) -> str:
-    age = "" if row.age_s is None else f"{row.age_s:,.0f} s"
+    age = "" if row.age_s is None else duration(row.age_s)
     owner = " ".join(p for p in (row.owner or "", "" if row.owner_state == "none" else str(row.owner_state)) if p)
     tries = "" if row.attempts is None else f"attempts {row.attempts}"
     return "  ".join(
@@ -280,7 +283,7 @@ def result_text(result: OperationResult, took_s: float) -> Iterator[str]:
     if result.refused:
         counts += f", refused {result.refused:,}"
     audited = f"; operation {result.operation}" if result.operation else ""
-    yield clean(f"{result.queue}: {result.kind} {result.state} in {took_s:,.1f} s: {counts}{audited}")
+    yield clean(f"{result.queue}: {result.kind} {result.state} in {duration(took_s)}: {counts}{audited}")
     for each in result.notes:
         yield clean(f"  {each}")
 

@@ -23,6 +23,7 @@ import typer
 from qmon import __version__, log
 from qmon.cli.output import json_object, say
 from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.model.text import duration
 from qmon.redact import COVER, hide_secrets, without_values
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ def _polled(at: Opened) -> Snapshot:
     done.wait(_SNAPSHOT_S)
     poller.close()
     if not found:
-        raise Unreachable(problems[0] if problems else f"no poll came back within {_SNAPSHOT_S:g} s")
+        raise Unreachable(problems[0] if problems else f"no poll came back within {duration(_SNAPSHOT_S)}")
     return found[0]
 
 

@@ -19,6 +19,7 @@ from typer.core import TyperCommand
 
 from qmon.cli import options
 from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.model.text import duration
 from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
@@ -149,7 +150,8 @@ def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
     if timeout is None:
         return _TIMEOUT_S + needed
     if needed >= timeout:
-        raise BadInput(f"{polls} polls every {interval_s:g} s take longer than --timeout {timeout:g} s allows")
+        every, most = duration(interval_s), duration(timeout)
+        raise BadInput(f"{polls} polls every {every} take longer than --timeout {most} allows")
     return timeout
 
 
@@ -173,7 +175,7 @@ def _logged_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     thread.start()
     thread.join(allowed_s)
     if not got:
-        raise Unreachable(f"no answer within {allowed_s:g} s")
+        raise Unreachable(f"no answer within {duration(allowed_s)}")
     if isinstance(got[0], Exception):
         raise got[0]
     return got[0]

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.text import duration, format_duration, percent, rate
+from qmon.model.text import duration, percent, rate
 from qmon.model.view import QueueView
 
 EVERY: Final = "*"
@@ -146,7 +146,7 @@ def _of_figure(rule: AlertRule, queue: QueueView, level: Severity, held: bool) -
         return RuleResult(None, f"{kind.label} is not known: {figure.reason or 'no reading'}")
     word = "below" if rule.below else "above"
     told = f"{kind.label} {figure.text(lambda value: say(kind, value))}"
-    words = f"{told}, {word} {format_duration(limit) if kind.unit == SECONDS else say(kind, limit)}"
+    words = f"{told}, {word} {say(kind, limit)}"
     back = rule.margin * abs(limit) if held else 0.0
     if rule.below:
         met = figure.value < limit + back

@@ -12,7 +12,7 @@ from qmon.model.owners import Owners
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
-from qmon.model.text import duration, format_duration
+from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule, RuleInput
 
 
@@ -70,9 +70,9 @@ def _stuck(s: RuleInput) -> str | None:
     if owners is not None and (told := _by_owner(owners)):
         if not s.stuck.value:
             return told
-        return f"{_count(s)} in progress for more than {format_duration(s.timeout_s)}: {told}"
+        return f"{_count(s)} in progress for more than {duration(s.timeout_s)}: {told}"
     whose = _holders(s)
-    return f"{_count(s)} in progress for more than {format_duration(s.timeout_s)}" + (f": {whose}" if whose else "")
+    return f"{_count(s)} in progress for more than {duration(s.timeout_s)}" + (f": {whose}" if whose else "")
 
 
 def _count(s: RuleInput) -> str:

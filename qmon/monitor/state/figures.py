@@ -13,7 +13,7 @@ from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_t
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.polled import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.text import duration, format_duration
+from qmon.model.text import duration
 from qmon.model.view import NOT_READ
 from qmon.monitor.probes.queue import COUNT_LIMIT, HELD_AT_LEAST
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
@@ -166,7 +166,7 @@ def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
     if q.progress is not None and q.progress.in_progress > COUNT_LIMIT:
         return Figure(value, at_least=True, reason=f"watched: no start time, and {_MORE}")
     if seen_s <= timeout_s:
-        watching = f"{duration(seen_s)} of {format_duration(timeout_s)}"
+        watching = f"{duration(seen_s)} of {duration(timeout_s)}"
         return Figure(value, at_least=True, reason=f"watched for {watching}: no start time")
     return Figure(value, at_least=value > 0, reason="watched: no start time")
 

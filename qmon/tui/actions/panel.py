@@ -12,7 +12,6 @@ from qmon.model.operations import OperationResult, OperationState, Plan, Progres
 from qmon.model.view import QueueView
 from qmon.tui.actions.plan import VERBS, left_out_lines, plan_lines
 from qmon.tui.actions.request import ActionRequest
-from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, spread
 from qmon.tui.status import Shown
@@ -65,7 +64,7 @@ def problem(words: str, cells: int) -> list[Line]:
 
 
 def _planning(content: DialogText, cells: int) -> list[Line]:
-    waited = f" for {figures.whole_seconds(content.took_s)}" if content.took_s >= 1 else ""
+    waited = f" for {text.whole_seconds(content.took_s)}" if content.took_s >= 1 else ""
     return [(), ((f" counting{waited}; nothing is changed", "muted"),), ()]
 
 

@@ -30,7 +30,7 @@ COLUMNS: Final = (
 def summary(found: BrokerView) -> str:
     """For the panel's title."""
     count = f"{len(found.queues)} queue{'' if len(found.queues) == 1 else 's'}"
-    return f"{count} · read {figures.whole_seconds(found.age_s)} before" if found.age_s >= 1 else count
+    return f"{count} · read {text.whole_seconds(found.age_s)} before" if found.age_s >= 1 else count
 
 
 def lines(view: View | None, cells: int, rows: int) -> list[Line]:

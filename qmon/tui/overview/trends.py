@@ -23,9 +23,8 @@ _SMALL: Final[tuple[tuple[Reading, str, str], ...]] = (
 
 
 def span_words(queue: QueueView) -> str:
-    """How much time the plots span: ``last 10 min``."""
-    seconds = window(queue.history)
-    return f"last {seconds / 60:g} min" if seconds >= 60 else f"last {seconds:.0f} s"
+    """How much time the plots span: ``last 10 m 00 s``."""
+    return f"last {text.whole_seconds(window(queue.history))}"
 
 
 def top(reading: Reading, values: Values) -> float:

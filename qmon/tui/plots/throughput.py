@@ -108,13 +108,8 @@ def _shade(level: int, plain: bool) -> str:
 
 def _time_axis(span_s: float, left: int, columns: int, right: int) -> Line:
     """Times before the newest point: the whole span, its half, and 0."""
-    start, half, end = f"−{_span(span_s)}", f"−{_span(span_s / 2)}", "0"
+    start, half, end = f"−{text.whole_seconds(span_s)}", f"−{text.whole_seconds(span_s / 2)}", "0"
     middle = columns // 2
     line = pad(start, middle - len(half) // 2) + half
     line = pad(line, columns - len(end)) + end
     return ((" " * left, "text"), (line, "muted"), (" " * right, "text"))
-
-
-def _span(seconds: float) -> str:
-    """A span of time on the axis: ``10 m``, ``30 s``, ``2.5 m``."""
-    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:g} m"

@@ -8,7 +8,6 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.figure import Figure, Severity
-from qmon.model.rates.forecast import Trend
 from qmon.model.view import QueueView
 from qmon.tui.shared.sanitize import clean
 
@@ -39,11 +38,6 @@ def aligned_rate(value: float) -> str:
     """A rate with room behind whole numbers, so that right-aligned columns line up on the decimal."""
     rate = text.rate(value)
     return rate if "." in rate else f"{rate}  "
-
-
-def whole_seconds(seconds: float) -> str:
-    """A duration without tenths of a second, for titles that should seldom change."""
-    return text.duration(seconds) if seconds >= 59.5 else f"{max(0.0, seconds):.0f} s"
 
 
 def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
@@ -83,14 +77,16 @@ def verdict(queue: QueueView) -> Cell:
     return (f"{SIGNS[severity]} {clean(queue.verdict.code.replace('_', ' '))}{key}", TONES[severity])
 
 
-_ARROWS: Final = {Trend.DRAINING: ("drains in ", "↓ "), Trend.GROWING: ("growing ", "↑ ")}
+_ARROWS: Final = (("drains in ", "↓ ~"), ("drains within ", "↓ ≤ "), ("growing ", "↑ "))
 
 
 def short_forecast(queue: QueueView) -> Cell:
-    """The forecast with an arrow for its verb: ``↓ 35 m ± 4``, ``↑ 216/s``."""
+    """The forecast with an arrow for its verb, and ``~`` for its band: ``↓ ~35 m 12 s``, ``↓ ≤ 3.0 s``, ``↑ 216/s``."""
     words, tone = forecast(queue, brief=True)
-    verb, arrow = _ARROWS.get(queue.forecast.trend, ("", ""))
-    return (arrow + words.removeprefix(verb) if verb and words.startswith(verb) else words, tone)
+    for verb, arrow in _ARROWS:
+        if words.startswith(verb):
+            return (arrow + words.removeprefix(verb).partition(" ±")[0], tone)
+    return (words, tone)
 
 
 def forecast(queue: QueueView, *, brief: bool = False) -> Cell:

@@ -119,8 +119,8 @@ def summary(found: Waiting | None) -> str:
     """``4.2 sessions at work on average · 118 samples in 30 s``."""
     if found is None:
         return ""
-    how = f"{found.looks} samples in {found.seconds:.0f} s" if found.source is WaitSource.SAMPLED else (
-        f"counted over {found.seconds:.0f} s")  # fmt: skip
+    how = f"{found.looks} samples in {text.duration(found.seconds)}" if found.source is WaitSource.SAMPLED else (
+        f"counted over {text.duration(found.seconds)}")  # fmt: skip
     return f"{found.busy:,.1f} sessions at work on average · {how}"
 
 
