@@ -247,7 +247,7 @@ class Collector:
             )
         for name, probes in self._queues.items():
             statements += probes.wanted(now, self._sessions, ROW_LIMIT if focus.rows_of == name else None)
-            statements += probes.newest() if self._standby else []
+            statements += probes.newest_id() if self._standby else []
         statements += replica(self._statements) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             statements.append(self._statements.of("writers", WriterSample))

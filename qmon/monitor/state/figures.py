@@ -15,7 +15,8 @@ from qmon.model.samples.polled import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.text import duration
 from qmon.model.view import NOT_READ
-from qmon.monitor.probes.queue import COUNT_LIMIT, HELD_AT_LEAST
+from qmon.monitor.probes.memo import COUNT_LIMIT
+from qmon.monitor.probes.queue import HELD_AT_LEAST
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 
 
