@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.engines.postgres.engine import MIN_MAJOR
 from qmon.model.broker import DISABLED, NOT_ACTIVATED, NOT_SENT
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
 from qmon.model.verdicts.access import UNREACHABLE
@@ -42,6 +43,11 @@ def anchor(heading: str) -> str:
 
 def test_the_readme_is_short() -> None:
     assert len((CHECKOUT / "README.md").read_text("utf-8").splitlines()) <= MOST_LINES
+
+
+def test_the_oldest_version_is_the_one_that_is_asked_for() -> None:
+    assert f"PostgreSQL {MIN_MAJOR} to" in (CHECKOUT / "README.md").read_text("utf-8")
+    assert f"Versions {MIN_MAJOR} to" in (DOCS / "connecting.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
