@@ -7,7 +7,8 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.rates.series import Point
-from qmon.tui.plots.glyphs import BLANK, BLOCKS, heights, trace
+from qmon.model.sparkline import BLOCKS, heights
+from qmon.tui.plots.glyphs import BLANK, trace
 from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, window
 from qmon.tui.shared.sanitize import pad, width
 from qmon.tui.spans import Line, Span
@@ -86,15 +87,15 @@ def _draw(push: Values, pop: Values, depth: Values, top: float, depth_top: float
         for a, b, height in zip(push_bits[y], pop_bits[y], area, strict=True):
             level = min(8, max(0, height - floor))
             if a | b:
-                sign = chr(BLANK | a | b)
+                symbol = chr(BLANK | a | b)
                 name = "push" if a.bit_count() >= b.bit_count() else "pop"
                 wanted = f"{name} on area" if level >= 5 else name
             else:
-                sign, wanted = _shade(level, plain), "area"
+                symbol, wanted = _shade(level, plain), "area"
             if wanted != tone:
                 spans.append((run, tone))
                 run, tone = "", wanted
-            run += sign
+            run += symbol
         out.append((*(span for span in spans if span[0]), (run, tone)))
     return out
 
