@@ -256,11 +256,11 @@ class EmbeddedServer:
             options.append(f"--pwfile={secret}")
         made = self._ready_programs().initdb(place.data, SUPERUSER, options)
         self.guardian.keep_group(made.pid)
-        said, _ = made.communicate()
+        output, _ = made.communicate()
         self.guardian.forget_group(made.pid)
         secret.unlink(missing_ok=True)
         if made.returncode:
-            raise Unreachable(f"initdb failed: {last_words(said)}")
+            raise Unreachable(f"initdb failed: {last_words(output)}")
 
     def _launch(self) -> None:
         place = self._require_place()

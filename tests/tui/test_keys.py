@@ -147,7 +147,7 @@ async def test_the_help_explains_the_queue_under_the_cursor() -> None:
     given = next(each for each in view().queues if each.verdict.code == "stuck in progress")
     untold = replace(given, gap=Figure.unknown("ids are uuid, not numbers"))
     told = ["".join(t for t, _ in line) for line in help_lines(70, untold)]
-    assert told.index("stuck in progress") < told.index("ids are uuid, not numbers") < told.index("SIGNS")
+    assert told.index("stuck in progress") < told.index("ids are uuid, not numbers") < told.index("SYMBOLS")
     assert not any("stuck in progress" in line for line in ["".join(t for t, _ in line) for line in help_lines(70)])
 
 

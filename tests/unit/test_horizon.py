@@ -189,7 +189,7 @@ def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
     assert last["queues"][0]["rows_per_pop"] == 2.5
     assert last["queues"][0]["dead_rows"] == 7
     assert last["waits"] == {
-        "source": "sampled", "seconds": 4.0, "looks": 16,
+        "source": "sampled", "seconds": 4.0, "samples": 16,
         "rates": [{"wait": "IO:WalSync", "sessions": 3.0, "share": 1.0}],
     }  # fmt: skip
     assert last["horizon"] == {

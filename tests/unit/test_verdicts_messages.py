@@ -42,12 +42,12 @@ def owner(
 
 
 def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_ones() -> None:
-    clues = MessageDiagnostics(
+    diagnostics = MessageDiagnostics(
         owners=(owner("7", "dead"), owner("8", "dead", 5.0), owner("9", "alive"), owner("10", "alive", 5.0),
                 owner("11", "unknown", whose=None)),
         owners_limit=100, proof="a connection pool hands sessions on",
     )  # fmt: skip
-    found = owners_of(clues, 300.0)
+    found = owners_of(diagnostics, 300.0)
     assert found is not None
     assert (found.dead, found.alive, found.unknown, found.lost, found.at_least) == (2, 1, 1, 1, False)
     proof = said(replace(signs(owners=found), stuck=Figure(3)))["stuck in progress"]
@@ -112,8 +112,8 @@ def test_marks_that_change_while_the_head_stays_are_failures() -> None:
 
 
 def hands(track: HandsTrack, at: float, whose: str, age_s: float, *clients: ClientSample) -> tuple[Twice, ...]:
-    clues = MessageDiagnostics(owners=(owner("7", "alive", age_s, whose),))
-    return track.add(replace(POLL, sampled_at=at, clients=clients), LAYOUT, clues)
+    diagnostics = MessageDiagnostics(owners=(owner("7", "alive", age_s, whose),))
+    return track.add(replace(POLL, sampled_at=at, clients=clients), LAYOUT, diagnostics)
 
 
 def client(session: int, begun_s: float) -> ClientSample:

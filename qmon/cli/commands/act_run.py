@@ -1,4 +1,4 @@
-"""From a prepared plan to its end: shown, confirmed, applied with a progress bar, and told."""
+"""From a prepared plan to its end: shown, confirmed, applied with a progress bar, and its end shown."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def on_queue(
 
 
 def carry_out(prepare: Callable[[], PreparedAction], connections: Connections, given: Given) -> None:
-    """Plan, show, confirm, apply and tell. Ends the command where the exit code is not 0.
+    """Plan, show, confirm, apply and report. Ends the command where the exit code is not 0.
 
     Raises ``BadInput`` with nothing changed where the plan is refused or not confirmed, and what a server says.
     """

@@ -261,8 +261,8 @@ def _direct(found: _Introduction, application: str, took_s: float) -> bool:
 
     A pooler gives out sessions that it began itself, and names them later.
     """
-    told = application.isascii() and application.isprintable()  # the server writes other names its own way
-    same = found.application == application[:_MAX_NAME] or not (told and application)
+    plain = application.isascii() and application.isprintable()  # the server writes other names its own way
+    same = found.application == application[:_MAX_NAME] or not (plain and application)
     return found.source == "client" and same and found.age_s <= took_s + _AGE_SLACK_S
 
 

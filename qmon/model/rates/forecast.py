@@ -26,7 +26,7 @@ LAG_S: Final = 2.0
 """A time is never surer than this: the servers' counters come up to a second late."""
 _STEADY_SHARE: Final = 0.02
 _UNCLEAR_SHARE: Final = 0.2
-"""Where the net rate is known no better than to this share of pushes or pops, nothing is said to be steady."""
+"""Where the net rate is known no better than to this share of pushes or pops, the trend is unclear."""
 _FOREVER_S: Final = 30 * 86400.0
 
 

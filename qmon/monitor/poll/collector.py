@@ -308,7 +308,7 @@ class Collector:
             held_counted=self._engine.shows_deleted,
             scheduled=memo.scheduled, dead=memo.dead, ring=ring,
             depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
-            clues=self._messages.diagnostics(probes, results),
+            diagnostics=self._messages.diagnostics(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip

@@ -130,7 +130,7 @@ class WaitTrack:
         now = self._window.last
 
         def enough(before: WaitTotals) -> bool:
-            return before.looks is None or now.looks is None or now.looks - before.looks >= SAMPLES
+            return before.samples is None or now.samples is None or now.samples - before.samples >= SAMPLES
 
         return waiting_between(self._window.before(seconds, enough)[1], now)
 

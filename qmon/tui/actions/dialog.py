@@ -1,4 +1,4 @@
-"""The dialog of every action: it is planned, confirmed, applied and its end told here, and no step blocks a key."""
+"""The dialog of every action: it is planned, confirmed, applied and its end shown here, and no step blocks a key."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def ordered(operations: Sequence[Operation], by: str, descending: bool) -> list[
 
 
 def words(each: Operation) -> str:
-    """What the filter looks at."""
+    """The text that the filter searches."""
     return f"{each.id} {_what(each)} {each.queue} {each.state.value} {each.by} {each.reason} {each.undo_state}"
 
 

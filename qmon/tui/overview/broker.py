@@ -68,7 +68,7 @@ def _row(queue: BrokerQueue, found: BrokerView) -> GridRow:
 def _verdict(verdict: Verdict | None) -> Cell:
     if verdict is None:
         return ("", "muted")
-    return (f"{figures.SIGNS[verdict.severity]} {verdict.code}", figures.TONES[verdict.severity])
+    return (f"{figures.SYMBOLS[verdict.severity]} {verdict.code}", figures.TONES[verdict.severity])
 
 
 def _because(found: BrokerView, cells: int, most: int) -> list[Line]:
@@ -85,7 +85,7 @@ def _sent(found: BrokerView, cells: int) -> list[Line]:
         return []
     if found.verdict is not None:
         severity = found.verdict.severity
-        line: Span = (f"{figures.SIGNS[severity]} {clean(found.verdict.proof)}", figures.TONES[severity])
+        line: Span = (f"{figures.SYMBOLS[severity]} {clean(found.verdict.proof)}", figures.TONES[severity])
     else:
         line = (f"{found.sending.text()} sent and not delivered yet", "text")
     return [cut(((" transmission  ", "muted"), line), cells)]

@@ -57,7 +57,7 @@ def _waits(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
 
 
 def _failures(view: View) -> LinePart:
-    """How many probes gave nothing; a failure of one queue is told on its own screen as well."""
+    """How many probes gave nothing; a failure of one queue is shown on its own screen as well."""
     failing = len(view.failures) + sum(len(q.failures) for q in view.queues)
     if not failing:
         return LinePart(())

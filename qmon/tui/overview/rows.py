@@ -7,9 +7,9 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.baselines import Anomaly
+from qmon.model.sparkline import sparkline
 from qmon.model.view import QueueView
 from qmon.tui.overview import baselines
-from qmon.tui.plots.glyphs import sparkline
 from qmon.tui.plots.series import FEW, highest, sample
 from qmon.tui.shared import figures
 from qmon.tui.shared.sanitize import clean
@@ -127,6 +127,6 @@ def ordered(queues: Sequence[QueueView], by: str, descending: bool) -> list[Queu
 
 
 def words(queue: QueueView) -> str:
-    """What the filter looks at."""
+    """The text that the filter searches."""
     tables = f"{queue.layout.table} {queue.layout.data_table or ''}"
     return f"{queue.name} {queue.layout.design} {tables} {queue.verdict.code}"

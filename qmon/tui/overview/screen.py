@@ -130,7 +130,7 @@ class OverviewScreen(DashboardScreen):
         self.app.count_exactly(self.grid.cursor)
 
     def on_screen_resume(self) -> None:
-        """Put the cursor on the queue that was looked at meanwhile."""
+        """Put the cursor on the queue that was shown meanwhile."""
         if self.app.selected is not None:
             self.grid.select(self.app.selected)
         super().on_screen_resume()

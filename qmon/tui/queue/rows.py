@@ -83,5 +83,5 @@ def ordered(queue: QueueView, messages: Sequence[MessageSample], by: str, descen
 
 
 def words(message: MessageSample) -> str:
-    """What the filter looks at."""
+    """The text that the filter searches."""
     return f"{message.id} {message.state.replace('_', ' ')} {message.owner or ''} {message.payload or ''}"

@@ -49,7 +49,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         super().on_view_ready(message)
 
     def on_state_changed(self, message: StateChanged) -> None:
-        """What the poller said then."""
+        """What the poller reported then."""
         self._label()
         super().on_state_changed(message)
 

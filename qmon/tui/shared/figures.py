@@ -1,4 +1,4 @@
-"""Values as the screens show them: a figure with its sign and the tone that fits it, moments, rates in columns."""
+"""Values as the screens show them: a figure with its symbol and the tone that fits it, moments, rates in columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qmon.tui.shared.sanitize import clean
 
 Cell = tuple[str, str]
 
-SIGNS: Final[Mapping[Severity, str]] = {
+SYMBOLS: Final[Mapping[Severity, str]] = {
     Severity.FINE: "·",
     Severity.NOTICE: "◦",
     Severity.WARNING: "▲",
@@ -51,7 +51,7 @@ def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
 
 
 def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text") -> Cell:
-    """A figure with its sign; zero, unknown and what is old are grey."""
+    """A figure with its symbol; zero, unknown and what is old are grey."""
     grey = figure.value is None or figure.old
     return (figure.text(write), "faint" if grey else "muted" if figure.value == 0 else tone)
 
@@ -71,10 +71,10 @@ def unknown(queue: QueueView) -> list[tuple[str, str]]:
 
 
 def verdict(queue: QueueView) -> Cell:
-    """The verdict with the sign of its severity."""
+    """The verdict with the symbol of its severity."""
     severity = queue.verdict.severity
     key = f" [{queue.verdict.key}]" if queue.verdict.key else ""
-    return (f"{SIGNS[severity]} {clean(queue.verdict.code.replace('_', ' '))}{key}", TONES[severity])
+    return (f"{SYMBOLS[severity]} {clean(queue.verdict.code.replace('_', ' '))}{key}", TONES[severity])
 
 
 _ARROWS: Final = (("drains in ", "↓ ~"), ("drains within ", "↓ ≤ "), ("growing ", "↑ "))

@@ -38,7 +38,7 @@ def _replay(shown: Shown) -> tuple[Span, ...]:
 
 
 def state(shown: Shown, now: float) -> tuple[Span, ...]:
-    """What the source does and how old the figures are, each state with a sign of its own."""
+    """What the source does and how old the figures are, each state with a symbol of its own."""
     age = text.duration(shown.age_s(now))
     reason = clean(shown.state.reason) if shown.state is not None else ""
     phase = shown.phase
