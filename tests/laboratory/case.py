@@ -27,7 +27,8 @@ HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 """The hold times, in seconds, of the verdicts that there are; they are the product's."""
 
 LATELY_S: Final = 5.0
-"""What says that a queue does not move looks back four seconds, on counters that come up to one late."""
+"""What says that a queue does not move looks back four seconds, on counters that come up to one late: the poppers of a
+case that take nothing go on asking, so their sessions are not idle (see ``probes/counters.sql``)."""
 
 Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
 """Injects on entry, once it is there; gives what the proof must name; cures on exit, once it is gone."""

@@ -23,7 +23,7 @@ AHEAD_S: Final = 60.0
 SIGMAS: Final = 2.0
 """The band, in standard errors to either side."""
 LAG_S: Final = 2.0
-"""A time is never surer than this: the servers' counters come up to a second late."""
+"""A time is never surer than this: the counters of sessions at work come up to a second late."""
 _STEADY_SHARE: Final = 0.02
 _UNCLEAR_SHARE: Final = 0.2
 """Where the net rate is known no better than to this share of pushes or pops, the trend is unclear."""

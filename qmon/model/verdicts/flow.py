@@ -131,8 +131,8 @@ STUCK = Rule("stuck in progress", Severity.CRITICAL, 0.0, _stuck, "r")
 
 
 _QUIET_S: Final = 4.0
-"""A server may count a session's last pops ten seconds late, once it has fallen idle: sessions that have been idle for
-so long have not popped since."""
+"""PostgreSQL counts a session's last pops up to ten seconds late, once it has fallen idle (``probes/counters.sql``):
+sessions that have been idle for so long have not popped since."""
 _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 
