@@ -219,9 +219,10 @@ class Laboratory:
             due = self.verdicts(self.poll(due_at, _TWO), case.queue)
             late, named = self._named(case, at, due_at)
             wrong = [f"said {' and '.join(due)} when it was due"] if late else []
+            wrong += [self._evidence(case, at)] if late else []
             if named is not None:
                 wrong += [f"named {late} polls late"] if late else []
-                wrong += self._wrong_while_there(case, named.sampled_at, culprits)
+                wrong += self._wrong_while_there(case, at, named.sampled_at, culprits)
         cured = time.time() + case.clears_s
         after = self.poll(cured, _TWO)
         until, left = after.sampled_at, self.verdicts(after, case.queue).get(case.verdict)
@@ -237,13 +238,21 @@ class Laboratory:
             tuple(besides), tuple(wrong),
         )  # fmt: skip
 
-    def _wrong_while_there(self, case: Case, named_at: float, culprits: Sequence[str]) -> list[str]:
+    def _evidence(self, case: Case, at: float) -> str:
+        """In which polls since the fault its rule had evidence: ``+``, or ``-`` where it had none and began anew."""
+        read = zip(self.watched.views, self.watched.evidence, strict=False)
+        had = [case.verdict in codes.get(case.queue, ()) for view, codes in read if view.sampled_at >= at]
+        marks = "".join("+" if each else "-" for each in had)
+        return f"evidence in the polls since the fault: {marks}, to be held for {case.hold_s:g} s"
+
+    def _wrong_while_there(self, case: Case, at: float, named_at: float, culprits: Sequence[str]) -> list[str]:
         """The verdict must stay while the fault does, and its proof name who or what it was."""
         wrong = dict[str, None]()
         for number in range(1, 2 + _TWO):
             said = self.verdicts(self.poll(named_at, number), case.queue)
             if case.verdict not in said:
-                wrong[f"said {' and '.join(said)} {number - 1} polls later, with the fault still there"] = None
+                told = f"said {' and '.join(said)} {number - 1} polls later, with the fault still there"
+                wrong |= dict.fromkeys((told, self._evidence(case, at)))
                 continue
             proof = said[case.verdict].proof
             wrong |= dict.fromkeys(f"the proof does not name {one!r}: {proof}" for one in culprits if one not in proof)

@@ -24,7 +24,7 @@ _STATISTICS_EVERY_S: Final = 10.0
 _EVERY_S: Final = 0.9
 """Polls that follow faster leave out use and horizon now and then."""
 _STALE_S: Final = 6.0
-"""A poll that did not read the horizon, the version store or latches has those of an earlier one, none older than that."""
+"""A poll without the horizon, the version store or latches has those of an earlier one, but none older than that."""
 _HOLDERS: Final = 20
 _STATEMENT: Final = 200
 _TEXTS: Final = 50

@@ -10,8 +10,8 @@ from qmon.model.figure import Figure
 from qmon.model.operations import Side
 from qmon.model.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.monitor.state.archive import ArchiveTrack
 from qmon.monitor.state.clients import ClientsTrack
-from qmon.monitor.state.counters import ArchiveTrack
 from qmon.monitor.state.messages import HandsTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.ring import RingTrack
 
