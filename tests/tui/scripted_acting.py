@@ -30,7 +30,7 @@ from qmon.model.operations import (
 from qmon.operate.context import OnProgress, OperatorContext, Permission, Stopped
 from qmon.operate.operator import Operator
 from qmon.operate.run.prepared import PreparedAction
-from qmon.tui.actions.runner import ActionRunner
+from qmon.tui.action_runner import ActionRunner
 from tests.tui.scripted import NASTY, SAMPLED_AT
 
 SQL: Final = """/* qmon action/requeue */

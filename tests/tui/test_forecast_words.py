@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.tui.shared import figures
+from qmon.tui import figures
 from tests.tui.scripted import queue
 
 

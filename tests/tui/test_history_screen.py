@@ -12,7 +12,7 @@ import pytest
 from qmon.recording.history.archive import RecordingArchive, live_archive
 from qmon.recording.history.baselines import FILE
 from qmon.recording.read.paths import segments
-from qmon.tui.history.reader import KnownPast
+from qmon.tui.past_reader import KnownPast
 from tests.recording.days import BEGIN, ZONE, usual, written
 from tests.tui.driving import Driver, dashboard
 from tests.tui.histories import HOUR, history, press, read, shown

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from qmon.model import text
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, pad, shorten, width
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, pad, shorten, width
 from qmon.tui.spans import LinePart, cut, fit, line_width, spread, wrap
 
 

@@ -12,7 +12,7 @@ from qmon.model.operations import OperationResult, OperationState, Plan, Progres
 from qmon.model.view import QueueView
 from qmon.tui.actions.plan import VERBS, left_out_lines, plan_lines
 from qmon.tui.actions.request import ActionRequest
-from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, spread
 from qmon.tui.status import Shown
 

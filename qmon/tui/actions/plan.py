@@ -8,8 +8,8 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.operations import Kind, Plan, PlanRow, Undo
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry
 from qmon.tui.widgets import columns
 from qmon.tui.widgets.columns import table_lines

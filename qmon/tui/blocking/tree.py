@@ -8,8 +8,8 @@ from qmon.model import text
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.view import View
 from qmon.model.waits.blocking import Forest, Key, Place, Role
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, entry
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import fits

@@ -12,10 +12,10 @@ from qmon.model.baselines import FIGURES as BANDED
 from qmon.model.baselines import WEEKS, Anomaly, Band
 from qmon.recording.history.range_query import Past
 from qmon.recording.times import zone_of
+from qmon.tui.figures import SYMBOLS, TONES
 from qmon.tui.history.plot import LEFT, PER_CELL, joined
-from qmon.tui.history.reader import KnownPast
-from qmon.tui.shared.figures import SYMBOLS, TONES
-from qmon.tui.shared.sanitize import clean, pad, shorten, width
+from qmon.tui.past_reader import KnownPast
+from qmon.tui.sanitize import clean, pad, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread
 
 OPERATION: Final = "◆"

@@ -19,8 +19,8 @@ from qmon.tui.history import panel
 from qmon.tui.history.panel import Event
 from qmon.tui.history.plot import PER_CELL, plot, steps_for
 from qmon.tui.history.range import SPAN_NAMES, Range
-from qmon.tui.history.reader import MarkFound, PastRead, PastReader, PastRequest
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.past_reader import MarkFound, PastRead, PastReader, PastRequest
+from qmon.tui.sanitize import clean
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.spans import Line, wrap
 from qmon.tui.status import Shown

@@ -14,8 +14,8 @@ from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.operations import rows
+from qmon.tui.sanitize import clean
 from qmon.tui.shared.reading import TextDialog
-from qmon.tui.shared.sanitize import clean
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import keep

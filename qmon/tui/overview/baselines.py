@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.baselines import Anomaly, Baselines, unusual
 from qmon.model.view import QueueView
-from qmon.tui.shared.figures import NAMES
+from qmon.tui.figures import NAMES
 from qmon.tui.widgets.columns import Cell, GridColumn
 
 ABOVE: Final = "△"

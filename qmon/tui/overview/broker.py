@@ -8,8 +8,8 @@ from qmon.model import text
 from qmon.model.broker import BrokerQueue, BrokerView, state
 from qmon.model.figure import Verdict
 from qmon.model.view import View
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, Span, cut, entry
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow, table_lines
 

@@ -9,8 +9,8 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.rates.forecast import Trend
 from qmon.model.samples.polled import WaitSample
 from qmon.model.view import QueueView, View
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, fit, wrap
 
 

@@ -9,10 +9,10 @@ from qmon.model import text
 from qmon.model.baselines import Anomaly
 from qmon.model.sparkline import sparkline
 from qmon.model.view import QueueView
+from qmon.tui import figures
 from qmon.tui.overview import baselines
 from qmon.tui.plots.series import FEW, highest, sample
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
 TREND_CELLS: Final = 8

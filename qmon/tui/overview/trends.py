@@ -10,7 +10,7 @@ from qmon.model.view import QueueView
 from qmon.tui.plots.glyphs import columns
 from qmon.tui.plots.series import FEW, Reading, Values, highest, sample, window
 from qmon.tui.plots.throughput import throughput
-from qmon.tui.shared.sanitize import pad
+from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
 
 FROM_ROWS: Final = 7

@@ -10,7 +10,7 @@ from qmon.model.rates.series import Point
 from qmon.model.sparkline import BLOCKS, heights
 from qmon.tui.plots.glyphs import BLANK, trace
 from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, window
-from qmon.tui.shared.sanitize import pad, width
+from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, Span
 
 _LEAST_WIDTH: Final = 40

@@ -11,11 +11,11 @@ from qmon.model.figure import Figure, PastVerdict
 from qmon.model.rates.ledger import READY, Ledger
 from qmon.model.sparkline import sparkline
 from qmon.model.view import QueueView, View
+from qmon.tui import figures
 from qmon.tui.overview.panels import proof
 from qmon.tui.overview.trends import top
 from qmon.tui.plots.series import Reading, sample, window
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread, wrap
 
 LEAST: Final = 4

@@ -8,7 +8,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
 COLUMNS: Final = (

@@ -14,7 +14,7 @@ from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.feed import Fold, StateChanged, ViewReady
 from qmon.tui.replay.dialogs import CompareDialog, GoTo
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.sanitize import clean
 
 
 class ReplayApp(QmonApp, inherit_bindings=False):

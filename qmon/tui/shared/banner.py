@@ -9,8 +9,8 @@ from qmon.model.alerts.alerts import Alert
 from qmon.model.figure import Severity
 from qmon.model.operations import Pause
 from qmon.monitor.alerting import AlertState
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, fit, line_width
 from qmon.tui.status import Shown
 

@@ -14,10 +14,9 @@ from qmon import manual
 from qmon.errors import QmonError
 from qmon.model.figure import Severity
 from qmon.model.view import QueueView
-from qmon.tui import keys
-from qmon.tui.shared import figures
+from qmon.tui import figures, keys
+from qmon.tui.sanitize import clean, pad
 from qmon.tui.shared.keybar import key_name
-from qmon.tui.shared.sanitize import clean, pad
 from qmon.tui.spans import Line, wrap
 from qmon.tui.widgets.lines import Lines
 

@@ -11,8 +11,8 @@ from qmon.model.samples.waits import WaitSource
 from qmon.model.view import View
 from qmon.model.waits.known import meaning
 from qmon.model.waits.waiting import Waiting, WaitRate
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, entry, fit
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import fits

@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from qmon.tui.keys import GRID, plain
-from qmon.tui.shared.sanitize import pad
+from qmon.tui.sanitize import pad
 from qmon.tui.themes import Tones, tones
 from qmon.tui.widgets.columns import GridColumn, GridRow, Placed, natural_widths, place
 

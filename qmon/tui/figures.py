@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.figure import Figure, Severity
 from qmon.model.view import QueueView
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.sanitize import clean
 
 Cell = tuple[str, str]
 
