@@ -8,13 +8,17 @@ import secrets
 import signal
 from collections.abc import Generator, Iterator
 
+import pyodbc
 import pytest
 from hypothesis import HealthCheck, settings
 
 from qmon.demo.server import EmbeddedServer
 from tests import needs
-from tests.facts import query
+from tests.facts import connected, query
+from tests.temporary import keep_in_memory
 from tests.turns import turn
+
+keep_in_memory()
 
 # What `make unit` does not install: without it these cannot even be collected.
 _COLLECTED_WITH = (
@@ -92,13 +96,24 @@ def server() -> Iterator[EmbeddedServer]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def administrator(server: EmbeddedServer) -> Iterator[pyodbc.Connection]:
+    """A session on the shared server that makes and drops databases, and does nothing else.
+
+    Whoever connects to a database first leaves a file there that speeds the next sessions up; it is copied, too.
+    """
+    query(server.url("template1"), "SELECT 1")
+    with connected(server.url("postgres")) as connection:
+        yield connection
+
+
 @pytest.fixture
-def database(server: EmbeddedServer) -> Iterator[str]:
+def database(server: EmbeddedServer, administrator: pyodbc.Connection) -> Iterator[str]:
     """The URL of a fresh, empty database; dropped afterwards, whoever is still connected to it."""
     name = f"test_{secrets.token_hex(6)}"
-    query(server.url("postgres"), f"CREATE DATABASE {name} STRATEGY file_copy")
+    administrator.execute(f"CREATE DATABASE {name} STRATEGY file_copy")
     yield server.url(name)
-    query(server.url("postgres"), f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    administrator.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,38 @@
+"""Temporary files of the tests are kept in memory where it has room: there, a database is made in a tenth of the time.
+
+On disk (ext4) the 300 files of ``CREATE DATABASE`` cost 0.05 to 0.25 s of processor time: the more, the more files were
+removed in the minute before. Tests find the same: they kill servers, not machines.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
+
+_MEMORY: Final = Path("/dev/shm")
+_NEEDED_BYTES: Final = 6 * 2**30
+"""A whole run takes up to 3 GB of it, and the programs as much memory again."""
+
+
+def keep_in_memory() -> None:
+    """From now on, here and in what is started, unless ``TMPDIR`` is set or there is too little memory."""
+    if "TMPDIR" not in os.environ and _has_room():
+        os.environ["TMPDIR"] = str(_MEMORY)
+        tempfile.tempdir = None  # asked again by the next who needs it
+
+
+def _has_room() -> bool:
+    try:
+        found = os.statvfs(_MEMORY)
+        free = found.f_bavail * found.f_frsize
+        available = next(
+            int(line.split()[1]) * 1024
+            for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+            if line.startswith("MemAvailable:")
+        )
+    except (OSError, StopIteration):
+        return False
+    programs_run = not found.f_flag & os.ST_NOEXEC  # some tests run a copy of PostgreSQL's programs
+    return programs_run and os.access(_MEMORY, os.W_OK) and free >= _NEEDED_BYTES and available >= _NEEDED_BYTES
