@@ -1,15 +1,12 @@
-"""A process that pushes or pops until it is told to stop or is killed: ``python -m tests.contract.hammering``.
-
-Its first line of input says what to do; it goes on until its input ends. It loads little: tests start hundreds.
-"""
+"""A process that pushes or pops until it is told to stop or is killed. It loads little: tests start hundreds."""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import random
-import sys
 import threading
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from typing import Final, Literal
 
 import pyodbc
@@ -58,7 +55,7 @@ def work(orders: Orders, over: threading.Event) -> None:
                 if error.args[0] == FULL or not raw.autocommit:  # later, or to be rolled back anyway
                     return None
 
-    number = 0
+    number, idle_s = 0, 0.002
     while not over.is_set() and number < orders.limit:
         number += 1
         values: list[object] = [f"{orders.name}-{number}"] * (2 if orders.role == "pusher" else 1)
@@ -72,8 +69,10 @@ def work(orders: Orders, over: threading.Event) -> None:
             while row is None and not over.is_set():  # a full ring
                 row = tried(orders.statement, values)
         elif row is None:
-            over.wait(0.002)
+            over.wait(idle_s)
+            idle_s = min(idle_s * 2, 0.02)
         else:
+            idle_s = 0.002
             over.wait(orders.work_s)
             if orders.complete:
                 failed = chance.random() < orders.fail_share
@@ -81,18 +80,14 @@ def work(orders: Orders, over: threading.Event) -> None:
     raw.close()
 
 
-def main() -> None:
-    """One hammering process."""
-    orders = Orders(**json.loads(sys.stdin.readline()))
+def carry_out(orders: Orders, told: Connection) -> None:
+    """What the process does: it goes on until the other end of the pipe is closed."""
     over = threading.Event()
 
     def listen() -> None:
-        sys.stdin.read()
+        with contextlib.suppress(EOFError):
+            told.recv_bytes()
         over.set()
 
     threading.Thread(target=listen, daemon=True).start()
     work(orders, over)
-
-
-if __name__ == "__main__":
-    main()
