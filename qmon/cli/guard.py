@@ -47,7 +47,7 @@ class Guarded(TyperGroup):
         except QmonError as problem:
             from qmon import log
 
-            log.reported(problem)
+            log.told(problem)
             _say(_with_grant(problem))
             _maybe_trace(problem)
             raise typer.Exit(BAD_INPUT if isinstance(problem, BadInput) else FAILED) from None

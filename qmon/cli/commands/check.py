@@ -1,4 +1,4 @@
-"""``qmon check``: one check of a target for monitoring systems that call plug-ins, such as Nagios and Icinga.
+"""``qmon check``: one look at a target for monitoring systems that call plug-ins, such as Nagios and Icinga.
 
 Their convention has its own exit codes, so this command does not keep to those of the others: whatever keeps it from
 looking, bad input too, is UNKNOWN and 3, since 2 would page somebody.
@@ -19,7 +19,6 @@ from typer.core import TyperCommand
 
 from qmon.cli import options
 from qmon.errors import BadInput, QmonError, Unreachable
-from qmon.model.text import duration
 from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ _UNKNOWN: Final = 3
 _TIMEOUT_S: Final = 10.0
 
 
-class IfUnknown(StrEnum):
-    """What it is where the state of a queue is not known: monitoring systems that ignore UNKNOWN want to be warned."""
+class Untold(StrEnum):
+    """What it is where a queue cannot be told of: monitoring systems that look away from UNKNOWN want to be warned."""
 
     UNKNOWN = "unknown"
     WARNING = "warning"
@@ -61,7 +60,7 @@ def add_to(app: typer.Typer) -> None:
 def check(
     target: options.Target,
     queues: Annotated[
-        list[str] | None, typer.Argument(metavar="[QUEUE]...", help="Check these only.", show_default=False)
+        list[str] | None, typer.Argument(metavar="[QUEUE]...", help="Look at these only.", show_default=False)
     ] = None,
     config: options.ConfigPath = None,
     warn: Annotated[
@@ -85,25 +84,25 @@ def check(
         ),
     ] = None,
     unknown: Annotated[
-        IfUnknown, typer.Option("--unknown", help="The result where the state of a queue is not known.")
-    ] = IfUnknown.UNKNOWN,
+        Untold, typer.Option("--unknown", help="What it is where a queue cannot be told of.")
+    ] = Untold.UNKNOWN,
     json: options.Json = False,
 ) -> None:
-    """Check once, for Nagios or Icinga: exit 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; one line with performance data.
+    """Look once, for Nagios or Icinga: exit 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; one line with performance data.
 
     Without rules here the alerts of qmon.toml decide, and where none is about a queue, the severity of its verdict.
-    It is OK only by figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
+    OK is said only of figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
     target that cannot be reached are UNKNOWN.
     """  # fmt: skip
     from qmon import log
     from qmon.model.alerts.check import failed, warned
 
     try:
-        outcome = _outcome(target, config, tuple(queues or ()), (tuple(warn or ()), tuple(crit or ())), polls, timeout)
-        if unknown is IfUnknown.WARNING:
+        outcome = _look(target, config, tuple(queues or ()), (tuple(warn or ()), tuple(crit or ())), polls, timeout)
+        if unknown is Untold.WARNING:
             outcome = warned(outcome)
     except QmonError as problem:
-        log.reported(problem)
+        log.told(problem)
         outcome = failed("", hide_secrets(str(problem)))
     except KeyboardInterrupt:
         outcome = failed("", "interrupted")
@@ -113,7 +112,7 @@ def check(
     raise typer.Exit(int(outcome.state))
 
 
-def _outcome(
+def _look(
     text: str, path: Path | None, wanted: tuple[str, ...], limits: tuple[tuple[str, ...], tuple[str, ...]],
     polls: int, timeout: float | None,
 ) -> CheckResult:  # fmt: skip
@@ -150,8 +149,7 @@ def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
     if timeout is None:
         return _TIMEOUT_S + needed
     if needed >= timeout:
-        every, most = duration(interval_s), duration(timeout)
-        raise BadInput(f"{polls} polls every {every} take longer than --timeout {most} allows")
+        raise BadInput(f"{polls} polls every {interval_s:g} s take longer than --timeout {timeout:g} s allows")
     return timeout
 
 
@@ -175,7 +173,7 @@ def _logged_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     thread.start()
     thread.join(allowed_s)
     if not got:
-        raise Unreachable(f"no answer within {duration(allowed_s)}")
+        raise Unreachable(f"no answer within {allowed_s:g} s")
     if isinstance(got[0], Exception):
         raise got[0]
     return got[0]

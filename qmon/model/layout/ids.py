@@ -27,21 +27,17 @@ def split_ids(text: str) -> tuple[str, ...]:
 
 
 def _split(text: str, separator: str, keep: str) -> Iterator[str]:
-    """The parts; an escaped character is itself, but for those in ``keep``, whose escape stays for a later reader."""
+    """The parts; an escaped sign is itself, but for those in ``keep``, whose escape stays for a later reader."""
     part, escaped = "", False
-    for character in text:
+    for sign in text:
         if escaped:
-            part += (
-                character
-                if character == separator or (character in "/\\" and character not in keep)
-                else f"\\{character}"
-            )
+            part += sign if sign == separator or (sign in "/\\" and sign not in keep) else f"\\{sign}"
             escaped = False
-        elif character == "\\":
+        elif sign == "\\":
             escaped = True
-        elif character == separator:
+        elif sign == separator:
             yield part
             part = ""
         else:
-            part += character
+            part += sign
     yield part + ("\\" if escaped else "")

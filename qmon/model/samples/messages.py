@@ -1,4 +1,4 @@
-"""Samples that verdicts about single messages need: owners, failed attempts, what a ring has lost.
+"""Clues: samples that verdicts about single messages need: owners, failed attempts, what a ring has lost.
 
 One record a probe of the same name; see there for each column.
 """
@@ -91,4 +91,4 @@ class MessageDiagnostics:
     priorities: tuple[PrioritySample, ...] | None = None
 
 
-NO_DIAGNOSTICS = MessageDiagnostics()
+NO_CLUES = MessageDiagnostics()
