@@ -265,8 +265,8 @@ def report(problem: BaseException, logger: logging.Logger = _logger) -> str:
     logger.error("something in qmon went wrong%s", " again" if again else "", exc_info=None if again else problem)
     words = _formatter().words(problem)
     where = place()
-    told = f"something in qmon went wrong: {type(problem).__name__}: {words}; please report it"
-    return f"{told} with {where}" if where else told
+    text = f"something in qmon went wrong: {type(problem).__name__}: {words}; please report it"
+    return f"{text} with {where}" if where else text
 
 
 def traceback_of(problem: BaseException) -> str:
@@ -274,8 +274,8 @@ def traceback_of(problem: BaseException) -> str:
     return "\n".join(_formatter().traceback(problem))
 
 
-def told(problem: QmonError) -> None:
-    """Log an error that the operator is told, which ends a command or an action."""
+def reported(problem: QmonError) -> None:
+    """Log an error that is shown to the operator and ends a command or an action."""
     _logger.log(logging.INFO if isinstance(problem, BadInput) else logging.WARNING, "%s", problem)
 
 

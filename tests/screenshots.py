@@ -33,10 +33,10 @@ from qmon.recording.history.archive import live_archive
 from qmon.recording.times import local_zone
 from qmon.recording.write.recorder import Recorder
 from qmon.recording.write.tee import RecordingSource
+from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
-from qmon.tui.actions.runner import ActionRunner
 from qmon.tui.app import QmonApp
-from qmon.tui.history.reader import KnownPast
+from qmon.tui.past_reader import KnownPast
 
 FOLDER: Final = Path(__file__).parents[1] / "screenshots"
 HISTORY_S: Final = 130.0

@@ -47,7 +47,7 @@ class Guarded(TyperGroup):
         except QmonError as problem:
             from qmon import log
 
-            log.told(problem)
+            log.reported(problem)
             _say(_with_grant(problem))
             _maybe_trace(problem)
             raise typer.Exit(BAD_INPUT if isinstance(problem, BadInput) else FAILED) from None

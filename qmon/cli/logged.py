@@ -23,7 +23,7 @@ _OFTEN = ("check",)
 def keep_log(context: typer.Context, file: Path | None, level: str | None) -> None:
     """Keep a log until the command has ended. Raises ``BadInput`` for a level that there is not.
 
-    Where it cannot be written to a file that was asked for, that is said on standard error.
+    Where it cannot be written to a file that was asked for, standard error says so.
     """
     command = context.invoked_subcommand or ""
     chosen = log.parse_level(level or ("warning" if command in _OFTEN else "info"))

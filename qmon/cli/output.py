@@ -80,15 +80,16 @@ class Meter:
 
     Args:
         every_s: seconds between two lines where standard error is no terminal.
+        at_once: the first of these is not waited for.
 
     Attributes:
         live: it is a terminal.
     """
 
-    def __init__(self, every_s: float) -> None:
+    def __init__(self, every_s: float, *, at_once: bool = False) -> None:
         self._every_s = every_s
         self.live = sys.stderr.isatty()
-        self._shown_s = 0.0
+        self._shown_s = -every_s if at_once else 0.0
 
     def show(self, line: str, elapsed_s: float) -> None:
         """Say how it stands, ``elapsed_s`` seconds after the beginning."""

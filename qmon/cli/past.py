@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qmon.engines.base import Target
     from qmon.recording.history.baselines import FoundBaselines
     from qmon.recording.read.replay import Replay
-    from qmon.tui.history.reader import KnownPast
+    from qmon.tui.past_reader import KnownPast
 
 BaselinesPath = Annotated[
     Path | None,
@@ -36,7 +36,7 @@ def of_target(target: Target, config: Config, baselines: Path | None, recordings
     """
     from qmon.recording.history.archive import live_archive
     from qmon.recording.times import local_zone
-    from qmon.tui.history.reader import KnownPast
+    from qmon.tui.past_reader import KnownPast
 
     configured = config.targets.get(target.name)
     named = baselines or (configured.baselines if configured is not None else None)
@@ -48,7 +48,7 @@ def of_target(target: Target, config: Config, baselines: Path | None, recordings
 def of_replay(replay: Replay, recordings: Path, baselines: Path | None) -> KnownPast:
     """For a replay. Raises ``BadInput`` where a file was named that cannot be read."""
     from qmon.recording.history.archive import recorded_archive
-    from qmon.tui.history.reader import KnownPast
+    from qmon.tui.past_reader import KnownPast
 
     usual = _usual(baselines, recordings if recordings.is_dir() else None)
     return KnownPast(recorded_archive(replay.reader), usual, lambda: replay.at, replay.seek)

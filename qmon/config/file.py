@@ -61,7 +61,7 @@ class TargetConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlertDelivery:
-    """How alerts are told.
+    """How alerts are reported.
 
     ``bell``: the terminal's. ``command``: the program and its arguments, run without a shell, empty for none;
     ``timeout_s``: seconds that it may take.

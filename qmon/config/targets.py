@@ -24,7 +24,7 @@ COMMAND_LINE: Final = "the command line"
 
 @dataclass(frozen=True, slots=True)
 class ChosenTarget:
-    """The target, the queues that the configuration names for it, and what the user should be told about it."""
+    """The target, the queues that the configuration names for it, and what the user should know about it."""
 
     target: Target
     queues: tuple[Layout, ...] = ()

@@ -40,12 +40,18 @@ def _value(value: object) -> str:
 
 def _text(text: str) -> str:
     escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
-    return '"' + "".join(escapes.get(sign) or (sign if _plain(sign) else _escaped(sign)) for sign in text) + '"'
+    return (
+        '"'
+        + "".join(
+            escapes.get(character) or (character if _plain(character) else _escaped(character)) for character in text
+        )
+        + '"'
+    )
 
 
-def _plain(sign: str) -> bool:
-    return sign.isprintable()
+def _plain(character: str) -> bool:
+    return character.isprintable()
 
 
-def _escaped(sign: str) -> str:
-    return f"\\U{ord(sign):08x}"
+def _escaped(character: str) -> str:
+    return f"\\U{ord(character):08x}"

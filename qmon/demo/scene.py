@@ -60,7 +60,7 @@ def loads(layouts: dict[str, Layout]) -> list[QueueLoad]:
 
     def steady(queue: str) -> QueueLoad:
         more = {"rate": 6.0, "pop_rate": 15.0, "idle_s": 0.1, "keeper": True, "requeue_after_s": 60.0}
-        return load(queue, **more, apart=False)
+        return load(queue, **more, own_processes=False)
 
     def load(queue: str, rate: float, **more: Any) -> QueueLoad:
         more |= {"pusher_application": "shop-api", "popper_application": f"{queue}-worker"}

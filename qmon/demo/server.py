@@ -20,6 +20,7 @@ from qmon.demo.guardian import Guardian
 from qmon.demo.places import DemoFolder, new_folder
 from qmon.demo.programs import Programs, append_settings, last_words, takes_connections
 from qmon.errors import BadInput, Unreachable
+from qmon.model.text import duration
 
 SUPERUSER: Final = "postgres"
 
@@ -255,11 +256,11 @@ class EmbeddedServer:
             options.append(f"--pwfile={secret}")
         made = self._ready_programs().initdb(place.data, SUPERUSER, options)
         self.guardian.keep_group(made.pid)
-        said, _ = made.communicate()
+        output, _ = made.communicate()
         self.guardian.forget_group(made.pid)
         secret.unlink(missing_ok=True)
         if made.returncode:
-            raise Unreachable(f"initdb failed: {last_words(said)}")
+            raise Unreachable(f"initdb failed: {last_words(output)}")
 
     def _launch(self) -> None:
         place = self._require_place()
@@ -269,7 +270,7 @@ class EmbeddedServer:
             if process.poll() is not None:
                 raise Unreachable(f"the embedded server did not start: {last_words(place.log.read_bytes())}")
             if time.monotonic() > deadline:
-                raise Unreachable(f"the embedded server is not ready after {_START_S:.0f} s")
+                raise Unreachable(f"the embedded server is not ready after {duration(_START_S)}")
             time.sleep(0.01)
 
     def _reap(self) -> None:

@@ -239,10 +239,10 @@ class OdbcConnection:
 
         def work() -> int:
             self._start(bound.statement.text, values)
-            told = bound.statement.columns == COUNT
-            count = -1 if told else int(self._cursor.rowcount)
+            counted = bound.statement.columns == COUNT
+            count = -1 if counted else int(self._cursor.rowcount)
             while True:
-                if told and self._cursor.description:
+                if counted and self._cursor.description:
                     count = int(self._cursor.fetchall()[0][0])
                 if not self._cursor.nextset():  # an error may hide behind the first result
                     return count

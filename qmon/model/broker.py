@@ -29,7 +29,7 @@ _ENABLE: Final = "ALTER DATABASE CURRENT SET ENABLE_BROKER turns it on"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What may be wrong; said once it has lasted ``hold_s`` seconds."""
+    """What may be wrong; raised once it has lasted ``hold_s`` seconds."""
 
     code: str
     severity: Severity
@@ -97,33 +97,33 @@ def queue_finding(
     if not sample.activates:
         return None
     if not enabled:
-        told = f"activation is on and Service Broker is off in this database{depth}; {_ENABLE}"
-        return Finding(NOT_ACTIVATED, Severity.WARNING, 0.0, told)
+        text = f"activation is on and Service Broker is off in this database{depth}; {_ENABLE}"
+        return Finding(NOT_ACTIVATED, Severity.WARNING, 0.0, text)
     if not monitored:
         return None
     if monitor is None or monitor.state == DROPPED:
-        told = f"activation is on and the server has no monitor for it: nobody starts {sample.procedure}{depth}"
-        return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
+        text = f"activation is on and the server has no monitor for it: nobody starts {sample.procedure}{depth}"
+        return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, text)
     if monitor.state != NOTIFIED or not sample.depth or monitor.tasks or (monitor.activated_s or 0.0) < _STARTING_S:
         return None
     since = duration(monitor.activated_s or 0.0)
-    told = f"{sample.procedure} was started {since} ago and does not receive{depth}; the server's error log says why"
-    return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, told)
+    text = f"{sample.procedure} was started {since} ago and does not receive{depth}; the server's error log says why"
+    return Finding(NOT_ACTIVATED, Severity.WARNING, _SETTLING_S, text)
 
 
 def sending_finding(found: TransmissionSample, growth: float | None) -> Finding | None:
     """What is wrong with messages sent and not delivered. ``growth``: messages more a second, lately."""
-    waiting = found.looked if found.messages is None else found.messages
+    waiting = found.counted if found.messages is None else found.messages
     if not waiting:
         return None
     count = f"{'at least ' if found.messages is None else ''}{waiting:,} message{'' if waiting == 1 else 's'}"
     grows = f"; {growth:,.1f} more a second" if growth is not None and growth >= 0.05 else ""
     old = f"; one for {duration(found.oldest_s)}" if found.oldest_s is not None else ""
-    told, more = f"{count} sent and not delivered", f"{grows}{old}"
+    text, more = f"{count} sent and not delivered", f"{grows}{old}"
     if not found.enabled:
         cause = f"Service Broker is off in this database, {_ENABLE}"
-        return Finding(NOT_SENT, Severity.CRITICAL, 0.0, f"{told}: {cause}{more}")
+        return Finding(NOT_SENT, Severity.CRITICAL, 0.0, f"{text}: {cause}{more}")
     if found.status:
         whom = f" ({found.service})" if found.service else ""
-        return Finding(NOT_SENT, Severity.WARNING, 0.0, f"{told}: {found.status}{whom}{more}")
-    return Finding(NOT_SENT, Severity.NOTICE, _SETTLING_S, f"{told}{more}") if grows else None
+        return Finding(NOT_SENT, Severity.WARNING, 0.0, f"{text}: {found.status}{whom}{more}")
+    return Finding(NOT_SENT, Severity.NOTICE, _SETTLING_S, f"{text}{more}") if grows else None

@@ -42,7 +42,7 @@ class Budget:
 
 
 AT_ONCE: Final = Budget(share=1.0)
-"""For a look of a few polls, in which nothing is left out."""
+"""For a few polls, in which nothing is left out."""
 
 
 def budget_of(text: str) -> Budget | None:

@@ -59,13 +59,13 @@ class Twice:
 
 @dataclass(frozen=True, slots=True)
 class RingLoss:
-    """What a ring has lost, as far as its slots were looked at.
+    """What a ring has lost, as far as its slots were read.
 
     ``hole``: the first number that poppers have drawn and that has no message, for ``hole_s`` seconds at least;
     ``drawer``: the oldest open transaction that may have it; without one, nobody can push it any more. ``orphans``:
     messages that were drawn by poppers, not popped; ``orphan`` the first of them, ``orphan_s`` seconds old;
     ``popper``: the oldest open transaction that may pop them; while there is one, no popper takes them. A number that
-    was seen in one sweep only is none of them. ``swept``: share of the slots that were looked at, 0 to 1.
+    was seen in one sweep only is none of them. ``swept``: share of the slots that were read, 0 to 1.
     """
 
     hole: int | None = None

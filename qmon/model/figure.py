@@ -47,7 +47,7 @@ class Figure:
         return replace(self, old=True) if self.age_s > limit_s + _LATE * self.every_s else self
 
     def text(self, write: Callable[[float], str] = count) -> str:
-        """The figure with its sign: ``~`` estimated, ``≥`` at least, ``–`` unknown."""
+        """The figure with its symbol: ``~`` estimated, ``≥`` at least, ``–`` unknown."""
         if self.value is None:
             return UNKNOWN
         return ("≥" if self.at_least else "~" if self.estimated else "") + write(self.value)
@@ -85,9 +85,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class PastVerdict:
-    """A verdict that was said of a queue and is said no longer. Both moments are seconds since the epoch, server clock.
+    """A verdict that was raised of a queue and holds no longer. Both moments are seconds since the epoch, server clock.
 
-    ``proof``: the first that was said; ``since_at``: when it was first said.
+    ``proof``: the first that was shown; ``since_at``: when it was raised.
     """
 
     code: str

@@ -103,6 +103,11 @@ class LeftOut:
     why: str
     count: int
 
+    @property
+    def words(self) -> str:
+        """``12 locked``."""
+        return f"{self.count:,} {self.why}"
+
 
 @dataclass(frozen=True, slots=True)
 class Undo:

@@ -12,7 +12,7 @@ from qmon.model.text import moment
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Messages in progress by what is known of their owner, of those looked at.
+    """Messages in progress by what is known of their owner, of those read.
 
     ``dead`` counts all whose owner is dead, ``alive``, ``unknown`` and ``none`` those beyond the timeout. The rows are
     one of each, the longest-running; ``why``: why an owner is unknown. ``at_least``: there are more.

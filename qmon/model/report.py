@@ -29,7 +29,7 @@ def target_object(server: TargetView) -> dict[str, Any]:
         waits = {
             "source": waiting.source.value,
             "seconds": round(waiting.seconds, 3),
-            "looks": waiting.looks,
+            "samples": waiting.samples,
             "rates": [{"wait": r.name, "sessions": round(r.sessions, 4), "share": round(r.share, 4)} for r in kept],
         }
     horizon = None
@@ -42,18 +42,18 @@ def target_object(server: TargetView) -> dict[str, Any]:
             "transactions": holder.age,
             "application": holder.application,
         }
-    told: dict[str, Any] = {"waits": waits, "horizon": horizon}
+    out: dict[str, Any] = {"waits": waits, "horizon": horizon}
     if server.standby is not None:
         behind_s = server.standby.behind_s
-        told["standby"] = {
+        out["standby"] = {
             "behind_seconds": None if behind_s is None else round(behind_s, 3),
             "replay_paused": server.standby.paused,
         }
     if server.version_store is not None:
-        told["version_store_bytes"] = server.version_store.total
+        out["version_store_bytes"] = server.version_store.total
     if server.counters is not None:
-        told["counters"] = {k: None if v is None else round(v, 3) for k, v in asdict(server.counters).items()}
-    return told if server.broker is None else {**told, "service_broker": _broker(server.broker)}
+        out["counters"] = {k: None if v is None else round(v, 3) for k, v in asdict(server.counters).items()}
+    return out if server.broker is None else {**out, "service_broker": _broker(server.broker)}
 
 
 def _broker(found: BrokerView) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
-from qmon.model.samples.messages import NO_CLUES, MessageDiagnostics
+from qmon.model.samples.messages import NO_DIAGNOSTICS, MessageDiagnostics
 from qmon.model.samples.polled import (
     BlockingSample,
     CostSample,
@@ -58,7 +58,7 @@ class QueueSamples:
     """The samples of one queue in one poll; ``None`` or empty where the probe does not apply, is not due, or failed.
 
     ``last_id``: last id issued. ``head_limit``: how many ready rows the head probe could have counted, or how many
-    numbers behind a position of a ring were looked at. ``held``: ``None`` where nothing tells which rows
+    numbers behind a position of a ring were read. ``held``: ``None`` where nothing tells which rows
     transactions hold; ``held_counted``: these rows are among those that the head and the count see; ``locked``:
     the same, also of a queue with a state while its head does not move. ``longest_first``: the progress probe saw
     the longest-running rows. ``in_progress_ids``: ids in progress of a table without a start time. ``depth``: the
@@ -89,7 +89,7 @@ class QueueSamples:
     counting: float | None = None
     messages: tuple[MessageSample, ...] | None = None
     unknown: Mapping[str, str] = field(default_factory=dict)
-    clues: MessageDiagnostics = NO_CLUES
+    diagnostics: MessageDiagnostics = NO_DIAGNOSTICS
     left_out: tuple[str, ...] = ()
     partial: str = ""
     elsewhere: str = ""

@@ -40,6 +40,11 @@ def duration(seconds: float) -> str:
     raise AssertionError("a minute or more has a unit")
 
 
+def whole_seconds(seconds: float) -> str:
+    """The same without tenths of a second, for titles that should seldom change."""
+    return duration(seconds) if seconds >= 59.5 else f"{max(0.0, seconds):.0f} s"
+
+
 def milliseconds(value: float) -> str:
     """A short time, given in milliseconds: ``1.8 ms``, ``42 ms``; from a second on as ``duration``."""
     if value < 9.95:

@@ -38,7 +38,7 @@ class QueueView:
     ``gap``: push position minus pop position (ring), else last issued id minus head id (``gap_kind`` ``id span``).
     ``fill``: share of a ring's slots in use, 0 to 1. ``window_s``: seconds that the rates were measured over.
     ``pauses``: those in force. ``verdict`` is the worst of ``verdicts``, all that hold and do not merely follow from
-    another; ``past``: those said before, the newest first, a bounded number. ``pushers`` and ``poppers`` are sessions
+    another; ``past``: those raised before, the newest first, a bounded number. ``pushers`` and ``poppers`` are sessions
     that are connected; ``poppers_waiting`` run nothing, or wait for a lock or for time to pass.
     ``done``: messages done and not archived; ``bytes`` of tables and indexes, ``growth`` in bytes per second.
     ``counting``: how much of the table the first scan has seen, 0 to 1, where figures are still to come from it.

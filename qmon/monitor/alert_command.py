@@ -16,6 +16,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, Final
 
+from qmon.model.text import duration
+
 _LOG: Final = logging.getLogger(__name__)
 _WAITING: Final = 200
 _LAST_WORDS: Final = 200
@@ -91,7 +93,7 @@ class AlertCommand:
                 process.communicate(data, self._timeout_s)
             except subprocess.TimeoutExpired:
                 _kill(process)
-                return f"took longer than {self._timeout_s:g} s and was killed"
+                return f"took longer than {duration(self._timeout_s)} and was killed"
             if process.returncode == 0:
                 return ""
             words = _last_words(errors)

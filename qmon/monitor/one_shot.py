@@ -10,6 +10,7 @@ from qmon.engines.base import Connection, Target
 from qmon.errors import Unreachable
 from qmon.model.budget import AT_ONCE
 from qmon.model.layout.layout import Layout
+from qmon.model.text import duration
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
 from qmon.monitor.poll.poller import FIRST_READ_S
@@ -75,7 +76,7 @@ def view_after(
 
     views, in_time = _views(target, layouts, interval_s=interval_s, timeout_s=timeout_s, enough=enough, first=first)
     if len(views) < polls and not in_time:
-        raise Unreachable(f"no answer within {timeout_s:g} s: {len(views)} of {polls} polls came back")
+        raise Unreachable(f"no answer within {duration(timeout_s)}: {len(views)} of {polls} polls came back")
     return views[-1]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.tui.actions.runner import ActionRunner
+from qmon.tui.action_runner import ActionRunner
 from qmon.tui.feed import redacted
 from qmon.tui.run import run
 

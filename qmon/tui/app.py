@@ -21,11 +21,11 @@ from qmon.model.view import View
 from qmon.monitor.alerting import Alerting, AlertState
 from qmon.monitor.source import Focus, SnapshotSource, SourceState
 from qmon.tui import keys
-from qmon.tui.actions.runner import ActionRunner
+from qmon.tui.action_runner import ActionRunner
 from qmon.tui.catalogue import ENTRIES
 from qmon.tui.feed import Feed, Fold, FoldFailed, StateChanged, ViewReady
-from qmon.tui.history.reader import KnownPast
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.past_reader import KnownPast
+from qmon.tui.sanitize import clean
 from qmon.tui.status import Shown
 from qmon.tui.themes import DARK, LIGHT, PLAIN, THEMES, no_color
 
@@ -224,7 +224,7 @@ class QmonApp(App[None], inherit_bindings=False):
     def _set_interval(self, seconds: float) -> None:
         self.source.set_interval(seconds)
         self.shown = replace(self.shown, interval_s=seconds)
-        self.say(f"polls every {seconds:g} s")
+        self.say(f"polls every {duration(seconds)}")
 
     def action_poll_now(self) -> None:
         """Poll now."""

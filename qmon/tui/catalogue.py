@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One screen. ``place`` is ``module:class``; ``about`` is said by the palette and the help."""
+    """One screen. ``place`` is ``module:class``; ``about`` is shown by the palette and the help."""
 
     name: str
     digit: str

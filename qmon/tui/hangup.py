@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 _EXIT_CODES: Final = {signal.SIGHUP: 129, signal.SIGINT: 130, signal.SIGTERM: 143}
-_LOOK_EVERY_S: Final = 1.0
+_CHECK_EVERY_S: Final = 1.0
 _PATIENCE_S: Final = 3.0
 
 
@@ -50,7 +50,7 @@ class Hangup:
 
     def _watch(self) -> None:
         """On a thread of its own, since the app's may be stuck writing to what is not there any more."""
-        while not self._gone.wait(_LOOK_EVERY_S):
+        while not self._gone.wait(_CHECK_EVERY_S):
             if self._over.is_set():
                 return
             if not _terminal_lives():

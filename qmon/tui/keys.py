@@ -32,7 +32,7 @@ def _key(
     bar: bool = True,
     first: bool = False,
 ) -> Binding:
-    """``bar``: also on the line at the bottom. ``first``: done before a later key is looked at, so that a fast typist's
+    """``bar``: also on the line at the bottom. ``first``: done before a later key is handled, so that a fast typist's
     next keys find what this one opens.
     """
     return Binding(
@@ -61,7 +61,9 @@ APP: Final[list[BindingType]] = [
     _key("t", "next_theme", "theme", "Dark or light", DISPLAY, id="theme", bar=False),
     _key("a", "acknowledge", "seen", "Acknowledge the alert in the banner", READINGS, id="acknowledge", bar=False),
     _key("m", "mute", "mute", "Mute alerts for 15 m, 1 h, 4 h, or no longer", READINGS, id="mute", bar=False),
-    _key("h,f1", "screen.help", "help", "What the signs mean, and the keys", DISPLAY, id="help", shown="h", bar=False),
+    _key(
+        "h,f1", "screen.help", "help", "What the symbols mean, and the keys", DISPLAY, id="help", shown="h", bar=False
+    ),
     _key(
         "question_mark",
         "screen.palette",

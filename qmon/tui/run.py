@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from qmon.monitor.alerting import Alerting
     from qmon.monitor.source import SnapshotSource
     from qmon.recording.write.recorder import Recorder
-    from qmon.tui.actions.runner import ActionRunner
+    from qmon.tui.action_runner import ActionRunner
     from qmon.tui.app import QmonApp
     from qmon.tui.feed import Fold
-    from qmon.tui.history.reader import KnownPast
+    from qmon.tui.past_reader import KnownPast
 
 _PATIENCE_S: Final = 0.5
 _STOPPING_S: Final = 5.0
@@ -50,7 +50,7 @@ def run(
     for name in ("COLUMNS", "LINES"):  # they would count for more than the terminal's own size, also after a resize
         os.environ.pop(name, None)
     from qmon.tui.hangup import Hangup
-    from qmon.tui.shared.sanitize import clean
+    from qmon.tui.sanitize import clean
 
     app = _app_for(source)(
         source, fold, prod=prod, read_only=read_only, environment=environment, dark=dark, for_s=for_s, runner=runner,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui.sanitize import clean, shorten, width
 
 Span = tuple[str, str]
 Line = tuple[Span, ...]

@@ -1,4 +1,4 @@
-"""The looks: a dark and a light theme, and one without colour for ``NO_COLOR``. Tones give spans their style.
+"""The themes: a dark and a light theme, and one without colour for ``NO_COLOR``. Tones give spans their style.
 
 Grey is fine, one accent is what needs a hand; push, pop and depth have a colour each, in plots only.
 """

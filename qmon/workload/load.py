@@ -94,7 +94,7 @@ class Load:
 
     def start(self) -> None:
         """Count what is there, then start the workers. Raises what connecting raises, with nothing started."""
-        self._counts = CommittedCounts(self._look())
+        self._counts = CommittedCounts(self._read_counts())
         self._sample()
         self._crew.start()
         now = time.monotonic()
@@ -220,7 +220,7 @@ class Load:
             totals[queue] = total
         self._counts.add(at, totals)
 
-    def _look(self) -> dict[str, int]:
+    def _read_counts(self) -> dict[str, int]:
         """Messages ready in each queue now; where several subscribers read them, for the one with the most."""
         with contextlib.closing(connect(self._target, FAULT_APPLICATION)) as connection:
             engine = registry.engine_for(self._target)

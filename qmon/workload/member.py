@@ -49,7 +49,7 @@ class Pacer:
         return self._due - now
 
 
-_LOOK_S: Final = 0.1
+_CHECK_S: Final = 0.1
 """Orders that change the rate are noticed within this time."""
 _RETRY_S: Final = (0.1, 0.2, 0.5, 1.0)
 """Pauses between attempts to connect; the last one is repeated."""
@@ -69,7 +69,7 @@ def connect(target: Target, application: str) -> Connection:
 
 
 class Worker(abc.ABC):
-    """Does rounds until it is told to stop, and connects anew when its connection breaks. One thread runs ``run``."""
+    """Does rounds until it is asked to stop, and connects anew when its connection breaks. One thread runs ``run``."""
 
     def __init__(
         self, target: Target, layout: Layout, member: MemberSpec, slot: CounterSlot, stop: threading.Event
@@ -96,7 +96,7 @@ class Worker(abc.ABC):
         self.member = replace(self.member, **changes)  # type: ignore[arg-type]  # checked by Orders
 
     def run(self) -> None:
-        """Work until told to stop."""
+        """Work until asked to stop."""
         attempt = 0
         while not self.stop.is_set():
             try:
@@ -137,7 +137,7 @@ class Worker(abc.ABC):
         """Wait until the rate allows so many messages; false where there is no time now: look again later."""
         wait = self._pacer.wait(time.monotonic(), messages, self.member.rate)
         if wait > 0:
-            self.stop.wait(min(wait, _LOOK_S))
+            self.stop.wait(min(wait, _CHECK_S))
             return False
         return True
 

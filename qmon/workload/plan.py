@@ -40,7 +40,7 @@ class QueueLoad(MemberWork):
 
     ``rate``: messages per second of all pushers together, ``None`` as fast as possible; ``pop_rate`` likewise.
     ``poppers``: so many for each subscriber where a ring has several; ``pop_rate`` is then that of each subscriber.
-    ``apart``: its poppers have processes of their own, so that a crash of them hits this queue and no other.
+    ``own_processes``: its poppers have processes of their own, so that a crash of them hits this queue and no other.
     ``keeper``: somebody archives, and requeues and repairs what is older than ``requeue_after_s`` seconds.
     """
 
@@ -50,7 +50,7 @@ class QueueLoad(MemberWork):
     rate: float | None = None
     pop_rate: float | None = None
     keeper: bool = False
-    apart: bool = True
+    own_processes: bool = True
     pusher_application: str = "load-pusher"
     popper_application: str = "load-popper"
     keeper_application: str = "load-keeper"
@@ -103,7 +103,7 @@ class QueueLoad(MemberWork):
 def processes(
     target: Target, loads: Sequence[QueueLoad], counters: int, slots: int, *, connections: int
 ) -> list[WorkerSpec]:
-    """Assign members to processes: pushers of all queues share some, and so do poppers unless ``apart``.
+    """Assign members to processes: pushers of all queues share some, and so do poppers unless ``own_processes``.
 
     ``connections``: so many a process at most.
     """
@@ -119,7 +119,7 @@ def processes(
             slot += len(made)
         poppers = load.members("popper", slot)
         slot += len(poppers)
-        if load.apart:
+        if load.own_processes:
             groups.extend(list(poppers[at : at + connections]) for at in range(0, len(poppers), connections))
         else:
             together.extend(poppers)

@@ -22,7 +22,7 @@ class _GivenBackError(Exception):
 
 
 class Popper(Worker):
-    """Pops one message, or one batch, a round, and works on it for the time it is told."""
+    """Pops one message, or one batch, a round, and works on it for the time asked for."""
 
     _idle = 1.0
 

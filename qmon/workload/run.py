@@ -50,7 +50,7 @@ def run_load(
     *,
     stopped: Callable[[], bool] = lambda: False,
 ) -> LoadResult:
-    """Drive one queue for ``seconds``; ``progress`` is told twice a second, ``stopped`` asked whether to end early.
+    """Drive one queue for ``seconds``; ``progress`` is called twice a second, ``stopped`` asked whether to end early.
 
     The time begins when all are connected, or after five seconds.
     Raises ``BadInput`` for a queue that qmon did not install or a load that cannot be, and what connecting raises.

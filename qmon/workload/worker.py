@@ -1,4 +1,4 @@
-"""A worker process: ``python -m qmon.workload.worker``, told what to do on its standard input.
+"""A worker process: ``python -m qmon.workload.worker``, given its work on its standard input.
 
 The first line is a ``WorkerSpec``, each later line an order. When the input ends, because the controller closed it or
 is gone, however it went, the process ends within two seconds.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from qmon.engines.postgres.engine import MIN_MAJOR
 from qmon.model.broker import DISABLED, NOT_ACTIVATED, NOT_SENT
 from qmon.model.verdicts import CANNOT_TELL, EMPTY, HEALTHY, RULES
 from qmon.model.verdicts.access import UNREACHABLE
@@ -44,6 +45,11 @@ def test_the_readme_is_short() -> None:
     assert len((CHECKOUT / "README.md").read_text("utf-8").splitlines()) <= MOST_LINES
 
 
+def test_the_oldest_version_is_the_one_that_is_asked_for() -> None:
+    assert f"PostgreSQL {MIN_MAJOR} to" in (CHECKOUT / "README.md").read_text("utf-8")
+    assert f"Versions {MIN_MAJOR} to" in (DOCS / "connecting.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_relative_link_leads_to_something(page: Path) -> None:
     lost = []
@@ -73,10 +79,21 @@ def test_the_readme_leads_to_every_page() -> None:
     assert {f"docs/{page.name}" for page in DOCS.glob("*.md")} <= set(linked)
 
 
+WITHOUT_RULE = {CANNOT_TELL, EMPTY, HEALTHY, UNREACHABLE}
+
+
 def test_every_verdict_has_its_paragraph() -> None:
-    codes = {rule.code for rule in RULES}
-    codes |= {CANNOT_TELL, EMPTY, HEALTHY, UNREACHABLE, DISABLED, NOT_ACTIVATED, NOT_SENT}
+    codes = {rule.code for rule in RULES} | WITHOUT_RULE | {DISABLED, NOT_ACTIVATED, NOT_SENT}
     assert codes <= set(headings(DOCS / "verdicts.md"))
+
+
+def test_the_table_of_verdicts_is_that_of_the_rules() -> None:
+    text = (DOCS / "verdicts.md").read_text("utf-8")
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:3] == "| ["]
+    rows = {code: rest for first, *rest in lines for code in re.findall(r"\[`([^`]+)`\]", first)}
+    rules = {r.code: [r.severity.name.lower(), f"{r.hold_s:g}", f"`{r.key}`" if r.key else ""] for r in RULES}
+    assert {code: [row[0], row[1], row[3]] for code, row in rows.items() if code in rules} == rules
+    assert rows.keys() - rules.keys() == WITHOUT_RULE
 
 
 # ------------------------------------------------------------------------------ why a figure is unknown

@@ -48,10 +48,21 @@ def test_a_dry_run_says_everything_and_changes_nothing(shop: str) -> None:
     before = query(shop, "SELECT * FROM public.jobs ORDER BY id")
     done = call("requeue", "shop", "jobs", "--dry-run")
     assert done.exit_code == 0, done.output
-    for part in ("Requeue 3 messages of jobs", "owner alive 2", "undo", "UPDATE", "nothing was changed"):
+    for part in ("Requeue 3 messages of jobs", "2 owner alive", "undo", "UPDATE", "nothing was changed"):
         assert part in done.stdout, part
     assert query(shop, "SELECT * FROM public.jobs ORDER BY id") == before
     assert query(shop, "SELECT count(*) FROM pg_namespace WHERE nspname = 'qmon'") == [(0,)]
+
+
+def test_a_refused_plan_says_where_and_why_and_nothing_else(shop: str) -> None:
+    query(shop, "DELETE FROM public.jobs WHERE lease < now()")
+    done = call("requeue", "shop", "jobs")
+    assert done.exit_code == 2, done.output
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["target", "shop"],
+        ["refused", "no", "message", "matches:", "nothing", "to", "do"],
+        ["left", "out", "2", "owner", "alive"],
+    ]
 
 
 def test_requeue_and_its_undo(shop: str) -> None:

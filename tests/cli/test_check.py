@@ -119,7 +119,7 @@ def test_stuck_messages_are_critical_by_verdict_and_as_the_configuration_says(da
     configured(quick, database)
     code, line = checked("shop")
     assert code == 2
-    assert line.startswith("QMON CRITICAL - shop: jobs: stuck in progress: 2 in progress for more than 5m")
+    assert line.startswith("QMON CRITICAL - shop: jobs: stuck in progress: 2 in progress for more than 5 m 00 s")
     assert "'jobs.stuck'=2;;;0" in line
     configured(quick, database, 'figure = "stuck"\nwarn = 1\ncrit = 5\nfor = "1h"')
     code, line = checked("shop")
@@ -183,7 +183,7 @@ def test_bad_input_and_what_cannot_be_reached_are_unknown_in_one_line(arguments:
 def test_polls_that_take_longer_than_allowed_are_refused(own_home: Path) -> None:
     code, line = checked(NOWHERE, "--polls", "10", "--timeout", "5s")
     assert code == 3
-    assert "10 polls every 2 s take longer than --timeout 5 s allows" in line
+    assert "10 polls every 2.0 s take longer than --timeout 5.0 s allows" in line
 
 
 @pytest.mark.server

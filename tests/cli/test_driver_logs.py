@@ -54,7 +54,7 @@ def test_a_command_that_is_killed_leaves_none(database: str, logs: Path) -> None
         stderr=subprocess.DEVNULL,
     )
     try:
-        asked = "SELECT application_name FROM pg_stat_activity WHERE application_name IN ('qmon poll', 'qmon look')"
+        asked = "SELECT application_name FROM pg_stat_activity WHERE application_name IN ('qmon poll', 'qmon waits')"
         wait_until(lambda: len(query(database, asked)) == 2, what="it watches")
     finally:
         running.send_signal(signal.SIGKILL)

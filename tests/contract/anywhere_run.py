@@ -38,7 +38,7 @@ SPARED: Final[dict[EngineName, dict[str, str]]] = {
         "control/create_schema": "for the demo",
         "control/grant_table": "shown, and run by the DBA",
         "control/index_": "shown, and run by the DBA",
-        "probe/newest": "on a standby",
+        "probe/newest_id": "on a standby",
     },
     "sqlserver": {
         "action/pause/attempt": "it is refused, as it should be",

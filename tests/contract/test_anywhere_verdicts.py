@@ -88,8 +88,8 @@ def test_queues_under_load_get_the_verdicts_that_are_true_of_them_and_actions_th
     load = Load(
         place.target,
         [
-            QueueLoad(layouts["fifo"], rate=20, apart=False),
-            QueueLoad(layouts["naive"], rate=200, pop_rate=10, apart=False),
+            QueueLoad(layouts["fifo"], rate=20, own_processes=False),
+            QueueLoad(layouts["naive"], rate=200, pop_rate=10, own_processes=False),
             QueueLoad(layouts["heap"], poppers=0, rate=20),
             QueueLoad(layouts["status"], rate=20, work_s=0.01),
         ],

@@ -73,7 +73,7 @@ def test_a_chain_with_a_sleeping_session_on_top(url: str) -> None:
         assert drawn(found, s) == ["a", ".b", "..c"]
         top, middle = place(found, a), place(found, b)
         began = query(url, "SELECT extract(epoch FROM backend_start)::float8 FROM pg_stat_activity WHERE pid = ?", a)
-    assert (top.role, top.holds_up, top.directly) == (Role.SLEEPING, 2, 1)
+    assert (top.role, top.holds_up, top.directly) == (Role.IDLE, 2, 1)
     assert (top.session.application, top.session.login, top.session.host) == ("app-7", "postgres", "this server")
     assert top.session.started_at == pytest.approx(began[0][0], abs=1e-5)
     assert (top.session.transaction_s or 0) >= (middle.session.waiting_s or 0) >= 0

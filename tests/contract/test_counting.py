@@ -20,8 +20,9 @@ from qmon.monitor.background import exact_counts, scan
 from qmon.monitor.background.scan import Scan, parts_of
 from qmon.monitor.background.scan_counts import ScanCounts
 from qmon.monitor.one_shot import view_after, view_over
+from qmon.monitor.probes.names import names_of
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import Spec, names_of
+from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 from tests.contract.watching import Watched, connect, installed, target_of, watching
 from tests.facts import connected, query, wait_until

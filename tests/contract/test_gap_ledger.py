@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from qmon.demo.server import EmbeddedServer
-from qmon.model.rates.ledger import AHEAD_BURNT, AHEAD_UNTOLD, BURNT, IN_FLIGHT, ORPHANED, READY, UNTOLD, Ledger
+from qmon.model.rates.ledger import AHEAD_BURNT, AHEAD_UNCLEAR, BURNT, IN_FLIGHT, ORPHANED, READY, UNCLEAR, Ledger
 from qmon.model.view import QueueView, View
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import connected, query
@@ -49,7 +49,7 @@ def adds_up(queue: QueueView) -> bool:
     if queue.layout.ring is None:
         return ledger.total == queue.gap.value
     drawn = (ledger.count(IN_FLIGHT) or 0) + (ledger.count(ORPHANED) or 0)
-    without = ledger.count(UNTOLD) if ledger.count(BURNT) is None else ledger.count(BURNT)
+    without = ledger.count(UNCLEAR) if ledger.count(BURNT) is None else ledger.count(BURNT)
     assert without is not None
     return ledger.count(READY) == queue.ready.value and 0 <= ledger.total - drawn - queue.gap.value <= without
 
@@ -77,9 +77,9 @@ WORDS = {
     "ready": READY,
     "in_flight": IN_FLIGHT,
     "orphaned": ORPHANED,
-    "untold": UNTOLD,
+    "unclear": UNCLEAR,
     "burnt": BURNT,
-    "ahead_untold": AHEAD_UNTOLD,
+    "ahead_unclear": AHEAD_UNCLEAR,
     "ahead_burnt": AHEAD_BURNT,
 }
 
@@ -100,8 +100,8 @@ def test_each_part_is_what_was_done(own_server: EmbeddedServer) -> None:
             pusher.execute(f"SELECT {queue}_push('x')").fetchall()
             popper = open_ones.enter_context(connected(url, autocommit=False))
             popper.execute(f"SELECT * FROM {queue}_pop()").fetchall()
-        told(watched, "fifo", ready=22, in_flight=1, ahead_untold=7)
-        told(watched, "ring", ready=22, in_flight=1, orphaned=0, untold=7)
+        told(watched, "fifo", ready=22, in_flight=1, ahead_unclear=7)
+        told(watched, "ring", ready=22, in_flight=1, orphaned=0, unclear=7)
         open_ones.close()  # both roll back: the ring's popper leaves an orphan, each pusher a number
         told(watched, "fifo", ready=23, in_flight=0, ahead_burnt=7)
         told(watched, "ring", ready=22, in_flight=0, orphaned=1, burnt=7)

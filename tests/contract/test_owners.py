@@ -176,7 +176,7 @@ def test_a_name_proves_nothing_and_without_an_owner_age_decides(database: str, t
     named = replace(layout, owner=OwnerColumn("owner", "name"), timeout_s=300.0)
     count, left = reasons(operator, named)
     assert (count, left) == (
-        0, {"owner unknown: the owner is a name, which proves nothing": 2, "in progress for less than 5m": 1},
+        0, {"owner unknown: the owner is a name, which proves nothing": 2, "in progress for less than 5 m 00 s": 1},
     )  # fmt: skip
     nobody = replace(layout, owner=None, timeout_s=300.0)
     prepared = operator.requeue(nobody, Choice())

@@ -36,7 +36,7 @@ def test_a_dead_owner_is_named_at_once_a_living_one_after_the_timeout(database: 
         with connected(database) as dying:
             dying.execute("SELECT * FROM status_pop()").fetchall()
         watched.queue("status", says("stuck in progress", "owners of 1 dead"))
-        both = "2 in progress for more than 2s: owners of 1 dead ("
+        both = "2 in progress for more than 2.0 s: owners of 1 dead ("
         told = watched.queue("status", says("stuck in progress", both, "of 1 alive")).verdict
         assert f"({owner} has message 1 for " in told.proof
         assert told.key == "r"

@@ -46,7 +46,7 @@ def test_the_oldest_message_of_each_priority_is_found(database: str, with_state:
     finally:
         poller.close()
     (queue,) = seen[0].queues
-    assert queue.clues.priorities is not None
-    assert [(p.priority, p.head_id) for p in queue.clues.priorities] == [(-1, "6"), (0, "7"), (1, "5")]
-    assert all(p.oldest_s is not None and p.oldest_s >= 60 for p in queue.clues.priorities)
+    assert queue.diagnostics.priorities is not None
+    assert [(p.priority, p.head_id) for p in queue.diagnostics.priorities] == [(-1, "6"), (0, "7"), (1, "5")]
+    assert all(p.oldest_s is not None and p.oldest_s >= 60 for p in queue.diagnostics.priorities)
     assert seen[0].failures == ()

@@ -86,7 +86,7 @@ def test_looks_between_polls_see_who_waits_and_leave_out_our_own(url: str) -> No
         assert found
         assert last is not None
         assert last.source is WaitSource.SAMPLED
-        assert (last.looks or 0) >= 1
+        assert (last.samples or 0) >= 1
         assert not [f for f in watched.views[-1].failures if f.probe == "waits over time"]
 
 

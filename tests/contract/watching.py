@@ -62,6 +62,8 @@ class Watched:
         self.history = TargetHistory()
         self.views: list[View] = []
         self.states: list[SourceState] = []
+        self.evidence: list[dict[str, frozenset[str]]] = []
+        """Beside each view, by queue: the codes that have evidence, said or not yet for their hold time."""
         self._lock = threading.Lock()
 
     def __call__(self, event: Event) -> None:
@@ -69,7 +71,9 @@ class Watched:
             if isinstance(event, SourceState):
                 self.states.append(event)
             else:
-                self.views.append(self.history.add(event))
+                view = self.history.add(event)
+                self.evidence.append({name: frozenset(t._pending) for name, t in self.history._tracks.items()})
+                self.views.append(view)
 
     @property
     def phases(self) -> list[Phase]:

@@ -20,14 +20,15 @@ LOAD: Final[Mapping[str, Any]] = {
     "rate": 15.0,
     "pop_rate": 60.0,
     "message_bytes": 100,
-    "apart": False,
+    "own_processes": False,
 }
 """A queue that keeps up, with little work for the machine."""
 HOLDS: Final = {rule.code: rule.hold_s for rule in RULES}
 """The hold times, in seconds, of the verdicts that there are; they are the product's."""
 
 LATELY_S: Final = 5.0
-"""What says that a queue does not move looks back four seconds, on counters that come up to one late."""
+"""What says that a queue does not move looks back four seconds, on counters that come up to one late: the poppers of a
+case that take nothing go on asking, so their sessions are not idle (see ``probes/counters.sql``)."""
 
 Fault = Callable[["Laboratory", Layout], AbstractContextManager[Sequence[str]]]
 """Injects on entry, once it is there; gives what the proof must name; cures on exit, once it is gone."""
@@ -39,8 +40,8 @@ class Case:
 
     ``verdict``: what has to be said. ``reads_s``: so many seconds the readings behind it look back, as the product
     says (rates: their window); ``clears_s``: the same when the fault has gone. ``true_too``: what
-    may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``apart``: its poppers have a load of
-    their own, that can be ended; ``everywhere``: it reaches the whole server, and may be said of every queue;
+    may be said besides, since it is true; ``load``: what differs from ``LOAD``; ``own_processes``: its poppers have a
+    load of their own, that can be ended; ``everywhere``: it reaches the whole server, and may be said of every queue;
     ``priority``: the table gets a column of that name, with an index, 1 in every message that is pushed;
     ``configured``: the queue stands in the user's configuration, too.
     """
@@ -55,7 +56,7 @@ class Case:
     load: Mapping[str, Any] = field(default_factory=dict)
     ring_size: int = 1000
     timeout_s: float = 60.0
-    apart: bool = False
+    own_processes: bool = False
     everywhere: bool = False
     priority: str = ""
     configured: bool = False

@@ -29,7 +29,12 @@ _STYLES: Final[Mapping[str, Rates]] = {
     "pausing": pausing(6, 30, 6, 4),
 }
 """Pushers and poppers as they are on a good day: bursts of 36/s, poppers that look every few seconds."""
-_MORE: Final[Mapping[str, Any]] = {"keeper": True, "requeue_after_s": 20.0, "message_bytes": 200, "apart": False}
+_MORE: Final[Mapping[str, Any]] = {
+    "keeper": True,
+    "requeue_after_s": 20.0,
+    "message_bytes": 200,
+    "own_processes": False,
+}
 _OWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "status": {"work_s": 0.02, "fail_share": 0.05, "poppers": 2},
     "fifo": {"rollback_share": 0.2, "poppers": 2},

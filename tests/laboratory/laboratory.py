@@ -61,7 +61,7 @@ class Laboratory:
         self.witnesses = tuple(f"witness_{design}" for design in witnesses)
         self.drains = tuple(drains)
         self.layouts: dict[str, Layout] = {}
-        self.apart: dict[str, Load] = {}
+        self.poppers: dict[str, Load] = {}
         self._storms: list[tuple[float, float, str]] = []
         self._from: dict[str, int] = {}
         self._configured: list[Layout] = []
@@ -71,14 +71,17 @@ class Laboratory:
     def running(self) -> Iterator[None]:
         """Everything installed, under load and watched."""
         self._install()
-        loads = [self._load(case.queue, {**case.load, **({"poppers": 0} if case.apart else {})}) for case in self.cases]
-        loads += [self._load(name, {"apart": False}) for name in self.witnesses]
+        loads = [
+            self._load(case.queue, {**case.load, **({"poppers": 0} if case.own_processes else {})})
+            for case in self.cases
+        ]
+        loads += [self._load(name, {"own_processes": False}) for name in self.witnesses]
         loads += [self._load(run.name, self._drain(run)) for run in self.drains]
         with contextlib.ExitStack() as stack:
             self.load = stack.enter_context(Load(self.target, loads))
             stack.callback(self._stop_poppers)
             for case in self.cases:
-                if case.apart:
+                if case.own_processes:
                     self.start_poppers(case)
             self.watched: Watched = stack.enter_context(watching(self._watcher(), self._configured, INTERVAL_S))
             self._warm_up()
@@ -86,11 +89,11 @@ class Laboratory:
 
     def start_poppers(self, case: Case) -> None:
         """Start the poppers of a case that has them apart."""
-        self.apart[case.queue] = Load(self.target, [self._load(case.queue, {**case.load, "pushers": 0})])
-        self.apart[case.queue].start()
+        self.poppers[case.queue] = Load(self.target, [self._load(case.queue, {**case.load, "pushers": 0})])
+        self.poppers[case.queue].start()
 
     def _stop_poppers(self) -> None:
-        for each in self.apart.values():
+        for each in self.poppers.values():
             each.stop()
 
     def _load(self, queue: str, more: Mapping[str, Any]) -> QueueLoad:
@@ -103,7 +106,7 @@ class Laboratory:
         push = f"{routine(self.layouts[run.name], 'push')}({text})"
         query(self.url, f"SELECT count({push}) FROM generate_series(1, {run.backlog})")
         rate, pop_rate = run.rates(0.0, random.Random(0))
-        return {"apart": False, "rate": rate, "pop_rate": pop_rate, **run.load}
+        return {"own_processes": False, "rate": rate, "pop_rate": pop_rate, **run.load}
 
     def case(self, layout: Layout) -> Case:
         """The case that has this queue."""
@@ -216,9 +219,10 @@ class Laboratory:
             due = self.verdicts(self.poll(due_at, _TWO), case.queue)
             late, named = self._named(case, at, due_at)
             wrong = [f"said {' and '.join(due)} when it was due"] if late else []
+            wrong += [self._evidence(case, at)] if late else []
             if named is not None:
                 wrong += [f"named {late} polls late"] if late else []
-                wrong += self._wrong_while_there(case, named.sampled_at, culprits)
+                wrong += self._wrong_while_there(case, at, named.sampled_at, culprits)
         cured = time.time() + case.clears_s
         after = self.poll(cured, _TWO)
         until, left = after.sampled_at, self.verdicts(after, case.queue).get(case.verdict)
@@ -234,13 +238,21 @@ class Laboratory:
             tuple(besides), tuple(wrong),
         )  # fmt: skip
 
-    def _wrong_while_there(self, case: Case, named_at: float, culprits: Sequence[str]) -> list[str]:
+    def _evidence(self, case: Case, at: float) -> str:
+        """In which polls since the fault its rule had evidence: ``+``, or ``-`` where it had none and began anew."""
+        read = zip(self.watched.views, self.watched.evidence, strict=False)
+        had = [case.verdict in codes.get(case.queue, ()) for view, codes in read if view.sampled_at >= at]
+        marks = "".join("+" if each else "-" for each in had)
+        return f"evidence in the polls since the fault: {marks}, to be held for {case.hold_s:g} s"
+
+    def _wrong_while_there(self, case: Case, at: float, named_at: float, culprits: Sequence[str]) -> list[str]:
         """The verdict must stay while the fault does, and its proof name who or what it was."""
         wrong = dict[str, None]()
         for number in range(1, 2 + _TWO):
             said = self.verdicts(self.poll(named_at, number), case.queue)
             if case.verdict not in said:
-                wrong[f"said {' and '.join(said)} {number - 1} polls later, with the fault still there"] = None
+                told = f"said {' and '.join(said)} {number - 1} polls later, with the fault still there"
+                wrong |= dict.fromkeys((told, self._evidence(case, at)))
                 continue
             proof = said[case.verdict].proof
             wrong |= dict.fromkeys(f"the proof does not name {one!r}: {proof}" for one in culprits if one not in proof)

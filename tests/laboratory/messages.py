@@ -24,7 +24,7 @@ SILENT_S: Final = 20.0
 def poisoned(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """The message at the head fails whenever it is worked on, and comes back to the front each time."""
     case = lab.case(layout)
-    lab.apart[layout.queue].stop()
+    lab.poppers[layout.queue].stop()
     over, fails = threading.Event(), threading.Event()
     with connected(lab.url) as popper:
         popper.execute(f"SET application_name = '{layout.queue} popper'")
@@ -101,7 +101,7 @@ def unarchived(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 def starved(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """A popper takes the urgent first, and there is always another one: a message of low priority waits."""
     case, over = lab.case(layout), threading.Event()
-    lab.apart[layout.queue].stop()
+    lab.poppers[layout.queue].stop()
     push = f"INSERT INTO {layout.table} (message, {layout.priority}) VALUES ('late', 9)"
     query(lab.url, push)
     popper = threading.Thread(target=_pop_urgent, args=(lab.url, layout, over))
@@ -129,14 +129,15 @@ def _pop_urgent(url: str, layout: Layout, over: threading.Event) -> None:
 
 
 CASES = (
-    Case("poison at the head", "poison message at the head", "status", poisoned, reads_s=3.0, apart=True),
+    Case("poison at the head", "poison message at the head", "status", poisoned, reads_s=3.0, own_processes=True),
     Case("delivered twice", "delivered twice", "status", twice, reads_s=1.0),
     Case(
         "archive stands still", "archive behind", "flag", unarchived, reads_s=SILENT_S + 1.0,
         load={"rate": 80.0, "pop_rate": 250.0, "keeper": True},
     ),
     Case(
-        "low priority starved", "priority starved", "status", starved, reads_s=22.0, apart=True, priority="priority",
+        "low priority starved", "priority starved", "status", starved, reads_s=22.0, own_processes=True,
+        priority="priority",
         configured=True,
     ),
 )  # fmt: skip

@@ -35,7 +35,7 @@ def asleep(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 @contextlib.contextmanager
 def gone(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
     """No popper is connected."""
-    lab.apart[layout.queue].stop()
+    lab.poppers[layout.queue].stop()
     yield ()
     head = f"SELECT min(id) FROM {ENGINE.quote(layout.table.parts)}"
     waiting = query(lab.url, head)
@@ -81,9 +81,10 @@ def outrun(lab: Laboratory, layout: Layout) -> Iterator[Sequence[str]]:
 CASES = (
     Case("pushers paused", "paused", "status", paused),
     Case("poppers asleep", "poppers not claiming", "status", asleep, reads_s=LATELY_S),
-    Case("no poppers", "no poppers", "fifo", gone, reads_s=LATELY_S, apart=True),
+    Case("no poppers", "no poppers", "fifo", gone, reads_s=LATELY_S, own_processes=True),
     Case(
-        "popper crashed", "stuck in progress", "status", crashed, timeout_s=3.0, load={"work_s": 0.01, "apart": True},
+        "popper crashed", "stuck in progress", "status", crashed, timeout_s=3.0,
+        load={"work_s": 0.01, "own_processes": True},
     ),
     Case("popper lost in thought", "stuck in progress", "status", lost_in_thought, reads_s=3.0, timeout_s=3.0),
     Case(

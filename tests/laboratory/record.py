@@ -40,7 +40,7 @@ def record(runs: Sequence[Run], seconds: float, interval_s: float = INTERVAL_S) 
             text = "convert_to('backlog', 'UTF8')" if run.design in BYTES else "'backlog'"
             query(url, f"SELECT count({routine(made, 'push')}({text})) FROM generate_series(1, {run.backlog})")
             push, pop = run.rates(0.0, random.Random(0))
-            more = {"rate": push, "pop_rate": pop, "message_bytes": 100, "apart": False, **run.load}
+            more = {"rate": push, "pop_rate": pop, "message_bytes": 100, "own_processes": False, **run.load}
             loads.append(QueueLoad(made, **more))
         connection.close()
         with Load(target, loads) as load, watching(url, interval_s=interval_s) as watched:

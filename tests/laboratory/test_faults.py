@@ -50,6 +50,14 @@ def crowd() -> list[Outcome]:
         return lab.in_turn(cases)
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("case", (*CASES, *TARGET_CASES), ids=lambda case: case.queue)
+def test_one_cause_by_itself(case: Case) -> None:
+    with laboratory((case,), WITNESSES[:1], target.SETTINGS if case in TARGET_CASES else None) as lab:
+        outcome = lab.one(case)
+    assert outcome.faults == (), table([outcome])
+
+
 @pytest.mark.alone
 def test_each_cause_is_named_in_time_and_nothing_else_is_said() -> None:
     with ThreadPoolExecutor(2) as pool:

@@ -29,7 +29,7 @@ BEGIN: Final = datetime(2026, 11, 17, 6, 0, tzinfo=UTC).timestamp()
 EVERY_S: Final = 60.0
 QUEUES: Final = ("mails", "orders")
 HEALTHY: Final = Verdict("healthy", "as it should be")
-STUCK: Final = Verdict("stuck in progress", "7 in progress for more than 5m", Severity.CRITICAL)
+STUCK: Final = Verdict("stuck in progress", "7 in progress for more than 5 m 00 s", Severity.CRITICAL)
 SLOW: Final = Verdict("pushers outrun poppers", "push 91.0/s, pop 60.0/s", Severity.WARNING)
 TROUBLES: Final = (("mails", 7.0, 7.5, STUCK), ("orders", 9.0, 9.2, SLOW), ("mails", 11.0, 11.05, SLOW))
 """Queue, from and to in hours since the beginning, and what was said."""

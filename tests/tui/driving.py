@@ -12,9 +12,9 @@ from textual.pilot import Pilot
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting
 from qmon.monitor.source import Phase
-from qmon.tui.actions.runner import ActionRunner
+from qmon.tui.action_runner import ActionRunner
 from qmon.tui.app import QmonApp
-from qmon.tui.history.reader import KnownPast
+from qmon.tui.past_reader import KnownPast
 from qmon.tui.themes import tones
 from qmon.tui.widgets.grid import Grid
 from qmon.tui.widgets.lines import Lines

@@ -10,8 +10,8 @@ from qmon.recording.history.archive import recorded_archive
 from qmon.recording.history.baselines import find_baselines
 from qmon.recording.read.reader import open_recording
 from qmon.recording.read.replay import Replay
-from qmon.tui.history.reader import KnownPast
 from qmon.tui.history.screen import HistoryScreen
+from qmon.tui.past_reader import KnownPast
 from qmon.tui.replay.app import ReplayApp
 from tests.recording.days import BEGIN
 from tests.tui.driving import Driver

@@ -30,7 +30,7 @@ from qmon.model.operations import (
 from qmon.operate.context import OnProgress, OperatorContext, Permission, Stopped
 from qmon.operate.operator import Operator
 from qmon.operate.run.prepared import PreparedAction
-from qmon.tui.actions.runner import ActionRunner
+from qmon.tui.action_runner import ActionRunner
 from tests.tui.scripted import NASTY, SAMPLED_AT
 
 SQL: Final = """/* qmon action/requeue */
@@ -60,7 +60,7 @@ def plan(kind: Kind = Kind.REQUEUE, queue: str = "invoices", **changes: object) 
         title=f"{kind.value.capitalize()} 1,204 messages of {queue}",
         count=1_204,
         unit="messages",
-        predicate="in progress for more than 5 m before 14:32:07, owner dead, ids up to 90,212",
+        predicate="in progress for more than 5 m 00 s before 14:32:07, owner dead, ids up to 90,212",
         sql=(SQL,),
         first=rows(),
         left_out=(LeftOut("owner alive", 3), LeftOut("locked", 12)),

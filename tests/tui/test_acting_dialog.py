@@ -59,7 +59,7 @@ async def test_a_plan_says_everything_and_cancel_has_the_focus() -> None:
         told = d.text()
         for part in (
             "Requeue 1,204 messages of invoices", "orders-prod", "PROD", "in progress for more than 5 m",
-            "owner alive 3 · locked 12", "in batches of 500, about 2.4 s", "partly undoable: what is popped again",
+            "3 owner alive · 12 locked", "in batches of 500, about 2.4 s", "partly undoable: what is popped again",
             "▲ a popper that still works", "88123", "app-7/61 dead", "… and 1,198 more", "UPDATE \"demo\".", "reason",
             "[> Cancel <]",
         ):  # fmt: skip
@@ -238,6 +238,8 @@ async def test_a_refused_plan_has_no_button_but_close() -> None:
     script = Script(make=lambda kind, queue, _: plan(kind, queue, count=0, first=(), refused="nothing is stuck"))
     async with asked(script, "r", step=DialogStep.REFUSED) as d:
         assert "not done  nothing is stuck" in d.text()
+        assert "left out  3 owner alive · 12 locked" in d.text()
+        assert "undoable" not in d.text() and "which" not in d.text()
         assert not d.app.screen.query_one("#act-do").display
         await d.press("enter")
         assert not isinstance(d.app.screen, ActionDialog)

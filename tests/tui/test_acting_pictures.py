@@ -35,14 +35,14 @@ def purge_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     return plan(
         kind, queue, title=f"Purge 40,112 messages of {queue}", count=40_112, predicate="ready, ids up to 9,160,422",
         left_out=(), seconds=41.0, consent=Consent.TYPED, undo=Undo(True, (), 1_780_600_000.0),
-        consequences=("no popper gets them", "they are kept in the trash for 7 d at least"), risks=(),
+        consequences=("no popper gets them", "they are kept in the trash, 7 d 00 h at least"), risks=(),
     )  # fmt: skip
 
 
 def pause_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
     """A pause of the pushers."""
     return plan(
-        kind, queue, title=f"Pause the pushers of {queue} for 15 m", count=1, unit="switch", first=(), left_out=(),
+        kind, queue, title=f"Pause the pushers of {queue} for 15 m 00 s", count=1, unit="switch", first=(), left_out=(),
         predicate="every push of this queue from now on, until 14:47:07", batch=None, seconds=None,
         consequences=("24 pushers get error QM001, which says until when; those that asked to wait do so",),
         risks=("statements that work on the table themselves do not ask, and go on",), reason=True,
@@ -89,7 +89,7 @@ def blocker_plan(kind: Kind, queue: str, choice: Choice) -> Plan:
         undo=Undo(False, ("what its transaction had done is rolled back and has to be done again",)),
         consequences=(
             "mailer, login shop from app-7, database orders",
-            "idle in transaction for 2 h 4 m; its transaction began 2 h 4 m ago",
+            "idle in transaction for 2 h 04 m; its transaction began 2 h 04 m ago",
             "its last statement: UPDATE invoices SET …",
             "it blocks 1 session, 1 of them directly: mailer; the longest has waited 12 s",
         ),

@@ -193,4 +193,4 @@ async def test_nothing_to_do_is_said(jobs: str, tmp_path: Path) -> None:
         await d.pilot.press("r")
         await d.step(DialogStep.REFUSED)
         assert "nothing to do" in d.text()
-        assert "owner alive 5" in d.text()
+        assert "5 owner alive" in d.text()

@@ -38,7 +38,7 @@ ROWS: Mapping[str, Rows] = {
          "tasks": 1},
     ),
     "probe/broker_transmission": lambda poll: (
-        {"enabled": True, "messages": 40, "looked": 40, "oldest_s": 250.5, "service": "//shop/billing",
+        {"enabled": True, "messages": 40, "counted": 40, "oldest_s": 250.5, "service": "//shop/billing",
          "status": "The target queue is disabled."},
     ),
 }  # fmt: skip

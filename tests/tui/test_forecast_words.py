@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.tui.shared import figures
+from qmon.tui import figures
 from tests.tui.scripted import queue
 
 
@@ -13,6 +13,8 @@ def test_what_it_takes_is_for_the_queue_screen() -> None:
     assert figures.short_forecast(growing)[0] == "↑ 12/s"
 
 
-def test_a_time_keeps_its_band() -> None:
-    draining = queue("mails", ready=400.0, forecast="drains in 35 m ± 4")
-    assert figures.short_forecast(draining)[0] == "↓ 35 m ± 4"
+def test_a_short_time_is_marked_as_estimated() -> None:
+    draining = queue("mails", ready=400.0, forecast="drains in 35 m 12 s ± 12 %")
+    assert figures.short_forecast(draining)[0] == "↓ ~35 m 12 s"
+    soon = queue("mails", ready=10.0, forecast="drains within 3.0 s")
+    assert figures.short_forecast(soon)[0] == "↓ ≤ 3.0 s"

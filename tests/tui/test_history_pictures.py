@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 
 from qmon.model.baselines import Baseline, Baselines
 from qmon.recording.history.baselines import FoundBaselines
-from qmon.tui.history.reader import KnownPast
 from qmon.tui.history.screen import HistoryScreen
+from qmon.tui.past_reader import KnownPast
 from tests.recording.days import usual, written
 from tests.tui.histories import replayed
 from tests.tui.test_pictures import SIZES, Compare, Shot

@@ -12,7 +12,7 @@ import pytest
 from qmon.recording.history.archive import RecordingArchive, live_archive
 from qmon.recording.history.baselines import FILE
 from qmon.recording.read.paths import segments
-from qmon.tui.history.reader import KnownPast
+from qmon.tui.past_reader import KnownPast
 from tests.recording.days import BEGIN, ZONE, usual, written
 from tests.tui.driving import Driver, dashboard
 from tests.tui.histories import HOUR, history, press, read, shown
@@ -63,7 +63,7 @@ async def test_ranges_are_longer_and_shorter_earlier_and_later(day: Path) -> Non
         await press(d, "g")
         assert hours(d) == pytest.approx((0.0, 6.0), abs=0.1)
         await press(d, "G", "v", "v", "v")
-        assert "15 min" in d.lines("choice") and hours(d) == pytest.approx((13.75, 14.0), abs=0.02)
+        assert "15 m" in d.lines("choice") and hours(d) == pytest.approx((13.75, 14.0), abs=0.02)
         await press(d, "w", "w", "w", "w", "w", "w")
         assert "30 d" in d.lines("choice") and "Nov" not in d.lines("choice")
         assert sum(step is not None for step in history(d).past.steps["ready"]) >= 1  # type: ignore[union-attr]
@@ -99,7 +99,7 @@ async def test_the_replay_goes_to_the_chosen_mark(day: Path) -> None:
 async def test_narrowing_stays_at_the_chosen_mark(day: Path) -> None:
     async with shown(day, "w", "w", "less_than_sign", "less_than_sign", "v", "v", "v") as d:
         since, until = hours(d)
-        assert "15 min" in d.lines("choice") and since < 7.4 < until
+        assert "15 m" in d.lines("choice") and since < 7.4 < until
         assert "◆" in d.lines("event")
 
 

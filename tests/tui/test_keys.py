@@ -50,11 +50,11 @@ def test_every_key_has_an_id_a_name_a_group_and_says_what_it_does() -> None:
 async def test_plus_and_minus_change_the_interval_live() -> None:
     async with dashboard() as d:
         await d.give()
-        assert "every 1 s" in d.lines("header")
+        assert "every 1.0 s" in d.lines("header")
         await d.press("minus", "minus")
         assert ("interval", 2.0) in d.source.asked
         assert ("interval", 5.0) in d.source.asked
-        assert "every 5 s" in d.lines("header")
+        assert "every 5.0 s" in d.lines("header")
         await d.press("plus", "plus", "plus", "plus", "equals_sign")
         assert d.source.interval_s == 0.5
         assert "every 0.5 s" in d.lines("header")
@@ -147,7 +147,7 @@ async def test_the_help_explains_the_queue_under_the_cursor() -> None:
     given = next(each for each in view().queues if each.verdict.code == "stuck in progress")
     untold = replace(given, gap=Figure.unknown("ids are uuid, not numbers"))
     told = ["".join(t for t, _ in line) for line in help_lines(70, untold)]
-    assert told.index("stuck in progress") < told.index("ids are uuid, not numbers") < told.index("SIGNS")
+    assert told.index("stuck in progress") < told.index("ids are uuid, not numbers") < told.index("SYMBOLS")
     assert not any("stuck in progress" in line for line in ["".join(t for t, _ in line) for line in help_lines(70)])
 
 

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui.app import QmonApp
-from qmon.tui.history.reader import KnownPast
+from qmon.tui.past_reader import KnownPast
 from tests.tui.scripted import TAKEN_AT, Clock, Scripted, view
 
 SIZES = [(80, 24), (120, 40), (200, 50)]

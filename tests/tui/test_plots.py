@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.rates.series import Point
-from qmon.tui.plots.glyphs import columns, sparkline, trace
+from qmon.model.sparkline import sparkline
+from qmon.tui.plots.glyphs import columns, trace
 from qmon.tui.plots.series import highest, round_up, sample, window
 from qmon.tui.plots.throughput import throughput
 from qmon.tui.spans import line_width

@@ -84,7 +84,7 @@ def test_keys_work_in_a_real_terminal(tmux: Tmux) -> None:
     wait_until(lambda: "filter:" not in tmux.screen(), what="the line closes")
     tmux.expect("esc drops it")
     tmux.keys("-")
-    tmux.expect("every 2 s")
+    tmux.expect("every 2.0 s")
     tmux.keys("?")
     tmux.expect("WHAT IT DOES")
     tmux.keys("Escape")

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from qmon.model import text
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, pad, shorten, width
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, pad, shorten, width
 from qmon.tui.spans import LinePart, cut, fit, line_width, spread, wrap
 
 
@@ -27,7 +27,7 @@ def test_rates_line_up_on_the_decimal(value: float, written: str, aligned: str) 
     ("seconds", "shown"), [(-1, "0 s"), (0.4, "0 s"), (9.4, "9 s"), (9.6, "10 s"), (42, "42 s"), (64, "1 m 04 s")]
 )
 def test_titles_have_no_tenths_of_a_second(seconds: float, shown: str) -> None:
-    assert figures.whole_seconds(seconds) == shown
+    assert text.whole_seconds(seconds) == shown
 
 
 @pytest.mark.parametrize(

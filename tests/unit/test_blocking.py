@@ -138,7 +138,7 @@ def test_what_heads_do() -> None:
     found = forest([prepared, behind, *blocks(1), *waits(2, 1), *blocks(3, "active"), *waits(4, 3), *waits(5, 6)])
     roles: dict[Key, Role] = {head.key: head.role for head in found.heads}
     assert roles == {
-        (0, "pay-7"): Role.PREPARED, (1, ""): Role.SLEEPING, (3, ""): Role.RUNNING, (6, ""): Role.RUNNING,
+        (0, "pay-7"): Role.PREPARED, (1, ""): Role.IDLE, (3, ""): Role.RUNNING, (6, ""): Role.RUNNING,
     }  # fmt: skip
     six = found.find((6, ""))
     assert six is not None

@@ -111,7 +111,7 @@ def test_a_database_whose_service_broker_is_off_says_that_and_nothing_else() -> 
             id="broker off",
         ),
         pytest.param(
-            replace(SENT, messages=None, looked=100, status="No route.", service=""), None, Severity.WARNING,
+            replace(SENT, messages=None, counted=100, status="No route.", service=""), None, Severity.WARNING,
             "at least 100 messages sent and not delivered: No route.; one for 4 m 10 s",
             id="not counted for us",
         ),

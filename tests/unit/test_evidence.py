@@ -12,7 +12,7 @@ from tests.unit.test_verdicts_messages import LAYOUT, POLL, client, owner
 
 DONE = Figure.unknown("nothing is done")
 FULL = replace(POLL, clients=(client(61, 1.0),))
-READ = QueueSamples(LAYOUT, clues=MessageDiagnostics(owners=(owner("7", "dead", 5.0),)))
+READ = QueueSamples(LAYOUT, diagnostics=MessageDiagnostics(owners=(owner("7", "dead", 5.0),)))
 LEFT = QueueSamples(LAYOUT, left_out=("owners",))
 
 

@@ -27,7 +27,12 @@ def test_draining_uses_the_net_rate() -> None:
     found = forecast(700.0, steady(-10))
     assert found.trend is Trend.DRAINING
     assert found.seconds == pytest.approx(70.0)
-    assert found.text == "drains in 70 s ± 2"
+    assert found.text == "drains in 1 m 10 s ± 3 %"
+
+
+def test_a_time_shorter_than_its_band_is_given_by_its_end() -> None:
+    assert forecast(10.0, steady(-10)).text == "drains within 3.0 s"
+    assert forecast(0.0, steady(-10)).text == "drains within 2.0 s"
 
 
 def test_growing_says_by_how_much_and_gives_no_time() -> None:
@@ -144,5 +149,5 @@ def test_an_empty_queue_is_empty() -> None:
 
 def test_long_times_are_said_in_large_units() -> None:
     texts = [forecast(depth, steady(-10)).text for depth in (1_000.0, 5_000.0, 100_000.0, 5_000_000.0)]
-    assert texts == ["drains in 100 s ± 2", "drains in 8 m", "drains in 3 h", "drains in 6 d"]
+    assert texts == ["drains in 1 m 40 s ± 2 %", "drains in 8 m 20 s", "drains in 2 h 46 m", "drains in 5 d 18 h"]
     assert all(a != b for a, b in pairwise(texts))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.engines.sqlserver.engine import SqlServer
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.rates.usage import QueueUse, work_between
@@ -18,6 +19,9 @@ from qmon.model.verdicts.server import HORIZON, LOG
 from qmon.model.view import QueueView
 from qmon.model.waits.horizon_holders import culprit, next_one, who
 from qmon.model.waits.waiting import Waiting, WaitRate
+from qmon.monitor.poll.server import ServerProbes
+from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.statements import Results, StatementCache
 from qmon.monitor.state.target import TargetHistory
 from tests.unit.test_history import COUNTERS, fifo, moved, poll
 from tests.unit.test_verdicts import FINE
@@ -189,7 +193,7 @@ def test_the_status_report_has_rows_per_pop_waits_and_the_holder() -> None:
     assert last["queues"][0]["rows_per_pop"] == 2.5
     assert last["queues"][0]["dead_rows"] == 7
     assert last["waits"] == {
-        "source": "sampled", "seconds": 4.0, "looks": 16,
+        "source": "sampled", "seconds": 4.0, "samples": 16,
         "rates": [{"wait": "IO:WalSync", "sessions": 3.0, "share": 1.0}],
     }  # fmt: skip
     assert last["horizon"] == {
@@ -221,3 +225,16 @@ def test_row_versions_that_somebody_keeps(
     found = HORIZON.proof(replace(FINE, snapshot=snapshot, queue=QueueEvidence(use=use)))
     assert (told in found) if told is not None and found is not None else found is told
     assert found is None or "vacuum" not in found
+
+
+def test_a_poll_that_leaves_the_version_store_out_has_that_of_one_before() -> None:
+    probes = ServerProbes(StatementCache(SqlServer(), (16, 0)), None, OwnUses())
+
+    def store(after_s: float, results: Results) -> VersionStoreSample | None:
+        server = replace(poll(1, 1000.0 + after_s).server, now_at=1000.0 + after_s)
+        return probes.found(results, server, one_trip=True).version_store
+
+    assert store(0.0, {}) is None
+    assert store(1.0, {("", "version_store"): (STORE,)}) == STORE
+    assert store(2.0, {}) == STORE
+    assert store(60.0, {}) is None

@@ -11,12 +11,12 @@ from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.rates.ledger import (
     AHEAD_BURNT,
-    AHEAD_UNTOLD,
+    AHEAD_UNCLEAR,
     BURNT,
     IN_FLIGHT,
     ORPHANED,
     READY,
-    UNTOLD,
+    UNCLEAR,
     Ledger,
     LedgerPart,
     ring_ledger,
@@ -54,8 +54,8 @@ def test_a_rings_parts_are_what_its_numbers_are(made: tuple[RingSample, dict[str
     ledger = ring_ledger(ring, settled=settled)
     assert ledger.count(READY) == truth["message"]
     assert ledger.count(IN_FLIGHT) == truth["held"]
-    assert ledger.count(BURNT if settled else UNTOLD) == truth["nothing"]
-    assert ledger.count(UNTOLD if settled else BURNT) is None
+    assert ledger.count(BURNT if settled else UNCLEAR) == truth["nothing"]
+    assert ledger.count(UNCLEAR if settled else BURNT) is None
     assert ledger.total == sum(truth.values())
     if not ring.pop_waiting and not ring.pop_held and ring.push_last >= ring.pop_last:
         assert ledger.total == ring.push_last - ring.pop_last
@@ -77,7 +77,7 @@ def test_a_span_is_the_sum_of_its_parts(span: int, ready: int, held: int, estima
     if ready + held <= span:
         counts = (ready, held, span - ready - held)
         assert tuple(part.count for part in ledger.parts) == counts
-    assert ledger.parts[-1].name == (AHEAD_BURNT if settled else AHEAD_UNTOLD)
+    assert ledger.parts[-1].name == (AHEAD_BURNT if settled else AHEAD_UNCLEAR)
 
 
 @given(st.integers(-5, 1000), st.integers(-5, 1000), st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
@@ -91,7 +91,7 @@ def ring_at(push_last: int, drawers: tuple[DrawerSample, ...] | None) -> QueueSa
     """A ring of which two numbers have no message."""
     layout = Layout("orders", "ring", TableName("public", "orders"))
     ring = RingSample(push_last, 10, 2, 2, 0, 0, None)
-    return QueueSamples(layout, ring=ring, clues=MessageDiagnostics(push_drawers=drawers))
+    return QueueSamples(layout, ring=ring, diagnostics=MessageDiagnostics(push_drawers=drawers))
 
 
 def test_what_has_no_message_is_burnt_once_nobody_can_push_it() -> None:
@@ -106,7 +106,7 @@ def test_what_has_no_message_is_burnt_once_nobody_can_push_it() -> None:
     assert told == [None, None, 2, 2, None, None, 2, None, 2]
     again = track.add(ring_at(22, ()), NONE, None, NONE, 0, unbroken=False)
     assert again is not None
-    assert again.count(UNTOLD) == 2
+    assert again.count(UNCLEAR) == 2
 
 
 def test_without_a_count_there_is_no_ledger() -> None:
@@ -119,7 +119,9 @@ def test_without_a_count_there_is_no_ledger() -> None:
     assert told(NONE, 0) is None
     assert told(Figure(1000.0, at_least=True), 0) is None
     assert told(Figure(5.0), None) is None
-    assert told(Figure(5.0), 1) == Ledger((LedgerPart(READY, 5), LedgerPart(IN_FLIGHT, 1), LedgerPart(AHEAD_UNTOLD, 3)))
+    assert told(Figure(5.0), 1) == Ledger(
+        (LedgerPart(READY, 5), LedgerPart(IN_FLIGHT, 1), LedgerPart(AHEAD_UNCLEAR, 3))
+    )
 
 
 def shown(queue: QueueView, ledger: Ledger) -> list[str]:

@@ -78,7 +78,7 @@ def test_the_line_says_the_worst_first_and_then_the_figures_with_units_and_limit
     line = plugin_line(judge(view((orders,)), rules))
     text, data = line.split(" | ")
     assert text == (
-        "QMON CRITICAL - orders-prod: orders: oldest 14 m 05 s, above 10m; "
+        "QMON CRITICAL - orders-prod: orders: oldest 14 m 05 s, above 10 m 00 s; "
         "orders: depth 12,431, above 10,000; orders: pop_rate 20.0/s, below 20.5/s"
     )
     assert data == (

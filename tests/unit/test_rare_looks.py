@@ -23,7 +23,7 @@ def test_rare_looks_are_taken_over_a_longer_time() -> None:
         found = track.over(4.0)
         if n >= 3 * (SAMPLES + 1):
             assert found is not None
-            assert (found.looks or 0) >= SAMPLES
+            assert (found.samples or 0) >= SAMPLES
             assert found.rates[0].sessions == 0.5
 
 
@@ -33,4 +33,4 @@ def test_looks_that_come_often_are_taken_over_the_time_asked_for() -> None:
         track.add(replace(poll(n, 1000.0 + n), waits_total=looked(4 * n, 1.0 * n)), unbroken=True)
     found = track.over(4.0)
     assert found is not None
-    assert (found.looks, found.seconds) == (16, 4.0)
+    assert (found.samples, found.seconds) == (16, 4.0)

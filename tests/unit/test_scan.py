@@ -15,8 +15,9 @@ from qmon.model.layout.layout import Layout, StateColumn, TableName
 from qmon.model.layout.table_facts import Column, TableFacts
 from qmon.monitor.background.scan import AT_ONCE_PAGES, Scan, Throttle, allowance
 from qmon.monitor.catalog.wanted_indexes import proposals
+from qmon.monitor.probes.names import names_of
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import Spec, names_of
+from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 from tests.replayed import Driver, connection
 from tests.tsql_types import Type

@@ -1,4 +1,4 @@
-"""The table in ``sql/README.md`` says of each figure where it comes from: no probe and no view is missing there."""
+"""The tables of ``sql/README.md``: no probe, no view of SQL Server and no name that a probe uses is missing there."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from qmon.engines.base import EngineName
 from qmon.engines.sql import queries
 
 README: Final = Path(__file__).parents[2] / "sql" / "README.md"
+NAMES: Final = README.read_text("utf-8").partition("## The names that probes may use")[2].partition("\n## ")[0]
 TABLE: Final = README.read_text("utf-8").partition("## What each figure is read from")[2]
 ROWS: Final = [line for line in TABLE.splitlines() if line.startswith("| ")]
 HELPERS: Final = frozenset({"sys.dm_exec_connections", "sys.dm_xe_sessions"})
@@ -46,3 +47,11 @@ def test_each_figure_has_both_engines_or_says_that_one_has_none() -> None:
         cells = [cell.strip() for cell in row.strip("|").replace("\\|", "").split("|")]
         assert len(cells) == 3, row
         assert all(cells), row
+
+
+def test_each_name_that_probes_use_is_explained_and_no_other() -> None:
+    text = "".join(f.file.read_text("utf-8") for f in queries.all_files() if f.kind == "probe")
+    used = set(re.findall(r"^-- \{(\w+)", text, re.M))
+    told = set(re.findall(r"\{(\w+)", NAMES))
+    assert {"table", "head_index", "unread"} <= used
+    assert told == used

@@ -162,7 +162,7 @@ def test_without_the_spare_numbers_nothing_is_called_lost() -> None:
     driver = Driver(answering(sweeps(BIG + 1, None)))
     collector = Collector("shop", SqlServer(), connection(driver, (16, 0)), Idle())
     collector.use(Resolved((RING,), {"ring": TableFacts(14, push_sequence_id=22, pop_sequence_id=23, indexes=SEEKS)}))
-    assert collector.collect(1, 1.0, Focus()).queues[0].clues.sweep is None
+    assert collector.collect(1, 1.0, Focus()).queues[0].diagnostics.sweep is None
     assert "probe/ring_sweep" not in driver.asked
 
 

@@ -18,7 +18,8 @@ from qmon.monitor.background.scan import Scan
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.predicate import condition
-from qmon.monitor.probes.queue import Memo, QueueProbes, Spec
+from qmon.monitor.probes.memo import Memo
+from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from tests.replayed import Driver, connection
 

@@ -30,7 +30,7 @@ def test_healthy_and_empty() -> None:
 def test_stuck_is_said_at_once_with_its_number() -> None:
     code, proof = after(replace(FINE, stuck=Figure(7)), 0)
     assert code == "stuck in progress"
-    assert proof == "7 in progress for more than 5m"
+    assert proof == "7 in progress for more than 5 m 00 s"
 
 
 def test_outrun_needs_thirty_seconds() -> None:

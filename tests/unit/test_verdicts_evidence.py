@@ -126,7 +126,7 @@ def test_without_a_start_time_stuck_is_known_once_it_was_watched_for_as_long() -
     assert poll(1_000.0).verdict.code == "cannot tell"
     queue = [poll(1_000.0 + second) for second in range(2, 300, 2)][-1]
     assert (queue.verdict.code, queue.stuck.value, queue.stuck.at_least) == ("cannot tell", 0.0, True)
-    assert queue.verdict.proof == "stuck is seen in part: watched for 4 m 58 s of 5m: no start time"
+    assert queue.verdict.proof == "stuck is seen in part: watched for 4 m 58 s of 5 m 00 s: no start time"
     assert poll(1_302.0).verdict.code == "stuck in progress"
     none = QueueSamples(UNTIMED, head=EMPTY_HEAD, head_limit=1001, progress=ProgressSample(0, None, None))
     assert polled(none).verdict.code == "empty"

@@ -42,18 +42,18 @@ def owner(
 
 
 def test_dead_owners_are_said_at_once_and_told_apart_from_living_and_unknown_ones() -> None:
-    clues = MessageDiagnostics(
+    diagnostics = MessageDiagnostics(
         owners=(owner("7", "dead"), owner("8", "dead", 5.0), owner("9", "alive"), owner("10", "alive", 5.0),
                 owner("11", "unknown", whose=None)),
         owners_limit=100, proof="a connection pool hands sessions on",
     )  # fmt: skip
-    found = owners_of(clues, 300.0)
+    found = owners_of(diagnostics, 300.0)
     assert found is not None
     assert (found.dead, found.alive, found.unknown, found.lost, found.at_least) == (2, 1, 1, 1, False)
     proof = said(replace(signs(owners=found), stuck=Figure(3)))["stuck in progress"]
     assert proof == (
-        "3 in progress for more than 5m: owners of 2 dead (812/5 has message 7 for 6 m 40 s); of 1 alive (812/5 has"
-        " message 9 for 6 m 40 s); of 1 unknown (message 11 for 6 m 40 s): a connection pool hands sessions on"
+        "3 in progress for more than 5 m 00 s: owners of 2 dead (812/5 has message 7 for 6 m 40 s); of 1 alive (812/5"
+        " has message 9 for 6 m 40 s); of 1 unknown (message 11 for 6 m 40 s): a connection pool hands sessions on"
     )
     early = owners_of(MessageDiagnostics(owners=(owner("8", "dead", 5.0),)), 300.0)
     assert said(signs(owners=early)) == {"stuck in progress": "owners of 1 dead (812/5 has message 8 for 5.0 s)"}
@@ -76,7 +76,7 @@ def test_where_a_transaction_holds_the_messages_its_session_is_named() -> None:
     )
     held_up = replace(FINE, stuck=Figure(3), samples=held, snapshot=replace(POLL, writers=writers))
     assert said(held_up)["stuck in progress"] == (
-        "3 in progress for more than 5m: session 61 (idle in transaction, app-7) has held them for 15 m 00 s"
+        "3 in progress for more than 5 m 00 s: session 61 (idle in transaction, app-7) has held them for 15 m 00 s"
     )
 
 
@@ -112,8 +112,8 @@ def test_marks_that_change_while_the_head_stays_are_failures() -> None:
 
 
 def hands(track: HandsTrack, at: float, whose: str, age_s: float, *clients: ClientSample) -> tuple[Twice, ...]:
-    clues = MessageDiagnostics(owners=(owner("7", "alive", age_s, whose),))
-    return track.add(replace(POLL, sampled_at=at, clients=clients), LAYOUT, clues)
+    diagnostics = MessageDiagnostics(owners=(owner("7", "alive", age_s, whose),))
+    return track.add(replace(POLL, sampled_at=at, clients=clients), LAYOUT, diagnostics)
 
 
 def client(session: int, begun_s: float) -> ClientSample:

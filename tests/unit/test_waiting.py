@@ -29,7 +29,7 @@ COUNTED = WaitTotals(WaitSource.COUNTED, 500.0, 1000.0, (WaitTotal("wait", "WRIT
 def test_seconds_waited_come_to_sessions_and_shares() -> None:
     found = waiting_between(SAMPLED, LATER)
     assert found is not None
-    assert (found.seconds, found.looks) == (10.0, 40)
+    assert (found.seconds, found.samples) == (10.0, 40)
     assert [(r.name, r.sessions, r.share) for r in found.rates] == [
         ("IO:WalSync", 3.0, 0.6),
         ("running", 1.0, 0.2),
@@ -49,7 +49,7 @@ def test_what_the_server_counts_comes_per_second_and_each() -> None:
     (rate,) = found.rates
     assert (rate.per_s, rate.each_s, rate.signal, rate.share) == (20.0, 0.02, 0.25, 1.0)
     assert [latch.name for latch in found.latches] == ["latch:FGCB_ADD_REMOVE"]
-    assert found.looks is None
+    assert found.samples is None
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_history_begins_anew_where_totals_began_anew() -> None:
     history.add(replace(poll(1, 1000.0), waits_total=LATER))
     fresh = replace(SAMPLED, since_at=1001.0, watched_s=0.5)
     assert history.add(replace(poll(2, 1002.0), waits_total=fresh)).server.waiting is None
-    found = history.add(replace(poll(3, 1004.0), waits_total=replace(fresh, watched_s=2.5, looks=48))).server.waiting
+    found = history.add(replace(poll(3, 1004.0), waits_total=replace(fresh, watched_s=2.5, samples=48))).server.waiting
     assert found is not None
-    assert (found.looks, found.seconds) == (8, 2.0)
+    assert (found.samples, found.seconds) == (8, 2.0)
 
 
 @pytest.mark.parametrize("kind_event", [("LWLock", "WALWrite"), ("IO", "WALSync"), ("IO", "WalSync"),

@@ -1,4 +1,4 @@
-"""From a prepared plan to its end: shown, confirmed, applied with a progress bar, and told."""
+"""From a prepared plan to its end: shown, confirmed, applied with a progress bar, and its end shown."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import typer
 from qmon.cli.options import Given
 from qmon.cli.output import Meter, clean, json_object, note, say
 from qmon.errors import BadInput
+from qmon.model.text import duration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +54,7 @@ def on_queue(
 
 
 def carry_out(prepare: Callable[[], PreparedAction], connections: Connections, given: Given) -> None:
-    """Plan, show, confirm, apply and tell. Ends the command where the exit code is not 0.
+    """Plan, show, confirm, apply and report. Ends the command where the exit code is not 0.
 
     Raises ``BadInput`` with nothing changed where the plan is refused or not confirmed, and what a server says.
     """
@@ -204,17 +205,23 @@ def _words(now: Progress) -> str:
     if now.rate is not None:
         parts.append(f"{now.rate:,.0f}/s")
     if now.left_s is not None:
-        parts.append(f"{now.left_s:,.0f} s left")
+        parts.append(f"{duration(now.left_s)} left")
     return "   ".join([*parts, clean(now.note)] if now.note else parts)
 
 
 def plan_text(plan: Plan) -> Iterator[str]:
-    """The lines of a plan."""
+    """The lines of a plan; of a refused one only where, why, and what was left out."""
+    if plan.refused is not None:
+        yield from _entry("target", plan.target)
+        yield from _entry("refused", plan.refused)
+        if plan.left_out:
+            yield from _entry("left out", _left_out(plan))
+        return
     yield clean(plan.title)
     yield from _entry("target", plan.target)
     yield from _entry("which", plan.predicate)
     yield from _entry("count", f"{plan.count:,} {plan.unit if plan.count != 1 else plan.unit.removesuffix('s')}")
-    yield from _entry("left out", ", ".join(f"{each.why} {each.count:,}" for each in plan.left_out) or "nothing")
+    yield from _entry("left out", _left_out(plan) or "nothing")
     yield from _entry("effort", _effort(plan))
     yield from _entry("undo", undo_text(plan.undo))
     for name, lines in (("risk", plan.risks), ("note", plan.consequences)):
@@ -227,8 +234,10 @@ def plan_text(plan: Plan) -> Iterator[str]:
     for index, statement in enumerate(plan.sql):
         for number, line in enumerate(statement.strip().splitlines()):
             yield f"  {'sql' if not index and not number else '':<{_LABEL}}{clean(line)}"
-    if plan.refused is not None:
-        yield from _entry("refused", plan.refused)
+
+
+def _left_out(plan: Plan) -> str:
+    return ", ".join(each.words for each in plan.left_out)
 
 
 def _entry(name: str, content: str) -> Iterator[str]:
@@ -239,7 +248,9 @@ def _entry(name: str, content: str) -> Iterator[str]:
 
 def _effort(plan: Plan) -> str:
     batches = f"batches of {plan.batch:,}" if plan.batch is not None and plan.batch < plan.count else ""
-    time = "" if plan.seconds is None else f"about {plan.seconds:,.0f} s" if plan.seconds >= 1 else "less than a second"
+    time = ""
+    if plan.seconds is not None:
+        time = f"about {duration(plan.seconds)}" if plan.seconds >= 1 else "less than a second"
     return ", ".join(part for part in (batches, time) if part) or "one step"
 
 
@@ -258,7 +269,7 @@ def moment(at: float) -> str:
 
 
 def _row(row: PlanRow) -> str:
-    age = "" if row.age_s is None else f"{row.age_s:,.0f} s"
+    age = "" if row.age_s is None else duration(row.age_s)
     owner = " ".join(p for p in (row.owner or "", "" if row.owner_state == "none" else str(row.owner_state)) if p)
     tries = "" if row.attempts is None else f"attempts {row.attempts}"
     return "  ".join(
@@ -272,7 +283,7 @@ def result_text(result: OperationResult, took_s: float) -> Iterator[str]:
     if result.refused:
         counts += f", refused {result.refused:,}"
     audited = f"; operation {result.operation}" if result.operation else ""
-    yield clean(f"{result.queue}: {result.kind} {result.state} in {took_s:,.1f} s: {counts}{audited}")
+    yield clean(f"{result.queue}: {result.kind} {result.state} in {duration(took_s)}: {counts}{audited}")
     for each in result.notes:
         yield clean(f"  {each}")
 

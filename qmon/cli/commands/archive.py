@@ -10,6 +10,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import Meter, clean, json_object, say
 from qmon.cli.signals import ended_by
+from qmon.model.text import duration, milliseconds
 
 if TYPE_CHECKING:
     from qmon.operate.actions.archive import ArchiveProgress, ArchiveResult
@@ -85,8 +86,8 @@ def _print(queue: str, outcome: ArchiveResult, *, json: bool) -> None:
         )
         return
     say(
-        f"{clean(queue)}: archived {outcome.moved:,} messages in {outcome.batches:,} batches, {outcome.seconds:.1f} s "
-        f"({rate:,.1f}/s); {_ENDINGS.get(outcome.ended, outcome.ended)}"
+        f"{clean(queue)}: archived {outcome.moved:,} messages in {outcome.batches:,} batches, "
+        f"{duration(outcome.seconds)} ({rate:,.1f}/s); {_ENDINGS.get(outcome.ended, outcome.ended)}"
     )
     if outcome.held_up:
         say(f"{outcome.held_up:,} batches were given up, for a lock or for time, and done later")
@@ -97,5 +98,5 @@ def _print(queue: str, outcome: ArchiveResult, *, json: bool) -> None:
 def _line(queue: str, now: ArchiveProgress) -> str:
     return (
         f"{queue}: archived {now.moved:,}   {now.rate:,.0f}/s   batches of {now.batch:,}, "
-        f"{now.pause_s * 1000:,.0f} ms between   {clean(now.held_up)}".rstrip()
+        f"{milliseconds(now.pause_s * 1000)} between   {clean(now.held_up)}".rstrip()
     )

@@ -13,6 +13,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import clean, note
 from qmon.errors import BadInput
+from qmon.model.text import duration
 
 if TYPE_CHECKING:
     from qmon.engines.base import Target
@@ -135,15 +136,15 @@ def _announce(target: Target, plan: BenchPlan, schema: str) -> None:
     seconds = len(loads) * (plan.warm_up_s + plan.seconds + _BETWEEN_S) + len(dequeues) * _DEQUEUE_S
     note(f"qmon bench: creates the schema {schema} in {clean(target.name)}, works in it alone, and drops it at the end")
     note(
-        f"  {len(loads)} runs of {plan.seconds:g} s with {plan.pushers} pushers and {plan.poppers} poppers, as fast as"
-        f" the server lets them: {', '.join(plan.designs)}"
+        f"  {len(loads)} runs of {duration(plan.seconds)} with {plan.pushers} pushers and {plan.poppers} poppers, as"
+        f" fast as the server lets them: {', '.join(plan.designs)}"
     )
     if dequeues:
         megabytes = plan.rows * plan.payload_bytes // 2_000_000
         note(
             f"  {len(dequeues)} queues of {plan.rows:,} messages popped empty: about {megabytes:,} MB each, in passing"
         )
-    note(f"  about {max(1, round(seconds / 60))} minutes; Ctrl-C ends it and cleans up")
+    note(f"  about {duration(seconds)}; Ctrl-C ends it and cleans up")
 
 
 def _allowed(target: Target, *, yes: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from qmon.cli.output import note, say, table
 from qmon.errors import BadInput
+from qmon.model.text import milliseconds
 from qmon.workload.bench.dequeue import ARTICLE
 from qmon.workload.bench.results import CaseResult, Dequeue, Latency, Report
 
@@ -20,7 +21,7 @@ def one_line(found: CaseResult | Dequeue) -> str:
     if isinstance(found, Dequeue):
         return (
             f"{found.design}, dequeue of {found.batch}: {found.whole.total:,.0f} buffers a batch"
-            f" ({found.whole.payload:,.0f} of payloads), {found.mean_ms:,.1f} ms"
+            f" ({found.whole.payload:,.0f} of payloads), {milliseconds(found.mean_ms)}"
         )
     held = ", a transaction held open" if found.case.held else ""
     return (

@@ -23,6 +23,7 @@ import typer
 from qmon import __version__, log
 from qmon.cli.output import json_object, say
 from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.model.text import duration
 from qmon.redact import COVER, hide_secrets, without_values
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ _ZIP: Final = ".zip"
 _TAR: Final = (".tar.gz", ".tgz")
 _SNAPSHOT_S: Final = 15.0
 _LITERAL: Final = re.compile(r"""['"]|\$\w*\$|(?<![\w$@])\d""")
-_TOLD: Final = frozenset({"reason", "problem", "unknown"})
-"""What of a snapshot the server may have said, or why a figure is unknown."""
+_REASONS: Final = frozenset({"reason", "problem", "unknown"})
+"""What of a snapshot the server may have reported, or why a figure is unknown."""
 _ABOUT: Final = {
     "versions.json": "versions of qmon, Python, its packages, the ODBC drivers and the server",
     "config.json": "qmon.toml as qmon read it, without passwords, patterns of redact, arguments of the alert command",
@@ -141,7 +142,7 @@ def _target(archive: _Archive, text: str, path: Path | None, server: dict[str, o
                 _added(archive, "snapshot.json", lambda: _snapshot(at)),
             ]
     except QmonError as problem:
-        return _told(problem)
+        return _logged(problem)
     return "; ".join(filter(None, found))
 
 
@@ -150,13 +151,13 @@ def _added(archive: _Archive, name: str, make: Callable[[], object]) -> str:
     try:
         made = make()
     except Exception as problem:
-        return f"{name}: {_told(problem) if isinstance(problem, QmonError) else log.report(problem)}"
+        return f"{name}: {_logged(problem) if isinstance(problem, QmonError) else log.report(problem)}"
     archive.object(name, made)
     return ""
 
 
-def _told(problem: QmonError) -> str:
-    log.told(problem)
+def _logged(problem: QmonError) -> str:
+    log.reported(problem)
     return hide_secrets(without_values(str(problem)))
 
 
@@ -254,7 +255,7 @@ def _polled(at: Opened) -> Snapshot:
     done.wait(_SNAPSHOT_S)
     poller.close()
     if not found:
-        raise Unreachable(problems[0] if problems else f"no poll came back within {_SNAPSHOT_S:g} s")
+        raise Unreachable(problems[0] if problems else f"no poll came back within {duration(_SNAPSHOT_S)}")
     return found[0]
 
 
@@ -264,9 +265,9 @@ def _until_literal(statement: str) -> str:
 
 
 def _without_values(value: Any, *, every: bool = False) -> Any:
-    """The object with values covered in what servers said: under ``_TOLD``, or in ``every`` text."""
+    """The object with values covered in what servers reported: under ``_REASONS``, or in ``every`` text."""
     if isinstance(value, Mapping):
-        return {k: _without_values(v, every=every or k in _TOLD) for k, v in value.items()}
+        return {k: _without_values(v, every=every or k in _REASONS) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_without_values(each, every=every) for each in value]
     return without_values(value) if every and isinstance(value, str) else value

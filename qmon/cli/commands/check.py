@@ -1,4 +1,4 @@
-"""``qmon check``: one look at a target for monitoring systems that call plug-ins, such as Nagios and Icinga.
+"""``qmon check``: one check of a target for monitoring systems that call plug-ins, such as Nagios and Icinga.
 
 Their convention has its own exit codes, so this command does not keep to those of the others: whatever keeps it from
 looking, bad input too, is UNKNOWN and 3, since 2 would page somebody.
@@ -19,6 +19,7 @@ from typer.core import TyperCommand
 
 from qmon.cli import options
 from qmon.errors import BadInput, QmonError, Unreachable
+from qmon.model.text import duration
 from qmon.redact import hide_secrets
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ _UNKNOWN: Final = 3
 _TIMEOUT_S: Final = 10.0
 
 
-class Untold(StrEnum):
-    """What it is where a queue cannot be told of: monitoring systems that look away from UNKNOWN want to be warned."""
+class IfUnknown(StrEnum):
+    """What it is where the state of a queue is not known: monitoring systems that ignore UNKNOWN want to be warned."""
 
     UNKNOWN = "unknown"
     WARNING = "warning"
@@ -60,7 +61,7 @@ def add_to(app: typer.Typer) -> None:
 def check(
     target: options.Target,
     queues: Annotated[
-        list[str] | None, typer.Argument(metavar="[QUEUE]...", help="Look at these only.", show_default=False)
+        list[str] | None, typer.Argument(metavar="[QUEUE]...", help="Check these only.", show_default=False)
     ] = None,
     config: options.ConfigPath = None,
     warn: Annotated[
@@ -84,25 +85,25 @@ def check(
         ),
     ] = None,
     unknown: Annotated[
-        Untold, typer.Option("--unknown", help="What it is where a queue cannot be told of.")
-    ] = Untold.UNKNOWN,
+        IfUnknown, typer.Option("--unknown", help="The result where the state of a queue is not known.")
+    ] = IfUnknown.UNKNOWN,
     json: options.Json = False,
 ) -> None:
-    """Look once, for Nagios or Icinga: exit 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; one line with performance data.
+    """Check once, for Nagios or Icinga: exit 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN; one line with performance data.
 
     Without rules here the alerts of qmon.toml decide, and where none is about a queue, the severity of its verdict.
-    OK is said only of figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
+    It is OK only by figures that are known: else it is UNKNOWN, or WARNING with --unknown warning. Bad input and a
     target that cannot be reached are UNKNOWN.
     """  # fmt: skip
     from qmon import log
     from qmon.model.alerts.check import failed, warned
 
     try:
-        outcome = _look(target, config, tuple(queues or ()), (tuple(warn or ()), tuple(crit or ())), polls, timeout)
-        if unknown is Untold.WARNING:
+        outcome = _outcome(target, config, tuple(queues or ()), (tuple(warn or ()), tuple(crit or ())), polls, timeout)
+        if unknown is IfUnknown.WARNING:
             outcome = warned(outcome)
     except QmonError as problem:
-        log.told(problem)
+        log.reported(problem)
         outcome = failed("", hide_secrets(str(problem)))
     except KeyboardInterrupt:
         outcome = failed("", "interrupted")
@@ -112,7 +113,7 @@ def check(
     raise typer.Exit(int(outcome.state))
 
 
-def _look(
+def _outcome(
     text: str, path: Path | None, wanted: tuple[str, ...], limits: tuple[tuple[str, ...], tuple[str, ...]],
     polls: int, timeout: float | None,
 ) -> CheckResult:  # fmt: skip
@@ -149,7 +150,8 @@ def _allowed(polls: int, interval_s: float, timeout: float | None) -> float:
     if timeout is None:
         return _TIMEOUT_S + needed
     if needed >= timeout:
-        raise BadInput(f"{polls} polls every {interval_s:g} s take longer than --timeout {timeout:g} s allows")
+        every, most = duration(interval_s), duration(timeout)
+        raise BadInput(f"{polls} polls every {every} take longer than --timeout {most} allows")
     return timeout
 
 
@@ -173,7 +175,7 @@ def _logged_in(target: Target, allowed_s: float) -> tuple[Target, Connection]:
     thread.start()
     thread.join(allowed_s)
     if not got:
-        raise Unreachable(f"no answer within {allowed_s:g} s")
+        raise Unreachable(f"no answer within {duration(allowed_s)}")
     if isinstance(got[0], Exception):
         raise got[0]
     return got[0]

@@ -10,6 +10,7 @@ import typer
 from qmon.cli import options
 from qmon.cli.output import clean, json_object, say, table
 from qmon.errors import BadInput
+from qmon.model.text import UNKNOWN, milliseconds
 
 if TYPE_CHECKING:
     from qmon.cli.examination import Examined
@@ -61,7 +62,8 @@ def _say(seen: Examined) -> None:
     if at.connection.pooled:
         say("a pooler is in between, in session mode: qmon's settings last for a transaction each")
     rows = [
-        (c.queue or "(target)", c.probe, "–" if c.ms is None else f"{c.ms:.1f} ms", c.problem or "works") for c in found
+        (c.queue or "(target)", c.probe, UNKNOWN if c.ms is None else milliseconds(c.ms), c.problem or "works")
+        for c in found
     ]
     table(("QUEUE", "PROBE", "TIME", "RESULT"), rows, wrap=3)
     say("")

@@ -12,6 +12,7 @@ from qmon.cli import options
 from qmon.cli.guard import FAILED
 from qmon.cli.output import Meter, clean, json_object, note, say
 from qmon.cli.signals import ended_by
+from qmon.model.text import duration
 
 if TYPE_CHECKING:
     from qmon.workload.run import LoadProgress, LoadResult
@@ -91,6 +92,6 @@ def _as_object(queue: str, result: LoadResult) -> dict[str, object]:
 
 def _line(now: LoadProgress) -> str:
     return (
-        f"{now.elapsed_s:5.1f} of {now.seconds:g} s   push {now.flow.push_rate:,.0f}/s   "
+        f"{duration(now.elapsed_s)} of {duration(now.seconds)}   push {now.flow.push_rate:,.0f}/s   "
         f"pop {now.flow.pop_rate:,.0f}/s   ready {now.depth:,.0f}   connected {now.connected}"
     )

@@ -40,8 +40,8 @@ def lake_of(lake: str, master: str | None, conf: list[str] | None) -> Iterator[L
     needed()
     settings = {}
     for text in conf or ():
-        name, sign, value = text.partition("=")
-        if not (name.strip() and sign):
+        name, symbol, value = text.partition("=")
+        if not (name.strip() and symbol):
             raise BadInput(f"--conf takes NAME=VALUE, such as spark.driver.memory=4g; {text!r} is none")
         settings[name.strip()] = value.strip()
     from qmon.pipeline.lake.lake import Lake

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from qmon.cli.output import clean, say, table
+from qmon.model.sparkline import sparkline
 
 if TYPE_CHECKING:
     from qmon.pipeline.report.facts import QueueFacts, ReportFacts
     from qmon.pipeline.report.tables import Table
 
-_BLOCKS: Final = "▁▂▃▄▅▆▇█"
 _WIDTH: Final = 60
 
 
@@ -62,5 +62,5 @@ def blocks(values: list[float | None]) -> str:
     """A line of blocks, at most sixty: each the highest of its share; a blank where nothing is known."""
     each = max(1, -(-len(values) // _WIDTH))
     groups = [[v for v in values[at : at + each] if v is not None] for at in range(0, len(values), each)]
-    top = max((max(group) for group in groups if group), default=0.0) or 1.0
-    return "".join(_BLOCKS[min(7, int(max(group) / top * 7.999))] if group else " " for group in groups)
+    highest = [max(group, default=None) for group in groups]
+    return sparkline(highest, max((v for v in highest if v is not None), default=0.0))

@@ -33,14 +33,14 @@ def queues(target: options.Target, config: options.ConfigPath = None, json: opti
     from qmon.cli.session import opened
 
     with opened(target, config, "queues") as at:
-        resolved, findings = _look(at)
+        resolved, findings = _found(at)
         if json:
             json_object(_as_object(at, resolved, findings))
         else:
             _print(resolved, findings)
 
 
-def _look(at: Opened) -> tuple[Resolved, list[Candidate]]:
+def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
     """What is known, and what else looks like a queue."""
     from qmon.monitor.catalog.catalog import Catalog
     from qmon.monitor.catalog.discovery import discover
@@ -130,7 +130,7 @@ def init(
     from qmon.cli.session import opened
 
     with opened(target, config, "init") as at:
-        resolved, findings = _look(at)
+        resolved, findings = _found(at)
         proposal = propose(target, at, resolved, findings)
         place = output or config or at.config.path
     if str(place) == "-":

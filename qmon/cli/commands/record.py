@@ -1,9 +1,8 @@
-"""``qmon record``: targets recorded without a screen, each on its own, until it is told to end."""
+"""``qmon record``: targets recorded without a screen, each on its own, until it is asked to end."""
 
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -13,15 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.output import note
+from qmon.cli.output import Meter, clean, note
 from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
+from qmon.model.text import size
 
 if TYPE_CHECKING:
     from qmon.recording.write.headless import HeadlessRecorder, RecordingStatus
     from qmon.recording.write.retention import RetentionResult
 
-_LOOK_S: Final = 1.0
+_CHECK_S: Final = 1.0
 _TIDY_S: Final = 60.0
 _SHOW_EVERY_S: Final = 60.0
 _STOPPED: Final = 1
@@ -105,10 +105,10 @@ def _watch(
 ) -> None:
     """Wait for the end; meanwhile say how it goes, and keep the recordings within bounds."""
     began = time.monotonic()
-    tidied = shown = -_TIDY_S
+    tidied = -_TIDY_S
     warned = False
-    live = sys.stderr.isatty()
-    while not ending.wait(_LOOK_S if length is None else max(0.0, min(_LOOK_S, began + length - time.monotonic()))):
+    meter = Meter(_SHOW_EVERY_S, at_once=True)
+    while not ending.wait(_CHECK_S if length is None else max(0.0, min(_CHECK_S, began + length - time.monotonic()))):
         now = time.monotonic() - began
         if length is not None and now >= length:
             break
@@ -120,27 +120,17 @@ def _watch(
             if kept is not None and kept.waiting and not warned:
                 warned = True
                 note(f"qmon: {kept.waiting} segments are due to be removed; they wait for the pipeline")
-        if live or now - shown >= _SHOW_EVERY_S:
-            shown = now
-            _show(statuses, live)
-    if live:
-        print(file=sys.stderr)
-
-
-def _show(statuses: list[RecordingStatus], live: bool) -> None:
-    from qmon.cli.output import clean
-
-    line = clean(" · ".join(_progress(each) for each in statuses))
-    print(f"\r\x1b[K{line}" if live else f"qmon: {line}", end="" if live else "\n", file=sys.stderr, flush=True)
+        meter.show(clean("qmon: " + " · ".join(_progress(each) for each in statuses)), now)
+    meter.end()
 
 
 def _progress(each: RecordingStatus) -> str:
     done = each.recording
     if done.stopped:
         return f"{each.target} stopped: {done.stopped}"
-    lost = f", {done.lost} lost" if done.lost else ""
+    lost = f", {done.lost:,} lost" if done.lost else ""
     problem = f" ({each.problem})" if each.problem else ""
-    return f"{each.target} {each.phase}{problem}: {done.snapshots:,} snapshots, {done.bytes / 1e6:.1f} MB{lost}"
+    return f"{each.target} {each.phase}{problem}: {done.snapshots:,} snapshots, {size(done.bytes)}{lost}"
 
 
 def _ended(each: RecordingStatus) -> str:
@@ -148,7 +138,7 @@ def _ended(each: RecordingStatus) -> str:
     if done.stopped:
         return f"{each.target}: recording stopped after {done.snapshots:,} snapshots: {done.stopped}"
     lost = f", {done.lost:,} lost" if done.lost else ""
-    return f"{each.target}: {done.snapshots:,} snapshots recorded{lost}, {done.bytes / 1e6:.1f} MB, sealed"
+    return f"{each.target}: {done.snapshots:,} snapshots recorded{lost}, {size(done.bytes)}, sealed"
 
 
 def _tidier(root: Path, keep_s: float | None, most: int | None) -> Callable[[], RetentionResult | None]:

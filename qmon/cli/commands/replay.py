@@ -11,6 +11,7 @@ import typer
 from qmon.cli.output import json_object, note, table
 from qmon.cli.past import BaselinesPath
 from qmon.errors import BadInput
+from qmon.model.text import size
 
 if TYPE_CHECKING:
     from qmon.model.view import View
@@ -85,7 +86,7 @@ def export(
     done = exporting.export(reader, _moment(reader, since), _moment(reader, until), to)
     zone = reader.session.zone
     first, last = local_time(done.first_at, zone), local_time(done.last_at, zone)
-    note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {done.bytes / 1e6:.1f} MB in {to}")
+    note(f"qmon: {done.snapshots:,} snapshots, {first} to {last}, {size(done.bytes)} in {to}")
 
 
 def _moment(reader: RecordingReader, text: str) -> float:

@@ -53,8 +53,8 @@ FOLDERS: Final = (
 )
 """Where distributions put the driver's library."""
 
-MIN_MAJOR: Final = 12
-"""The oldest version with ``plan_cache_mode``; older ones are out of support anyway."""
+MIN_MAJOR: Final = 13
+"""The oldest version that is supported, and that has ``pg_stat_activity.leader_pid``."""
 
 _AGE_SLACK_S: Final = 1.0
 """A session that was there so long before we connected is a pooler's."""
@@ -91,7 +91,7 @@ class _Introduction:
 
 
 class Postgres:
-    """The engine of PostgreSQL 12 and later."""
+    """The engine of PostgreSQL 13 and later."""
 
     @property
     def name(self) -> EngineName:
@@ -261,8 +261,8 @@ def _direct(found: _Introduction, application: str, took_s: float) -> bool:
 
     A pooler gives out sessions that it began itself, and names them later.
     """
-    told = application.isascii() and application.isprintable()  # the server writes other names its own way
-    same = found.application == application[:_MAX_NAME] or not (told and application)
+    plain = application.isascii() and application.isprintable()  # the server writes other names its own way
+    same = found.application == application[:_MAX_NAME] or not (plain and application)
     return found.source == "client" and same and found.age_s <= took_s + _AGE_SLACK_S
 
 

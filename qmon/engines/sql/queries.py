@@ -253,7 +253,7 @@ def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
 
 
 def _time(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
-    """A column's time in UTC, NULL where that cannot be told; or the present time as that column would have it."""
+    """A column's time in UTC, NULL where that is not known; or the present time as that column would have it."""
     if isinstance(value, str):
         value = TimeColumn(value)
     elif isinstance(value, Sequence) and len(value) == 1:

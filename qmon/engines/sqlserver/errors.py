@@ -1,4 +1,4 @@
-"""What SQL Server and its drivers say, as one line that says what is wrong and what to do, told by error number.
+"""What SQL Server and its drivers say, as one line that says what is wrong and what to do, by error number.
 
 Numbers: Microsoft's list of database engine errors; negative and small ones come from the drivers.
 """
@@ -74,7 +74,7 @@ _ABSENT: Final = re.compile(r"(?:Invalid object name '|(?:relation|function) \"?
 _TIMEOUT_STATES: Final = ("HYT00", "HYT01")
 _LOST_STATES: Final = ("08S01", "08003", "08007", "01002")
 _KILLED: Final = 596
-"""Somebody has ended our session in the middle of a statement: told as HY000, and the connection is gone."""
+"""Somebody has ended our session in the middle of a statement: reported as HY000, and the connection is gone."""
 _TLS: Final = re.compile(r"certificate|SSL Provider|TLS|encryption", re.I)
 _UNTRUSTED: Final = re.compile(r"certificate verify failed|certificate chain|self.signed|local issuer", re.I)
 _OBJECT_DENIED: Final = re.compile(
@@ -196,8 +196,8 @@ def running(fault: DriverFault, name: str, login: str) -> QmonError:
     if state in _TIMEOUT_STATES or state == "HY008":
         return DeadlineExceeded(f"{name}: no result within its deadline, or cancelled", sqlstate=state, query=name)
     if numbers.intersection(_GIVEN_WAY):
-        said = "chosen as the victim of a deadlock" if _DEADLOCK in numbers else fault.text
-        return QueryFailed(f"{name}: {said}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
+        text = "chosen as the victim of a deadlock" if _DEADLOCK in numbers else fault.text
+        return QueryFailed(f"{name}: {text}; try again", sqlstate="40001", query=name, numbers=fault.numbers)
     if numbers.intersection(_PERMISSION) or _DENIED.search(fault.text):
         grant = _grant(fault.text, login)
         line = f"{line}; this helps: {grant}" if grant else line

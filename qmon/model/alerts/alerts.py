@@ -1,7 +1,7 @@
 """Alerts: rules over time. Each rule keeps a latch for every queue and severity; what is latched is an alert.
 
 A latch closes when every known reading of ``hold_s`` seconds met the rule, and opens when every known reading of
-``clear_s`` seconds did not. A reading that cannot be told changes nothing, since neither is proven.
+``clear_s`` seconds did not. A reading that is not known changes nothing, since neither is proven.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PATIENCE_POLLS: Final = 3.0
 class Latch:
     """``turning_at``: since when readings say the opposite of ``closed``, ``None`` where they do not.
 
-    ``closed_at``: when it closed; ``known_at``: the last reading that could be told. Our monotonic clock, seconds.
+    ``closed_at``: when it closed; ``known_at``: the last reading that was known. Our monotonic clock, seconds.
     """
 
     closed: bool = False

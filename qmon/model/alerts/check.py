@@ -1,4 +1,4 @@
-"""One look at a target for a monitoring system: OK, WARNING, CRITICAL or UNKNOWN, and why."""
+"""One check of a target by a monitoring system: OK, WARNING, CRITICAL or UNKNOWN, and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CheckState(IntEnum):
 
     @property
     def rank(self) -> int:
-        """How bad it is: trouble that is proven counts for more than what cannot be told."""
+        """How bad it is: trouble that is proven counts for more than what is not known."""
         return (0, 2, 3, 1)[self.value]
 
 
@@ -45,7 +45,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The state of a target. ``queues``: those that were looked at; ``rules``: those they were judged by."""
+    """The state of a target. ``queues``: those that were checked; ``rules``: those they were judged by."""
 
     target: str
     state: CheckState
@@ -64,7 +64,7 @@ class CheckResult:
 def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) -> CheckResult:
     """The state of a target after its newest poll.
 
-    ``wanted``: the names of the queues to look at, all where there are none. A queue that no rule is about is judged
+    ``wanted``: the names of the queues to check, all where there are none. A queue that no rule is about is judged
     by the severity of its verdict. The holds of rules do not count: monitoring systems have retries of their own.
     """
     rules = applying(rules, view.target)
@@ -94,7 +94,7 @@ def judge(view: View, rules: Sequence[AlertRule], wanted: Sequence[str] = ()) ->
 
 
 def warned(outcome: CheckResult) -> CheckResult:
-    """The outcome with a warning for every queue that cannot be told of."""
+    """The outcome with a warning for every queue of which it is not known."""
     problems = tuple(
         replace(each, state=CheckState.WARNING) if each.state is CheckState.UNKNOWN and each.queue else each
         for each in outcome.problems
@@ -104,7 +104,7 @@ def warned(outcome: CheckResult) -> CheckResult:
 
 
 def failed(target: str, reason: str) -> CheckResult:
-    """The outcome where nothing could be looked at."""
+    """The outcome where nothing could be read."""
     return CheckResult(target, CheckState.UNKNOWN, (Problem("", CheckState.UNKNOWN, reason),))
 
 
@@ -117,15 +117,15 @@ def _by_verdict(queue: QueueView) -> Problem | None:
 
 
 def _by_rule(rule: AlertRule, queue: QueueView) -> Problem | None:
-    """The worst level that is met; where none is, and one cannot be told, that."""
-    untold: Problem | None = None
+    """The worst level that is met; where none is, and one is not known, that."""
+    unknown: Problem | None = None
     for level in reversed(rule.levels):
         found = find(rule, queue, level)
         if found.met:
             return Problem(queue.name, _BY_SEVERITY[level], found.words, rule.name, found.value)
         if found.met is None and _should_be_there(rule, queue, found.value):
-            untold = Problem(queue.name, CheckState.UNKNOWN, found.words, rule.name, found.value)
-    return untold
+            unknown = Problem(queue.name, CheckState.UNKNOWN, found.words, rule.name, found.value)
+    return unknown
 
 
 def _should_be_there(rule: AlertRule, queue: QueueView, value: float | None) -> bool:

@@ -122,12 +122,12 @@ def rules_from_texts(
     out: list[AlertRule] = []
     for texts, level, where in ((warn, Severity.WARNING, warn_where), (crit, Severity.CRITICAL, crit_where)):
         for text in texts:
-            name, sign, rest = _parts(text, where)
-            if sign == "=":
+            name, operator, rest = _parts(text, where)
+            if operator == "=":
                 out.append(AlertRule(f"{text.strip()} ({level.name.lower()})", verdicts=(rest,), severity=level))
             else:
                 figure = _figure(name, where)
-                of_side = limits.setdefault((figure, sign == "<"), {})
+                of_side = limits.setdefault((figure, operator == "<"), {})
                 if level in of_side:
                     raise BadInput(f"{where}: there are two limits for {name} on the same side")
                 of_side[level] = _value(rest, figure, where)

@@ -17,7 +17,7 @@ from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.view import QueueView
 
 SCHEMA: Final = 1
-_TOLD: Final = 8
+_MOST: Final = 8
 _LONGEST: Final = 300
 _ALWAYS: Final = ("ready", "push_rate", "pop_rate")
 
@@ -34,11 +34,11 @@ def summary(outcome: CheckResult) -> str:
     where = f"{outcome.target}: " if outcome.target else ""
     if not outcome.problems:
         count, ready = len(outcome.queues), sum(queue.ready.evidence.value or 0 for queue in outcome.queues)
-        said = "fine" if all(map(_fine, outcome.queues)) else "within the limits asked for"
-        return f"{where}{count} queue{'s' if count != 1 else ''} {said}, {ready:,.0f} ready"
-    told = [_told(problem) for problem in outcome.problems[:_TOLD]]
-    more = len(outcome.problems) - _TOLD
-    return where + "; ".join(told) + (f"; and {more} more" if more > 0 else "")
+        state = "fine" if all(map(_fine, outcome.queues)) else "within the limits asked for"
+        return f"{where}{count} queue{'s' if count != 1 else ''} {state}, {ready:,.0f} ready"
+    texts = [_problem_text(problem) for problem in outcome.problems[:_MOST]]
+    more = len(outcome.problems) - _MOST
+    return where + "; ".join(texts) + (f"; and {more} more" if more > 0 else "")
 
 
 def _fine(queue: QueueView) -> bool:
@@ -47,7 +47,7 @@ def _fine(queue: QueueView) -> bool:
     return all(each.severity < Severity.WARNING and each.code != CANNOT_TELL for each in verdicts)
 
 
-def _told(problem: Problem) -> str:
+def _problem_text(problem: Problem) -> str:
     words = problem.words if len(problem.words) <= _LONGEST else f"{problem.words[: _LONGEST - 1]}…"
     return f"{problem.queue}: {words}" if problem.queue else words
 

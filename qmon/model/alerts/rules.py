@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from qmon.model.figure import Figure, Severity, Verdict
-from qmon.model.text import duration, format_duration, percent, rate
+from qmon.model.text import duration, percent, rate
 from qmon.model.view import QueueView
 
 EVERY: Final = "*"
 UNSEEN: Final = frozenset({"cannot tell", "cannot see"})
-"""Codes of verdicts under which no other verdict can be told."""
+"""Codes of verdicts under which no other verdict is known."""
 
 COUNT: Final = "messages"
 RATE: Final = "messages per second"
@@ -102,7 +102,7 @@ class AlertRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """What a rule says to one reading. ``met`` ``None``: it cannot be told, and ``words`` say why."""
+    """What a rule says to one reading. ``met`` ``None``: it is not known, and ``words`` say why."""
 
     met: bool | None
     words: str
@@ -145,8 +145,8 @@ def _of_figure(rule: AlertRule, queue: QueueView, level: Severity, held: bool) -
     if figure.value is None:
         return RuleResult(None, f"{kind.label} is not known: {figure.reason or 'no reading'}")
     word = "below" if rule.below else "above"
-    told = f"{kind.label} {figure.text(lambda value: say(kind, value))}"
-    words = f"{told}, {word} {format_duration(limit) if kind.unit == SECONDS else say(kind, limit)}"
+    shown = f"{kind.label} {figure.text(lambda value: say(kind, value))}"
+    words = f"{shown}, {word} {say(kind, limit)}"
     back = rule.margin * abs(limit) if held else 0.0
     if rule.below:
         met = figure.value < limit + back

@@ -27,17 +27,21 @@ def split_ids(text: str) -> tuple[str, ...]:
 
 
 def _split(text: str, separator: str, keep: str) -> Iterator[str]:
-    """The parts; an escaped sign is itself, but for those in ``keep``, whose escape stays for a later reader."""
+    """The parts; an escaped character is itself, but for those in ``keep``, whose escape stays for a later reader."""
     part, escaped = "", False
-    for sign in text:
+    for character in text:
         if escaped:
-            part += sign if sign == separator or (sign in "/\\" and sign not in keep) else f"\\{sign}"
+            part += (
+                character
+                if character == separator or (character in "/\\" and character not in keep)
+                else f"\\{character}"
+            )
             escaped = False
-        elif sign == "\\":
+        elif character == "\\":
             escaped = True
-        elif sign == separator:
+        elif character == separator:
             yield part
             part = ""
         else:
-            part += sign
+            part += character
     yield part + ("\\" if escaped else "")

@@ -44,7 +44,7 @@ class TableFacts:
         order_by: the column that the head is sought along where the layout has no due time: the id, or a time where
             there is no id (or only a random one, such as a uuid, and an index on the time).
         order_by_number: ``order_by`` is a whole number, so that differences of it mean something.
-        newest_seek: an index leads to the greatest id, which is a whole number.
+        newest_id_seek: an index leads to the greatest id, which is a whole number.
         columns: the columns of ``table_id``, in order.
         unknown: figure → why this layout cannot have it at all, one line.
         slow: figure → why no probe of the tick may ask for it, one line; scans of the table still count it.
@@ -69,7 +69,7 @@ class TableFacts:
     spare: TableName | None = None
     order_by: str | None = None
     order_by_number: bool = False
-    newest_seek: bool = False
+    newest_id_seek: bool = False
     columns: tuple[Column, ...] = ()
     unknown: Mapping[str, str] = field(default_factory=dict)
     slow: Mapping[str, str] = field(default_factory=dict)

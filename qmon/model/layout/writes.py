@@ -64,8 +64,8 @@ def writes_to_dict(writes: Sequence[Write]) -> dict[str, object]:
     """What ``writes_from`` reads back."""
     out: dict[str, dict[str, object]] = {}
     for each in writes:
-        said = each.value if isinstance(each.value, int) else {"value": each.value}
-        out.setdefault(each.state, {})[each.column] = said if each.what == "value" else each.what
+        value = each.value if isinstance(each.value, int) else {"value": each.value}
+        out.setdefault(each.state, {})[each.column] = value if each.what == "value" else each.what
     return dict(out)
 
 

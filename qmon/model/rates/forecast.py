@@ -16,19 +16,18 @@ from typing import Final
 
 from qmon.model.rates.flow import Flow
 from qmon.model.rates.net_rate import NetRate, drift_of
-from qmon.model.text import rate
+from qmon.model.text import duration, percent, rate
 
 AHEAD_S: Final = 60.0
 """The band of a growing queue is that of its mean net rate over so many seconds to come."""
 SIGMAS: Final = 2.0
 """The band, in standard errors to either side."""
 LAG_S: Final = 2.0
-"""A time is never surer than this: the servers' counters come up to a second late."""
+"""A time is never surer than this: the counters of sessions at work come up to a second late."""
 _STEADY_SHARE: Final = 0.02
 _UNCLEAR_SHARE: Final = 0.2
-"""Where the net rate is known no better than to this share of pushes or pops, nothing is said to be steady."""
+"""Where the net rate is known no better than to this share of pushes or pops, the trend is unclear."""
 _FOREVER_S: Final = 30 * 86400.0
-_MINUTE: Final = 60.0
 
 
 class Trend(StrEnum):
@@ -86,7 +85,13 @@ def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: 
     if left > _FOREVER_S:
         return Forecast(Trend.STEADY, growth=net, text="stable")
     band = max(LAG_S, left * min(1.0, SIGMAS * drift.ahead(max(left, 1.0)) / -net))
-    return Forecast(Trend.DRAINING, left, band, net, f"drains in {_span(left, band)}")
+    return Forecast(Trend.DRAINING, left, band, net, _drains(left, band))
+
+
+def _drains(left: float, band: float) -> str:
+    if band >= left:
+        return f"drains within {duration(left + band)}"
+    return f"drains in {duration(left)}" + (f" ± {percent(band / left)}" if band / left >= 0.005 else "")
 
 
 def _growing(ready: float, drift: NetRate, popped: float, poppers: int | None) -> Forecast:
@@ -107,11 +112,3 @@ def _rates(ticks: Sequence[tuple[float, Flow]], seconds: float) -> tuple[float, 
         pushed += flow.pushed
         popped += flow.popped
     return pushed / span, popped / span
-
-
-def _span(seconds: float, band: float) -> str:
-    for unit, size in (("d", 86400.0), ("h", 3600.0), ("m", _MINUTE)):
-        if seconds >= 2 * size:
-            wide = f" ± {band / size:.0f}" if band >= 0.5 * size else ""
-            return f"{seconds / size:.0f} {unit}{wide}"
-    return f"{seconds:.0f} s ± {band:.0f}"

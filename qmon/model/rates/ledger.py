@@ -18,9 +18,9 @@ IN_FLIGHT: Final = "in flight"
 """Taken by a popper that has not committed."""
 ORPHANED: Final = "orphaned"
 """Drawn by a popper that is gone."""
-UNTOLD: Final = "not committed, or burnt"
+UNCLEAR: Final = "not committed, or burnt"
 BURNT: Final = "rolled back or burnt"
-AHEAD_UNTOLD: Final = "popped ahead, burnt, not committed"
+AHEAD_UNCLEAR: Final = "popped ahead, burnt, not committed"
 AHEAD_BURNT: Final = "popped ahead, or burnt"
 """Of a queue that is not a ring: also what was popped although an older message is still there."""
 
@@ -70,7 +70,7 @@ def ring_ledger(ring: RingSample, orphans: int = 0, *, settled: bool = False) ->
             LedgerPart(READY, ready),
             LedgerPart(IN_FLIGHT, max(0, ring.pop_held - orphans)),
             LedgerPart(ORPHANED, max(0, orphans)),
-            LedgerPart(BURNT if settled else UNTOLD, without),
+            LedgerPart(BURNT if settled else UNCLEAR, without),
         )
     )
 
@@ -92,7 +92,7 @@ def span_ledger(span: int, ready: float, held: int, *, estimated: bool = False, 
         (
             LedgerPart(READY, known),
             LedgerPart(IN_FLIGHT, in_flight),
-            LedgerPart(AHEAD_BURNT if settled else AHEAD_UNTOLD, rest),
+            LedgerPart(AHEAD_BURNT if settled else AHEAD_UNCLEAR, rest),
         ),
         estimated,
     )

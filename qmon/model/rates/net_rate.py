@@ -14,7 +14,7 @@ from math import sqrt
 from typing import Final
 
 _STRETCHES: Final = 30
-"""The window is looked at in so many stretches at most, so that a poll costs the same whatever its interval."""
+"""The window is divided into so many stretches at most, so that a poll costs the same whatever its interval."""
 _LEAST_S: Final = 14.0
 """A change of the rate is believed once so many seconds before and after it have been seen."""
 _CHANGED: Final = 4.0

@@ -27,8 +27,8 @@ def verb_of(layout: Layout, schema: str, name: str) -> str:
     if any(each.procedure is not None for each in patterns.values()):
         return next((verb for verb, each in patterns.items() if _fits(each, schema, name)), "")
     words = {word.lower() for word in _WORD.findall(name)}
-    said = [verb for verb, known in _SAYS.items() if words & known]
-    return said[0] if len(said) == 1 else ""
+    verbs = [verb for verb, known in _SAYS.items() if words & known]
+    return verbs[0] if len(verbs) == 1 else ""
 
 
 def _fits(clients: Clients, schema: str, name: str) -> bool:

@@ -27,7 +27,7 @@ class PopWork:
     lock_waits: int | None = None
     splits: int | None = None
     ours: bool = True
-    """What qmon itself read could be told apart, and is left out."""
+    """What qmon itself read is known, and left out."""
 
 
 @dataclass(frozen=True, slots=True)

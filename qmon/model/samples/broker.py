@@ -45,13 +45,13 @@ class BrokerMonitorSample:
 class TransmissionSample:
     """One row: messages that were sent and not delivered. ``enabled``: Service Broker is on in the database.
 
-    ``messages``: as the server counts them, ``None``: not for us. Of ``looked`` of them, ``oldest_s``: seconds since
+    ``messages``: as the server counts them, ``None``: not for us. Of ``counted`` of them, ``oldest_s``: seconds since
     the oldest was sent; ``status``: why one for ``service`` could not be delivered, empty where none was tried.
     """
 
     enabled: bool
     messages: int | None
-    looked: int
+    counted: int
     oldest_s: float | None
     service: str
     status: str

@@ -1,4 +1,4 @@
-"""Clues: samples that verdicts about single messages need: owners, failed attempts, what a ring has lost.
+"""Samples that verdicts about single messages need: owners, failed attempts, what a ring has lost.
 
 One record a probe of the same name; see there for each column.
 """
@@ -91,4 +91,4 @@ class MessageDiagnostics:
     priorities: tuple[PrioritySample, ...] | None = None
 
 
-NO_CLUES = MessageDiagnostics()
+NO_DIAGNOSTICS = MessageDiagnostics()

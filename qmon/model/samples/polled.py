@@ -156,7 +156,7 @@ class ReplicaSample:
 
 
 @dataclass(frozen=True, slots=True)
-class NewestSample:
+class NewestIdSample:
     """One row a queue: the greatest id that was committed, ``None`` where there is no row."""
 
     last_id: int | None

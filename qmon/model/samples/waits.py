@@ -1,6 +1,6 @@
 """Samples of waits, the same for both engines: totals that only grow, and who waits for a latch at this moment.
 
-SQL Server counts every wait that ends. PostgreSQL counts none, so qmon looks again and again at what sessions wait
+SQL Server counts every wait that ends. PostgreSQL counts none, so qmon samples again and again what sessions wait
 for, and adds up what it sees. Both come to the same: seconds that sessions have waited, since a moment.
 """
 
@@ -16,7 +16,7 @@ class WaitSource(StrEnum):
     COUNTED = "counted"
     """By the server, each wait."""
     SAMPLED = "sampled"
-    """By looks at the sessions between polls: the fewer looks, the rougher."""
+    """By samples of the sessions between polls: the fewer, the rougher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,15 @@ class WaitTotals:
     """All totals, as read once.
 
     ``since_at``: when counting began, seconds since the epoch on the server's clock; another value than before means
-    a reset. ``watched_s``: seconds that the totals cover (counted: since then; sampled: the time that looks stand
-    for). ``looks``: how many looks so far, ``None`` where the server counts.
+    a reset. ``watched_s``: seconds that the totals cover (counted: since then; sampled: the time that samples stand
+    for). ``samples``: how many so far, ``None`` where the server counts.
     """
 
     source: WaitSource
     since_at: float
     watched_s: float
     waits: tuple[WaitTotal, ...]
-    looks: int | None = None
+    samples: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from qmon.model.owners import Owners
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
-from qmon.model.text import duration, format_duration
+from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule, RuleInput
 
 
@@ -28,7 +28,7 @@ _OFTEN: Final = 3.0
 """An archiver that is late by so many times its longest break has stopped."""
 _KNOWN: Final = 1_000
 _NEVER: Final = 10_000
-"""Done messages from which on it is said: where rows were seen to be archived, and where none ever were."""
+"""Done messages from which on it is raised: where rows were seen to be archived, and where none ever were."""
 
 
 def _behind(s: RuleInput) -> str | None:
@@ -67,12 +67,12 @@ def _stuck(s: RuleInput) -> str | None:
     owners = s.queue.owners
     if not s.stuck.value and not (owners is not None and owners.dead):
         return None
-    if owners is not None and (told := _by_owner(owners)):
+    if owners is not None and (text := _by_owner(owners)):
         if not s.stuck.value:
-            return told
-        return f"{_count(s)} in progress for more than {format_duration(s.timeout_s)}: {told}"
+            return text
+        return f"{_count(s)} in progress for more than {duration(s.timeout_s)}: {text}"
     whose = _holders(s)
-    return f"{_count(s)} in progress for more than {format_duration(s.timeout_s)}" + (f": {whose}" if whose else "")
+    return f"{_count(s)} in progress for more than {duration(s.timeout_s)}" + (f": {whose}" if whose else "")
 
 
 def _count(s: RuleInput) -> str:
@@ -91,8 +91,8 @@ def _by_owner(owners: Owners) -> str:
         parts.append(f"of {more}{owners.unknown:,} unknown{_one(owners.unknown_one)}{why}")
     if owners.none and owners.none_one is not None:
         parts.append(f"nothing says who has them, such as message {owners.none_one.id}{_since(owners.none_one)}")
-    told = "; ".join(parts)
-    return told if owners.dead or not told.startswith("of ") else f"owners {told}"
+    text = "; ".join(parts)
+    return text if owners.dead or not text.startswith("of ") else f"owners {text}"
 
 
 def _one(owner: OwnerSample | None) -> str:
@@ -123,16 +123,16 @@ def _session(writer: WriterSample) -> str:
         return (
             f"the prepared transaction {writer.application} has held them for {duration(writer.transaction_s or 0.0)}"
         )
-    told = ", ".join(part for part in (writer.state, writer.application) if part)
-    return f"session {writer.session} ({told}) has held them for {duration(writer.transaction_s or 0.0)}"
+    text = ", ".join(part for part in (writer.state, writer.application) if part)
+    return f"session {writer.session} ({text}) has held them for {duration(writer.transaction_s or 0.0)}"
 
 
 STUCK = Rule("stuck in progress", Severity.CRITICAL, 0.0, _stuck, "r")
 
 
 _QUIET_S: Final = 4.0
-"""A server may count a session's last pops ten seconds late, once it has fallen idle: sessions that have been idle for
-so long have not popped since."""
+"""PostgreSQL counts a session's last pops up to ten seconds late, once it has fallen idle (``probes/counters.sql``):
+sessions that have been idle for so long have not popped since."""
 _FOLLOWS: Final = ("no pops", "ring full", "pushers outrun poppers")
 
 

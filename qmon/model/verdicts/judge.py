@@ -92,7 +92,7 @@ RULES: Final[tuple[Rule, ...]] = (
     STARVED,
     BEHIND,
 )
-"""The rules; of equally severe verdicts the earlier is said first."""
+"""The rules; of equally severe verdicts the earlier is shown first."""
 
 
 def judge(given: RuleInput, now_at: float, since: Mapping[str, float]) -> tuple[tuple[Verdict, ...], dict[str, float]]:

@@ -45,8 +45,8 @@ def _hole(s: RuleInput) -> str | None:
 
 def _named(who: DrawerSample) -> str:
     name = f"session {who.session}" if who.session else "a prepared transaction"
-    told = ", ".join(part for part in (who.state, who.application) if part)
-    return f"{name} ({told})" if told else name
+    more = ", ".join(part for part in (who.state, who.application) if part)
+    return f"{name} ({more})" if more else name
 
 
 def _orphans(s: RuleInput) -> str | None:
@@ -55,7 +55,7 @@ def _orphans(s: RuleInput) -> str | None:
         return None
     age = f", pushed {duration(loss.orphan_s)} ago" if loss.orphan_s is not None else ""
     count = "1 message was" if loss.orphans == 1 else f"{loss.orphans:,} messages were"
-    swept = f" ({loss.swept:.0%} of the slots looked at)" if loss.swept < 1 else ""
+    swept = f" ({loss.swept:.0%} of the slots read)" if loss.swept < 1 else ""
     who = loss.popper
     waits = f"; poppers take them when {_named(who)} has ended, which may yet pop them" if who is not None else ""
     return f"{count} drawn by poppers and not popped: number {loss.orphan:,}{age}{swept}{waits}"

@@ -86,7 +86,7 @@ class Rule:
     """One verdict: ``proof`` gives its line, or ``None`` where there is no evidence. ``hold_s``: seconds.
 
     ``key``: the key that answers it, or empty. ``explains``: codes of verdicts that merely follow from this one: they
-    are not said while it is, and their hold times begin when it has gone.
+    are not raised while it is, and their hold times begin when it has gone.
     """
 
     code: str

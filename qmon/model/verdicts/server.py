@@ -78,14 +78,14 @@ def _deadlocks(s: RuleInput) -> str | None:
         return None
     if s.layout is None or s.snapshot is None:
         return None
-    said = f"{found.count} deadlocks in the last minute"
+    text = f"{found.count} deadlocks in the last minute"
     mine = [circle for circle in found.circles if _about(circle, s, s.layout)]
     if mine:
         waiting = " and ".join(_one(member) for member in mine[-1].members[:3])
-        return f"{said}; seen just before one, waiting for each other: {waiting}"
+        return f"{text}; seen just before one, waiting for each other: {waiting}"
     if found.circles or len(s.snapshot.queues) > 1:
         return None  # which queue they are about is not known, or it is another one
-    return f"{said}; their statements are in the server's log"
+    return f"{text}; their statements are in the server's log"
 
 
 def _about(circle: Circle, s: RuleInput, layout: Layout) -> bool:

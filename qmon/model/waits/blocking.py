@@ -1,7 +1,7 @@
 """Blocking: who waits for whom, as a forest with the head blockers on top. Pure functions.
 
 A session that waits for several others stands under one of them in full and under each of the others as a repetition.
-Sessions that wait for each other in a circle have no head; of such a cycle the one that holds up most stands on top.
+Sessions that wait for each other in a circle have no head; of such a cycle the one that blocks most stands on top.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Key = tuple[int, str]
 class Role(StrEnum):
     """What a session is in the forest."""
 
-    SLEEPING = "sleeping"
+    IDLE = "idle in transaction"
     """A head blocker without a statement under way, in an open transaction."""
     PREPARED = "prepared"
     RUNNING = "running"
@@ -32,7 +32,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Rows near the head of a queue that a session has locked or taken. ``at_least``: no more were looked at."""
+    """Rows near the head of a queue that a session has locked or taken. ``at_least``: no more were read."""
 
     queue: str
     rows: int
@@ -160,4 +160,4 @@ def _role(session: BlockingSample, blockers: Sequence[Key], circle: bool) -> Rol
         return Role.WAITING
     if session.session == 0:
         return Role.PREPARED
-    return Role.SLEEPING if session.state.startswith("idle") else Role.RUNNING
+    return Role.IDLE if session.state.startswith("idle") else Role.RUNNING

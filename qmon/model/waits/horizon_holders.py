@@ -37,8 +37,8 @@ def next_one(holders: Sequence[HorizonSample]) -> HorizonSample | None:
 def who(holder: HorizonSample) -> str:
     """``session 61 (idle in transaction, 2 m 05 s, app-7)``, ``prepared transaction pay-1 (3 d 04 h)``."""
     held = duration(holder.held_s) if holder.held_s is not None else ""
-    told = [holder.state if holder.kind != HolderKind.PREPARED else "", held, holder.application]
-    more = ", ".join(part for part in told if part)
+    parts = [holder.state if holder.kind != HolderKind.PREPARED else "", held, holder.application]
+    more = ", ".join(part for part in parts if part)
     name = {
         HolderKind.SESSION: f"session {holder.session}",
         HolderKind.PREPARED: f"prepared transaction {holder.name}",

@@ -20,7 +20,7 @@ WAITED_S: Final = 3.0
 HELD_S: Final = 5.0
 MANY_ROWS: Final = 100
 """Where a message is in progress only while its popper's transaction is open, fewer rows may be a batch at work."""
-LOOKED_AT_LEAST: Final = 200
+LEAST_READ: Final = 200
 
 
 def everything_locked(q: QueueSamples, snapshot: Snapshot, *, in_transaction: bool) -> str:
@@ -91,21 +91,21 @@ def _session(number: int, state: str, open_s: float | None, application: str, ho
             f" (since {duration(open_s)})" if open_s is not None else ""
         )
     parts = [state, f"transaction open {duration(open_s)}" if open_s is not None else "", application, host]
-    told = ", ".join(part for part in parts if part)
-    return f"session {number} ({told})" if told else f"session {number}"
+    more = ", ".join(part for part in parts if part)
+    return f"session {number} ({more})" if more else f"session {number}"
 
 
 def _held(q: QueueSamples, writers: Sequence[WriterSample], in_transaction: bool) -> str:
     if q.head is None or not q.locked:
         return ""
-    looked = q.head.counted if q.head.counted < q.head_limit else max(q.head_limit, LOOKED_AT_LEAST)
+    read = q.head.counted if q.head.counted < q.head_limit else max(q.head_limit, LEAST_READ)
     by_session = _by_session(q.locked, writers)
-    if not by_session or not looked:
+    if not by_session or not read:
         return ""
     session = max(by_session, key=lambda number: by_session[number])
     rows = by_session[session]
     one = next(w for w in writers if w.session == session)
-    if rows < looked or (one.transaction_s or 0.0) < HELD_S or (in_transaction and rows < MANY_ROWS):
+    if rows < read or (one.transaction_s or 0.0) < HELD_S or (in_transaction and rows < MANY_ROWS):
         return ""
     which = "all" if q.head.counted < q.head_limit else "the first"
     return f"{_session(session, one.state, one.transaction_s, one.application)} holds {which} {rows:,} messages"

@@ -40,14 +40,14 @@ class WaitRate:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """All waits of some time. ``seconds``: time watched; ``looks``: looks at the sessions in it, ``None`` where the
+    """All waits of some time. ``seconds``: time watched; ``samples``: of the sessions in it, ``None`` where the
     server counts. ``rates``: the longest first, without benign ones and latches; ``latches``: of non-page latches
     (SQL Server), whose time is in a wait as well; ``benign``: folded away.
     """
 
     source: WaitSource
     seconds: float
-    looks: int | None
+    samples: int | None
     rates: tuple[WaitRate, ...]
     latches: tuple[WaitRate, ...] = ()
     benign: tuple[WaitRate, ...] = ()
@@ -80,9 +80,9 @@ def waiting_between(before: WaitTotals, now: WaitTotals) -> Waiting | None:
     whole = sum(waited for total, _, waited in spent if not _aside(total))
     rates = [_rate(total, was, waited, seconds, whole) for total, was, waited in spent]
     rates.sort(key=lambda rate: (-rate.sessions, rate.kind, rate.event))
-    looks = now.looks - before.looks if now.looks is not None and before.looks is not None else None
+    samples = now.samples - before.samples if now.samples is not None and before.samples is not None else None
     return Waiting(
-        now.source, seconds, looks,
+        now.source, seconds, samples,
         tuple(r for r in rates if not benign(r.kind, r.event) and r.kind != "latch"),
         tuple(r for r in rates if r.kind == "latch" and not benign(r.kind, r.event)),
         tuple(r for r in rates if benign(r.kind, r.event)),

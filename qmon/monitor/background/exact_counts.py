@@ -24,8 +24,10 @@ from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, Fragmentatio
 from qmon.monitor.background.reader import BackgroundReader
 from qmon.monitor.background.scan_counts import COST_FACTOR, Counted, ScanCounts, Version
 from qmon.monitor.probes import deadlocks
+from qmon.monitor.probes.memo import Memo
+from qmon.monitor.probes.names import names_of, state_values
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import Memo, QueueProbes, Spec, names_of, state_values
+from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import StatementCache
 
 _HEAD_EVERY_S: Final = 10.0

@@ -17,8 +17,9 @@ from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.model.budget import Budget
 from qmon.model.counts import PartSample, ScanSample, TableCount, summed
+from qmon.monitor.probes.names import names_of, state_values
 from qmon.monitor.probes.own_reads import OwnUses
-from qmon.monitor.probes.queue import Spec, names_of, state_values
+from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
 
 EVERY_S: Final = 5.0

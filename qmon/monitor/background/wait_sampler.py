@@ -39,7 +39,7 @@ _CIRCLES: Final = {"limit": 50, "chars": 200}
 class WaitSampler(BackgroundReader):
     """Adds up what it sees; a poll takes the totals and never waits for them."""
 
-    NAME = "qmon-look"
+    NAME = "qmon-waits"
 
     def __init__(
         self, engine: Engine, connect: Callable[[Session], Connection], clock: Callable[[], float] = time.monotonic
@@ -95,7 +95,7 @@ class WaitSampler(BackgroundReader):
 
         Returns whether there is nothing more to do.
         """
-        session = Session(purpose="look", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True)
+        session = Session(purpose="waits", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True)
         connection = self._connection = self._connect(session)
         statements = StatementCache(self._engine, connection.version)
         if statements.has("wait_totals") or not statements.has("waits"):

@@ -49,7 +49,7 @@ def table_facts(
         subscriber_sequence_ids=tuple(each.sequence_id for each in readers),
         order_by=reader.order_by,
         order_by_number=reader.type_of(reader.order_by) in WHOLE,
-        newest_seek=reader.type_of(layout.id) in WHOLE
+        newest_id_seek=reader.type_of(layout.id) in WHOLE
         and any(index.keys[:1] == (layout.id,) and index.where is None for index in details.indexes),
         columns=details.facts_columns,
         unknown=reader.unknown,

@@ -247,7 +247,7 @@ class Collector:
             )
         for name, probes in self._queues.items():
             statements += probes.wanted(now, self._sessions, ROW_LIMIT if focus.rows_of == name else None)
-            statements += probes.newest() if self._standby else []
+            statements += probes.newest_id() if self._standby else []
         statements += replica(self._statements) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             statements.append(self._statements.of("writers", WriterSample))
@@ -308,7 +308,7 @@ class Collector:
             held_counted=self._engine.shows_deleted,
             scheduled=memo.scheduled, dead=memo.dead, ring=ring,
             depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
-            clues=self._messages.diagnostics(probes, results),
+            diagnostics=self._messages.diagnostics(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip

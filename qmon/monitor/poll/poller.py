@@ -16,6 +16,7 @@ from qmon import log
 from qmon.engines.base import Connection, Engine, Session
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, NoConnectionLeft, QmonError, Unreachable
 from qmon.model.budget import Budget
+from qmon.model.text import duration
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.catalog.resolve import NOTHING, Resolved
@@ -42,7 +43,7 @@ FIRST_READ_S: Final = 30.0
 """The same for the first time over a connection: a server that has just come up reads its catalogue from disk."""
 POLL: Final = Session("poll", _LOGIN_S, FIRST_READ_S, lock_timeout_s=0.1, read_only=True, repeats=True)
 """The session of the connection that polls."""
-READING: Final = f"reading the catalog: the first time on a cold server may take {FIRST_READ_S:g} s"
+READING: Final = f"reading the catalog: the first time on a cold server may take {duration(FIRST_READ_S)}"
 _REPORT_S: Final = 2.0
 """What takes longer is reported."""
 
@@ -210,7 +211,7 @@ class Poller:
             except QmonError as problem:
                 # Trying a refused password again and again would lock the account.
                 late = attempt.late and _cancelled(problem)
-                why = f", since it took longer than {attempt.allowed_s:g} s" if late else ""
+                why = f", since it took longer than {duration(attempt.allowed_s)}" if late else ""
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
                 self._lost(attempt, f"{problem}{why}", hopeless=hopeless)
             except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
@@ -319,7 +320,7 @@ class Poller:
             if over > 0 and not attempt.late:
                 attempt.late = True
                 _LOG.warning("%s: no answer for %.1f s", self._target, attempt.allowed_s + over)
-                self._state(attempt, Phase.LATE, f"no answer for {attempt.allowed_s + over:.1f} s")
+                self._state(attempt, Phase.LATE, f"no answer for {duration(attempt.allowed_s + over)}")
                 if attempt.connection is not None:
                     _in_background(attempt.connection.cancel)
             elif over > _GRACE_S:

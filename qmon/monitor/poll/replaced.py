@@ -70,7 +70,7 @@ class Replaced:
         found = {name for name, seen in now.items() if self._another(queues[name].layout, self._seen.get(name), seen)}
         self.gone = frozenset(name for name, seen in now.items() if self._another(queues[name].layout, None, seen))
         lost = {row.found for row in results.get(("", _LOST), ())} - {0} - self._tried
-        if self._reported:  # not twice in a row, so that every other look at the least becomes a poll
+        if self._reported:  # not twice in a row, so that every other time at the least becomes a poll
             self._reported = False
             self._seen |= {name: seen for name, seen in now.items() if name not in found}
             return None

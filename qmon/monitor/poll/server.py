@@ -24,7 +24,7 @@ _STATISTICS_EVERY_S: Final = 10.0
 _EVERY_S: Final = 0.9
 """Polls that follow faster leave out use and horizon now and then."""
 _STALE_S: Final = 6.0
-"""A poll without the horizon has that of an earlier one, but none older than that."""
+"""A poll without the horizon, the version store or latches has those of an earlier one, but none older than that."""
 _HOLDERS: Final = 20
 _STATEMENT: Final = 200
 _TEXTS: Final = 50
@@ -62,6 +62,8 @@ class ServerProbes:
         self._asked_at = float("-inf")
         self._horizon: tuple[HorizonSample, ...] | None = None
         self._horizon_at = float("-inf")
+        self._store: VersionStoreSample | None = None
+        self._store_at = float("-inf")
         self._analyzes = 0
         self._latched = False
         self._latches: tuple[LatchSample, ...] = ()
@@ -110,7 +112,7 @@ class ServerProbes:
             waits=waits,
             failures=() if sampler is None else sampler.failures(),
             circles=() if sampler is None else sampler.circles(),
-            version_store=first(results, "version_store"),
+            version_store=self._row_versions(first(results, "version_store"), server.now_at),
         )
 
     def _fought_over(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
@@ -132,6 +134,12 @@ class ServerProbes:
             return None
         more = now_at - self._horizon_at
         return tuple(one if one.held_s is None else replace(one, held_s=one.held_s + more) for one in self._horizon)
+
+    def _row_versions(self, read: VersionStoreSample | None, now_at: float) -> VersionStoreSample | None:
+        """What the version store holds: as read in this poll, or lately."""
+        if read is not None:
+            self._store, self._store_at = read, now_at
+        return self._store if now_at - self._store_at <= _STALE_S else None
 
 
 def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.messages import MessageDiagnostics
-from qmon.model.samples.polled import NewestSample, ReplicaSample, ServerSample
+from qmon.model.samples.polled import NewestIdSample, ReplicaSample, ServerSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import COUNTERS, SEQUENCES, SESSIONS
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
@@ -35,21 +35,22 @@ def seen_from_standby(snapshot: Snapshot, results: Results) -> Snapshot:
         uses = tuple(
             replace(u, scans=None, rows_read=None, pages=None, own_rows=None, own_pages=None, ghosts=None) for u in uses
         )
-    newest = {queue: rows[0] for (queue, probe), rows in results.items() if probe == "newest"}
-    queues = tuple(_without_primary(q, newest.get(q.layout.queue)) for q in snapshot.queues)
+    newest_id = {queue: rows[0] for (queue, probe), rows in results.items() if probe == "newest_id"}
+    queues = tuple(_without_primary(q, newest_id.get(q.layout.queue)) for q in snapshot.queues)
     server = with_replica(snapshot.server, results.get(("", "replica"), ()))
     return replace(snapshot, server=server, queues=queues, uses=uses, statistics=None, clients=None, writers=None)
 
 
-def _without_primary(q: QueueSamples, newest: NewestSample | None) -> QueueSamples:
+def _without_primary(q: QueueSamples, newest_id: NewestIdSample | None) -> QueueSamples:
     unknown = {"rates": COUNTERS}
     if q.layout.ring is not None:
         unknown |= dict.fromkeys(_RING, SEQUENCES)
-    elif newest is None:
+    elif newest_id is None:
         unknown["gap"] = SEQUENCES
     if pops_in_transaction(q.layout):
         unknown |= dict.fromkeys(("in_progress", "stuck"), SESSIONS)
     return replace(
-        q, ring=None, last_id=newest.last_id if newest is not None else None, held=None, locked=(), elsewhere=COUNTERS,
-        clues=MessageDiagnostics(priorities=q.clues.priorities), unknown={**unknown, **q.unknown},
+        q, ring=None, last_id=newest_id.last_id if newest_id is not None else None, held=None, locked=(),
+        elsewhere=COUNTERS, diagnostics=MessageDiagnostics(priorities=q.diagnostics.priorities),
+        unknown={**unknown, **q.unknown},
     )  # fmt: skip

@@ -25,7 +25,8 @@ from qmon.model.samples.messages import (
 )
 from qmon.model.samples.polled import MessageSample
 from qmon.model.text import holds_bytes, readable
-from qmon.monitor.probes.queue import QueueProbes, state_values
+from qmon.monitor.probes.names import state_values
+from qmon.monitor.probes.queue import QueueProbes
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 
 

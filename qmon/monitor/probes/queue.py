@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
 
@@ -20,17 +19,16 @@ from qmon.model.samples.polled import (
     HeadSample,
     HeldSample,
     MessageSample,
-    NewestSample,
+    NewestIdSample,
     ProgressIdSample,
     ProgressSample,
     RingSample,
     WalkSample,
 )
-from qmon.model.text import tells_size
+from qmon.monitor.probes.memo import FULL, Memo
+from qmon.monitor.probes.names import names_of, state_values
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 
-COUNT_LIMIT: Final = 1000
-"""Ready, in-progress and dead messages are counted exactly up to so many, each poll."""
 HELD_AT_LEAST: Final = 200
 """So many rows from the head on are read for who holds them."""
 
@@ -43,13 +41,11 @@ def ring_probe(layout: Layout) -> str:
     return "ring" if ring is not None and ring.turn is not None else "ring_classic"
 
 
-_FULL: Final = COUNT_LIMIT + 1
 _RECOUNT_EVERY: Final = 5
 _COUNTING_S: Final = 10.0
 _RING_WINDOW: Final = 32
-_BOUND_LAG: Final = 2
 STILL: Final = 3
-_WALK: Final = 2 * _FULL
+_WALK: Final = 2 * FULL
 _HELD: Final = {
     "head": "held",
     "head_newest": "held_newest",
@@ -73,8 +69,6 @@ _LISTED: Final = {
     "head_state": "messages_ready",
 }
 """What lists the rows, where a pop leaves none in progress."""
-_SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority")
-"""What an index serves: the statements of SQL Server name the index for each, such as ``{head_index}``."""
 WALKS: Final = frozenset({"head_walk", "head_any"})
 """Probes whose answer is a ``WalkSample``."""
 
@@ -88,82 +82,6 @@ class Spec:
 
     layout: Layout
     facts: TableFacts
-
-
-@dataclass(slots=True)
-class Memo:
-    """What is remembered of one queue between polls, to ask cheaply.
-
-    ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
-    ``still``: the head was the same for so many polls. ``counted``: rows that the newest head saw. ``denied``: so many
-    times in a row the server counted no row while there were some. ``counted_whole_at``: when the last count of the
-    whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the positions of a ring in
-    the newest poll.
-    """
-
-    polls: int = 0
-    over_limit: bool = False
-    head_limit: int = _FULL
-    bounded: bool = False
-    bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))
-    counted_at: float = float("-inf")
-    scheduled: int | None = None
-    dead: int | None = None
-    head_id: str | None = None
-    still: int = 0
-    counted: int = 0
-    counted_whole_at: float | None = None
-    denied: int = 0
-    span: int | None = None
-
-    def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
-        """Take in the head of this poll, for the next ones; ``walks``: it is sought from a place, not from an id."""
-        self.polls += 1
-        if head is None:
-            return
-        self.still = self.still + 1 if head.head_id is not None and head.head_id == self.head_id else 0
-        self.head_id = head.head_id
-        if self.head_limit == _FULL:
-            self.over_limit = head.counted >= _FULL
-        elif head.counted == 0:
-            self.over_limit = False
-        if walks:
-            return
-        if head.head_id is not None:
-            self.bounds.append(head.head_id)
-        elif last_id is not None:
-            self.bounds.append(str(last_id))
-
-    def learn_span(self, ring: RingSample | None) -> None:
-        """Take in how far a ring's positions are apart, for the next poll."""
-        if ring is not None:
-            self.span = ring.span
-
-    def window(self, near: int, size: int) -> int:
-        """So many numbers to read behind each position of a ring: all between the two, unless they are too many.
-
-        Args:
-            near: where a number may be in flight.
-            size: slots in the ring.
-        """
-        if self.span is None:
-            return min(COUNT_LIMIT, size)
-        between = self.span if 0 < self.span <= COUNT_LIMIT else 0
-        return min(near + between, COUNT_LIMIT, size)
-
-    def learn_place(self, walked: WalkSample | None) -> None:
-        """Take in where the next walk may begin."""
-        if walked is not None and walked.place is not None:
-            self.bounds.append(walked.place)
-
-    def bound(self) -> str | None:
-        """The id to seek the head from: one of an earlier poll, so that ids that commit late are still found."""
-        return self.bounds[0] if self.bounded and len(self.bounds) == _BOUND_LAG else None
-
-    def found_below(self, head_id: str) -> None:
-        """The background reader found this head: seek from it until newer ones are known."""
-        self.bounds.clear()
-        self.bounds.extend([head_id] * _BOUND_LAG)
 
 
 class QueueProbes:
@@ -226,10 +144,10 @@ class QueueProbes:
             asked += self._messages(rows)
         return asked
 
-    def newest(self) -> list[ProbeStatement]:
+    def newest_id(self) -> list[ProbeStatement]:
         """The statement for the newest id where no sequence can be read: on a standby."""
-        asked = self.facts.newest_seek and self._statements.has("newest")
-        return [self._of("newest", NewestSample, {})] if asked else []
+        asked = self.facts.newest_id_seek and self._statements.has("newest_id")
+        return [self._of("newest_id", NewestIdSample, {})] if asked else []
 
     def _messages(self, rows: int) -> list[ProbeStatement]:
         layout, state = self.layout, self.layout.state
@@ -279,7 +197,7 @@ class QueueProbes:
             return []
         memo = self.memo
         recount = memo.polls % _RECOUNT_EVERY == crc32(self.layout.queue.encode()) % _RECOUNT_EVERY
-        memo.head_limit = _FULL if not memo.over_limit or recount else 1
+        memo.head_limit = FULL if not memo.over_limit or recount else 1
         values: dict[str, Value] = {"limit": memo.head_limit, "head": memo.bound()}
         if probe in WALKS:
             values |= {"walk": _WALK, "table_id": self.facts.table_id}
@@ -325,7 +243,7 @@ class QueueProbes:
         if state is None or state.in_progress is None or "progress" not in self.facts.indexes:
             return []
         asked = []
-        values: dict[str, Value] = {"limit": _FULL}
+        values: dict[str, Value] = {"limit": FULL}
         asked.append(self._of("progress_oldest" if self.longest_first else "progress", ProgressSample, values))
         if not self.layout.tells(self.layout.started_at) and self.layout.id is not None:
             asked.append(self._of("progress_ids", ProgressIdSample, values))
@@ -340,59 +258,12 @@ class QueueProbes:
         asked = []
         if self.layout.due_at is not None and "due" in self.facts.indexes:
             probe = "scheduled_state" if self.layout.state is not None else "scheduled"
-            asked.append(self._of(probe, CountSample, {"limit": _FULL}))
+            asked.append(self._of(probe, CountSample, {"limit": FULL}))
         if self.layout.state is not None and self.layout.state.dead is not None and "dead" in self.facts.indexes:
-            asked.append(self._of("in_state", CountSample, {"limit": _FULL, "value": self.layout.state.dead}))
+            asked.append(self._of("in_state", CountSample, {"limit": FULL, "value": self.layout.state.dead}))
         return asked
 
     def _of(self, probe: str, record: type, values: dict[str, Value]) -> ProbeStatement:
         return self._statements.of(
             probe, record, {**state_values(self.layout), **values}, self.names, self.layout.queue
         )
-
-
-def state_values(layout: Layout) -> dict[str, Value]:
-    """The values that the probes of a queue may use."""
-    values: dict[str, Value] = {"timeout": layout.timeout_s}
-    if layout.state is not None:
-        values |= {
-            "ready": layout.state.ready,
-            "in_progress": layout.state.in_progress,
-            "done": layout.state.done,
-            "dead": layout.state.dead,
-        }
-    return values
-
-
-def _sized(layout: Layout, facts: TableFacts) -> bool:
-    """Whether the type of the payload has a value's size without unpacking it (PostgreSQL)."""
-    column = facts.column(layout.payload) if layout.payload is not None else None
-    return column is not None and tells_size(column.type)
-
-
-def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
-    """The identifiers that the probes of a queue may use."""
-    names: dict[str, Name] = {
-        "table": layout.table.parts,
-        "id": facts.typed(facts.order_by or layout.id),
-        "message_id": layout.id or facts.order_by,
-        "called": layout.ids or facts.order_by,
-        "state": facts.typed(layout.state.column if layout.state else None),
-        "started_at": layout.timed(layout.started_at),
-        "enqueued_at": layout.timed(layout.enqueued_at),
-        "due_at": layout.timed(layout.due_at),
-        "owner": layout.owner.column if layout.owner else None,
-        "attempts": layout.attempts,
-        "payload": layout.payload,
-        "sized": layout.payload if _sized(layout, facts) else None,
-        "data_table": layout.data_table.parts if layout.data_table else None,
-        "data_id": layout.data_id,
-        **{f"{seek}_index": facts.index(seek) for seek in _SEEKS},
-    }
-    if layout.ring is not None:
-        ring = layout.ring
-        names |= {
-            "slot": ring.slot, "turn": ring.turn, "size": ring.size, "unread": ring.unread,
-            "message_id": ring.message_id,
-        }  # fmt: skip
-    return names

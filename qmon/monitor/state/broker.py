@@ -79,7 +79,7 @@ def _sending(found: TransmissionSample | None) -> Figure:
     if found is None:
         return Figure.unknown("not read yet")
     if found.messages is None:
-        return Figure(float(found.looked), at_least=True) if found.looked else Figure.unknown(_NOT_SEEN)
+        return Figure(float(found.counted), at_least=True) if found.counted else Figure.unknown(_NOT_SEEN)
     return Figure(float(found.messages), estimated=found.messages > 0)
 
 

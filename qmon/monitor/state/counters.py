@@ -1,4 +1,4 @@
-"""What servers count, over time: rates of counters, waits, deadlocks and archives from the totals of the last polls."""
+"""What servers count, over time: rates of counters, waits and deadlocks from the totals of the last polls."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-from qmon.model.evidence import Archiving
-from qmon.model.figure import Figure
 from qmon.model.rates.counters import CounterRates, rates_between
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import Circle
-from qmon.model.samples.polled import CounterSample
 from qmon.model.samples.waits import WaitTotals
 from qmon.model.snapshot import Snapshot
 from qmon.model.waits.deadlocks import Deadlocks
@@ -25,7 +22,6 @@ RECENT_S: Final = 4.0
 SAMPLES: Final = 4
 """Fewer samples of waits say nothing: where that few fell into the time asked for, it is as long as it takes."""
 _DEADLOCKS_S: Final = 60.0
-_ARCHIVED_S: Final = 30.0
 _NEARLY: Final = 0.95
 """Polls come early or late by a little."""
 _MOST_POLLS: Final = 400
@@ -130,7 +126,7 @@ class WaitTrack:
         now = self._window.last
 
         def enough(before: WaitTotals) -> bool:
-            return before.looks is None or now.looks is None or now.looks - before.looks >= SAMPLES
+            return before.samples is None or now.samples is None or now.samples - before.samples >= SAMPLES
 
         return waiting_between(self._window.before(seconds, enough)[1], now)
 
@@ -158,32 +154,3 @@ class DeadlockTrack:
             self._seen.popleft()
         last = at - self._counted[-1][0] if self._counted else None
         return Deadlocks(sum(count for _, count in self._counted), last, tuple(circle for _, circle in self._seen))
-
-
-class ArchiveTrack:
-    """The done messages of one queue: how fast they grow, and when rows were last taken out of the table."""
-
-    def __init__(self) -> None:
-        self._done = CounterWindow[float](_ARCHIVED_S)
-        self._deleted: int | None = None
-        self._began_at = 0.0
-        self._last_at: float | None = None
-        self._usual_s: float | None = None
-
-    def add(self, counters: CounterSample | None, done: Figure, at: float) -> Archiving | None:
-        """Take in one poll at ``at`` (server clock, seconds); ``None`` where the done messages are not known."""
-        if counters is None or done.value is None:
-            return None
-        if self._deleted is None or counters.deleted < self._deleted:
-            self._done.clear()
-            self._began_at, self._last_at, self._usual_s = at, None, None
-        elif counters.deleted > self._deleted:
-            if self._last_at is not None:
-                self._usual_s = max(self._usual_s or 0.0, at - self._last_at)
-            self._last_at = at
-        self._deleted = counters.deleted
-        self._done.add(at, done.value)
-        seconds = self._done.seconds
-        growth = (done.value - self._done.first) / seconds if seconds > 0 else 0.0
-        silent_s = at - (self._began_at if self._last_at is None else self._last_at)
-        return Archiving(done.value, growth, seconds, silent_s, self._usual_s)

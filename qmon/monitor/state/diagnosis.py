@@ -10,8 +10,8 @@ from qmon.model.figure import Figure
 from qmon.model.operations import Side
 from qmon.model.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.monitor.state.archive import ArchiveTrack
 from qmon.monitor.state.clients import ClientsTrack
-from qmon.monitor.state.counters import ArchiveTrack
 from qmon.monitor.state.messages import HandsTrack, PriorityTrack, TriesTrack
 from qmon.monitor.state.ring import RingTrack
 
@@ -38,7 +38,7 @@ class QueueDiagnosis:
 
     def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure) -> QueueEvidence:
         """Take in one poll; returns what is known now. ``done``: messages that are done and not archived."""
-        layout, messages, at = q.layout, q.clues, snapshot.sampled_at
+        layout, messages, at = q.layout, q.diagnostics, snapshot.sampled_at
         before, left_out = self._last, q.left_out
         rows_read = not any(probe.startswith(("owners", "tried")) for probe in left_out)
         loss = before.ring_loss
@@ -60,4 +60,4 @@ class QueueDiagnosis:
 
     def _repeated(self, q: QueueSamples, at: float) -> Repeated | None:
         head = None if q.held_counted else q.head
-        return self._tries.add(q.clues, at, head=head, none_held=q.held == ())
+        return self._tries.add(q.diagnostics, at, head=head, none_held=q.held == ())

@@ -13,9 +13,10 @@ from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_t
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.polled import HeldSample, WriterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
-from qmon.model.text import duration, format_duration
+from qmon.model.text import duration
 from qmon.model.view import NOT_READ
-from qmon.monitor.probes.queue import COUNT_LIMIT, HELD_AT_LEAST
+from qmon.monitor.probes.memo import COUNT_LIMIT
+from qmon.monitor.probes.queue import HELD_AT_LEAST
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 
 
@@ -61,13 +62,13 @@ def writers(snapshot: Snapshot) -> tuple[WriterSample, ...] | None:
 class HeldRows:
     """Rows near the head that are held by transactions that still run.
 
-    ``late``: how many for longer than the timeout; ``untold``: those of transactions that our role does not see the
+    ``late``: how many for longer than the timeout; ``unseen``: those of transactions that our role does not see the
     age of. ``whole``: no more rows can be held than were read.
     """
 
     rows: int
     late: int
-    untold: int
+    unseen: int
     whole: bool
 
 
@@ -78,10 +79,10 @@ def held_rows(q: QueueSamples, writers: Sequence[WriterSample] | None, timeout_s
     held = [(h.rows, held_s(h, writers)) for h in q.held if h.running]
     rows = sum(rows for rows, _ in held)
     late = sum(rows for rows, age in held if age is not None and age > timeout_s)
-    untold = sum(rows for rows, age in held if age is None)
+    unseen = sum(rows for rows, age in held if age is None)
     # Poppers in order have begun at the head: where some rows that were read are free, none behind them is held.
     in_order = q.layout.traits.order in ("fifo", "due") and rows < max(q.head_limit, HELD_AT_LEAST)
-    return HeldRows(rows, late, untold, in_order or q.head.counted < q.head_limit)
+    return HeldRows(rows, late, unseen, in_order or q.head.counted < q.head_limit)
 
 
 def held_s(held: HeldSample, writers: Sequence[WriterSample]) -> float | None:
@@ -143,19 +144,19 @@ def _stuck_by_scan(count: TableCount, timeout_s: float, at: float) -> Figure:
 
 
 _MORE: Final = "more than are counted each poll"
-_UNTOLD: Final = "our role does not see how old the transactions are that hold them"
+_UNSEEN: Final = "our role does not see how old the transactions are that hold them"
 
 
 def _held_too_long(q: QueueSamples, held: HeldRows | None, writers: Sequence[WriterSample] | None) -> Figure:
     """Messages whose popper's transaction is open for too long: none where no transaction is as old as that."""
     if writers is not None and all(w.transaction_s is not None for w in writers):
         late = any((w.transaction_s or 0.0) > q.layout.timeout_s for w in writers)
-        if not late and (held is None or not held.untold):
+        if not late and (held is None or not held.unseen):
             return Figure(0.0)
     if held is None:
         return _unknown(q, "stuck")
-    if held.untold:
-        return Figure(float(held.late), at_least=True, reason=_UNTOLD)
+    if held.unseen:
+        return Figure(float(held.late), at_least=True, reason=_UNSEEN)
     return Figure(float(held.late), at_least=not held.whole, reason="" if held.whole else _MORE)
 
 
@@ -166,7 +167,7 @@ def _watched(q: QueueSamples, watched: WatchedProgress, at: float) -> Figure:
     if q.progress is not None and q.progress.in_progress > COUNT_LIMIT:
         return Figure(value, at_least=True, reason=f"watched: no start time, and {_MORE}")
     if seen_s <= timeout_s:
-        watching = f"{duration(seen_s)} of {format_duration(timeout_s)}"
+        watching = f"{duration(seen_s)} of {duration(timeout_s)}"
         return Figure(value, at_least=True, reason=f"watched for {watching}: no start time")
     return Figure(value, at_least=value > 0, reason="watched: no start time")
 

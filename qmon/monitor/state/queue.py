@@ -21,7 +21,8 @@ from qmon.model.verdicts import RuleInput, judge
 from qmon.model.view import NOT_READ, QueueView
 from qmon.model.waits.locked import everything_locked
 from qmon.monitor.probes.locks import EVERY_S
-from qmon.monitor.probes.queue import COUNT_LIMIT, ring_probe
+from qmon.monitor.probes.memo import COUNT_LIMIT
+from qmon.monitor.probes.queue import ring_probe
 from qmon.monitor.probes.table_counters import PROBE
 from qmon.monitor.state import figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis

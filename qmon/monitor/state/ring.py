@@ -36,7 +36,7 @@ class LedgerTrack:
         """
         last = q.ring.push_last if q.ring is not None else q.last_id
         settled = unbroken and last is not None and last == self._free_up_to
-        drawers = q.clues.push_drawers
+        drawers = q.diagnostics.push_drawers
         self._free_up_to = last if drawers is not None and not drawers else None
         if q.ring is not None:
             return ring_ledger(q.ring, 0 if _may_be_held(q) else orphans, settled=settled)
@@ -47,7 +47,7 @@ class LedgerTrack:
 
 def _may_be_held(q: QueueSamples) -> bool:
     """Whether what looks like an orphan may be in the hands of a popper whose transaction is open for long."""
-    drawers = q.clues.pop_drawers
+    drawers = q.diagnostics.pop_drawers
     return drawers is None or any(d.transaction_s is None or d.transaction_s >= _OLD_S for d in drawers)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from qmon.errors import BadInput
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import DEFAULT_PAUSE_S, Kind, Pause, Plan, Progress, Side, Undo
-from qmon.model.text import format_duration, moment, one_line
+from qmon.model.text import duration, format_duration, moment, one_line
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import HeldPause, Means
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
@@ -43,7 +43,7 @@ def prepare_pause(
         known = _known(sql, layout.table, side) if held is not None and held.in_force else None
         plan = Plan(
             Kind.PAUSE, context.target.name, layout.queue,
-            title=f"Pause the {side} of {layout.queue} for {format_duration(for_s)}?",
+            title=f"Pause the {side} of {layout.queue} for {duration(for_s)}?",
             count=0 if means is None else 1, unit="switch",
             predicate=f"the {side} of {layout.table}, until {moment(now_ms / 1000 + for_s)}",
             sql=() if means is None else (pause_switch.setting(sql, means),), seconds=0.1,

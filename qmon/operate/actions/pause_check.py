@@ -11,7 +11,7 @@ from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput, QueryFailed
 from qmon.model.layout.layout import Layout, TableName
 from qmon.model.operations import Side
-from qmon.model.text import one_line
+from qmon.model.text import duration, one_line
 from qmon.operate.context import Stopped
 from qmon.operate.plan.selection import read_facts
 from qmon.operate.sql import Sql
@@ -158,17 +158,17 @@ class Verification:
         if not self.readable:
             return f"whether {many} still come could not be seen"
         if not self.works and (self.came == 0 or self.seconds < self.needed_s):
-            seen = f"{self.came:,} {many} seen in {self.seconds:.1f} s{by}"
-            return f"whether the pause works is not known: {seen}, and {self.needed_s:.0f} s without any would tell"
+            seen = f"{self.came:,} {many} seen in {duration(self.seconds)}{by}"
+            return f"whether the pause works is not known: {seen}, and {duration(self.needed_s)} without any would tell"
         if not self.works:
             return (
-                f"{many} still come: {self.came:,} in {self.seconds:.1f} s{by}; somebody works on the table without"
+                f"{many} still come: {self.came:,} in {duration(self.seconds)}{by}; somebody works on the table without"
                 f" asking {what}"
             )
         late = "came before that, or were counted late" if self.late else "that had begun before ended after it"
         before = f"; {self.came:,} {late}" if self.came else ""
         still = f"; still open, begun before the pause: {', '.join(self.who)}" if self.who else ""
-        return f"0 {many} in {self.idle_s:.1f} s{before}{still}"
+        return f"0 {many} in {duration(self.idle_s)}{before}{still}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from qmon.errors import BadInput
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Choice, Kind, Plan, Undo
-from qmon.model.text import counted, format_duration
+from qmon.model.text import counted, duration
 from qmon.operate.actions import undo_tables
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
@@ -223,7 +223,7 @@ def _wanted(layout: Layout, choice: Choice) -> Criteria:
 def _consequences(context: OperatorContext, layout: Layout, strategy: _Strategy) -> tuple[str, ...]:
     out = [
         "no popper gets them",
-        f"they are kept in the trash, {format_duration(context.trash_days * _DAY_S)} at least",
+        f"they are kept in the trash, {duration(context.trash_days * _DAY_S)} at least",
     ]
     if strategy.data is not None:
         out.append(f"rows of {layout.data_table} go with them")

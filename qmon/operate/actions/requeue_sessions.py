@@ -21,7 +21,7 @@ from qmon.model.operations import (
     PlanRow,
     Undo,
 )
-from qmon.model.text import counted, duration, format_duration, one_line, size
+from qmon.model.text import counted, duration, one_line, size
 from qmon.operate.actions import sessions
 from qmon.operate.actions.sessions import EndSessions, SessionToEnd
 from qmon.operate.context import OperatorContext
@@ -245,7 +245,7 @@ def _nothing(layout: Layout, seen: sessions.Rights, holders: Sequence[_Found], t
     if not seen.sees:
         return f"{seen.role} may not see what other sessions do; this helps: {seen.grant}"
     if not holders:
-        return f"no transaction has held messages of {layout.queue} for more than {format_duration(timeout)}"
+        return f"no transaction has held messages of {layout.queue} for more than {duration(timeout)}"
     return f"no session is chosen of the {counted(len(holders), 'transaction')} that hold {layout.queue}'s lock"
 
 
@@ -272,7 +272,7 @@ def _plan(
         else f"Requeue what {counted(len(to_end), 'session')} of {layout.queue} hold by ending them?",
         count=len(to_end),
         unit="session" if len(to_end) == 1 else "sessions",
-        predicate=f"transactions that hold rows of {layout.table} and began more than {format_duration(timeout)} ago: "
+        predicate=f"transactions that hold rows of {layout.table} and began more than {duration(timeout)} ago: "
         + (", ".join(f"session {each.session}" for each in to_end[:_SHOWN]) or "none")
         + (", …" if len(to_end) > _SHOWN else ""),
         sql=statements,

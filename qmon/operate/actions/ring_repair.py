@@ -15,7 +15,7 @@ from typing import Final
 from qmon.engines.base import Value
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Kind, LeftOut, OwnerState, Plan, PlanRow, Progress, Undo
-from qmon.model.text import counted, duration, format_duration, one_line
+from qmon.model.text import counted, duration, one_line
 from qmon.operate.actions.ring_scan import MAX_REPAIRS, MIN_AGE_S, RingFault, RingReader, SlotReading
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan import allowed
@@ -245,7 +245,7 @@ def _plan(
     faults = reading.faults
     holes = [each for each in faults if each.was == "hole"]
     orphans = [each for each in faults if each.was == "orphan"]
-    minimum = format_duration(MIN_AGE_S)
+    minimum = duration(MIN_AGE_S)
     return Plan(
         kind=Kind.REPAIR,
         target=context.target.name,

@@ -11,7 +11,7 @@ from qmon.engines.base import Value
 from qmon.errors import BadInput
 from qmon.model.layout.layout import TableName
 from qmon.model.operations import Kind, Plan, Undo
-from qmon.model.text import format_duration
+from qmon.model.text import duration
 from qmon.operate.actions import undo_tables
 from qmon.operate.actions.undo_tables import Store
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
@@ -52,7 +52,7 @@ def prepare_empty_trash(context: OperatorContext, queue: str | None, older_than_
         seen = audit_access(sql).recorded and unwritten(sql) is None
         parts = _parts(sql, queue, older_than_s) if seen else []
         count = sum(part.count for part in parts)
-        age = format_duration(older_than_s) if older_than_s else "0 s"
+        age = duration(older_than_s)
         plan = Plan(
             kind=Kind.EMPTY_TRASH,
             target=context.target.name,

@@ -18,7 +18,7 @@ from qmon.model.layout.ids import id_parts
 from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
 from qmon.model.owners import OwnerFacts, Proof, proof
-from qmon.model.text import format_duration
+from qmon.model.text import duration
 from qmon.operate.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql
 from qmon.operate.table import Structure
@@ -277,7 +277,7 @@ def _why(what: str, known: Proof, wanted: Criteria) -> str:
     if what == "owner unknown" and known.why:
         return f"owner unknown: {known.why}"
     if what == "not stuck yet" and wanted.stuck_s is not None:
-        return f"in progress for less than {format_duration(wanted.stuck_s)}"
+        return f"in progress for less than {duration(wanted.stuck_s)}"
     if what == "beyond the limit":
         return "more than are done at once; plan again for the rest"
     return what
@@ -292,9 +292,9 @@ def _words(choice: Choice, wanted: Criteria, facts: OwnerFacts, known: Proof, st
     if wanted.older_than_s is not None:
         parts.append(f"since before {_at(facts.epoch - wanted.older_than_s)[:-9]}Z")
     if wanted.stuck_s is not None and known.kind == "none":
-        parts.append(f"for more than {format_duration(wanted.stuck_s)}")
+        parts.append(f"for more than {duration(wanted.stuck_s)}")
     elif wanted.stuck_s is not None and states != {OwnerState.DEAD}:  # a dead owner is reason enough at any age
-        parts.append(f"for more than {format_duration(wanted.stuck_s)} unless the owner is dead")
+        parts.append(f"for more than {duration(wanted.stuck_s)} unless the owner is dead")
     if choice.owner is not None:
         parts.append(f"owner {choice.owner}")
     if "in_progress" in wanted.states and known.kind != "none":

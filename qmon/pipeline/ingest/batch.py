@@ -28,7 +28,7 @@ def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = 
     Samples come to those that the lake has of the same days, doubles fall out, and all that follows from them is
     computed anew for these days: so it does not matter when a segment arrives, nor how often. Until the manifest is
     written nothing of it is seen; a try that was cut short is written over by the next. ``named``: the whole paths of
-    the segments, of which those that Spark passes over are said to be bad.
+    the segments, of which those that Spark passes over are reported as bad.
     """
     before = lake.manifest()
     if before.stamp == stamp:
@@ -46,7 +46,7 @@ def take_in(lake: Lake, segments: DataFrame, stamp: str, named: Iterable[str] = 
     waits = lake.read("waits", before, days).unionByName(stage.waits(rows))
     lake.write("waits", waits.dropDuplicates(["target", "recorder", "sequence", "event"]), stamp)
     done = lake.read("operations", before, days).unionByName(stage.operations(rows))
-    lake.write("operations", stage.last_said(done), stamp)
+    lake.write("operations", stage.last_state(done), stamp)
     _derive(lake, days, stamp, stage.bundles(rows) if unique else None)
     counts = _counts(lake, rows, old, days, stamp)
     if counts["bad"]:

@@ -65,7 +65,7 @@ def operations(rows: DataFrame) -> DataFrame:
     return flat.select(*OPERATIONS.fieldNames())
 
 
-def last_said(operations: DataFrame) -> DataFrame:
+def last_state(operations: DataFrame) -> DataFrame:
     """Each operation once, as it stood last."""
     order = F.struct(F.coalesce("ended_at", F.lit(0.0)), F.col("written"))
     whole = F.struct(*(name for name in OPERATIONS.fieldNames() if name not in ("id", "target")))

@@ -21,7 +21,7 @@ from qmon.pipeline.session import first_line
 from qmon.recording.format.frames import SUFFIX
 
 SEGMENTS_A_BATCH: Final = 400
-_LOOK_S: Final = 1
+_CHECK_S: Final = 1
 _CHECKPOINT: Final = "checkpoint"
 
 
@@ -85,7 +85,7 @@ def wait(query: StreamingQuery, stop: threading.Event | None = None) -> None:
     The signal that sets ``stop`` may have ended Spark's Java as well: then it can only be missed.
     """
     try:
-        while not query.awaitTermination(_LOOK_S):
+        while not query.awaitTermination(_CHECK_S):
             if stop is not None and stop.is_set():
                 query.stop()
                 return

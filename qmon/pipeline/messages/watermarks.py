@@ -31,7 +31,7 @@ class KeyGap:
 class Watermark:
     """How far the archive of one queue was read: every key up to ``upto``, but for the gaps.
 
-    ``table_id``: of the archive's table, ``None`` before the first look. ``made``: how often it was made anew, from 1.
+    ``table_id``: of the archive's table, ``None`` before the first read. ``made``: how often it was made anew, from 1.
     ``messages``: taken in so far.
     """
 

@@ -33,7 +33,7 @@ def incidents(runs: DataFrame) -> DataFrame:
     """One row an incident: ``start_at``, ``end_at``, cause and proof, the peak, and seconds since the epoch.
 
     The cause is the worst verdict; of those as bad, the one seen most often; of those, the first by name. ``codes``:
-    all of them, in that order. ``start_at``: since when the first sign was there.
+    all of them, in that order. ``start_at``: since when the first evidence was there.
     """
     key = ("target", "queue")
     by_verdict = _by_verdict(_numbered(runs, *key), *key)

@@ -1,4 +1,4 @@
-"""What the dashboard said after a poll, as one line: what months of recordings are rolled up from.
+"""What the dashboard showed after a poll, as one line: what months of recordings are rolled up from.
 
 It stands beside the snapshot that it follows from. Whoever adds up lines needs no order between them, and gets the
 figures that were on the screen, whatever later versions make of the same samples.

@@ -1,4 +1,4 @@
-"""From what was said at each poll to incidents: stretches of trouble, joined where little time is between them.
+"""From the verdicts of each poll to incidents: stretches of trouble, joined where little time is between them.
 
 The pipeline's report joins in the same way (``qmon.pipeline.rollup.incidents``), so that both tell the same incidents.
 """
@@ -20,7 +20,7 @@ GAP_S: Final = 120.0
 class Run:
     """Polls one after the other with the same verdict of at least a warning; times are seconds since the epoch.
 
-    ``began_at``: when its first sign was there, which is before it was said.
+    ``began_at``: when its first evidence was there, which is before it was raised.
     """
 
     code: str
@@ -34,7 +34,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """A stretch of trouble, first said at ``first_at``, of which a sign was there at ``began_at``. ``cause``: the
+    """A stretch of trouble, first raised at ``first_at``, of which evidence was there at ``began_at``. ``cause``: the
     worst verdict, of those as bad the one seen most; ``proof``: its first.
     """
 
@@ -54,7 +54,7 @@ class Runs:
         self._open: Run | None = None
 
     def add(self, at: float, code: str, severity: int, proof: str, since_at: float | None) -> None:
-        """Take in what was said at one poll. ``since_at``: when the first sign was seen, where that is known."""
+        """Take in the verdicts of one poll. ``since_at``: when the first evidence was seen, where that is known."""
         now = self._open
         if severity < Severity.WARNING:
             self._open = None

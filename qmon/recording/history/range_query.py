@@ -1,7 +1,7 @@
 """The past of one queue: any range of what was recorded, thinned out to so many steps while it is read.
 
-Reads what the dashboard said at each poll (lines of the kind ``figures``) and the operations; snapshots are passed over
-unread. A sealed segment is read once and kept as sums of minutes, for longer ranges.
+Reads what the dashboard showed at each poll (lines of the kind ``figures``) and the operations; snapshots are passed
+over unread. A sealed segment is read once and kept as sums of minutes, for longer ranges.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _figures(at: float, poll: Figures, queue: str, into: Gathered, runs: Runs) -
 
 
 def _newest(before: Done | None, now: Done) -> Done:
-    """An operation is told as it was last seen, at the moment when it was first seen."""
+    """An operation is given as it was last seen, at the moment when it was first seen."""
     if before is None:
         return now
     first, last = sorted((before, now), key=lambda each: each.at)

@@ -27,7 +27,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All figures of all queues, and what was said of each queue then and then."""
+    """All figures of all queues, and the verdicts of each queue then and then."""
 
     pairs: tuple[Pair, ...]
     verdicts: tuple[tuple[str, str, str], ...]

@@ -33,7 +33,7 @@ _LONGEST_WAIT_S: Final = 3.0
 _CHECK_EVERY: Final = 4
 
 _SOON_S: Final = 60.0
-"""A sign that is there so soon after the reading has begun, and was said before it, has been there all the time."""
+"""Evidence that is there so soon after the reading has begun, and was shown before it, has been there all the time."""
 
 
 @dataclass
@@ -136,7 +136,7 @@ class Replay:
         return self._speed
 
     def clock(self) -> float:
-        """What our monotonic clock would have said then: figures are as old as they were."""
+        """What our monotonic clock would have shown then: figures are as old as they were."""
         newest = self._newest
         if newest is None:
             return 0.0

@@ -8,8 +8,8 @@ from qmon.model.operations import Choice, Kind, Side
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.view import QueueView, View
 from qmon.operate.plan import allowed
+from qmon.tui.action_runner import ActionRunner
 from qmon.tui.actions.request import ActionRequest, end_session
-from qmon.tui.actions.runner import ActionRunner
 
 ACTIONS: Final[dict[str, tuple[Kind, Side]]] = {
     "requeue": (Kind.REQUEUE, Side.PUSHERS),

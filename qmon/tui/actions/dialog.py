@@ -1,4 +1,4 @@
-"""The dialog of every action: it is planned, confirmed, applied and its end told here, and no step blocks a key."""
+"""The dialog of every action: it is planned, confirmed, applied and its end shown here, and no step blocks a key."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from qmon.model.operations import Consent, Kind, OperationResult, Plan, Progress
 from qmon.model.view import QueueView
 from qmon.operate.context import Permission
 from qmon.tui import keys
+from qmon.tui.action_runner import ActionRunner, ActionTask, Ended, Planned, Progressed
 from qmon.tui.actions import panel
 from qmon.tui.actions.plan import VERBS
 from qmon.tui.actions.request import ActionRequest, option
-from qmon.tui.actions.runner import ActionRunner, ActionTask, Ended, Planned, Progressed
 from qmon.tui.app import QmonApp
-from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.widgets.button import Button
 from qmon.tui.widgets.cycle import Cycle
 from qmon.tui.widgets.lines import Lines

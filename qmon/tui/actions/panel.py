@@ -10,10 +10,9 @@ from qmon.model import text
 from qmon.model.figure import Figure
 from qmon.model.operations import OperationResult, OperationState, Plan, Progress
 from qmon.model.view import QueueView
-from qmon.tui.actions.plan import VERBS, plan_lines
+from qmon.tui.actions.plan import VERBS, left_out_lines, plan_lines
 from qmon.tui.actions.request import ActionRequest
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import LABEL, Line, LinePart, Span, entry, spread
 from qmon.tui.status import Shown
 
@@ -65,17 +64,13 @@ def problem(words: str, cells: int) -> list[Line]:
 
 
 def _planning(content: DialogText, cells: int) -> list[Line]:
-    waited = f" for {figures.whole_seconds(content.took_s)}" if content.took_s >= 1 else ""
+    waited = f" for {text.whole_seconds(content.took_s)}" if content.took_s >= 1 else ""
     return [(), ((f" counting{waited}; nothing is changed", "muted"),), ()]
 
 
 def _refused(content: DialogText, cells: int) -> list[Line]:
-    lines: list[Line] = [(), *entry("not done", content.problem, cells, "accent", most=8)]
-    if content.plan is not None:
-        lines += [(), *plan_lines(content.plan, cells)]
-    else:
-        lines.append(())
-    return lines
+    left_out = left_out_lines(content.plan, cells) if content.plan is not None else []
+    return [(), *entry("not done", content.problem, cells, "accent", most=8), *left_out, ()]
 
 
 def _confirm(content: DialogText, cells: int) -> list[Line]:

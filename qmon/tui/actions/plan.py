@@ -8,8 +8,8 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.operations import Kind, Plan, PlanRow, Undo
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry
 from qmon.tui.widgets import columns
 from qmon.tui.widgets.columns import table_lines
@@ -34,7 +34,7 @@ COLUMNS: Final = (
 def plan_lines(plan: Plan, cells: int) -> list[Line]:
     """Everything there is to know before it is confirmed; the SQL comes last."""
     lines = entry("which", plan.predicate, cells)
-    lines += entry("left out", left_out(plan), cells, "text" if plan.left_out else "muted")
+    lines += left_out_lines(plan, cells) or entry("left out", "nothing", cells, "muted")
     lines += entry("effort", effort(plan), cells)
     words, tone = undo(plan.undo)
     lines += entry("undo", words, cells, tone)
@@ -50,9 +50,9 @@ def plan_lines(plan: Plan, cells: int) -> list[Line]:
     return lines
 
 
-def left_out(plan: Plan) -> str:
-    """``owner alive 3 · locked 12``."""
-    return " · ".join(f"{each.why} {each.count:,}" for each in plan.left_out) or "nothing"
+def left_out_lines(plan: Plan, cells: int) -> list[Line]:
+    """``3 owner alive · 12 locked``."""
+    return entry("left out", " · ".join(each.words for each in plan.left_out), cells)
 
 
 def effort(plan: Plan) -> str:

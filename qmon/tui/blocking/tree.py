@@ -1,4 +1,4 @@
-"""The rows of the blocking screen: a tree, head blockers on top; what is said of the session under the cursor."""
+"""The rows of the blocking screen: a tree, head blockers on top; what is known of the session under the cursor."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from qmon.model import text
 from qmon.model.samples.polled import BlockingSample
 from qmon.model.view import View
 from qmon.model.waits.blocking import Forest, Key, Place, Role
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, entry
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import fits
@@ -34,7 +34,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 STATES: Final = {
-    Role.SLEEPING: ("idle in transaction", "alarm"),
+    Role.IDLE: ("idle in transaction", "alarm"),
     Role.PREPARED: ("prepared", "alarm"),
     Role.RUNNING: ("running", "accent"),
     Role.CYCLE: ("in a cycle", "alarm"),
@@ -76,7 +76,7 @@ def kept(found: Forest, wanted: str) -> list[Place]:
 
 
 def words(place: Place) -> str:
-    """What the filter looks at."""
+    """The text that the filter searches."""
     s = place.session
     held = " ".join(each.queue for each in place.held)
     return (
@@ -111,7 +111,7 @@ def _row(place: Place, key: str) -> GridRow:
 
 
 def _tree(place: Place) -> str:
-    """The lines that lead to a session, its sign and its number."""
+    """The lines that lead to a session, its symbol and its number."""
     end = f"{name(place.key)}{' ↻' if place.again else ''}"
     if place.is_head:
         return f"■ {end}"
@@ -178,7 +178,7 @@ def lines(place: Place | None, cells: int, rows: int) -> list[Line]:
 def _summary(place: Place) -> str:
     s = place.session
     parts = []
-    if place.role is Role.SLEEPING:
+    if place.role is Role.IDLE:
         parts.append(f"{s.state}{_for(s.state_s)}: it runs nothing and keeps its locks")
     elif place.role is Role.PREPARED:
         parts.append(
@@ -238,7 +238,7 @@ def summary(found: Forest) -> str:
 
 
 def nothing(view: View | None, wanted: str) -> str:
-    """What is said where there are no rows."""
+    """What is shown where there are no rows."""
     if view is None:
         return "waiting for the first figures"
     found = view.server.blocking

@@ -12,10 +12,10 @@ from qmon.model.baselines import FIGURES as BANDED
 from qmon.model.baselines import WEEKS, Anomaly, Band
 from qmon.recording.history.range_query import Past
 from qmon.recording.times import zone_of
+from qmon.tui.figures import SYMBOLS, TONES
 from qmon.tui.history.plot import LEFT, PER_CELL, joined
-from qmon.tui.history.reader import KnownPast
-from qmon.tui.shared.figures import SIGNS, TONES
-from qmon.tui.shared.sanitize import clean, pad, shorten, width
+from qmon.tui.past_reader import KnownPast
+from qmon.tui.sanitize import clean, pad, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread
 
 OPERATION: Final = "◆"
@@ -49,18 +49,18 @@ NAMES: Final = tuple(FIGURES)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An incident or an operation of the range: from when to when, its sign, tone and words."""
+    """An incident or an operation of the range: from when to when, its symbol, tone and words."""
 
     at: float
     until_at: float
-    sign: str
+    symbol: str
     tone: str
     words: str
 
     @property
     def is_operation(self) -> bool:
         """Whether somebody did it, else it happened."""
-        return self.sign == OPERATION
+        return self.symbol == OPERATION
 
     def overlaps(self, other: Event) -> bool:
         """Whether both were at the same time."""
@@ -70,7 +70,7 @@ class Event:
 def events(past: Past) -> tuple[Event, ...]:
     """The incidents and operations of a range, in the order of time."""
     found = [
-        Event(each.began_at, each.last_at, SIGNS[each.severity], TONES[each.severity],
+        Event(each.began_at, each.last_at, SYMBOLS[each.severity], TONES[each.severity],
               clean(f"{each.cause.replace('_', ' ')}: {each.proof}"))
         for each in past.incidents
     ]  # fmt: skip
@@ -113,7 +113,7 @@ def axis(past: Past, zone: tzinfo, here: float | None, columns: int) -> Line:
             line[place : place + len(label)] = label
             until = place + len(label) + 1
         at += every
-    cells: list[Span] = [(sign, "muted") for sign in line]
+    cells: list[Span] = [(symbol, "muted") for symbol in line]
     if here is not None and past.since_at <= here < past.until_at:
         cells[min(columns - 1, int((here - past.since_at) / cell_s))] = (_HERE, "alarm")
     return ((" " * LEFT + "└", "faint"), *joined(cells))
@@ -129,8 +129,8 @@ def mark_lines(past: Past, found: Sequence[Event], chosen: Event | None, columns
             first = max(0, int((event.at - past.since_at) / cell_s))
             last = min(columns - 1, int((event.until_at - past.since_at) / cell_s))
             for place in range(first, last + 1):
-                sign = event.sign if place == first else "━"
-                cells[place] = (sign, "badge" if event is chosen else event.tone)
+                symbol = event.symbol if place == first else "━"
+                cells[place] = (symbol, "badge" if event is chosen else event.tone)
         out.append(((pad(f"{name} ", LEFT + 1, right=True), "muted"), *joined(cells)))
     return out
 
@@ -140,7 +140,7 @@ def event_line(found: Sequence[Event], chosen: Event | None, zone: tzinfo, cells
     if chosen is not None:
         long = "" if chosen.is_operation else f"–{_clock(chosen.until_at, zone)} ({_lasted(chosen)})"
         lead = (
-            (f" {found.index(chosen) + 1} of {len(found)}  ", "muted"), (f"{chosen.sign} ", chosen.tone),
+            (f" {found.index(chosen) + 1} of {len(found)}  ", "muted"), (f"{chosen.symbol} ", chosen.tone),
             (f"{_day_clock(chosen.at, zone)}{long}  ", "strong"),
         )  # fmt: skip
         room = max(10, cells - sum(width(t) for t, _ in lead) - 1)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from qmon.model.baselines import Band
+from qmon.model.sparkline import BLOCKS
 from qmon.recording.history.buckets import Bucket
-from qmon.tui.plots.glyphs import BLANK, BLOCKS, trace
+from qmon.tui.plots.glyphs import BLANK, trace
 from qmon.tui.plots.series import round_up
-from qmon.tui.shared.sanitize import pad
+from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
 
 LEFT: Final = 11

@@ -7,10 +7,10 @@ from typing import Final
 
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.range_query import MINUTE_S
-from qmon.tui.history.reader import PastRequest
+from qmon.tui.past_reader import PastRequest
 
 SPANS_S: Final = (900.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0, 2_592_000.0)
-SPAN_NAMES: Final = ("15 min", "1 h", "6 h", "24 h", "7 d", "30 d")
+SPAN_NAMES: Final = ("15 m", "1 h", "6 h", "24 h", "7 d", "30 d")
 _FIRST: Final = 1
 _BY_MINUTE_FROM_S: Final = 180.0
 """Steps that are at least so long are whole minutes, of which more is kept when another range is read."""

@@ -19,8 +19,8 @@ from qmon.tui.history import panel
 from qmon.tui.history.panel import Event
 from qmon.tui.history.plot import PER_CELL, plot, steps_for
 from qmon.tui.history.range import SPAN_NAMES, Range
-from qmon.tui.history.reader import MarkFound, PastRead, PastReader, PastRequest
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.past_reader import MarkFound, PastRead, PastReader, PastRequest
+from qmon.tui.sanitize import clean
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.spans import Line, wrap
 from qmon.tui.status import Shown
@@ -134,7 +134,7 @@ class HistoryScreen(DashboardScreen):
             self._reading = 0
         before, self.found = self.mark, panel.events(message.past)
         if before is not None and not self._reading:
-            self.mark = next((e for e in self.found if e.sign == before.sign and e.overlaps(before)), None)
+            self.mark = next((e for e in self.found if e.symbol == before.symbol and e.overlaps(before)), None)
         if self._to_choose is not None and not self._reading:
             at, self._to_choose = self._to_choose, None
             near = [e for e in self.found if e.at - 1 <= at <= e.until_at + 1]
@@ -142,7 +142,7 @@ class HistoryScreen(DashboardScreen):
         self.redraw()
 
     def on_mark_found(self, message: MarkFound) -> None:
-        """Go to the incident or operation that was looked for."""
+        """Go to the incident or operation that was searched for."""
         if self._reader is None or message.number != self._reader.number:
             return
         self._reading = 0

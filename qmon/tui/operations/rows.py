@@ -7,8 +7,8 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.operations import Operation, OperationState
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, entry
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
@@ -80,7 +80,7 @@ def ordered(operations: Sequence[Operation], by: str, descending: bool) -> list[
 
 
 def words(each: Operation) -> str:
-    """What the filter looks at."""
+    """The text that the filter searches."""
     return f"{each.id} {_what(each)} {each.queue} {each.state.value} {each.by} {each.reason} {each.undo_state}"
 
 

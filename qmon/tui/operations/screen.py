@@ -8,13 +8,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.message import Message
 
+from qmon.model import text
 from qmon.model.operations import Kind, Operation, OperationResult
 from qmon.tui import keys
 from qmon.tui.actions.availability import why_nothing
 from qmon.tui.actions.request import ActionRequest
 from qmon.tui.operations import rows
+from qmon.tui.sanitize import clean
 from qmon.tui.shared.reading import TextDialog
-from qmon.tui.shared.sanitize import clean
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.widgets.filter_bar import keep
@@ -71,7 +72,7 @@ class OperationsScreen(DashboardScreen):
     def draw_ages(self, shown: Shown, now: float) -> None:
         """The title, with the age of what was read."""
         count = f"{len(self.grid.keys)}"
-        read = f"read {max(0.0, now - self._read_at):.0f} s ago" if self._found is not None else ""
+        read = f"read {text.whole_seconds(now - self._read_at)} ago" if self._found is not None else ""
         problem = self._problem and f"cannot be read: {clean(self._problem)}"
         extra = " · ".join(part for part in (count if self._found else "", problem or read) if part)
         self.show_heading("operations-heading", "operations", extra, aged=False)

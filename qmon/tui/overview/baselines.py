@@ -1,4 +1,4 @@
-"""The marks on the overview: a sign beside a figure outside its usual band, and words where there is room."""
+"""The marks on the overview: a symbol beside a figure outside its usual band, and words where there is room."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from qmon.model.baselines import Anomaly, Baselines, unusual
 from qmon.model.view import QueueView
-from qmon.tui.shared.figures import NAMES
+from qmon.tui.figures import NAMES
 from qmon.tui.widgets.columns import Cell, GridColumn
 
 ABOVE: Final = "△"
@@ -30,15 +30,15 @@ def find(known: Baselines, target: str, queues: Sequence[QueueView]) -> Found:
     return {name: found for name, found in each if found}
 
 
-def sign(each: Anomaly) -> str:
+def symbol(each: Anomaly) -> str:
     """``△`` or ``▽``."""
     return ABOVE if each.above else BELOW
 
 
 def marked(cell: Cell, figure: str, found: Sequence[Anomaly]) -> Cell:
-    """A figure's cell, with the sign before it where the figure is outside its band."""
+    """A figure's cell, with the symbol before it where the figure is outside its band."""
     each = next((each for each in found if _name(each) == figure), None)
-    return cell if each is None else (f"{sign(each)}{cell[0]}", "accent")
+    return cell if each is None else (f"{symbol(each)}{cell[0]}", "accent")
 
 
 def words(found: Sequence[Anomaly], *, full: bool = True) -> str:
@@ -47,7 +47,7 @@ def words(found: Sequence[Anomaly], *, full: bool = True) -> str:
         return ""
     first = found[0]
     name = NAMES.get(_name(first), _name(first))
-    return f"{sign(first)} {name} {first.words if full else first.brief}"
+    return f"{symbol(first)} {name} {first.words if full else first.brief}"
 
 
 def cell(found: Sequence[Anomaly], *, full: bool) -> Cell:

@@ -8,8 +8,8 @@ from qmon.model import text
 from qmon.model.broker import BrokerQueue, BrokerView, state
 from qmon.model.figure import Verdict
 from qmon.model.view import View
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, Span, cut, entry
 from qmon.tui.widgets.columns import Cell, GridColumn, GridRow, table_lines
 
@@ -30,7 +30,7 @@ COLUMNS: Final = (
 def summary(found: BrokerView) -> str:
     """For the panel's title."""
     count = f"{len(found.queues)} queue{'' if len(found.queues) == 1 else 's'}"
-    return f"{count} · read {figures.whole_seconds(found.age_s)} before" if found.age_s >= 1 else count
+    return f"{count} · read {text.whole_seconds(found.age_s)} before" if found.age_s >= 1 else count
 
 
 def lines(view: View | None, cells: int, rows: int) -> list[Line]:
@@ -68,7 +68,7 @@ def _row(queue: BrokerQueue, found: BrokerView) -> GridRow:
 def _verdict(verdict: Verdict | None) -> Cell:
     if verdict is None:
         return ("", "muted")
-    return (f"{figures.SIGNS[verdict.severity]} {verdict.code}", figures.TONES[verdict.severity])
+    return (f"{figures.SYMBOLS[verdict.severity]} {verdict.code}", figures.TONES[verdict.severity])
 
 
 def _because(found: BrokerView, cells: int, most: int) -> list[Line]:
@@ -85,7 +85,7 @@ def _sent(found: BrokerView, cells: int) -> list[Line]:
         return []
     if found.verdict is not None:
         severity = found.verdict.severity
-        line: Span = (f"{figures.SIGNS[severity]} {clean(found.verdict.proof)}", figures.TONES[severity])
+        line: Span = (f"{figures.SYMBOLS[severity]} {clean(found.verdict.proof)}", figures.TONES[severity])
     else:
         line = (f"{found.sending.text()} sent and not delivered yet", "text")
     return [cut(((" transmission  ", "muted"), line), cells)]

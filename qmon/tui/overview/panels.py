@@ -9,8 +9,8 @@ from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.rates.forecast import Trend
 from qmon.model.samples.polled import WaitSample
 from qmon.model.view import QueueView, View
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, fit, wrap
 
 
@@ -57,7 +57,7 @@ def _waits(waits: Sequence[WaitSample] | None, rank: int) -> LinePart:
 
 
 def _failures(view: View) -> LinePart:
-    """How many probes gave nothing; a failure of one queue is told on its own screen as well."""
+    """How many probes gave nothing; a failure of one queue is shown on its own screen as well."""
     failing = len(view.failures) + sum(len(q.failures) for q in view.queues)
     if not failing:
         return LinePart(())

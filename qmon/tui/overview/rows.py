@@ -7,12 +7,12 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.baselines import Anomaly
+from qmon.model.sparkline import sparkline
 from qmon.model.view import QueueView
+from qmon.tui import figures
 from qmon.tui.overview import baselines
-from qmon.tui.plots.glyphs import sparkline
 from qmon.tui.plots.series import FEW, highest, sample
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
 TREND_CELLS: Final = 8
@@ -31,8 +31,8 @@ COLUMNS: Final = (
     GridColumn("gap", "GAP", True, 9, most=11, about="push position minus pop position; not of a ring: span of ids"),
     GridColumn("trend", "DEPTH", rank=8, least=TREND_CELLS, most=TREND_CELLS, sortable=False, from_width=120,
            about="messages ready over the last ten minutes, from zero to their own highest"),
-    GridColumn("forecast", "FORECAST", rank=7, most=24, sortable=False,
-           about="when it drains, or that it grows: ↓ drains in, ↑ grows by"),
+    GridColumn("forecast", "FORECAST", rank=7, most=28, sortable=False,
+           about="when it drains, or that it grows: ↓ drains in about, ↑ grows by"),
     GridColumn("verdict", "VERDICT", rank=0, least=24, most=28,
            about="what is wrong: ■ critical  ▲ warning  ◦ notice  · fine"),
     GridColumn("proof", "BECAUSE", rank=11, least=30, grows=True, sortable=False, from_width=170,
@@ -127,6 +127,6 @@ def ordered(queues: Sequence[QueueView], by: str, descending: bool) -> list[Queu
 
 
 def words(queue: QueueView) -> str:
-    """What the filter looks at."""
+    """The text that the filter searches."""
     tables = f"{queue.layout.table} {queue.layout.data_table or ''}"
     return f"{queue.name} {queue.layout.design} {tables} {queue.verdict.code}"

@@ -14,8 +14,8 @@ from qmon.tui.overview import baselines, broker
 from qmon.tui.overview import rows as overview
 from qmon.tui.overview.panels import target_line, why
 from qmon.tui.overview.trends import span_words, trends
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import waiting
-from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.status import Shown
 from qmon.tui.themes import is_plain
@@ -130,7 +130,7 @@ class OverviewScreen(DashboardScreen):
         self.app.count_exactly(self.grid.cursor)
 
     def on_screen_resume(self) -> None:
-        """Put the cursor on the queue that was looked at meanwhile."""
+        """Put the cursor on the queue that was shown meanwhile."""
         if self.app.selected is not None:
             self.grid.select(self.app.selected)
         super().on_screen_resume()

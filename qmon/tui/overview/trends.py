@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import text
+from qmon.model.sparkline import sparkline
 from qmon.model.view import QueueView
-from qmon.tui.plots.glyphs import columns, sparkline
+from qmon.tui.plots.glyphs import columns
 from qmon.tui.plots.series import FEW, Reading, Values, highest, sample, window
 from qmon.tui.plots.throughput import throughput
-from qmon.tui.shared.sanitize import pad
+from qmon.tui.sanitize import pad
 from qmon.tui.spans import Line, Span
 
 FROM_ROWS: Final = 7
@@ -23,9 +24,8 @@ _SMALL: Final[tuple[tuple[Reading, str, str], ...]] = (
 
 
 def span_words(queue: QueueView) -> str:
-    """How much time the plots span: ``last 10 min``."""
-    seconds = window(queue.history)
-    return f"last {seconds / 60:g} min" if seconds >= 60 else f"last {seconds:.0f} s"
+    """How much time the plots span: ``last 10 m 00 s``."""
+    return f"last {text.whole_seconds(window(queue.history))}"
 
 
 def top(reading: Reading, values: Values) -> float:

@@ -7,9 +7,10 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.rates.series import Point
-from qmon.tui.plots.glyphs import BLANK, BLOCKS, heights, trace
+from qmon.model.sparkline import BLOCKS, heights
+from qmon.tui.plots.glyphs import BLANK, trace
 from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, window
-from qmon.tui.shared.sanitize import pad, width
+from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, Span
 
 _LEAST_WIDTH: Final = 40
@@ -86,15 +87,15 @@ def _draw(push: Values, pop: Values, depth: Values, top: float, depth_top: float
         for a, b, height in zip(push_bits[y], pop_bits[y], area, strict=True):
             level = min(8, max(0, height - floor))
             if a | b:
-                sign = chr(BLANK | a | b)
+                symbol = chr(BLANK | a | b)
                 name = "push" if a.bit_count() >= b.bit_count() else "pop"
                 wanted = f"{name} on area" if level >= 5 else name
             else:
-                sign, wanted = _shade(level, plain), "area"
+                symbol, wanted = _shade(level, plain), "area"
             if wanted != tone:
                 spans.append((run, tone))
                 run, tone = "", wanted
-            run += sign
+            run += symbol
         out.append((*(span for span in spans if span[0]), (run, tone)))
     return out
 
@@ -108,13 +109,8 @@ def _shade(level: int, plain: bool) -> str:
 
 def _time_axis(span_s: float, left: int, columns: int, right: int) -> Line:
     """Times before the newest point: the whole span, its half, and 0."""
-    start, half, end = f"−{_span(span_s)}", f"−{_span(span_s / 2)}", "0"
+    start, half, end = f"−{text.whole_seconds(span_s)}", f"−{text.whole_seconds(span_s / 2)}", "0"
     middle = columns // 2
     line = pad(start, middle - len(half) // 2) + half
     line = pad(line, columns - len(end)) + end
     return ((" " * left, "text"), (line, "muted"), (" " * right, "text"))
-
-
-def _span(seconds: float) -> str:
-    """A span of time on the axis: ``10 m``, ``30 s``, ``2.5 m``."""
-    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:g} m"

@@ -9,13 +9,13 @@ from typing import Final
 from qmon.model import text
 from qmon.model.figure import Figure, PastVerdict
 from qmon.model.rates.ledger import READY, Ledger
+from qmon.model.sparkline import sparkline
 from qmon.model.view import QueueView, View
+from qmon.tui import figures
 from qmon.tui.overview.panels import proof
 from qmon.tui.overview.trends import top
-from qmon.tui.plots.glyphs import sparkline
 from qmon.tui.plots.series import Reading, sample, window
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, spread, wrap
 
 LEAST: Final = 4
@@ -194,7 +194,7 @@ def _past(queue: QueueView, cells: int, rows: int) -> list[Line]:
 def _named(past: PastVerdict) -> str:
     first = datetime.fromtimestamp(past.since_at, UTC)
     lasted = text.duration(past.until_at - past.since_at)
-    return f"{figures.SIGNS[past.severity]} {clean(past.code)} at {first:%H:%M:%S} UTC for {lasted}"
+    return f"{figures.SYMBOLS[past.severity]} {clean(past.code)} at {first:%H:%M:%S} UTC for {lasted}"
 
 
 def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
@@ -215,6 +215,6 @@ def ledger_lines(queue: QueueView, cells: int) -> list[Line]:
 
 
 def _written(ledger: Ledger, name: str, count: int) -> str:
-    """A count with its sign: only the ready messages, and what is left beside them, are ever estimated."""
+    """A count with its symbol: only the ready messages, and what is left beside them, are ever estimated."""
     exact = not ledger.estimated or (name != READY and name != ledger.parts[-1].name)
     return text.count(count) if exact else f"~{text.count(count)}"

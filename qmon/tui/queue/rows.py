@@ -8,7 +8,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.samples.polled import MessageSample
 from qmon.model.view import QueueView
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 
 COLUMNS: Final = (
@@ -83,5 +83,5 @@ def ordered(queue: QueueView, messages: Sequence[MessageSample], by: str, descen
 
 
 def words(message: MessageSample) -> str:
-    """What the filter looks at."""
+    """The text that the filter searches."""
     return f"{message.id} {message.state.replace('_', ' ')} {message.owner or ''} {message.payload or ''}"

@@ -19,8 +19,8 @@ from qmon.tui.plots.throughput import throughput
 from qmon.tui.queue import panel
 from qmon.tui.queue import rows as messages
 from qmon.tui.queue.panel import LEAST, MOST, ledger_lines
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.header import waiting
-from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.shared.screen import DashboardScreen
 from qmon.tui.spans import Line
 from qmon.tui.status import Shown

@@ -14,7 +14,7 @@ from qmon.tui import keys
 from qmon.tui.app import QmonApp
 from qmon.tui.feed import Fold, StateChanged, ViewReady
 from qmon.tui.replay.dialogs import CompareDialog, GoTo
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.sanitize import clean
 
 
 class ReplayApp(QmonApp, inherit_bindings=False):
@@ -49,7 +49,7 @@ class ReplayApp(QmonApp, inherit_bindings=False):
         super().on_view_ready(message)
 
     def on_state_changed(self, message: StateChanged) -> None:
-        """What the poller said then."""
+        """What the poller reported then."""
         self._label()
         super().on_state_changed(message)
 

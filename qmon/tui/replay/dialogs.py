@@ -12,8 +12,8 @@ from textual.screen import ModalScreen
 
 from qmon.model import text
 from qmon.recording.read.compare import Comparison, Pair
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.shared.reading import TextDialog
-from qmon.tui.shared.sanitize import clean, shorten
 from qmon.tui.spans import Line, cut
 from qmon.tui.widgets.filter_bar import FilterBar
 

@@ -9,8 +9,8 @@ from qmon.model.alerts.alerts import Alert
 from qmon.model.figure import Severity
 from qmon.model.operations import Pause
 from qmon.monitor.alerting import AlertState
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, fit, line_width
 from qmon.tui.status import Shown
 
@@ -87,7 +87,7 @@ def banner(shown: Shown, now: float, cells: int) -> list[Line]:
 
 def _line(pause: Pause, clock: float, cells: int) -> Line:
     who = f"by {shorten(clean(pause.by), 24)}"
-    until = f"until {figures.moment(pause.until)}, {figures.whole_seconds(pause.until - clock)} more"
+    until = f"until {figures.moment(pause.until)}, {text.whole_seconds(pause.until - clock)} more"
     parts = [
         LinePart(
             ((" ‖ PAUSED ", "badge"), (f" {shorten(clean(pause.queue), 24)}", "strong"), (f" {pause.side}", "text"))

@@ -7,8 +7,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.view import View
 from qmon.monitor.source import Phase
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, line_width, spread, wrap
 from qmon.tui.status import Freshness, Shown
 
@@ -27,7 +26,7 @@ def header(shown: Shown, now: float, cells: int) -> list[Line]:
         left.append(LinePart.of(_engine(shown.view), "muted", 2))
     left.append(LinePart(cut(status, room), 0))
     if shown.phase is not Phase.LOST:
-        left.append(LinePart.of(f"every {shown.interval_s:g} s", "muted", 3))
+        left.append(LinePart.of(f"every {text.duration(shown.interval_s)}", "muted", 3))
     if shown.view is not None:
         left += _cost(shown.view)
     return [spread(left, badges, cells)]
@@ -39,7 +38,7 @@ def _replay(shown: Shown) -> tuple[Span, ...]:
 
 
 def state(shown: Shown, now: float) -> tuple[Span, ...]:
-    """What the source does and how old the figures are, each state with a sign of its own."""
+    """What the source does and how old the figures are, each state with a symbol of its own."""
     age = text.duration(shown.age_s(now))
     reason = clean(shown.state.reason) if shown.state is not None else ""
     phase = shown.phase
@@ -72,7 +71,7 @@ def retry(shown: Shown, now: float) -> str:
     if shown.state is None or shown.state.retry_at is None:
         return "trying again"
     left = shown.state.retry_at - now
-    return f"retry in {left:.0f} s" if left >= 0.5 else "trying now"
+    return f"retry in {text.whole_seconds(left)}" if left >= 0.5 else "trying now"
 
 
 def _engine(view: View) -> str:
@@ -124,7 +123,7 @@ def heading(title: str, cells: int, *, extra: str = "", shown: Shown | None = No
         left += [("  ", "text"), (extra, "muted")]
     end = ""
     if shown is not None and shown.view is not None:
-        end = f" {figures.whole_seconds(shown.age_s(now))} ago "
+        end = f" {text.whole_seconds(shown.age_s(now))} ago "
         stale = shown.freshness(now) is Freshness.STALE
         end_tone = "accent" if stale else "muted"
     else:

@@ -1,4 +1,4 @@
-"""The help: the verdict and the unknown figures of the queue under the cursor, the signs and words, and every key."""
+"""The help: the verdict and the unknown figures of the queue under the cursor, the symbols and words, and every key."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from qmon import manual
 from qmon.errors import QmonError
 from qmon.model.figure import Severity
 from qmon.model.view import QueueView
-from qmon.tui import keys
-from qmon.tui.shared import figures
+from qmon.tui import figures, keys
+from qmon.tui.sanitize import clean, pad
 from qmon.tui.shared.keybar import key_name
-from qmon.tui.shared.sanitize import clean, pad
 from qmon.tui.spans import Line, wrap
 from qmon.tui.widgets.lines import Lines
 
-_SIGNS: Final = (
+_SYMBOLS: Final = (
     ("~", "estimated: an exact count, carried on by the server's counters"),
     ("≥", "at least: counted up to a limit, or watched by qmon itself"),
     ("–", "not known; the tooltip and the queue screen say why"),
@@ -56,8 +55,8 @@ def help_lines(cells: int, queue: QueueView | None = None) -> list[Line]:
     lines: list[Line] = [(("↑ ↓ scroll · esc closes · qmon help in a shell: the manual", "muted"),), ()]
     if queue is not None:
         lines += _explained(queue, cells)
-    lines += [(("SIGNS", "title"),)]
-    lines += _entries(_SIGNS, cells)
+    lines += [(("SYMBOLS", "title"),)]
+    lines += _entries(_SYMBOLS, cells)
     lines += [(), (("WORDS", "title"),), *_entries(_WORDS, cells), (), (("KEYS", "title"),)]
     group = ""
     for binding in all_bindings():

@@ -9,7 +9,7 @@ from textual.binding import Binding
 
 from qmon.tui.catalogue import ENTRIES
 from qmon.tui.keys import ACTING
-from qmon.tui.shared.sanitize import clean, width
+from qmon.tui.sanitize import clean, width
 from qmon.tui.spans import Line, LinePart, Span, fit
 from qmon.tui.widgets.lines import Lines
 

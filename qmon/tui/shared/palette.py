@@ -13,8 +13,8 @@ from textual.dom import DOMNode
 from textual.screen import ModalScreen
 
 from qmon.tui.keys import GROUPS, PALETTE
+from qmon.tui.sanitize import clean
 from qmon.tui.shared.keybar import key_name
-from qmon.tui.shared.sanitize import clean
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import FilterBar, keep
 from qmon.tui.widgets.grid import Grid

@@ -9,7 +9,7 @@ from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.view import QueueView, View
 from qmon.model.waits.horizon_holders import culprit, next_one
-from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span, cut, entry, fit
 from qmon.tui.waits import versions
 from qmon.tui.waits.usage import per_pop, queue_parts, trend

@@ -1,4 +1,4 @@
-"""The waits of a target as rows, and what is said of the one under the cursor."""
+"""The waits of a target as rows, and what is known of the one under the cursor."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from qmon.model.samples.waits import WaitSource
 from qmon.model.view import View
 from qmon.model.waits.known import meaning
 from qmon.model.waits.waiting import Waiting, WaitRate
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean
+from qmon.tui import figures
+from qmon.tui.sanitize import clean
 from qmon.tui.spans import Line, LinePart, entry, fit
 from qmon.tui.widgets.columns import GridColumn, GridRow
 from qmon.tui.widgets.filter_bar import fits
@@ -119,13 +119,13 @@ def summary(found: Waiting | None) -> str:
     """``4.2 sessions at work on average · 118 samples in 30 s``."""
     if found is None:
         return ""
-    how = f"{found.looks} samples in {found.seconds:.0f} s" if found.source is WaitSource.SAMPLED else (
-        f"counted over {found.seconds:.0f} s")  # fmt: skip
+    how = f"{found.samples} samples in {text.duration(found.seconds)}" if found.source is WaitSource.SAMPLED else (
+        f"counted over {text.duration(found.seconds)}")  # fmt: skip
     return f"{found.busy:,.1f} sessions at work on average · {how}"
 
 
 def nothing(view: View | None, wanted: str) -> str:
-    """What is said where there are no rows."""
+    """What is shown where there are no rows."""
     if view is None:
         return "waiting for the first figures"
     found = view.server.waiting
@@ -144,7 +144,7 @@ def counter_line(view: View | None, cells: int) -> list[Line]:
 
 
 def _parts(found: CounterRates) -> list[LinePart]:
-    """Those that a DBA looks at first stay the longest."""
+    """Those that a DBA reads first stay the longest."""
     named = (
         ("batches", found.batches, 2),
         ("transactions", found.transactions, 4),

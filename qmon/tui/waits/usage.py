@@ -7,10 +7,10 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.rates.usage import IndexUse, QueueUse
+from qmon.model.sparkline import sparkline
 from qmon.model.view import QueueView
-from qmon.tui.plots.glyphs import sparkline
-from qmon.tui.shared import figures
-from qmon.tui.shared.sanitize import clean, pad, shorten
+from qmon.tui import figures
+from qmon.tui.sanitize import clean, pad, shorten
 from qmon.tui.spans import Line, LinePart, Span, cut
 
 _KB: Final = 1024.0

@@ -8,7 +8,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.samples.horizon import HolderKind, HorizonSample, VersionStoreSample
 from qmon.model.view import View
-from qmon.tui.shared.sanitize import clean, shorten
+from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span
 from qmon.tui.waits.usage import per_pop, trend
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from qmon.tui.shared.sanitize import pad, width
+from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, Span
 
 GAP: Final = 3

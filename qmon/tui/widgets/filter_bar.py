@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from qmon.tui.shared.sanitize import clean, shorten, width
+from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.themes import tones
 
 T = TypeVar("T")

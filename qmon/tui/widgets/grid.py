@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from qmon.tui.keys import GRID, plain
-from qmon.tui.shared.sanitize import pad
+from qmon.tui.sanitize import pad
 from qmon.tui.themes import Tones, tones
 from qmon.tui.widgets.columns import GridColumn, GridRow, Placed, natural_widths, place
 
@@ -85,7 +85,7 @@ class Grid(Widget, can_focus=True):
     def show(
         self, rows: Sequence[GridRow], *, sorted_by: tuple[str, bool] = ("", True), stale: bool = False, empty: str = ""
     ) -> None:
-        """Show these rows in this order. ``sorted_by``: column and whether descending. ``empty``: said without rows."""
+        """Show these rows in this order. ``sorted_by``: column and whether descending. ``empty``: for no rows."""
         old, old_top, height = self._rows, self._top, len(self._rows)
         look = (self._placed, self._sorted, self._stale, self._empty)
         self._rows, self._sorted, self._stale = tuple(rows), sorted_by, stale
@@ -161,7 +161,7 @@ class Grid(Widget, can_focus=True):
     # ------------------------------------------------------------------------------------------------- painting
 
     def render_line(self, y: int) -> Strip:
-        """The header, a row, or what is said without rows."""
+        """The header, a row, or what is shown without rows."""
         return self._line(y).apply_style(self.rich_style)
 
     def _line(self, y: int) -> Strip:

@@ -24,7 +24,7 @@ ARTICLE: Final[dict[str, tuple[int, int, int]]] = {
 _FIRST: Final = 20
 _FILL: Final = 200
 OnProgress = Callable[[float], None]
-"""Told the share (0 to 1) that is done."""
+"""Called with the share (0 to 1) that is done."""
 
 
 def dequeue(site: Site, plan: BenchPlan, design: str, batch: int, layout: Layout, on_progress: OnProgress) -> Dequeue:

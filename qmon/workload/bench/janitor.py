@@ -1,6 +1,6 @@
 """``python -m qmon.workload.bench.janitor``: drops the schema of a bench when the bench is over, however it ended.
 
-Told the target and the schema on its standard input, it waits for the end of that: closed in good order, or because
+Given the target and the schema on its standard input, it waits for the end of that: closed in good order, or because
 the process that held the other end is gone.
 """
 

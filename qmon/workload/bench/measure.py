@@ -22,7 +22,7 @@ from qmon.workload.bench.site import Site
 SAMPLE_EVERY_S: Final = 0.2
 _SETTLE_S: Final = 0.2
 OnProgress = Callable[[float, float], None]
-"""Told the seconds that are over, of all, and the cycles per second of late."""
+"""Called with the seconds that are over, of all, and the cycles per second of late."""
 
 
 def measure(site: Site, plan: BenchPlan, case: Case, layout: Layout, on_progress: OnProgress) -> CaseResult:

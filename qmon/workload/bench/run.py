@@ -62,7 +62,7 @@ def run_bench(
     progress: Callable[[BenchProgress], None] = lambda _: None,
     finished: Callable[[CaseResult | Dequeue], None] = lambda _: None,
 ) -> Report:
-    """Run the plan in a new schema of this name; ``finished`` is told each result as it comes.
+    """Run the plan in a new schema of this name; ``finished`` is called with each result as it comes.
 
     Raises ``BadInput`` where the plan cannot be or the server has no room for its sessions, and what connecting and
     running raise. The schema is gone when this returns, also when it raises (a ``KeyboardInterrupt``), and soon after

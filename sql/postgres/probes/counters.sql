@@ -1,6 +1,8 @@
 -- The statistics counters of the queue tables, by table id; reads no table.
--- They lag by up to a second, stand still inside a long transaction, and inserted, updated and deleted count
--- rolled-back work; live, dead and modified_since_analyze count committed work until vacuum or analyze sets them anew.
+-- A session adds to them at most once a second while it works, and where it falls idle within that second, ten seconds
+-- later (PGSTAT_MIN_INTERVAL and PGSTAT_IDLE_INTERVAL; measured on 15 and 18). They stand still inside a long
+-- transaction, and inserted, updated and deleted count rolled-back work; live, dead and modified_since_analyze count
+-- committed work until vacuum or analyze sets them anew.
 -- A parent counts nothing itself: the sums are of all below it.
 -- :tables table ids as an array, {1,2}
 -- > table_id               as asked

@@ -1,15 +1,15 @@
 -- The transmission queue of this database: messages that were sent and not delivered. The server counts its rows itself; of
--- the rows no more than 100 are looked at, in no order, since the oldest could only be found by reading all.
+-- these no more than 100 are read, in no order, since the oldest could only be found by reading all.
 -- > enabled   Service Broker is on in this database
 -- > messages  messages in it; NULL where our role may not see the table behind it
--- > looked    messages looked at
+-- > counted   messages read of them
 -- > oldest_s  seconds since the oldest of these was sent
 -- > service   whom the first of these is for that could not be delivered, or else the oldest
 -- > status    why it could not be; empty: it was not tried yet
 SELECT TOP (1)
     CAST(d.is_broker_enabled AS bit) AS enabled,
     n.messages,
-    CAST(COALESCE(f.looked, 0) AS int) AS looked,
+    CAST(COALESCE(f.counted, 0) AS int) AS counted,
     CAST(
         DATEDIFF(DAY, f.oldest_at, GETUTCDATE()) * 86400.0
         + DATEDIFF(MILLISECOND, DATEADD(DAY, DATEDIFF(DAY, f.oldest_at, GETUTCDATE()), f.oldest_at), GETUTCDATE()) / 1000.0
@@ -26,7 +26,7 @@ OUTER APPLY (
 ) AS n
 OUTER APPLY (
     SELECT TOP (1)
-        COUNT(*) OVER () AS looked,
+        COUNT(*) OVER () AS counted,
         MIN(x.enqueue_time) OVER () AS oldest_at,
         x.to_service_name,
         x.transmission_status

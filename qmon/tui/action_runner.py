@@ -163,7 +163,7 @@ def explain(problem: Exception) -> str:
     """A problem as one line for the operator, with the GRANT that would help."""
     if not isinstance(problem, QmonError):
         return log.report(problem)
-    log.told(problem)
+    log.reported(problem)
     if isinstance(problem, PermissionMissing) and problem.grant:
         return f"{problem}; this would help: {problem.grant}"
     return str(problem)

@@ -1,4 +1,4 @@
-"""Values as the screens show them: a figure with its sign and the tone that fits it, moments, rates in columns."""
+"""Values as the screens show them: a figure with its symbol and the tone that fits it, moments, rates in columns."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.figure import Figure, Severity
-from qmon.model.rates.forecast import Trend
 from qmon.model.view import QueueView
-from qmon.tui.shared.sanitize import clean
+from qmon.tui.sanitize import clean
 
 Cell = tuple[str, str]
 
-SIGNS: Final[Mapping[Severity, str]] = {
+SYMBOLS: Final[Mapping[Severity, str]] = {
     Severity.FINE: "·",
     Severity.NOTICE: "◦",
     Severity.WARNING: "▲",
@@ -41,11 +40,6 @@ def aligned_rate(value: float) -> str:
     return rate if "." in rate else f"{rate}  "
 
 
-def whole_seconds(seconds: float) -> str:
-    """A duration without tenths of a second, for titles that should seldom change."""
-    return text.duration(seconds) if seconds >= 59.5 else f"{max(0.0, seconds):.0f} s"
-
-
 def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
     """A moment in the time of this machine: ``14:32``, and where it is not today the day (``short``: for a column)."""
     when = datetime.fromtimestamp(at).astimezone()
@@ -57,7 +51,7 @@ def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
 
 
 def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text") -> Cell:
-    """A figure with its sign; zero, unknown and what is old are grey."""
+    """A figure with its symbol; zero, unknown and what is old are grey."""
     grey = figure.value is None or figure.old
     return (figure.text(write), "faint" if grey else "muted" if figure.value == 0 else tone)
 
@@ -77,20 +71,22 @@ def unknown(queue: QueueView) -> list[tuple[str, str]]:
 
 
 def verdict(queue: QueueView) -> Cell:
-    """The verdict with the sign of its severity."""
+    """The verdict with the symbol of its severity."""
     severity = queue.verdict.severity
     key = f" [{queue.verdict.key}]" if queue.verdict.key else ""
-    return (f"{SIGNS[severity]} {clean(queue.verdict.code.replace('_', ' '))}{key}", TONES[severity])
+    return (f"{SYMBOLS[severity]} {clean(queue.verdict.code.replace('_', ' '))}{key}", TONES[severity])
 
 
-_ARROWS: Final = {Trend.DRAINING: ("drains in ", "↓ "), Trend.GROWING: ("growing ", "↑ ")}
+_ARROWS: Final = (("drains in ", "↓ ~"), ("drains within ", "↓ ≤ "), ("growing ", "↑ "))
 
 
 def short_forecast(queue: QueueView) -> Cell:
-    """The forecast with an arrow for its verb: ``↓ 35 m ± 4``, ``↑ 216/s``."""
+    """The forecast with an arrow for its verb, and ``~`` for its band: ``↓ ~35 m 12 s``, ``↓ ≤ 3.0 s``, ``↑ 216/s``."""
     words, tone = forecast(queue, brief=True)
-    verb, arrow = _ARROWS.get(queue.forecast.trend, ("", ""))
-    return (arrow + words.removeprefix(verb) if verb and words.startswith(verb) else words, tone)
+    for verb, arrow in _ARROWS:
+        if words.startswith(verb):
+            return (arrow + words.removeprefix(verb).partition(" ±")[0], tone)
+    return (words, tone)
 
 
 def forecast(queue: QueueView, *, brief: bool = False) -> Cell:

@@ -8,14 +8,14 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
-_SIGNS: Final = {"\n": "⏎", "\r": "⏎", "\t": "⇥", "\u2028": "⏎", "\u2029": "⏎", "\x1b": "␛"}
+_SYMBOLS: Final = {"\n": "⏎", "\r": "⏎", "\t": "⇥", "\u2028": "⏎", "\u2029": "⏎", "\x1b": "␛"}
 _DROPPED: Final = frozenset("\u200d\ufe0e\ufe0f")  # joiners and variation selectors: terminals disagree on their width
 
 
 def _sign(character: str) -> str:
     """What stands for ``character`` on a screen; itself where it is harmless."""
-    if character in _SIGNS:
-        return _SIGNS[character]
+    if character in _SYMBOLS:
+        return _SYMBOLS[character]
     if character in _DROPPED:
         return ""
     category = unicodedata.category(character)
@@ -30,7 +30,7 @@ def _sign(character: str) -> str:
 
 @lru_cache(maxsize=4096)
 def clean(text: str) -> str:
-    """``text`` on one line with no character that a terminal would act on: controls get a visible sign.
+    """``text`` on one line with no character that a terminal would act on: controls get a visible symbol.
 
     Escape sequences, changes of writing direction, invisible and unassigned characters, and lone surrogates (which
     could not even be encoded) are replaced; letters of any script stay.

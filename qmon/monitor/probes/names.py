@@ -1,0 +1,61 @@
+"""The identifiers and values that the SQL of a queue's probes may use; ``sql/README.md`` has them as a table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.sql.queries import Name
+from qmon.model.layout.layout import Layout
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.text import tells_size
+
+_SEEKS: Final = ("head", "ready", "walk", "progress", "stuck", "dead", "due", "priority")
+"""What an index serves: the statements of SQL Server name the index for each, such as ``{head_index}``."""
+
+
+def state_values(layout: Layout) -> dict[str, Value]:
+    """The values that the probes of a queue may use."""
+    values: dict[str, Value] = {"timeout": layout.timeout_s}
+    if layout.state is not None:
+        values |= {
+            "ready": layout.state.ready,
+            "in_progress": layout.state.in_progress,
+            "done": layout.state.done,
+            "dead": layout.state.dead,
+        }
+    return values
+
+
+def _sized(layout: Layout, facts: TableFacts) -> bool:
+    """Whether the type of the payload has a value's size without unpacking it (PostgreSQL)."""
+    column = facts.column(layout.payload) if layout.payload is not None else None
+    return column is not None and tells_size(column.type)
+
+
+def names_of(layout: Layout, facts: TableFacts) -> dict[str, Name]:
+    """The identifiers that the probes of a queue may use."""
+    names: dict[str, Name] = {
+        "table": layout.table.parts,
+        "id": facts.typed(facts.order_by or layout.id),
+        "message_id": layout.id or facts.order_by,
+        "called": layout.ids or facts.order_by,
+        "state": facts.typed(layout.state.column if layout.state else None),
+        "started_at": layout.timed(layout.started_at),
+        "enqueued_at": layout.timed(layout.enqueued_at),
+        "due_at": layout.timed(layout.due_at),
+        "owner": layout.owner.column if layout.owner else None,
+        "attempts": layout.attempts,
+        "payload": layout.payload,
+        "sized": layout.payload if _sized(layout, facts) else None,
+        "data_table": layout.data_table.parts if layout.data_table else None,
+        "data_id": layout.data_id,
+        **{f"{seek}_index": facts.index(seek) for seek in _SEEKS},
+    }
+    if layout.ring is not None:
+        ring = layout.ring
+        names |= {
+            "slot": ring.slot, "turn": ring.turn, "size": ring.size, "unread": ring.unread,
+            "message_id": ring.message_id,
+        }  # fmt: skip
+    return names

@@ -1,0 +1,54 @@
+"""``qmon doctor`` runs every probe, or it is said here why not."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Final
+
+from qmon.engines.sql import queries
+
+MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
+ASKED_BY_DOCTOR: Final = (
+    "doctor.py", "probes/queue.py", "probes/locks.py", "probes/table_counters.py", "poll/standby.py",
+    "background/scan.py", "background/fragmentation.py",
+)  # fmt: skip
+"""Where the statements of the checkup are made."""
+NOT_BY_DOCTOR: Final = {
+    "broker_queues": "only where there are queues of Service Broker",
+    "broker_monitors": "the same",
+    "broker_transmission": "the same",
+    "circles": "asked between polls, of the sessions that `blocking` reads",
+    "deadlock_file": "asked after a deadlock was counted",
+    "deadlock_graphs": "the same",
+    "deadlock_reports": "the same",
+    "drawers": "reads locks, as `blocking`",
+    "lost": "reads the catalogue, for names of queues that are not there",
+    "readable": "reads the catalogue, for tables that our role could not read",
+    "own_uses": "asked after an exact count, on the connection that has counted",
+    "owners": "seeks the range of `progress`, and sees as much of the sessions as `clients`",
+    "pauses": "only where `pauses_known` has found the table",
+    "pauses_known": "reads the catalogue alone",
+    "priorities": "a seek a priority, as `head`",
+    "priorities_state": "the same",
+    "ring_sweep": "reads slots, as `ring`",
+    "routines": "names of procedures, for `procedures`",
+    "scan_state": "in place of `scan`, chosen by its name",
+    "scan_whole_state": "in place of `scan_whole`, the same",
+    "sequences": "resolving the queues has checked that they can be read",
+    "statistics": "who may read a table may read its statistics",
+    "tried_attempts": "seeks the range of the head",
+}
+"""Probes that the checkup leaves out, and why it may."""
+
+
+def test_each_probe_is_run_by_the_doctor_or_excused() -> None:
+    probes = {file.name.removeprefix("probe/") for file in queries.all_files() if file.kind == "probe"}
+    words = {
+        node.value
+        for name in ASKED_BY_DOCTOR
+        for node in ast.walk(ast.parse((MONITOR / name).read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert len(probes & words) > 40
+    assert probes - words == NOT_BY_DOCTOR.keys()
