@@ -11,24 +11,23 @@ import typer
 
 from qmon import __version__
 from qmon.cli.commands import (
-    act,
     archive,
-    bench,
     check,
     connect,
     designs,
-    doctor,
     help,
     install,
     load,
-    operations,
-    pipeline,
     queues,
     record,
     replay,
     setup,
     status,
 )
+from qmon.cli.commands.act import act, operations
+from qmon.cli.commands.bench import bench
+from qmon.cli.commands.doctor import doctor
+from qmon.cli.commands.pipeline import pipeline
 from qmon.cli.guard import Guarded
 
 _FANCY = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -14,7 +14,7 @@ from typing import Any
 import pyodbc
 import pytest
 
-from qmon.cli.commands.act_run import exit_code
+from qmon.cli.commands.act.run import exit_code
 from qmon.model.operations import Kind, OperationResult, OperationState
 from tests.cli.calling import ROOT, call, program, surroundings
 from tests.facts import query, wait_until

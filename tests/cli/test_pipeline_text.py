@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.cli.commands.pipeline_text import blocks
+from qmon.cli.commands.pipeline.text import blocks
 
 
 def test_a_plot_is_as_high_as_the_highest_of_each_share() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from qmon.cli.commands import pipeline_messages
+from qmon.cli.commands.pipeline import messages as command
 from qmon.engines.base import Target
 from qmon.engines.secret import Secret
 from qmon.pipeline.lake.lake import Lake
@@ -150,7 +150,7 @@ def here(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     def lake_here(lake: str, master: str | None, conf: list[str] | None) -> Iterator[Lake]:
         yield Lake(spark, lake)
 
-    monkeypatch.setattr(pipeline_messages, "lake_of", lake_here)
+    monkeypatch.setattr(command, "lake_of", lake_here)
 
 
 def refusal(*arguments: str) -> str:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.cli.commands.bench_plot import draw, kind_of
-from qmon.cli.commands.bench_text import as_object, bar
+from qmon.cli.commands.bench.plot import draw, kind_of
+from qmon.cli.commands.bench.text import as_object, bar
 from qmon.engines.sql import queries
 from qmon.errors import BadInput
 from qmon.workload.bench import histogram

@@ -1,1 +1,1 @@
-"""The commands, a module each."""
+"""The commands: a module each, a folder where a command has several."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from qmon.cli import options
-from qmon.cli.commands.pipeline_options import Conf, LakePath, Master, lake_of, needed
+from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, lake_of, needed
 from qmon.cli.output import clean, json_object, say
 from qmon.errors import BadInput
 

@@ -70,8 +70,8 @@ def bench(
     """
     from json import dumps
 
-    from qmon.cli.commands.bench_plot import draw, kind_of
-    from qmon.cli.commands.bench_text import as_object, tell, write
+    from qmon.cli.commands.bench.plot import draw, kind_of
+    from qmon.cli.commands.bench.text import as_object, tell, write
     from qmon.cli.session import opened
     from qmon.demo.runner import ended_by_signals
     from qmon.operate.install.install import available, install_trial
@@ -163,7 +163,7 @@ def _allowed(target: Target, *, yes: bool) -> None:
 @contextmanager
 def _meter() -> Iterator[tuple[_Tell, _Finish]]:
     """A bar on a terminal with each result above it; elsewhere a line for each result; all on standard error."""
-    from qmon.cli.commands.bench_text import one_line
+    from qmon.cli.commands.bench.text import one_line
 
     if not sys.stderr.isatty():
         yield lambda _: None, lambda found: note(one_line(found))

@@ -13,7 +13,7 @@ from qmon.errors import BadInput
 from qmon.model.text import UNKNOWN, milliseconds
 
 if TYPE_CHECKING:
-    from qmon.cli.examination import Examined
+    from qmon.cli.commands.doctor.examination import Examined
 
 
 def add_to(app: typer.Typer) -> None:
@@ -34,11 +34,11 @@ def doctor(
     ] = None,
 ) -> None:
     """Check what qmon needs of a target: driver, connection, version, rights, and every probe of every queue."""
-    from qmon.cli.examination import examined
+    from qmon.cli.commands.doctor.examination import examined
     from qmon.cli.session import opened
 
     if bundle is not None:
-        from qmon.cli.commands.bundle import write_bundle
+        from qmon.cli.commands.doctor.bundle import write_bundle
 
         write_bundle(bundle, target, config, as_json=json)
         return

@@ -122,7 +122,7 @@ def requeue(
     given: options.Given,
 ) -> None:
     """Make messages that are stuck in progress ready again, at the front. By default those of dead owners only."""
-    from qmon.cli.commands.act_run import on_queue
+    from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
     choice = which.choice()
@@ -138,7 +138,7 @@ def purge(
     given: options.Given,
 ) -> None:
     """Move messages to the trash, from where qmon undo brings them back."""
-    from qmon.cli.commands.act_run import on_queue
+    from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
     choice = which.choice()
@@ -157,7 +157,7 @@ def pause(
     given: options.Given,
 ) -> None:
     """Pause the pushers of a queue, or its poppers, for a while; the pause lifts itself, also with qmon gone."""
-    from qmon.cli.commands.act_run import on_queue
+    from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
     on_queue(
@@ -174,7 +174,7 @@ def resume(
     given: options.Given,
 ) -> None:
     """Lift a pause before its end."""
-    from qmon.cli.commands.act_run import on_queue
+    from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
     on_queue(
@@ -190,7 +190,7 @@ def repair(
     given: options.Given,
 ) -> None:
     """Repair a ring: fill its proven holes and requeue its orphans."""
-    from qmon.cli.commands.act_run import on_queue
+    from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
     on_queue(target, config, queue, Kind.REPAIR, lambda operator, layout: operator.repair(layout), given)
@@ -208,7 +208,7 @@ def undo(
     given: options.Given,
 ) -> None:
     """Take back an operation, or with --ids a part of it."""
-    from qmon.cli.commands.act_run import carry_out
+    from qmon.cli.commands.act.run import carry_out
     from qmon.cli.session import acting
     from qmon.model.operations import Choice
 
@@ -233,7 +233,7 @@ def end_blocker(
     given: options.Given,
 ) -> None:
     """End a session that blocks a queue: exactly the one that the plan shows, or none."""
-    from qmon.cli.commands.act_run import carry_out
+    from qmon.cli.commands.act.run import carry_out
     from qmon.cli.session import acting
 
     with acting(target, config, "end-blocker") as at:
@@ -248,7 +248,7 @@ def install_gate(
     given: options.Given,
 ) -> None:
     """Install the gate; its plan says what pushers will feel."""
-    from qmon.cli.commands.act_run import on_queue
+    from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
     on_queue(target, config, queue, Kind.INSTALL_GATE, lambda operator, layout: operator.install_gate(layout), given)
@@ -262,7 +262,7 @@ def remove_gate(
     given: options.Given,
 ) -> None:
     """Remove the gate."""
-    from qmon.cli.commands.act_run import on_queue
+    from qmon.cli.commands.act.run import on_queue
     from qmon.model.operations import Kind
 
     on_queue(target, config, queue, Kind.REMOVE_GATE, lambda operator, layout: operator.remove_gate(layout), given)

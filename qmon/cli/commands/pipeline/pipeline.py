@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.commands.pipeline_messages import messages
-from qmon.cli.commands.pipeline_options import Conf, LakePath, Master, lake_of
+from qmon.cli.commands.pipeline.messages import messages
+from qmon.cli.commands.pipeline.options import Conf, LakePath, Master, lake_of
 from qmon.cli.output import clean, json_object, note, say
 from qmon.cli.signals import ended_by
 from qmon.errors import BadInput
@@ -118,7 +118,7 @@ def report(
             output.write_text(page(found), encoding="utf-8")
             say(f"{output}: {len(found.queues):,} queues, {len(found.incidents):,} incidents")
             return
-    from qmon.cli.commands.pipeline_text import show
+    from qmon.cli.commands.pipeline.text import show
 
     show(found)
 

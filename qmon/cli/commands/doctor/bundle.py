@@ -131,7 +131,7 @@ def _fill(archive: _Archive, text: str | None, path: Path | None) -> str:
 
 
 def _target(archive: _Archive, text: str, path: Path | None, server: dict[str, object]) -> str:
-    from qmon.cli.examination import examined
+    from qmon.cli.commands.doctor.examination import examined
     from qmon.cli.session import opened
 
     try:

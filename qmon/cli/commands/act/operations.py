@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from qmon.cli import options
-from qmon.cli.commands import act
+from qmon.cli.commands.act import act
 from qmon.cli.output import json_object, note, table
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def operations(
     json: options.Json = False,
 ) -> None:
     """List what was done to the queues here, the newest first, with who did it, why, and whether it can be undone."""
-    from qmon.cli.commands.act_run import attended
+    from qmon.cli.commands.act.run import attended
     from qmon.cli.session import acting
 
     with acting(target, config, "operations") as at:
@@ -55,7 +55,7 @@ _HEADINGS: Final = ("OPERATION", "WHEN", "WHAT", "QUEUE", "STATE")
 
 
 def _row(each: Operation) -> tuple[object, ...]:
-    from qmon.cli.commands.act_run import moment
+    from qmon.cli.commands.act.run import moment
 
     counts = (f"{each.done:,}", f"{each.skipped:,}", f"{each.changed:,}", f"{each.refused:,}")
     return (
@@ -66,7 +66,7 @@ def _row(each: Operation) -> tuple[object, ...]:
 
 def show(target: options.Target, config: options.ConfigPath = None, json: options.Json = False) -> None:
     """List the purges whose rows are still in the trash, the newest first, and until when they are kept."""
-    from qmon.cli.commands.act_run import attended, moment
+    from qmon.cli.commands.act.run import attended, moment
     from qmon.cli.session import acting
     from qmon.model.operations import Kind
 
@@ -100,7 +100,7 @@ def empty(
     given: options.Given,
 ) -> None:
     """Delete purged rows for good. By default those that were kept for as long as the configuration says (7 days)."""
-    from qmon.cli.commands.act_run import carry_out
+    from qmon.cli.commands.act.run import carry_out
     from qmon.cli.session import acting
 
     with acting(target, config, "trash") as at:

@@ -1,0 +1,1 @@
+"""The commands that act on messages, their audit and the trash."""

@@ -1,0 +1,1 @@
+"""``qmon pipeline``: its commands, and what they print."""
