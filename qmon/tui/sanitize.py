@@ -12,7 +12,7 @@ _SYMBOLS: Final = {"\n": "⏎", "\r": "⏎", "\t": "⇥", "\u2028": "⏎", "\u20
 _DROPPED: Final = frozenset("\u200d\ufe0e\ufe0f")  # joiners and variation selectors: terminals disagree on their width
 
 
-def _sign(character: str) -> str:
+def _symbol(character: str) -> str:
     """What stands for ``character`` on a screen; itself where it is harmless."""
     if character in _SYMBOLS:
         return _SYMBOLS[character]
@@ -37,7 +37,7 @@ def clean(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_sign, text))
+    return "".join(map(_symbol, text))
 
 
 def width(text: str) -> int:

@@ -55,6 +55,14 @@ async def test_the_screen_asks_for_what_it_needs_and_at_once() -> None:
         assert d.source.asked[-1] == Focus()
 
 
+@pytest.mark.parametrize("cells", [120, 140, 200])
+async def test_the_object_of_a_lock_and_its_mode_are_not_cut(cells: int) -> None:
+    async with dashboard((cells, 40)) as d:
+        await d.give(blocked_view())
+        await d.press("4")
+        assert "dbo.QueueMeta row (0,17) (Exclusive)" in d.text()
+
+
 async def test_the_tree_and_what_is_said_of_the_session_under_the_cursor() -> None:
     async with dashboard((120, 40)) as d:
         await d.give(blocked_view())

@@ -30,7 +30,8 @@ COLUMNS: Final = (
            about="the lock that it waits for; of a head blocker the rows of queues that it has locked"),
     GridColumn("client", "CLIENT", rank=3, least=8, most=36, shrinks_to=12, sortable=False,
            about="application, login and host"),
-    GridColumn("statement", "STATEMENT", rank=5, least=16, grows=True, sortable=False, about="its last statement"),
+    GridColumn("statement", "STATEMENT", rank=5, least=16, grows=True, sortable=False, from_width=132,
+           about="its last statement"),
 )  # fmt: skip
 
 STATES: Final = {
