@@ -1,12 +1,8 @@
-"""The README is short, links of the manual lead somewhere, and each verdict and reason has its paragraph."""
+"""The README is short, links of the manual lead somewhere, and each verdict has its paragraph."""
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -94,106 +90,3 @@ def test_the_table_of_verdicts_is_that_of_the_rules() -> None:
     rules = {r.code: [r.severity.name.lower(), f"{r.hold_s:g}", f"`{r.key}`" if r.key else ""] for r in RULES}
     assert {code: [row[0], row[1], row[3]] for code, row in rows.items() if code in rules} == rules
     assert rows.keys() - rules.keys() == WITHOUT_RULE
-
-
-# ------------------------------------------------------------------------------ why a figure is unknown
-
-
-Names = dict[str, list[ast.expr]]
-"""What names stand for in one file."""
-
-
-def said_by(node: ast.expr, names: Names) -> Iterator[str]:
-    """Every text that an expression can give, with ``*`` for what is filled in; nothing where that is not in sight."""
-    match node:
-        case ast.Constant(value=str(text)):
-            yield text
-        case ast.JoinedStr(values=parts):
-            each = [part.value if isinstance(part, ast.FormattedValue) else part for part in parts]
-            yield from map("".join, product(*(list(said_by(part, names)) or ["*"] for part in each)))
-        case ast.IfExp(body=one, orelse=other):
-            yield from any_of([one, other], names)
-        case ast.BoolOp(values=values):
-            yield from any_of(values, names)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            more = list(said_by(right, names)) or ["*"]
-            yield from (one + other for one in said_by(left, names) for other in more)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="format")) if name in names:
-            yield from (re.sub(r"\{\w*\}", "*", text) for text in any_of(names[name], names))
-        case ast.Call(func=ast.Attribute(attr="get"), args=[_, default]):
-            yield from said_by(default, names)
-        case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)) if called(node, name) in names:
-            name = called(node, name)
-            yield from any_of(names[name], {other: values for other, values in names.items() if other != name})
-
-
-def any_of(nodes: Sequence[ast.expr], names: Names) -> Iterator[str]:
-    """What each of them can give."""
-    for node in nodes:
-        yield from said_by(node, names)
-
-
-def called(node: ast.expr, name: str) -> str:
-    """How what a function returns is kept among the names."""
-    return f"{name}()" if isinstance(node, ast.Call) else name
-
-
-def reasons() -> dict[str, str]:
-    """Every reason that the code gives for an unknown figure, with the file that gives it."""
-    found: dict[str, str] = {}
-    for folder in ("monitor", "model"):
-        for file in (CHECKOUT / "qmon" / folder).rglob("*.py"):
-            tree = ast.parse(file.read_text("utf-8"))
-            functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-            shared = assigned(tree.body)
-            for function in functions:
-                returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value]
-                shared.setdefault(f"{function.name}()", []).extend(returned)
-            for function in functions:
-                nodes = list(ast.walk(function))
-                names = shared | assigned(nodes)
-                for told in (told for node in nodes for told in told_in(node)):
-                    found |= {text: str(file.relative_to(CHECKOUT)) for text in said_by(told, names) if text}
-    return found
-
-
-def assigned(nodes: Sequence[ast.AST]) -> Names:
-    """The names that these statements give a value, also by going through a tuple of tuples."""
-    names: Names = {}
-    for node in nodes:
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        names.setdefault(target.id, []).append(value)
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                names.setdefault(name, []).append(value)
-            case ast.For(target=ast.Tuple(elts=targets), iter=ast.Tuple(elts=rows)):
-                for row in rows:
-                    for target, value in zip(targets, row.elts if isinstance(row, ast.Tuple) else [], strict=False):
-                        if isinstance(target, ast.Name):
-                            names.setdefault(target.id, []).append(value)
-    return names
-
-
-def told_in(node: ast.AST) -> Iterator[ast.expr]:
-    """The expressions by which a node says why a figure is unknown."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "unknown":
-        yield from node.args[:1]
-    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".unknown.setdefault"):
-        yield from node.args[1:]
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute | ast.Name):
-                name = target.value.attr if isinstance(target.value, ast.Attribute) else target.value.id
-                if name in ("unknown", "slow"):
-                    yield node.value
-
-
-def test_every_reason_for_an_unknown_figure_has_its_paragraph() -> None:
-    known = [part for heading in headings(DOCS / "verdicts.md") for part in heading.split(" · ")]
-    patterns = [part.replace("…", "*") for part in known]
-    told = reasons()
-    assert {"no message is ready", "the table has no id", "last read * ago"} <= told.keys()
-    lost = {text: file for text, file in told.items() if not any(fnmatchcase(text, pattern) for pattern in patterns)}
-    assert lost == {}
