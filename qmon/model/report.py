@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from qmon.model.broker import BrokerView, state
 from qmon.model.figure import Figure, Verdict
+from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.usage import QueueUse
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import QueueView, TargetView, View
@@ -97,9 +98,7 @@ def use_figures(use: QueueUse | None) -> dict[str, Figure]:
 
 SCHEMA: Final = 1
 
-_WHOLE: Final = (
-    "ready", "in_progress", "stuck", "scheduled", "dead", "done", "bytes", "pushers", "poppers", "poppers_waiting",
-)  # fmt: skip
+_WHOLE: Final = frozenset(figure.name for figure in QUEUE_FIGURES if figure.whole)
 
 
 def status_object(view: View) -> dict[str, Any]:
@@ -131,26 +130,7 @@ def status_object(view: View) -> dict[str, Any]:
 
 def queue_object(queue: QueueView) -> dict[str, Any]:
     """One queue of the status report."""
-    figures = {
-        "ready": queue.ready,
-        "in_progress": queue.in_progress,
-        "stuck": queue.stuck,
-        "scheduled": queue.scheduled,
-        "dead": queue.dead,
-        "oldest_seconds": queue.oldest,
-        "push_rate": queue.push_rate,
-        "pop_rate": queue.pop_rate,
-        "complete_rate": queue.complete_rate,
-        "gap": queue.gap,
-        "fill": queue.fill,
-        "pushers": queue.pushers,
-        "done": queue.done,
-        "bytes": queue.bytes,
-        "growth": queue.growth,
-        "poppers": queue.poppers,
-        "poppers_waiting": queue.poppers_waiting,
-        **use_figures(queue.use),
-    }
+    figures = {figure.name: figure.of(queue) for figure in QUEUE_FIGURES} | use_figures(queue.use)
     return {
         "name": queue.name,
         "design": queue.layout.design,
@@ -190,6 +170,4 @@ def iso(seconds: float) -> str:
 def _value(name: str, figure: Figure) -> float | int | None:
     if figure.value is None:
         return None
-    if name in _WHOLE or name == "gap":
-        return round(figure.value)
-    return round(figure.value, 4)
+    return round(figure.value) if name in _WHOLE else round(figure.value, 4)

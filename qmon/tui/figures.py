@@ -8,6 +8,7 @@ from typing import Final
 
 from qmon.model import text
 from qmon.model.figure import Figure, Severity
+from qmon.model.queue_figures import MAIN
 from qmon.model.view import QueueView
 from qmon.tui.sanitize import clean
 
@@ -25,13 +26,6 @@ TONES: Final[Mapping[Severity, str]] = {
     Severity.WARNING: "accent",
     Severity.CRITICAL: "alarm",
 }
-
-NAMES: Final[Mapping[str, str]] = {
-    "ready": "ready", "in_progress": "in progress", "stuck": "stuck", "scheduled": "scheduled", "dead": "dead",
-    "oldest": "oldest", "push_rate": "push rate", "pop_rate": "pop rate", "complete_rate": "complete rate",
-    "gap": "gap", "fill": "ring fill",
-}  # fmt: skip
-"""The figures of a queue by their names in ``QueueView``, as the screens call them."""
 
 
 def aligned_rate(value: float) -> str:
@@ -63,10 +57,10 @@ def unknown(queue: QueueView) -> list[tuple[str, str]]:
     """
     out = []
     none = {"fill" if queue.layout.ring is None else "", "oldest" if queue.ready.value == 0 else ""}
-    for name, shown in NAMES.items():
-        figure: Figure = getattr(queue, name)
-        if name not in none and figure.value is None and figure.reason:
-            out.append((shown, clean(figure.reason)))
+    for each in MAIN:
+        figure = each.of(queue)
+        if each.field not in none and figure.value is None and figure.reason:
+            out.append((each.words, clean(figure.reason)))
     return out
 
 

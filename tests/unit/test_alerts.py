@@ -320,6 +320,6 @@ def test_faults_on_the_command_line(warn: list[str], crit: list[str], message: s
 
 
 def test_figures_of_the_view_are_what_rules_read() -> None:
-    whole = replace(queue("q"), **{kind.attribute: Figure(3.0) for kind in FIGURES.values()})  # type: ignore[arg-type]
+    whole = replace(queue("q"), **{kind.field: Figure(3.0) for kind in FIGURES.values()})  # type: ignore[arg-type]
     for name in FIGURES:
         assert find(AlertRule("r", name, warn=0.5), whole, WARNING).value == 3.0

@@ -132,4 +132,4 @@ def _should_be_there(rule: AlertRule, queue: QueueView, value: float | None) -> 
     """Whether a reading that is missing is worth a word: not every queue has each figure that a rule for many names."""
     if value is not None or rule.verdicts or rule.names(queue.name):
         return True
-    return queue.layout.has(FIGURES[rule.figure].attribute) or queue.verdict.code in UNSEEN
+    return queue.layout.has(FIGURES[rule.figure].field) or queue.verdict.code in UNSEEN

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from qmon.errors import BadInput
-from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, SECONDS, SHARE, AlertRule
+from qmon.model.alerts.rules import ALIASES, EVERY, FIGURES, AlertRule
 from qmon.model.config_reader import Keys, nearest
 from qmon.model.figure import Severity
+from qmon.model.queue_figures import SECONDS, SHARE
 from qmon.model.text import parse_duration
 
 MARGIN: Final = 0.1

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from qmon.model.alerts.check import CheckResult, Problem
-from qmon.model.alerts.rules import FIGURES, SECONDS, SHARE, AlertRule, reading
+from qmon.model.alerts.rules import FIGURES, AlertRule, reading
 from qmon.model.figure import Severity
+from qmon.model.queue_figures import SECONDS, SHARE
 from qmon.model.report import iso, queue_object
 from qmon.model.verdicts import CANNOT_TELL
 from qmon.model.view import QueueView

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from qmon.model.figure import Figure, Severity, Verdict
+from qmon.model.queue_figures import MAIN, RATE, SECONDS, SHARE, QueueFigure
 from qmon.model.text import duration, percent, rate
 from qmon.model.view import QueueView
 
@@ -15,37 +16,8 @@ EVERY: Final = "*"
 UNSEEN: Final = frozenset({"cannot tell", "cannot see"})
 """Codes of verdicts under which no other verdict is known."""
 
-COUNT: Final = "messages"
-RATE: Final = "messages per second"
-SECONDS: Final = "seconds"
-SHARE: Final = "a share from 0 to 1"
-
-
-@dataclass(frozen=True, slots=True)
-class FigureKind:
-    """A figure that limits may be set on. ``attribute``: of ``QueueView``; ``label``: as people and graphs call it."""
-
-    attribute: str
-    unit: str
-    label: str
-    negative: bool = False
-
-
-FIGURES: Final[Mapping[str, FigureKind]] = {
-    "ready": FigureKind("ready", COUNT, "depth"),
-    "in_progress": FigureKind("in_progress", COUNT, "in_progress"),
-    "stuck": FigureKind("stuck", COUNT, "stuck"),
-    "scheduled": FigureKind("scheduled", COUNT, "scheduled"),
-    "dead": FigureKind("dead", COUNT, "dead"),
-    "oldest_seconds": FigureKind("oldest", SECONDS, "oldest"),
-    "push_rate": FigureKind("push_rate", RATE, "push_rate"),
-    "pop_rate": FigureKind("pop_rate", RATE, "pop_rate"),
-    "complete_rate": FigureKind("complete_rate", RATE, "complete_rate"),
-    "gap": FigureKind("gap", COUNT, "gap", negative=True),
-    "fill": FigureKind("fill", SHARE, "fill"),
-}
-"""By their names in the status report."""
-
+FIGURES: Final[Mapping[str, QueueFigure]] = {figure.name: figure for figure in MAIN}
+"""The figures that limits may be set on, by their names in the status report."""
 ALIASES: Final[Mapping[str, str]] = {kind.label: name for name, kind in FIGURES.items() if kind.label != name}
 """``depth`` and ``oldest``, as the screens call them."""
 
@@ -157,14 +129,14 @@ def _of_figure(rule: AlertRule, queue: QueueView, level: Severity, held: bool) -
 
 def reading(queue: QueueView, name: str) -> Figure:
     """A figure by its name in the status report, not known where it is old; where nothing is ready, nothing waits."""
-    figure: Figure = getattr(queue, FIGURES[name].attribute).evidence
+    figure = FIGURES[name].of(queue).evidence
     ready = queue.ready.evidence
     if name == "oldest_seconds" and figure.value is None and ready.value == 0 and not ready.at_least:
         return Figure(0.0)
     return figure
 
 
-def say(kind: FigureKind, value: float) -> str:
+def say(kind: QueueFigure, value: float) -> str:
     """A value with its unit: ``12,431``, ``4.0/s``, ``12 m 04 s``, ``76 %``."""
     if kind.unit == SECONDS:
         return duration(value)

@@ -11,6 +11,7 @@ from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
 from qmon.model.layout.table_facts import TableFacts
+from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters, with_counters
@@ -51,8 +52,8 @@ from qmon.monitor.probes.statements import Found, ProbeStatement, Results, State
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
-FIGURES: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "rates", "gap")
-"""The figures that the facts about a table may rule out, by the names used in ``unknown``."""
+_FIGURES: Final = (*(figure.field for figure in QUEUE_FIGURES), "rates")
+"""By the names used in ``unknown``; ``rates`` are all that counters tell."""
 _MOVED: Final = "its table has another name now, or is gone, or our role may not read it any more"
 _WAITERS: Final = 200
 """So many waiting sessions are asked for their blockers at most."""
@@ -125,7 +126,7 @@ class Collector:
         self._problems = resolved.problems
         reasons = {problem.queue: problem.reason for problem in resolved.problems}
         self._lost = tuple(
-            QueueSamples(layout, unknown=dict.fromkeys(FIGURES, reasons[layout.queue])) for layout in resolved.lost
+            QueueSamples(layout, unknown=dict.fromkeys(_FIGURES, reasons[layout.queue])) for layout in resolved.lost
         )
         self._replaced.use(self._queues, [each.layout.table for each in self._lost])
         self._anew = frozenset()

@@ -9,6 +9,7 @@ from typing import Final
 from qmon.model.counts import TableCount
 from qmon.model.evidence import QueueEvidence
 from qmon.model.figure import Figure
+from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import popped_up_to, pops_in_transaction, pushed_up_to, ring_ready
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.polled import HeldSample, WriterSample
@@ -32,8 +33,7 @@ def exact_ready(q: QueueSamples, held: int) -> float | None:
     return float(max(0, q.head.counted - held))
 
 
-OF_ROWS: Final = ("ready", "in_progress", "stuck", "scheduled", "dead", "oldest", "done")
-"""The figures that come from the rows of a table, by their names in ``QueueView``."""
+OF_ROWS: Final = frozenset(figure.field for figure in QUEUE_FIGURES if figure.of_rows)
 
 
 def ready(q: QueueSamples, exact: float | None, carried: tuple[float, float] | None) -> Figure:

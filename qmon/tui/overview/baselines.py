@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from qmon.model.baselines import Anomaly, Baselines, unusual
+from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.view import QueueView
-from qmon.tui.figures import NAMES
 from qmon.tui.widgets.columns import Cell, GridColumn
 
 ABOVE: Final = "△"
@@ -46,7 +46,7 @@ def words(found: Sequence[Anomaly], *, full: bool = True) -> str:
     if not found:
         return ""
     first = found[0]
-    name = NAMES.get(_name(first), _name(first))
+    name = next((each.words for each in QUEUE_FIGURES if each.field == _name(first)), _name(first))
     return f"{symbol(first)} {name} {first.words if full else first.brief}"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from qmon.model import text
 from qmon.model.baselines import Anomaly
+from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.sparkline import sparkline
 from qmon.model.view import QueueView
 from qmon.tui import figures
@@ -91,7 +92,7 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:
             figures.verdict(queue),
             (proof, "text" if severity > 1 else "muted"),
         ),
-        {name: reason for name in figures.NAMES if (reason := clean(getattr(queue, name).reason))},
+        {each.field: reason for each in QUEUE_FIGURES if (reason := clean(each.of(queue).reason))},
     )
 
 
@@ -103,27 +104,24 @@ def _trend(queue: QueueView) -> str:
     return sparkline(depth, max(FEW, highest(depth)))
 
 
-_VALUES: Final[dict[str, Callable[[QueueView], float | str | None]]] = {
-    "queue": lambda q: q.name.casefold(),
-    "design": lambda q: q.layout.design,
-    "ready": lambda q: q.ready.value,
-    "in_progress": lambda q: q.in_progress.value,
-    "stuck": lambda q: q.stuck.value,
-    "oldest": lambda q: q.oldest.value,
-    "push_rate": lambda q: q.push_rate.value,
-    "pop_rate": lambda q: q.pop_rate.value,
-    "gap": lambda q: q.gap.value,
-    "verdict": lambda q: float(q.verdict.severity),
-}
+_FIGURES: Final = {each.field: each for each in QUEUE_FIGURES}
+
+
+def _value(queue: QueueView, column: str) -> Any:
+    """What a column is sorted by: one kind of value, or ``None``."""
+    if column in _FIGURES:
+        return _FIGURES[column].of(queue).value
+    if column == "verdict":
+        return float(queue.verdict.severity)
+    return queue.layout.design if column == "design" else queue.name.casefold()
 
 
 def ordered(queues: Sequence[QueueView], by: str, descending: bool) -> list[QueueView]:
     """Sorted by one column; equal ones by name, those without a value last either way."""
-    value = _VALUES[by]
-    known = [q for q in queues if value(q) is not None]
+    known = [q for q in queues if _value(q, by) is not None]
     known.sort(key=lambda q: q.name.casefold())
-    known.sort(key=value, reverse=descending)  # type: ignore[arg-type]  # one column holds one kind of value
-    return known + sorted((q for q in queues if value(q) is None), key=lambda q: q.name.casefold())
+    known.sort(key=lambda q: _value(q, by), reverse=descending)
+    return known + sorted((q for q in queues if _value(q, by) is None), key=lambda q: q.name.casefold())
 
 
 def words(queue: QueueView) -> str:

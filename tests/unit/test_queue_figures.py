@@ -1,0 +1,35 @@
+"""The table of figures is that of the view; every figure of a poll has a value or says why not."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from qmon.model.queue_figures import QUEUE_FIGURES
+from qmon.model.view import QueueView
+from qmon.monitor.state.target import TargetHistory
+from qmon.tui.overview import rows
+from tests.tui.scripted import queue
+from tests.unit.test_history import COUNTERS, fifo, poll
+
+NAMES = frozenset(figure.field for figure in QUEUE_FIGURES)
+
+
+def test_each_figure_of_a_queue_has_one_row() -> None:
+    assert sorted(figure.field for figure in QUEUE_FIGURES) == sorted(
+        field.name for field in fields(QueueView) if field.type == "Figure"
+    )
+
+
+def test_each_figure_has_a_value_or_says_why_not() -> None:
+    (seen,) = TargetHistory().add(poll(1, 1000.0, fifo(COUNTERS))).queues
+    read = {each.field: each.of(seen) for each in QUEUE_FIGURES}
+    assert {name for name, figure in read.items() if figure.value is None and not figure.reason} == set()
+
+
+def test_each_column_that_can_be_sorted_by_sorts() -> None:
+    few, many = (queue(name, ready=ready) for name, ready in (("few", 1), ("many", 9)))
+    assert [each.name for each in rows.ordered([few, many], "ready", descending=True)] == ["many", "few"]
+    for column in rows.COLUMNS:
+        if column.sortable:
+            assert len(rows.ordered([few, many], column.key, descending=False)) == 2
+    assert {column.key for column in rows.COLUMNS if column.sortable} - NAMES == {"queue", "design", "verdict"}
