@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 PYTHON := .venv/bin/python
+# Written whatever the surroundings say: else each worker and each program of a test compiles everything anew.
+export PYTHONDONTWRITEBYTECODE :=
 # Handed on: make demo ARGS="--headless --for 20 --json"
 ARGS ?=
 
