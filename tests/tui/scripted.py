@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Final
 
 from qmon.model.figure import Figure, Severity, Verdict
@@ -41,6 +42,7 @@ def figure(value: float | None, reason: str = "", *, estimated: bool = False, at
     return Figure(value, estimated=estimated, at_least=at_least, reason=reason)
 
 
+@cache
 def history(
     depth: float, push: float, pop: float, *, grows: float = 0.0, seconds: int = HISTORY_S, step: int = 2
 ) -> tuple[Point, ...]:
