@@ -21,7 +21,7 @@ unit: ## the tests that need no server, no Spark and nothing from apt; about a m
 	@$(PYTHON) -m pytest -n 2 -m unit $(ARGS)
 
 test: setup ## all tests, five at a time, as much of each is waiting; ARGS="-k poller" and the like go to pytest
-	@$(PYTHON) -m pytest -n 5 --dist worksteal $(ARGS)
+	@$(PYTHON) -m pytest -n 5 --dist worksteal --durations=40 --durations-min=4 $(ARGS)
 
 check: setup ## format, lint, types, import contracts; all of them, even when one fails
 	@$(MAKE) --keep-going check-format check-lint check-types check-imports
@@ -53,5 +53,5 @@ clean: ## remove the environment, caches and what was built
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache snapshot_report.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-setup:
+setup: ## .venv and the system packages, with all that tests and checks need; the targets above call it
 	@.ci/setup test

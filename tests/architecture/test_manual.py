@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,12 @@ from qmon.model.verdicts.access import UNREACHABLE
 CHECKOUT = Path(__file__).parents[2]
 DOCS = CHECKOUT / "docs"
 PAGES = sorted([CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", CHECKOUT / "SECURITY.md", *DOCS.glob("*.md")])
+REFERENCES = [CHECKOUT / "sql" / "README.md", CHECKOUT / "qmon" / "recording" / "FORMAT.md"]
 MOST_LINES = 150
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 MODULE = re.compile(r"`(qmon(?:\.[a-z_]+)+)`")
+DEFINED_IN = re.compile(r"`(\w+)` in `(qmon/[\w/]+)\.py`")
 PATH = re.compile(r"`((?:qmon|sql|tests|docs|screenshots|\.ci|\.github)/[\w./-]*[\w/])`")
 
 
@@ -68,6 +71,13 @@ def test_every_module_and_path_that_a_page_names_is_there(page: Path) -> None:
     }
     lost = [name for name, path in modules.items() if not (path.is_dir() or path.with_suffix(".py").is_file())]
     assert lost + [name for name in PATH.findall(text) if not (CHECKOUT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", (*PAGES, *REFERENCES), ids=lambda page: page.name)
+def test_every_class_that_a_page_says_is_in_a_module_is_defined_there(page: Path) -> None:
+    said = [(name, path.replace("/", ".")) for name, path in DEFINED_IN.findall(page.read_text("utf-8"))]
+    modules = {(name, module): getattr(import_module(module), name).__module__ for name, module in said}
+    assert {each: where for each, where in modules.items() if where != each[1]} == {}
 
 
 def test_the_readme_leads_to_every_page() -> None:
