@@ -73,7 +73,7 @@ def test_a_chain_with_a_sleeping_session_on_top(url: str) -> None:
         assert drawn(found, s) == ["a", ".b", "..c"]
         top, middle = place(found, a), place(found, b)
         began = query(url, "SELECT extract(epoch FROM backend_start)::float8 FROM pg_stat_activity WHERE pid = ?", a)
-    assert (top.role, top.holds_up, top.directly) == (Role.IDLE, 2, 1)
+    assert (top.role, top.blocks, top.directly) == (Role.IDLE, 2, 1)
     assert (top.session.application, top.session.login, top.session.host) == ("app-7", "postgres", "this server")
     assert top.session.started_at == pytest.approx(began[0][0], abs=1e-5)
     assert (top.session.transaction_s or 0) >= (middle.session.waiting_s or 0) >= 0
@@ -113,7 +113,7 @@ def test_a_line_for_one_row_is_a_line_not_a_thicket(url: str) -> None:
         found = seen(watched, 20)
         assert len(found.places) == 21
         assert drawn(found, s)[:3] == ["a", ".w00", "..w01"]
-        assert found.places[0].holds_up == 20
+        assert found.places[0].blocks == 20
         assert [place(found, s.pids[f"w{n:02}"]).session.line for n in (1, 5, 19)] == [0, 4, 18]
 
 
@@ -132,7 +132,7 @@ def test_a_prepared_transaction_blocks_under_its_name(url: str) -> None:
             assert {head.role for head in found.heads} == {Role.PREPARED}
             assert (heads["pay-1"].session.session, heads["pay-1"].session.login) == (0, "postgres")
             assert (heads["pay-1"].session.transaction_s or 0) > 0
-            assert heads["pay-1"].holds_up == 2
+            assert heads["pay-1"].blocks == 2
     finally:
         for gid in ("pay-1", "pay ''two''"):
             query(url, f"ROLLBACK PREPARED '{gid}'")

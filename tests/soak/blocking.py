@@ -56,7 +56,7 @@ def _line(url: str, count: int) -> str:
         rows, told = _polled(url)
         found = forest(rows)
         assert [head.session.session for head in found.heads] == [s.pids["holder"]]
-        assert found.heads[0].holds_up == count - 1
+        assert found.heads[0].blocks == count - 1
         return f"line of {count}: {len(found.places)} lines, {told}"
 
 

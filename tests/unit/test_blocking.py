@@ -64,7 +64,7 @@ def test_every_session_stands_in_full_once_and_counts_whom_it_holds_up(graph: li
     assert sorted(in_full) == sorted(sessions)
     for place in found.places:
         number = place.session.session
-        assert place.holds_up == len(reach_of(graph, number) - {number})
+        assert place.blocks == len(reach_of(graph, number) - {number})
         assert place.directly == len({w for w, b in graph if b == number and w != number})
         assert {b for b, _ in place.blockers} == {b for w, b in graph if w == number and b not in (0, number)}
         assert (place.role is Role.CYCLE) == (number in reach_of(graph, number))
@@ -122,14 +122,14 @@ def test_all_blockers_of_one_waiter_are_shown() -> None:
     five = found.find((5, ""))
     assert five is not None
     assert five.blockers == ((1, ""), (2, ""), (3, ""))
-    assert [head.holds_up for head in found.heads] == [2, 2, 2]
+    assert [head.blocks for head in found.heads] == [2, 2, 2]
 
 
 def test_a_cycle_has_no_head_and_is_closed_by_a_repetition() -> None:
     found = forest([*waits(1, 2), *waits(2, 3), *waits(3, 1), *waits(4, 3)])
     assert drawn(found) == ["1", ".3", "..2", "...1*", "..4"]
     assert [p.role for p in found.places] == [Role.CYCLE, Role.CYCLE, Role.CYCLE, Role.CYCLE, Role.WAITING]
-    assert found.places[0].holds_up == 3
+    assert found.places[0].blocks == 3
 
 
 def test_what_heads_do() -> None:

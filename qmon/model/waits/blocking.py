@@ -44,7 +44,7 @@ class Place:
     """One line of the forest.
 
     ``rails``: for each level above, whether more follows there; the last is about the line itself. ``blockers``: all
-    that it waits for. ``holds_up`` and ``directly``: sessions behind it. ``longest_s``: seconds that the longest of
+    that it waits for. ``blocks`` and ``directly``: sessions behind it. ``longest_s``: seconds that the longest of
     those has waited. ``again``: it stands in full elsewhere.
     """
 
@@ -52,7 +52,7 @@ class Place:
     role: Role
     rails: tuple[bool, ...] = ()
     blockers: tuple[Key, ...] = ()
-    holds_up: int = 0
+    blocks: int = 0
     directly: int = 0
     longest_s: float | None = None
     again: bool = False

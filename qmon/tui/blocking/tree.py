@@ -98,7 +98,7 @@ def _row(place: Place, key: str) -> GridRow:
         (
             (_tree(place), "strong" if place.is_head else "text"),
             (_state(s) if place.role is Role.RUNNING else state, tone),
-            (text.count(place.holds_up) if place.holds_up else "", "alarm" if place.is_head else "text"),
+            (text.count(place.blocks) if place.blocks else "", "alarm" if place.is_head else "text"),
             (
                 text.duration(s.waiting_s) if waits and s.waiting_s is not None else text.UNKNOWN if waits else "",
                 "text",
@@ -194,9 +194,9 @@ def _summary(place: Place) -> str:
         parts.append(f"{blockers_words(place)}{waited}, to lock {s.object} as {mode(s)}")
     if s.transaction_s is not None:
         parts.append(f"transaction open {text.duration(s.transaction_s)}")
-    if place.holds_up:
+    if place.blocks:
         longest = f", the longest for {text.duration(place.longest_s)}" if place.longest_s is not None else ""
-        parts.append(f"blocks {text.counted(place.holds_up, 'session')}, {place.directly} directly{longest}")
+        parts.append(f"blocks {text.counted(place.blocks, 'session')}, {place.directly} directly{longest}")
     if place.held:
         parts.append(f"holds {held_words(place)}")
     return "; ".join(parts)
@@ -214,7 +214,7 @@ def details(place: Place, cells: int) -> list[Line]:
     opened = f"open for {text.duration(s.transaction_s)}" if s.transaction_s is not None else ""
     waited = f" for {text.duration(s.waiting_s)}" if s.waiting_s is not None else ""
     longest = f", the longest for {text.duration(place.longest_s)}" if place.longest_s is not None else ""
-    blocks = f"{text.counted(place.holds_up, 'session')}, {place.directly} directly{longest}"
+    blocks = f"{text.counted(place.blocks, 'session')}, {place.directly} directly{longest}"
     return [
         (),
         *entry("what", f"{what}, {STATES[place.role][0]}", cells, "strong"),
@@ -222,7 +222,7 @@ def details(place: Place, cells: int) -> list[Line]:
         *entry("trans.", opened, cells),
         *entry("waits", f"{blockers_words(place)}{waited}" if place.blockers else "for none", cells, most=8),
         *entry("lock", f"{mode(s)} on {s.object}" if place.blockers else "", cells),
-        *entry("blocks", blocks if place.holds_up else "none", cells),
+        *entry("blocks", blocks if place.blocks else "none", cells),
         *entry("holds", held_words(place), cells),
         *entry("client", client(s), cells),
         *entry("database", s.database, cells),
