@@ -1,8 +1,7 @@
 """Statements that a session repeats poll after poll, prepared under a name so that the server reads each text once.
 
-For PostgreSQL, which otherwise parses and analyses every statement of a batch anew: with small answers that costs more
-than answering. The plan is still made for the values at hand (``plan_cache_mode`` of the session), so that a statement
-never goes on with a plan that was good while the table was small.
+For PostgreSQL, which otherwise parses, analyses and plans every statement of a batch anew: with small answers that
+costs more than answering. Plans are thrown away now and then, as tables grow and statistics change.
 """
 
 from __future__ import annotations
@@ -19,6 +18,8 @@ _MOST: Final = 120
 _KNOWN: Final = 20_000
 """Texts whose appearances are counted: of tables that come and go there is no end of them."""
 _FAILURES: Final = 3
+_PLANNED_FOR: Final = 60
+"""Batches for which plans are kept."""
 
 
 class PreparedStatements:
@@ -29,9 +30,13 @@ class PreparedStatements:
         self._names: dict[str, str] = {}
         self._made = 0
         self._failures = 0
+        self._batches = 0
 
     def wanted(self, bounds: Sequence[Bound]) -> Iterator[str]:
         """The texts to run before a batch: what prepares the statements that come for the third time."""
+        self._batches += 1
+        if self._batches % _PLANNED_FOR == 0 and self._names:
+            yield "DISCARD PLANS"
         for statement in (bound.statement for bound in bounds):
             if len(self._names) >= _MOST:
                 return

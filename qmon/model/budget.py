@@ -1,25 +1,42 @@
 """What watching may cost the server, and what is read less often to stay below that: decisions from measured costs.
 
-A probe is known by its queue and its name. The dearest is read less often first: every other time that it would be
-due, every fourth, and so on. Only where all of that is not enough does the whole poll come less often.
+A probe is known by its queue and its name. Of what matters least the dearest is read less often first. What decides a
+verdict goes last, and is read every ten seconds at least: where that is too much for the budget, it is exceeded.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Final
 
 Key = tuple[str, str]
 """Queue (empty: the target as a whole) and probe."""
 
-SLOWEST_S: Final = 60.0
-"""Nothing is read less often than this because of what it costs."""
+
+class Rank(IntEnum):
+    """What a probe is worth: the lowest is read less often first."""
+
+    DETAIL = 0
+    """Sizes, lists, statistics: what explains a verdict."""
+    DECIDES = 1
+    """What a verdict is made of."""
+    WATCHED = 2
+    """The same of a queue that has a verdict or is on the screen."""
+    ALWAYS = 3
+    """Part of each poll."""
+
+
+SLOWEST_S: Final[Mapping[Rank, float]] = {Rank.DETAIL: 60.0, Rank.DECIDES: 10.0, Rank.WATCHED: 10.0}
+"""Nothing is read less often than this, seconds, because of what it costs."""
 FULL: Final = 0.95
 """More of the budget than this, expected, and something is read less often."""
-EASY: Final = 0.75
+EASY: Final = 0.85
 """What is read less often comes back where less of the budget than this would be used then."""
+_STEP_S: Final = 0.5
 _BUDGET: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(%|ms/s|ms)")
 
 
@@ -94,7 +111,8 @@ class Observing:
 
     ``budget``: as configured; ``asked_s``: seconds between polls as asked for. ``throttled``: what is read less often
     now, the dearest first; ``dearest``: the dearest probes of all. ``commits``: transactions of our own since we
-    connected that the server has counted before this poll.
+    connected that the server has counted before this poll. ``slower``: so many times as long as usual does the server
+    take for a poll now; ``slower_since``: since when it is far slower, server clock in seconds; ``None``: it is not.
     """
 
     budget: str
@@ -104,6 +122,8 @@ class Observing:
     throttled: tuple[Throttled, ...] = ()
     dearest: tuple[ProbeCost, ...] = ()
     commits: int = 0
+    slower: float = 1.0
+    slower_since: float | None = None
 
     def of_queue(self, queue: str) -> tuple[Throttled, ...]:
         """What is read less often of one queue."""
@@ -121,7 +141,7 @@ def pace(
     budget: Budget,
     asked_s: float,
     before: ProbePace,
-    kept: Collection[str] = (),
+    rank: Callable[[Key], Rank] = lambda _: Rank.DETAIL,
 ) -> ProbePace:
     """How often to read what from now on.
 
@@ -131,53 +151,62 @@ def pace(
         budget: what is allowed.
         asked_s: seconds between polls as asked for.
         before: what has been decided last; small changes of the costs leave it as it is.
-        kept: names of probes that are read in every poll whatever they cost.
+        rank: what each probe is worth.
     """
     allowed = budget.allowed_ms(asked_s)
-    most = max(2, int(SLOWEST_S / asked_s))
-    every = {key: min(n, most) for key, n in before.every.items() if key in costs and key[1] not in kept and n > 1}
+    ranks = {key: rank(key) for key in costs}
+    most = {key: _most(worth, asked_s) for key, worth in ranks.items()}
+    every = {key: min(n, most[key]) for key, n in before.every.items() if most.get(key, 1) > 1 and n > 1}
     load = load_ms(costs, every, overhead_ms)
     if load > FULL * allowed:
-        _tighten(costs, every, load - FULL * allowed, most, kept)
+        _tighten(costs, every, load - FULL * allowed, most, ranks)
     else:
-        _relax(costs, every, EASY * allowed - load)
-    return ProbePace(_interval(load_ms(costs, every, overhead_ms), allowed, budget, asked_s, before), every)
+        _relax(costs, every, EASY * allowed - load, ranks)
+    interval_s = asked_s
+    slowest_s = max(asked_s, SLOWEST_S[Rank.DECIDES])
+    while budget.poll_ms is None and interval_s < slowest_s:
+        if load_ms(costs, every, overhead_ms) <= budget.allowed_ms(interval_s):
+            break
+        interval_s = min(interval_s + _STEP_S, slowest_s)
+        every = {key: n for key, ms in costs.items() if ms > 0 and (n := _most(ranks[key], interval_s)) > 1}
+    return ProbePace(interval_s, every)
+
+
+def _most(rank: Rank, interval_s: float) -> int:
+    """So many polls at most from one reading to the next."""
+    return max(1, int(SLOWEST_S.get(rank, 0.0) / interval_s))
 
 
 def _tighten(
-    costs: Mapping[Key, float], every: dict[Key, int], too_much: float, most: int, kept: Collection[str]
+    costs: Mapping[Key, float],
+    every: dict[Key, int],
+    too_much: float,
+    most: Mapping[Key, int],
+    ranks: Mapping[Key, Rank],
 ) -> None:
     """Read the dearest less often, until ``too_much`` milliseconds are saved or nothing is left to save."""
     while too_much > 0:
-        able = [key for key in costs if key[1] not in kept and every.get(key, 1) < most and costs[key] > 0]
+        able = [key for key, ms in costs.items() if every.get(key, 1) < most[key] and ms > 0]
         if not able:
             return
-        dearest = max(able, key=lambda key: (costs[key] / every.get(key, 1), key))
+        dearest = max(able, key=lambda key: (-ranks[key], costs[key] / every.get(key, 1), key))
         now = every.get(dearest, 1)
-        every[dearest] = min(2 * now, most)
+        every[dearest] = min(2 * now, most[dearest])
         too_much -= costs[dearest] / now - costs[dearest] / every[dearest]
 
 
-def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float) -> None:
-    """Read what is left out more often again, the cheapest first, as long as there is room for it."""
-    while every:
-        more = {key: costs[key] / max(1, n // 2) - costs[key] / n for key, n in every.items()}
-        cheapest = min(more, key=lambda key: (more[key], key))
-        if more[cheapest] > room:
+def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float, ranks: Mapping[Key, Rank]) -> None:
+    """Read what is left out as often as there is room for, what is worth most first and the cheapest of that."""
+    for key in sorted(every, key=lambda key: (-ranks[key], costs[key], key)):
+        if room <= 0:
             return
-        room -= more[cheapest]
-        every[cheapest] //= 2
-        if every[cheapest] <= 1:
-            del every[cheapest]
-
-
-def _interval(load: float, allowed: float, budget: Budget, asked_s: float, before: ProbePace) -> float:
-    if budget.poll_ms is not None:
-        return asked_s
-    needed = asked_s * load / allowed
-    if needed <= asked_s * (EASY if before.interval_s > asked_s else 1.0):
-        return asked_s
-    return max(asked_s, min(SLOWEST_S, max(round(needed * 2 + 0.5) / 2, asked_s)))
+        a_poll = costs[key] / every[key]
+        fits = math.ceil(costs[key] / (a_poll + room)) if costs[key] > 0 else 1
+        if fits < every[key]:
+            room -= costs[key] / fits - a_poll
+            every[key] = fits
+        if every[key] <= 1:
+            del every[key]
 
 
 def chosen(

@@ -26,7 +26,7 @@ from qmon.model.samples.polled import (
     WaitSample,
     WriterSample,
 )
-from qmon.model.samples.usage import NamingSample, ReadsSample, UseSample
+from qmon.model.samples.usage import NamingSample, ReadsSample, SizeSample, UseSample
 from qmon.model.samples.waits import LatchSample, WaitTotal
 from qmon.model.standby import standby_of
 from qmon.monitor.background.fragmentation import FragmentationReader
@@ -151,6 +151,7 @@ def _of_queue(connection: Connection, engine: Engine, statements: StatementCache
         # only an owner of the database has that right by itself, and one figure of one screen needs it
         yield replace(found, queue=queue, expected=bool(found.grant))
     asked = table_counters.wanted(statements, facts.tables) + statements.of_tables("uses", UseSample, facts.tables)
+    asked += statements.of_tables("sizes", SizeSample, facts.tables)
     for each in asked:
         yield _run(connection, replace(each, queue=queue))
     yield from _seen_in_part(connection, statements, queue, facts.tables)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.budget import EASY, FULL, SLOWEST_S, Budget, Key, ProbePace, budget_of, chosen, load_ms, pace
+from qmon.model.budget import EASY, SLOWEST_S, Budget, Key, ProbePace, Rank, budget_of, chosen, load_ms, pace
 
-KEPT = frozenset({"server", "clock"})
+RANKS = {"server": Rank.ALWAYS, "clock": Rank.ALWAYS, "uses": Rank.DETAIL, "waits": Rank.DETAIL, "ring": Rank.WATCHED}
 NAMES = st.sampled_from(["server", "clock", "head", "held", "ring", "uses", "waits"])
 KEYS = st.tuples(st.sampled_from(["", "a", "b", "c"]), NAMES)
 COSTS = st.dictionaries(KEYS, st.floats(0.0, 50.0), max_size=20)
@@ -16,6 +16,15 @@ BUDGETS = st.one_of(
     st.builds(Budget, st.floats(0.001, 1.0)), st.builds(lambda ms: Budget(poll_ms=ms), st.floats(0.1, 500.0))
 )
 INTERVALS = st.sampled_from([0.5, 1.0, 2.0, 10.0, 60.0])
+
+
+def rank(key: Key) -> Rank:
+    return RANKS.get(key[1], Rank.DECIDES)
+
+
+def slowest(key: Key, interval_s: float) -> int:
+    """So many polls at most from one reading to the next."""
+    return max(1, int(SLOWEST_S.get(rank(key), 0.0) / interval_s))
 
 
 @pytest.mark.parametrize(
@@ -34,44 +43,58 @@ def test_what_is_no_budget(text: str) -> None:
 
 
 @given(COSTS, st.floats(0.0, 20.0), BUDGETS, INTERVALS)
-def test_the_poll_fits_or_everything_that_may_be_is_left_out(
+def test_the_poll_fits_or_everything_is_read_as_seldom_as_it_may_be(
     costs: dict[Key, float], overhead: float, budget: Budget, asked: float
 ) -> None:
-    found = pace(costs, overhead, budget, asked, ProbePace(asked), KEPT)
-    most = max(2, int(SLOWEST_S / asked))
-    load = load_ms(costs, found.every, overhead)
-    able = {key for key, ms in costs.items() if key[1] not in KEPT and ms > 0}
-    assert load <= FULL * budget.allowed_ms(asked) + 1e-6 or all(found.every.get(key) == most for key in able)
-    assert not {probe for _, probe in found.every} & KEPT
-    assert all(2 <= n <= most for n in found.every.values())
-    if budget.poll_ms is None and found.interval_s < SLOWEST_S:
-        assert load <= budget.allowed_ms(found.interval_s) + 1e-6
+    found = pace(costs, overhead, budget, asked, ProbePace(asked), rank)
+    interval = found.interval_s
+    fits = load_ms(costs, found.every, overhead) <= budget.allowed_ms(interval) + 1e-6
+    seldom = all(found.every.get(key, 1) == slowest(key, interval) for key, ms in costs.items() if ms > 0)
+    assert fits or (seldom and (budget.poll_ms is not None or interval == max(asked, SLOWEST_S[Rank.DECIDES])))
+    assert all(2 <= n <= slowest(key, interval) for key, n in found.every.items())
+    assert all(n * interval <= SLOWEST_S[rank(key)] for key, n in found.every.items())
+    assert interval == asked or asked < interval <= SLOWEST_S[Rank.DECIDES]
 
 
 @given(COSTS, BUDGETS, INTERVALS)
-def test_the_dearest_is_left_out_first(costs: dict[Key, float], budget: Budget, asked: float) -> None:
-    found = pace(costs, 0.0, budget, asked, ProbePace(asked), KEPT)
-    whole = {key: ms for key, ms in costs.items() if key not in found.every and key[1] not in KEPT}
+def test_what_decides_a_verdict_goes_last_and_of_equals_the_dearest_first(
+    costs: dict[Key, float], budget: Budget, asked: float
+) -> None:
+    found = pace(costs, 0.0, budget, asked, ProbePace(asked), rank)
     for key in found.every:
-        assert all(costs[key] >= ms for ms in whole.values())
+        for other, ms in costs.items():
+            if rank(other) < rank(key) and ms > 0:
+                assert found.every.get(other, 1) == slowest(other, found.interval_s)
+            elif rank(other) == rank(key) and other not in found.every:
+                assert costs[key] >= ms
 
 
 @given(COSTS, st.floats(0.0, 20.0), BUDGETS, INTERVALS)
 def test_what_was_decided_stays_while_the_costs_do(
     costs: dict[Key, float], overhead: float, budget: Budget, asked: float
 ) -> None:
-    first = pace(costs, overhead, budget, asked, ProbePace(asked), KEPT)
-    second = pace(costs, overhead, budget, asked, first, KEPT)
-    assert pace(costs, overhead, budget, asked, second, KEPT) == second
+    first = pace(costs, overhead, budget, asked, ProbePace(asked), rank)
+    second = pace(costs, overhead, budget, asked, first, rank)
+    assert pace(costs, overhead, budget, asked, second, rank) == second
 
 
 @given(COSTS, BUDGETS, INTERVALS, st.dictionaries(KEYS, st.integers(2, 64), max_size=20))
-def test_everything_comes_back_once_there_is_room(
+def test_everything_comes_back_at_once_when_there_is_room(
     costs: dict[Key, float], budget: Budget, asked: float, every: dict[Key, int]
 ) -> None:
     cheap = dict.fromkeys(costs, EASY * budget.allowed_ms(asked) / (len(costs) + 1))
-    found = pace(cheap, 0.0, budget, asked, ProbePace(asked * 3, every), KEPT)
+    found = pace(cheap, 0.0, budget, asked, ProbePace(asked * 3, every), rank)
     assert found == ProbePace(asked)
+
+
+@given(COSTS, BUDGETS, INTERVALS)
+def test_while_anything_is_throttled_the_budget_is_used(costs: dict[Key, float], budget: Budget, asked: float) -> None:
+    """At least 60 % of it, but for what a probe costs that would be too much if it came once more."""
+    allowed = budget.allowed_ms(asked)
+    now = pace(costs, 0.0, budget, asked, pace(costs, 0.0, budget, asked, ProbePace(asked), rank), rank)
+    if now.every and now.interval_s == asked:
+        more = min(costs[key] / max(1, n - 1) - costs[key] / n for key, n in now.every.items())
+        assert load_ms(costs, now.every, 0.0) + more > 0.6 * allowed
 
 
 @given(st.lists(KEYS, unique=True, min_size=1, max_size=20), st.data())

@@ -307,6 +307,7 @@ def _settings(session: Session) -> Mapping[str, Value]:
         "transaction_timeout": _milliseconds(session.idle_transaction_timeout_s),
         "read_only": "on" if session.read_only else "off",
         "application": application(session),
+        "repeats": session.repeats,
     }
 
 

@@ -37,6 +37,15 @@ class ReadsSample:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeSample:
+    """One row a table (``index_id`` 0) or index of it, with its size in bytes."""
+
+    table_id: int
+    index_id: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class ProcedureReads:
     """What a procedure of a queue has read so far. ``verb``: push, pop, or empty where its name does not say.
 

@@ -1,26 +1,43 @@
 """The observer: measures what each probe costs the server, and keeps the poll within its budget.
 
 A probe is timed by the server's clock, read before and after it in the same batch; a few of them in each poll, in turn,
-and those that are read less often whenever they are. One that runs by itself is timed from here, less the way there.
+and those that are read less often whenever they are. Its cost is the least of its last times, less what reading the
+clock takes: on a busy server most of the time that passes is not what the probe costs. How much longer than that a
+poll takes says how slow the server is.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import median
 from typing import Final
 
-from qmon.model.budget import AT_ONCE, Budget, Key, Observing, ProbeCost, ProbePace, Throttled, chosen, pace
+from qmon.model.budget import AT_ONCE, Budget, Key, Observing, ProbeCost, ProbePace, Rank, Throttled, chosen, pace
 from qmon.monitor.probes.statements import PART, ProbeStatement
 
-ALWAYS_READ: Final = frozenset(
+_ALWAYS: Final = frozenset(
     {"server", "clock", "cost", "pauses_known", "pauses", "counters", "table_counters", "sequences"}
 )
 """What every poll reads: cheap, and rates, pauses and the costs themselves come from it."""
+_DETAIL: Final = frozenset(
+    {
+        "uses", "sizes", "statistics", "latches", "version_store", "clients", "drawers", "partial", "ring_sweep",
+        "priorities", "priorities_state", "in_state", "scheduled", "scheduled_state", "messages", "messages_due",
+        "messages_newest", "messages_ready", "messages_ring", "messages_ring_split", "messages_split", "messages_state",
+    }
+)  # fmt: skip
+"""What explains a verdict, and decides none that would have to be said at once."""
+_CLOCK: Final = ("", "clock")
 _SHARE: Final = 8
+_SHARE_SLOW: Final = 3
 _FEWEST: Final = 4
-_MEDIAN_OF: Final = 3
+_LEAST_OF: Final = 5
+_PROVEN: Final = 3
+_SETTLING: Final = 12
+"""In so many polls of a connection everything is read and timed: neither statements nor tables are in memory yet."""
+_TOO_LONG: Final = 0.5
+"""Unless a poll takes so much of the time until the next one."""
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
 _DEAREST: Final = 5
@@ -41,23 +58,30 @@ class ProbeBudget:
         self._costs: dict[Key, float] = {}
         self._often: dict[Key, float] = {}
         self._waited: dict[Key, int] = {}
-        self._overhead: deque[float] = deque(maxlen=_MEDIAN_OF)
+        self._slowness = Slowness()
+        self._polls = 0
         self._next = 0
         self._asked_s = 0.0
         self._left_out: dict[str, set[str]] = {}
         self._asked: tuple[Key, ...] = ()
         self._read: frozenset[Key] = frozenset()
+        self._watched: Collection[str] = ()
 
     @property
     def interval_s(self) -> float:
         """Seconds until the next poll: what was asked for, or more where the budget is too small for that."""
         return max(self._pace.interval_s, self._asked_s)
 
-    def choose(self, statements: Sequence[ProbeStatement], asked_s: float) -> list[ProbeStatement]:
-        """The statements of this poll without those that are left out of it. ``asked_s``: seconds between polls."""
-        self._asked_s = asked_s
+    def choose(
+        self, statements: Sequence[ProbeStatement], asked_s: float, watched: Collection[str] = ()
+    ) -> list[ProbeStatement]:
+        """The statements of this poll without those that are left out of it.
+
+        ``asked_s``: seconds between polls. ``watched``: queues on the screen or with a verdict, throttled last.
+        """
+        self._asked_s, self._watched = asked_s, watched
         asked = self._asked = tuple(each.key for each in statements)
-        room = self.budget.allowed_ms(asked_s) - self._overhead_ms
+        room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms
         self._read = chosen(asked, self._pace, self._waited, self._costs, room)
         self._left_out = {}
         for queue, probe in (key for key in asked if key not in self._read):
@@ -82,37 +106,63 @@ class ProbeBudget:
         self._often[key] = self._often[key] + _SMOOTH if key in self._often else 1.0
 
     def timed(self) -> frozenset[Key]:
-        """The probes whose time is to be taken in this poll."""
+        """The probes whose time is to be taken in this poll; more of them while the server is slow."""
         read = [key for key in self._asked if key in self._read]
-        if not read:
-            return frozenset()
-        count = max(_FEWEST, len(read) // _SHARE)
+        if not read or self._polls < _SETTLING:
+            return frozenset(read)
+        count = max(_FEWEST, len(read) // (_SHARE_SLOW if self._slowness.doubtful else _SHARE))
         timed = {read[(self._next + n) % len(read)] for n in range(min(count, len(read)))}
-        timed |= {key for key in read if len(self._times.get(key, ())) < _MEDIAN_OF}
+        timed |= {key for key in read if len(self._times.get(key, ())) < _PROVEN}
         self._next = (self._next + count) % len(read)
-        return frozenset(timed | (self._read & self._pace.every.keys()))
+        return frozenset(timed | (self._read & self._pace.every.keys()) | (self._read & {_CLOCK}))
 
-    def learn(self, times: Mapping[Key, float], alone: Mapping[Key, float], server_ms: float | None) -> None:
-        """Take in what probes have cost in this poll, milliseconds, and the whole poll where that is known.
+    def learn(
+        self, times: Mapping[Key, float], alone: Mapping[Key, float], server_ms: float | None, now_at: float = 0.0
+    ) -> None:
+        """Take in how long probes have taken in this poll, milliseconds, and the whole poll where that is known.
 
         ``alone``: of those that ran by themselves, which is dearer than in a batch; only until that is known.
+        ``now_at``: server clock, seconds.
         """
         self._costs |= {key: max(0.0, ms) / _ALONE for key, ms in alone.items() if key not in self._times}
         for key, ms in times.items():
-            known = self._times.setdefault(key, deque(maxlen=_MEDIAN_OF))
-            known.append(max(0.0, ms))
-            self._costs[key] = median(known)
+            self._times.setdefault(key, deque(maxlen=_LEAST_OF)).append(max(0.0, ms))
+        nothing = self._clock_ms
+        for key in times:
+            self._costs[key] = max(0.0, min(self._times[key]) - nothing)
         for key in [key for key, often in self._often.items() if often < _FORGOTTEN]:
             for memory in (self._often, self._times, self._costs, self._waited):
                 memory.pop(key, None)
         if server_ms is not None:
-            self._overhead.append(max(0.0, server_ms - sum(self._costs.get(key, 0.0) for key in self._read)))
+            self._polls += 1
+            intrinsic = self._overhead_ms + sum(self._costs.get(key, 0.0) for key in self._read)
+            self._slowness.see(server_ms, intrinsic, now_at)
         if server_ms is not None or alone:
-            self._pace = pace(self._expected, self._overhead_ms, self.budget, self._asked_s, self._pace, ALWAYS_READ)
+            self._set_pace(server_ms)
+
+    def _set_pace(self, server_ms: float | None) -> None:
+        expected = self._expected
+        if self._polls < _SETTLING and (server_ms or 0.0) < _TOO_LONG * self._asked_s * 1000:
+            return
+        self._pace = pace(expected, self._overhead_ms, self.budget, self._asked_s, self._pace, self._rank)
+
+    def _rank(self, key: Key) -> Rank:
+        probe = _plain(key[1])
+        if probe in _ALWAYS:
+            return Rank.ALWAYS
+        if probe in _DETAIL:
+            return Rank.DETAIL
+        return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
+
+    @property
+    def _clock_ms(self) -> float:
+        """Milliseconds that reading the clock takes: between two readings of it, with a third in between, pass two."""
+        return min(self._times.get(_CLOCK, (0.0,))) / 2
 
     @property
     def _overhead_ms(self) -> float:
-        return median(self._overhead) if self._overhead else 0.0
+        """What a poll costs besides its probes: reading the clock beside those that are timed."""
+        return self._clock_ms * (2 + len(self._asked) / _SHARE)
 
     @property
     def _expected(self) -> dict[Key, float]:
@@ -141,12 +191,53 @@ class ProbeBudget:
                 ProbeCost(key[0], _plain(key[1]), _fine(self._costs[key]), _fine(min(1.0, self._often.get(key, 0.0))))
                 for key in dearest
             ),
+            slower=round(self._slowness.times, 1),
+            slower_since=self._slowness.since_at,
             commits=commits,
         )
 
     def _throttled(self, key: Key, every: int) -> Throttled:
         usual = self.interval_s / min(1.0, max(self._often.get(key, 1.0), _FORGOTTEN))
         return Throttled(key[0], _plain(key[1]), _fine(usual * every), _fine(usual), _fine(self._costs[key]))
+
+
+_USUAL_OF: Final = 600
+_NOW_OF: Final = 5
+_SLOWER: Final = 4.0
+_NOT_SLOWER: Final = 2.0
+
+
+class Slowness:
+    """How much longer the server takes for a poll than it usually does. The usual is the lower quartile of the last
+    600 polls, each held against what its probes cost; now is the median of the last five."""
+
+    def __init__(self) -> None:
+        self._ratios: deque[float] = deque(maxlen=_USUAL_OF)
+        self._at: deque[float] = deque(maxlen=_NOW_OF)
+        self.times = 1.0
+        """So many times as long as usual; 1 where that is not known yet."""
+        self.since_at: float | None = None
+        """Since when it is at least four times; server clock, seconds."""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the last poll took twice as long as usual, be it that the server is slow or that a probe is dear."""
+        return self.times >= _NOT_SLOWER
+
+    def see(self, server_ms: float, intrinsic_ms: float, now_at: float) -> None:
+        """Take in one poll: how long it took the server, and what its probes cost; milliseconds."""
+        if intrinsic_ms <= 0:
+            return
+        self._ratios.append(server_ms / intrinsic_ms)
+        self._at.append(now_at)
+        if len(self._ratios) < 2 * _NOW_OF:
+            return
+        usual = sorted(self._ratios)[len(self._ratios) // 4]
+        self.times = median(list(self._ratios)[-_NOW_OF:]) / usual if usual > 0 else 1.0
+        if self.times >= _SLOWER:
+            self.since_at = self._at[0] if self.since_at is None else self.since_at
+        elif self.times < _NOT_SLOWER:
+            self.since_at = None
 
 
 def _fine(value: float) -> float:

@@ -151,7 +151,7 @@ class Collector:
         clock = first(results, "clock")
         one_trip = self._runner.one_trip and clock is not None
         server_ms = (clock.now_at - server.now_at) * 1000 if one_trip else None
-        self.observer.learn(self._runner.times, self._runner.alone, server_ms)
+        self.observer.learn(self._runner.times, self._runner.alone, server_ms, server.now_at)
         blocking, extra_ms = self._blocking(results, failures, shown=focus.blocking)
         self._locks.learn(results, self._queues, lambda more: self._ask(more, failures))
         self._sessions = server.sessions

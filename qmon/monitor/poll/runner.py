@@ -214,7 +214,7 @@ def _with_stamps(
     """The statements, the clock (``None``) before and after each that is timed; without a clock as they are."""
     out: list[ProbeStatement | None] = []
     for statement in statements:
-        if clock is None or statement.key not in timed or statement is clock:
+        if clock is None or statement.key not in timed:
             out.append(statement)
             continue
         if not out or out[-1] is not None:

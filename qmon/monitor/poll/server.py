@@ -11,7 +11,7 @@ from qmon.model.samples.clients import MOST_CLIENTS
 from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.polled import CounterSample, ServerSample, WaitSample
-from qmon.model.samples.usage import StatisticsSample, UseSample
+from qmon.model.samples.usage import SizeSample, StatisticsSample, UseSample
 from qmon.model.samples.waits import LatchSample, WaitSource, WaitTotal, WaitTotals
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.known import PAGE_LATCHES
@@ -21,6 +21,7 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 from qmon.redact import hide_passwords
 
 _STATISTICS_EVERY_S: Final = 10.0
+_SIZES_EVERY_S: Final = 10.0
 _EVERY_S: Final = 0.9
 """Polls that follow faster leave out use and horizon now and then."""
 _STALE_S: Final = 6.0
@@ -64,6 +65,8 @@ class ServerProbes:
         self._horizon_at = float("-inf")
         self._store: VersionStoreSample | None = None
         self._store_at = float("-inf")
+        self._sizes: dict[tuple[int, int], int] = {}
+        self._sizes_at = float("-inf")
         self._analyzes = 0
         self._latched = False
         self._latches: tuple[LatchSample, ...] = ()
@@ -80,6 +83,10 @@ class ServerProbes:
         if tables and (now - self._statistics_at >= _STATISTICS_EVERY_S or tables != self._tables):
             self._statistics_at, self._tables = now, tables
             asked += self._statements.of_tables("statistics", StatisticsSample, tables)
+        if now - self._sizes_at >= _SIZES_EVERY_S:
+            self._sizes_at = now
+            self._sizes = {key: size for key, size in self._sizes.items() if key[0] in tables}
+            asked += self._statements.of_tables("sizes", SizeSample, tables)
         if now - self._asked_at >= _EVERY_S:
             self._asked_at = now
             if tables and self._latched:
@@ -101,11 +108,13 @@ class ServerProbes:
         analyzes = sum(counter.analyzes for counter in counters)
         if analyzes != self._analyzes:
             self._analyzes, self._statistics_at = analyzes, float("-inf")  # they are new: read them with the next poll
+        sizes: tuple[SizeSample, ...] = results.get(("", "sizes"), ())
+        self._sizes |= {(each.table_id, each.index_id): each.bytes for each in sizes}
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
         if uses is not None and not one_trip:
             uses = [replace(use, own_rows=None, own_pages=None) for use in uses]
         return ServerRead(
-            uses=None if uses is None else tuple(self._own.without(uses)),
+            uses=None if uses is None else tuple(self._sized(self._own.without(uses))),
             statistics=self._statistics,
             horizon=self._held(results.get(("", "horizon")), server.now_at),
             latches=self._fought_over(results, server.now_at),
@@ -114,6 +123,13 @@ class ServerProbes:
             circles=() if sampler is None else sampler.circles(),
             version_store=self._row_versions(first(results, "version_store"), server.now_at),
         )
+
+    def _sized(self, uses: Sequence[UseSample]) -> list[UseSample]:
+        """The samples with the sizes that were last read, where the probe has none itself."""
+        return [
+            replace(use, bytes=self._sizes.get((use.table_id, use.index_id))) if use.bytes is None else use
+            for use in uses
+        ]
 
     def _fought_over(self, results: Results, now_at: float) -> tuple[LatchSample, ...] | None:
         """Who waits for pages: as read in this poll, or lately."""

@@ -49,6 +49,8 @@ SLOTS: Final = 1000
 """So many slots of a ring are read in one poll."""
 _NEAR: Final = 20
 _FACTS_EVERY_S: Final = 5.0
+_SWEEP_EVERY_S: Final = 1.9
+"""A sweep is dear, and what it finds is not over in a moment; where one has found something, each poll sweeps."""
 _MIN_AGE_S: Final = 1.0
 _LEVELS: Final = 20
 _PRIORITIES: Final = ("priorities_state", "priorities")
@@ -62,6 +64,11 @@ class _Memo:
     from_slot: int = 0
     again: int | None = None
     swept: int = 0
+    swept_at: float = float("-inf")
+
+    def due(self, now: float) -> bool:
+        """Whether a sweep is due. ``now``: our clock, seconds."""
+        return self.again is not None or now - self.swept_at >= _SWEEP_EVERY_S
 
     def start(self) -> int:
         """The slot to sweep from."""
@@ -99,12 +106,13 @@ class MessageProbes:
             asked.append(
                 self._statements.of("drawers", DrawerSample, {"sequences": self._statements.engine.ids(sequences)})
             )
-        for probes in queues.values():
-            asked += [
-                one
-                for one in (each(probes) for each in (self._owners, self._tried, self._sweep, self._priorities))
-                if one is not None
-            ]
+        for name, probes in queues.items():
+            each = [self._owners(probes), self._tried(probes), self._priorities(probes)]
+            memo = self._memos[name]
+            if memo.due(now) and (sweep := self._sweep(probes)) is not None:
+                memo.swept_at = now
+                each.append(sweep)
+            asked += [one for one in each if one is not None]
         return asked
 
     def learn(self, results: Results, now: float) -> None:

@@ -5,6 +5,8 @@
 -- :transaction_timeout  likewise: idle in an open transaction
 -- :read_only            on or off
 -- :application          the application name
+-- :repeats              true: the same statements come again and again, each led by an index. The server may keep their
+--                       plans, so these must not be such as are good for a small table only: reading it whole, sorting
 -- > done                true
 SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_setting('statement_timeout')), s.local) IS NOT NULL
        AND set_config('lock_timeout', COALESCE(s.lock_timeout, current_setting('lock_timeout')), s.local) IS NOT NULL
@@ -13,7 +15,12 @@ SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_set
                       s.local) IS NOT NULL
        AND set_config('application_name', s.application, s.local) IS NOT NULL
        AND set_config('timezone', 'UTC', s.local) IS NOT NULL
-       AND set_config('plan_cache_mode', 'force_custom_plan', s.local) IS NOT NULL
+       AND set_config('plan_cache_mode', CASE WHEN s.repeats THEN 'auto' ELSE 'force_custom_plan' END, s.local) IS NOT NULL
+       AND CASE WHEN s.repeats THEN
+               set_config('enable_seqscan', 'off', s.local) IS NOT NULL
+               AND set_config('enable_bitmapscan', 'off', s.local) IS NOT NULL
+               AND set_config('enable_sort', 'off', s.local) IS NOT NULL
+           ELSE true END
        AND set_config('extra_float_digits', '1', s.local) IS NOT NULL
        AND CASE WHEN NOT s.local THEN set_config('default_transaction_read_only', s.read_only, false) IS NOT NULL
                 WHEN s.read_only = 'on' THEN set_config('transaction_read_only', 'on', true) IS NOT NULL
@@ -23,5 +30,6 @@ FROM (SELECT CAST(:local AS boolean)            AS local,
              CAST(:lock_timeout AS text)        AS lock_timeout,
              CAST(:transaction_timeout AS text) AS transaction_timeout,
              CAST(:read_only AS text)           AS read_only,
-             CAST(:application AS text)         AS application
+             CAST(:application AS text)         AS application,
+             CAST(:repeats AS boolean)          AS repeats
       OFFSET 0) AS s

@@ -12,7 +12,7 @@
 -- > pages      pages touched
 -- > own_rows   rows read by our own session and not handed in yet
 -- > own_pages  the same of pages
--- > bytes      its size
+-- > bytes      NULL: see "sizes"
 -- > latch_waits  NULL: not counted
 -- > latch_wait_s NULL: not counted
 -- > lock_waits   NULL: not counted
@@ -47,7 +47,7 @@ SELECT
     CAST(sum(pg_stat_get_blocks_fetched(p.id)) AS bigint) AS pages,
     CAST(sum(pg_stat_get_xact_tuples_returned(p.id)) AS bigint) AS own_rows,
     CAST(sum(pg_stat_get_xact_blocks_fetched(p.id)) AS bigint) AS own_pages,
-    CAST(sum(CASE p.role WHEN 'table' THEN pg_table_size(p.id) ELSE pg_relation_size(p.id) END) AS bigint) AS bytes,
+    CAST(NULL AS bigint) AS bytes,
     CAST(NULL AS bigint) AS latch_waits,
     CAST(NULL AS float8) AS latch_wait_s,
     CAST(NULL AS bigint) AS lock_waits,
