@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from qmon.model.budget import Observing
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
+from qmon.model.rates.forecast import Trend
 from qmon.model.samples.polled import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
-from qmon.model.view import View
+from qmon.model.view import QueueView, View
 from qmon.monitor.state.target import TargetHistory
 
 T = TableName("public", "t")
@@ -205,3 +206,23 @@ def test_a_ring_whose_sweep_is_left_out_has_rates_and_one_whose_sweep_fails_has_
     assert queue is not None
     assert (queue.push_rate.value, queue.pop_rate.value) == (280.0, 190.0)
     assert (queue.ready.value, queue.ready.estimated) == (270.0, False)
+
+
+def found(queue: QueueView | None) -> QueueView:
+    assert queue is not None
+    return queue
+
+
+def test_rates_of_a_ring_whose_positions_were_left_out_have_their_age_and_prove_nothing_once_they_are_old() -> None:
+    world, history = World(), TargetHistory()
+    for _ in range(6):
+        queue = found(history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False))).queue("ring"))
+    assert (queue.push_rate.value, queue.push_rate.age_s, queue.push_rate.estimated) == (50.0, 0.0, False)
+    for late in range(1, 8):
+        queue = found(history.add(world.poll(Step(1.0, 0, 0, 10, "", left_out=True))).queue("ring"))
+        assert (queue.push_rate.value, queue.pop_rate.value) == (50.0, 40.0)
+        assert (queue.push_rate.age_s, queue.push_rate.estimated) == (late, True)
+        assert queue.push_rate.old == queue.pop_rate.old == (late > 3)
+        assert queue.push_rate.reason == "read less often, to stay within the budget"
+    assert queue.forecast.trend is Trend.UNKNOWN
+    assert queue.history[-1].push_rate is None

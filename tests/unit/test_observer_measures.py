@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from qmon.engines.base import Bound, Statement
 from qmon.model.budget import Budget
 from qmon.model.samples.polled import ClockSample, HeadSample
@@ -49,6 +51,39 @@ def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
     back = polled(observer, cheap, 60)
     assert observer.observing(0).throttled == ()
     assert all(len(read) == len(JOBS) for read in back[-5:])
+
+
+def test_what_others_cost_is_not_what_the_probes_cost() -> None:
+    """A server that is busy with others takes many times as long now and again, for another probe each time."""
+    observer, chance = ProbeBudget(Budget(0.01)), random.Random(7)
+    for poll in range(400):
+        busy = 100 <= poll < 300
+        read = [job.key for job in observer.choose(JOBS, 1.0)]
+        times = {key: 1.2 * (30.0 if busy and chance.random() < 0.2 else 1.0) for key in observer.timed()}
+        observer.learn(times, {}, 30.0 * len(read) if busy else 1.3 * len(read), 1000.0 + poll)
+        seen = observer.observing(0)
+        assert seen.throttled == (), poll
+        assert seen.expected_ms <= 10.0
+        if 110 <= poll < 300:
+            assert seen.slower > 10
+            assert seen.slower_since is not None
+            assert 1099.0 <= seen.slower_since <= 1101.0
+        if poll < 100 or poll > 310:
+            assert seen.slower < 2
+            assert seen.slower_since is None
+
+
+def test_what_decides_a_verdict_is_read_every_ten_seconds_whatever_it_costs() -> None:
+    observer = ProbeBudget(Budget(0.01))
+    costs = {job.key: 90.0 if job.probe in ("head", "waits") else 0.1 for job in JOBS}
+    polled(observer, costs, 20)
+    waited = dict.fromkeys(costs, 0.0)
+    for _ in range(30):
+        (read,) = polled(observer, costs, 1)
+        waited = {key: 0.0 if key in read else late + observer.interval_s for key, late in waited.items()}
+        assert max(waited.values()) <= 10.0
+    seen = observer.observing(0)
+    assert seen.expected_ms > seen.allowed_ms  # and it is said that the budget is exceeded
 
 
 def test_what_cannot_be_left_out_makes_polls_come_less_often() -> None:

@@ -32,7 +32,7 @@ _CLOCK: Final = ("", "clock")
 _SHARE: Final = 8
 _SHARE_SLOW: Final = 3
 _FEWEST: Final = 4
-_LEAST_OF: Final = 5
+_LEAST_OF: Final = 8
 _PROVEN: Final = 3
 _SETTLING: Final = 12
 """In so many polls of a connection everything is read and timed: neither statements nor tables are in memory yet."""
@@ -235,7 +235,7 @@ class Slowness:
         usual = sorted(self._ratios)[len(self._ratios) // 4]
         self.times = median(list(self._ratios)[-_NOW_OF:]) / usual if usual > 0 else 1.0
         if self.times >= _SLOWER:
-            self.since_at = self._at[0] if self.since_at is None else self.since_at
+            self.since_at = self._at[_NOW_OF // 2] if self.since_at is None else self.since_at
         elif self.times < _NOT_SLOWER:
             self.since_at = None
 

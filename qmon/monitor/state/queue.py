@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -31,7 +32,7 @@ from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.id_rates import IdRates
 from qmon.monitor.state.rate_window import Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
-from qmon.monitor.state.stale_figures import StaleFigures, as_old, flow_left_out, of_locks, unseen
+from qmon.monitor.state.stale_figures import StaleFigures, as_old, flow_left_out, of_before, of_locks, unseen
 from qmon.monitor.state.usage import UseTrack
 from qmon.monitor.state.verdict_log import VerdictLog
 
@@ -250,8 +251,12 @@ class QueueTrack:
                 ("oldest", figures.oldest(q, self._ids, at)), ("gap", gap), ("fill", figures.fill(q)),
             )
         )  # fmt: skip
-        push = Figure(rates.pushed) if rates else missing
-        pop = Figure(rates.popped) if rates else missing
+        behind = at - self._prev_at if self._prev_at is not None and flow_left_out(q) else 0.0
+
+        def rate(value: float | None) -> Figure:
+            return missing if value is None else aged(of_before(Figure(value), behind))
+
+        push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
         if q.elsewhere:
             push, pop = aged(self._by_ids.push or missing), aged(self._by_ids.pop or missing)
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
@@ -260,19 +265,21 @@ class QueueTrack:
         rule_input = RuleInput(
             ready=ready.evidence, in_progress=in_progress.evidence, stuck=stuck.evidence, oldest=oldest.evidence,
             push_rate=push.evidence, pop_rate=pop.evidence,
-            recent_pop_rate=Figure(recent.popped) if recent else missing,
-            completes=recent.completed if recent else None, net_rate=rates.net if rates else None,
+            recent_pop_rate=rate(recent.popped if recent else None).evidence,
+            completes=rate(recent.completed if recent else None).evidence.value,
+            net_rate=rate(rates.net if rates else None).evidence.value,
             fill=fill.evidence, timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses,
             locked=everything_locked(q, snapshot, in_transaction=pops_in_transaction(q.layout)),
             layout=q.layout, samples=q, snapshot=snapshot, target=target, queue=known,
         )  # fmt: skip
         verdicts, self._pending = judge(rule_input, at, self._pending)
-        self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence)
+        self._remember(at, ready.evidence, in_progress.evidence, oldest.evidence, rates=not push.old)
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
             scheduled=scheduled, dead=dead, oldest=oldest,
-            push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, missing),
-            gap=gap, fill=fill, verdict=verdicts[0], forecast=self._forecast(ready.evidence, known.poppers),
+            push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, rate),
+            gap=gap, fill=fill, verdict=verdicts[0],
+            forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             ledger=None, past=self._verdict_log.add(verdicts, at), **figures.size(known.use),
@@ -333,7 +340,7 @@ def _nothing_counted(seconds: float) -> str:
     return f"the server has counted nothing of this table since {duration(seconds)} ago"
 
 
-def _completes(q: QueueSamples, rates: Rates | None, missing: Figure) -> Figure:
+def _completes(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
     if (
         q.layout.pop == "delete"
         or not q.layout.traits.completes
@@ -341,6 +348,6 @@ def _completes(q: QueueSamples, rates: Rates | None, missing: Figure) -> Figure:
         or q.layout.state.in_progress is None
     ):
         return Figure.unknown(q.unknown.get("complete_rate", "a pop of this design completes its message"))
-    if rates is None:
-        return missing
-    return Figure(rates.completed) if rates.completed is not None else Figure.unknown("cannot be told from pops")
+    if rates is not None and rates.completed is None:
+        return Figure.unknown("cannot be told from pops")
+    return rate(rates.completed if rates else None)

@@ -60,6 +60,14 @@ def flow_left_out(q: QueueSamples) -> bool:
     return any(probe == ring_probe(q.layout) or probe.startswith(_PROGRESS) for probe in q.left_out)
 
 
+def of_before(figure: Figure, seconds: float) -> Figure:
+    """The same, so many seconds later, where its probe was left out."""
+    if figure.value is None or seconds <= 0:
+        return figure
+    reason = "read less often, to stay within the budget"
+    return replace(figure, estimated=not figure.at_least, reason=reason, age_s=figure.age_s + seconds)
+
+
 class StaleFigures:
     """The last known figures of one queue."""
 
@@ -77,8 +85,7 @@ class StaleFigures:
         read_at, last = self._figures.get(name, (at, figure))
         if last.value is None:
             return figure
-        reason = "read less often, to stay within the budget"
-        return replace(last, estimated=not last.at_least, reason=reason, age_s=last.age_s + at - read_at)
+        return of_before(last, at - read_at)
 
     def forget(self) -> None:
         """There was a gap or a restart: what was read before it holds no more."""

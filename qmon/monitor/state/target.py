@@ -109,9 +109,10 @@ class TargetHistory:
             return Figure((after - before) / span)
 
         share = None
-        if now.server_ms is not None and now.interval_s > 0:
-            usual = self._budget * 1000 * now.interval_s
-            share = now.server_ms / (now.observing.allowed_ms if now.observing is not None else usual)
+        if now.observing is not None and now.observing.allowed_ms > 0:
+            share = now.observing.expected_ms / now.observing.allowed_ms
+        elif now.server_ms is not None and now.interval_s > 0:
+            share = now.server_ms / (self._budget * 1000 * now.interval_s)
         return TargetView(
             commits=_less(rate(first.commits, now.server.commits), own - own_before, span),
             rollbacks=rate(first.rollbacks, now.server.rollbacks),

@@ -79,12 +79,19 @@ def _engine(view: View) -> str:
 
 
 def _cost(view: View) -> list[LinePart]:
-    """What the last poll cost the server, or where that is unknown, how long it took here."""
+    """What a poll costs the server, or where that is unknown how long the last one took; and how slow the server is."""
     server = view.server
-    if server.server_ms is not None:
-        parts = [LinePart.of(f"probe {text.milliseconds(server.server_ms)}", "muted", 4)]
+    slow = server.observing.slower_since if server.observing is not None else None
+    parts = []
+    if slow is not None and server.observing is not None:
+        words = f"server {server.observing.slower:.0f} times slower since {figures.moment(slow)}"
+        parts.append(LinePart.of(words, "accent", 1))
+    if server.observing is not None and server.server_ms is not None:
+        parts.append(LinePart.of(f"probe {text.milliseconds(server.observing.expected_ms)}", "muted", 4))
+    elif server.server_ms is not None:
+        parts.append(LinePart.of(f"probe {text.milliseconds(server.server_ms)}", "muted", 4))
     else:
-        parts = [LinePart.of(f"probe {text.milliseconds(server.client_ms)} here", "muted", 4)]
+        parts.append(LinePart.of(f"probe {text.milliseconds(server.client_ms)} here", "muted", 4))
     if server.buffers is not None:
         parts.append(LinePart.of(f"{text.count(server.buffers)} pages", "muted", 6))
     if server.cpu_ms is not None:
