@@ -215,8 +215,9 @@ def found(queue: QueueView | None) -> QueueView:
 
 def test_rates_of_a_ring_whose_positions_were_left_out_have_their_age_and_prove_nothing_once_they_are_old() -> None:
     world, history = World(), TargetHistory()
-    for _ in range(6):
-        queue = found(history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False))).queue("ring"))
+    for _ in range(5):
+        history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False)))
+    queue = found(history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False))).queue("ring"))
     assert (queue.push_rate.value, queue.push_rate.age_s, queue.push_rate.estimated) == (50.0, 0.0, False)
     for late in range(1, 8):
         queue = found(history.add(world.poll(Step(1.0, 0, 0, 10, "", left_out=True))).queue("ring"))
