@@ -7,6 +7,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.view import View
 from qmon.monitor.source import Phase
+from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten, width
 from qmon.tui.spans import Line, LinePart, Span, cut, fit, line_width, spread, wrap
 from qmon.tui.status import Freshness, Shown
