@@ -8,13 +8,26 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.benchmarks import acting, archiving, client, designs, pausing, pipeline, probe_cost, recording, tax, texts
+from tests.benchmarks import (
+    acting,
+    archiving,
+    client,
+    contention,
+    designs,
+    pausing,
+    pipeline,
+    probe_cost,
+    recording,
+    tax,
+    texts,
+)
 from tests.benchmarks.results import Part, write
 
 PARTS = {
     "probe-cost": probe_cost.run,
     "tax": tax.run,
     "client": client.run,
+    "contention": contention.run,
     "texts": texts.run,
     "designs": designs.run,
     "dequeue": designs.run_dequeue,

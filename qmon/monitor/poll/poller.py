@@ -1,7 +1,7 @@
 """The poller: one thread, one connection, one target. A watchdog sees to it that a hung server never freezes anything.
 
-A poll that overruns its deadline makes the source ``late`` and is cancelled; if that does not help either, thread and
-connection are abandoned (at most three at a time) and a new thread connects anew, with back-off.
+A poll that overruns its deadline makes the source ``late``; after five seconds it is cancelled. Where that does not
+help, thread and connection are abandoned (at most three at a time) and a new thread connects anew, with back-off.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
 _MOST_ABANDONED: Final = 3
 _LOGIN_S: Final = 5.0
+_PATIENCE_S: Final = 5.0
+"""A poll may take so long before it is cancelled: a slow server is late, not gone. Each statement has less."""
 _CATALOGUE_S: Final = 5.0
 """Reading the catalogue again may take so much longer than a poll."""
 FIRST_READ_S: Final = 30.0
@@ -61,6 +63,7 @@ class _ConnectionAttempt:
         self.connection: Connection | None = None
         self.live = False
         self.late = False
+        self.cancelled = False
         self.reads = False
         """It reads the catalogue for the first time."""
         self.reported = False
@@ -211,7 +214,7 @@ class Poller:
             except QmonError as problem:
                 # Trying a refused password again and again would lock the account.
                 late = attempt.late and _cancelled(problem)
-                why = f", since it took longer than {duration(attempt.allowed_s)}" if late else ""
+                why = f", since it took longer than {duration(max(attempt.allowed_s, _PATIENCE_S))}" if late else ""
                 hopeless = isinstance(problem, Unreachable) and not problem.retryable
                 self._lost(attempt, f"{problem}{why}", hopeless=hopeless)
             except Exception as problem:  # a defect of ours must be seen on the screen, and the watching go on
@@ -222,7 +225,7 @@ class Poller:
                     connection.close()
 
     def _lost(self, attempt: _ConnectionAttempt, reason: str, *, hopeless: bool = False) -> None:
-        attempt.live = attempt.late = False
+        attempt.live = attempt.late = attempt.cancelled = False
         if attempt.abandoned.is_set():
             return
         self._connected.clear()
@@ -277,7 +280,7 @@ class Poller:
         what = "answers again" if attempt.live else f"connected, try {self._tries + 1}" if self._tries else "connected"
         session = connection.session_id
         _LOG.info("%s: %s: %s %s, session %s", self._target, what, self._engine.name, version, session)
-        attempt.live, attempt.late = True, False
+        attempt.live, attempt.late, attempt.cancelled = True, False, False
         self._state(attempt, Phase.LIVE)
 
     def _first_read(self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection) -> float:
@@ -321,9 +324,11 @@ class Poller:
                 attempt.late = True
                 _LOG.warning("%s: no answer for %.1f s", self._target, attempt.allowed_s + over)
                 self._state(attempt, Phase.LATE, f"no answer for {duration(attempt.allowed_s + over)}")
+            if attempt.late and not attempt.cancelled and over + attempt.allowed_s > _PATIENCE_S:
+                attempt.cancelled = True
                 if attempt.connection is not None:
                     _in_background(attempt.connection.cancel)
-            elif over > _GRACE_S:
+            elif attempt.cancelled and over > max(0.0, _PATIENCE_S - attempt.allowed_s) + _GRACE_S:
                 self._abandon(attempt)
 
     def _connect_background(self, session: Session) -> Connection:
