@@ -6,7 +6,8 @@
 -- :read_only            on or off
 -- :application          the application name
 -- :repeats              true: the same statements come again and again, each led by an index. The server may keep their
---                       plans, so these must not be such as are good for a small table only: reading it whole, sorting
+--                       plans, so these must not be such as are good for a small table only: reading it whole, sorting.
+--                       What must be read whole after all is not worth compiling, however dear the server takes it to be
 -- > done                true
 SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_setting('statement_timeout')), s.local) IS NOT NULL
        AND set_config('lock_timeout', COALESCE(s.lock_timeout, current_setting('lock_timeout')), s.local) IS NOT NULL
@@ -20,6 +21,7 @@ SELECT set_config('statement_timeout', COALESCE(s.statement_timeout, current_set
                set_config('enable_seqscan', 'off', s.local) IS NOT NULL
                AND set_config('enable_bitmapscan', 'off', s.local) IS NOT NULL
                AND set_config('enable_sort', 'off', s.local) IS NOT NULL
+               AND set_config('jit', 'off', s.local) IS NOT NULL
            ELSE true END
        AND set_config('extra_float_digits', '1', s.local) IS NOT NULL
        AND CASE WHEN NOT s.local THEN set_config('default_transaction_read_only', s.read_only, false) IS NOT NULL
