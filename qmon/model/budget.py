@@ -6,6 +6,7 @@ verdict goes last, and is read every ten seconds at least: where that is too muc
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -162,14 +163,27 @@ def pace(
         _tighten(costs, every, load - FULL * allowed, most, ranks)
     else:
         _relax(costs, every, EASY * allowed - load, ranks)
-    interval_s = asked_s
-    slowest_s = max(asked_s, SLOWEST_S[Rank.DECIDES])
-    while budget.poll_ms is None and interval_s < slowest_s:
-        if load_ms(costs, every, overhead_ms) <= budget.allowed_ms(interval_s):
+    if budget.poll_ms is not None or load_ms(costs, every, overhead_ms) <= allowed:
+        return ProbePace(asked_s, every)
+    interval_s = _stretched(costs, ranks, overhead_ms, budget, asked_s)
+    return ProbePace(
+        interval_s, {key: n for key, ms in costs.items() if ms > 0 and (n := _most(ranks[key], interval_s)) > 1}
+    )
+
+
+def _stretched(
+    costs: Mapping[Key, float], ranks: Mapping[Key, Rank], overhead_ms: float, budget: Budget, asked_s: float
+) -> float:
+    """Seconds between polls in which all is read as seldom as it may be, so that the budget is kept if it can be."""
+    each = {rank: sum(ms for key, ms in costs.items() if ranks[key] == rank) for rank in Rank}
+    interval_s, slowest_s = asked_s, max(asked_s, SLOWEST_S[Rank.DECIDES])
+    while interval_s < slowest_s:
+        if overhead_ms + sum(ms / _most(rank, interval_s) for rank, ms in each.items()) <= budget.allowed_ms(
+            interval_s
+        ):
             break
         interval_s = min(interval_s + _STEP_S, slowest_s)
-        every = {key: n for key, ms in costs.items() if ms > 0 and (n := _most(ranks[key], interval_s)) > 1}
-    return ProbePace(interval_s, every)
+    return interval_s
 
 
 def _most(rank: Rank, interval_s: float) -> int:
@@ -185,14 +199,19 @@ def _tighten(
     ranks: Mapping[Key, Rank],
 ) -> None:
     """Read the dearest less often, until ``too_much`` milliseconds are saved or nothing is left to save."""
-    while too_much > 0:
-        able = [key for key, ms in costs.items() if every.get(key, 1) < most[key] and ms > 0]
-        if not able:
-            return
-        dearest = max(able, key=lambda key: (-ranks[key], costs[key] / every.get(key, 1), key))
+    able = [
+        (ranks[key], -ms / every.get(key, 1), key)
+        for key, ms in costs.items()
+        if every.get(key, 1) < most[key] and ms > 0
+    ]
+    heapq.heapify(able)
+    while too_much > 0 and able:
+        rank, _, dearest = heapq.heappop(able)
         now = every.get(dearest, 1)
         every[dearest] = min(2 * now, most[dearest])
         too_much -= costs[dearest] / now - costs[dearest] / every[dearest]
+        if every[dearest] < most[dearest]:
+            heapq.heappush(able, (rank, -costs[dearest] / every[dearest], dearest))
 
 
 def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float, ranks: Mapping[Key, Rank]) -> None:
