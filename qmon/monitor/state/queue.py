@@ -217,12 +217,7 @@ class QueueTrack:
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates()
-        why = _FIRST if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
-        missing = Figure.unknown(q.unknown.get("rates") or why)
-        if q.ring is None and q.counters is None and all(map(of_locks, q.left_out)):
-            missing = Figure.unknown(q.unknown.get("rates") or _uncounted(snapshot))
-        elif self._idle_since is not None:
-            missing = Figure.unknown(q.unknown.get("rates") or _nothing_counted(at - self._idle_since))
+        missing = Figure.unknown(q.unknown.get("rates") or self._no_rates(snapshot, q))
         gap, gap_kind = figures.gap(q)
         throttled = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
         fresh_s = max([_FRESH_POLLS * snapshot.interval_s, *(each.every_s for each in throttled)])
@@ -287,6 +282,14 @@ class QueueTrack:
             **figures.clients(known, SESSIONS if q.elsewhere else _UNSEEN),
             flow=self._flow_now, span_s=self._span_s, use=known.use,
         )  # fmt: skip
+
+    def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
+        """Why there are no rates, where that does not lie in the table."""
+        if q.ring is None and q.counters is None and all(map(of_locks, q.left_out)):
+            return _uncounted(snapshot)
+        if self._idle_since is not None:
+            return _nothing_counted(snapshot.sampled_at - self._idle_since)
+        return _FIRST if self._prev is None else _FORGOTTEN if self._began_anew else _BROKEN
 
     def _extra(self, q: QueueSamples, figure: str, at: float) -> Figure:
         state, count = q.layout.state, q.count
