@@ -26,16 +26,18 @@ class Cut(Exception):
     """Here it ends."""
 
 
-def cut_after(monkeypatch: pytest.MonkeyPatch, where: object, name: str, table: str | None = None) -> None:
-    """End the run after the first call of a function, or of the one that writes a table."""
-    whole = getattr(where, name)
+def cut_after(monkeypatch: pytest.MonkeyPatch, where: object, name: str, table: str | None = None) -> list[str]:
+    """End the run after the first call of a function, or of the one that writes a table; says then that it did."""
+    whole, done = getattr(where, name), list[str]()
 
-    def ending(*arguments: Any) -> None:
-        whole(*arguments)
+    def ending(*arguments: Any, **more: Any) -> None:
+        whole(*arguments, **more)
         if table is None or table in arguments:
+            done.append(name)
             raise Cut
 
     monkeypatch.setattr(where, name, ending)
+    return done
 
 
 def test_a_run_that_is_cut_short_neither_loses_nor_doubles(spark: SparkSession, tmp_path: Path) -> None:
@@ -47,9 +49,11 @@ def test_a_run_that_is_cut_short_neither_loses_nor_doubles(spark: SparkSession, 
         (Lake, "commit", None),  # committed, and Spark's checkpoint does not know
     ]
     for where, name, table in cuts:
-        with pytest.MonkeyPatch.context() as patch, pytest.raises(QmonError, match="a batch failed"):
-            cut_after(patch, where, name, table)
-            run(spark, root, place)
+        with pytest.MonkeyPatch.context() as patch:
+            done = cut_after(patch, where, name, table)
+            with pytest.raises(QmonError, match="a batch failed"):
+                run(spark, root, place)
+        assert done == [name]
     assert Lake(spark, str(place)).manifest().number == 1
     Watched(root, "shop", "bbbbbbbbbbbb", queues=()).record(START, 3)
     more = Watched(root, "shop", "cccccccccccc")
