@@ -18,7 +18,7 @@ from qmon.model.layout.layout import Layout
 from qmon.operate.install.install import available, install_trial
 from qmon.workload.bench.cases import BenchPlan, Case, Part
 from qmon.workload.bench.dequeue import dequeue
-from qmon.workload.bench.loops import make_loops
+from qmon.workload.bench.loops import POPPED, PUSHED, make_loops
 from qmon.workload.bench.measure import measure
 from qmon.workload.bench.results import CaseResult, Dequeue
 from qmon.workload.bench.run import BenchProgress, leftovers, run_bench
@@ -49,6 +49,13 @@ def site(database: str) -> Site:
     return made
 
 
+@pytest.fixture
+def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many slices in half the time: every session of a bench keeps a processor busy."""
+    monkeypatch.setattr("qmon.workload.bench.sessions.SLICE_S", SLICE_S / 2)
+
+
+@pytest.mark.usefixtures("short_slices")
 @pytest.mark.parametrize("design", ALL)
 @pytest.mark.parametrize("batch", [1, 7])
 def test_the_loops_count_what_the_tables_hold(site: Site, design: str, batch: int) -> None:
@@ -66,6 +73,9 @@ def test_the_loops_count_what_the_tables_hold(site: Site, design: str, batch: in
         timed = sum(sum(each.spent) for each in slices)
         assert timed == sum(each.messages for each in slices) if batch == 1 else timed > 0
     assert pushed - popped <= 16 * 12 + 4 * 16 + 2 * batch  # the gate, and what sessions have not told it yet
+    for gate, messages in ((PUSHED, pushed), (POPPED, popped)):
+        steps = query_of(site, f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {{}}.{gate}")
+        assert 0 <= messages - 16 * int(str(steps)) < 16 * 2, gate  # each of two sessions carries less than a step on
 
 
 @pytest.mark.parametrize(("design", "batch"), [("fifo", 7), ("batch_fast", 7), ("status", 1)])
