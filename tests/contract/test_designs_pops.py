@@ -75,11 +75,11 @@ def test_poppers_pass_over_what_another_one_holds_and_do_not_wait(database: str,
 def test_order_is_lax_within_the_number_of_poppers(database: str, design: str) -> None:
     layout = made(database, design)
     with opened(database) as connection:
-        call(connection, layout, "push_batch", many(design, 800))
+        call(connection, layout, "push_batch", many(design, 300))
     hammer = Hammer(database, layout)
     try:
         hammer.start("popper", 4)
-        wait_until(lambda: hammer.popped() == 800, 60, what="everything is popped")
+        wait_until(lambda: hammer.popped() == 300, 60, what="everything is popped")
         hammer.stop()
     finally:
         hammer.close()
@@ -126,7 +126,7 @@ def says_empty(url: str, layout: Layout, *, cycles: int, pop: str = "") -> bool:
 @pytest.mark.parametrize("design", (*LINES, *ANY_ORDER))
 def test_no_row_is_never_said_while_a_message_is_free(database: str, design: str) -> None:
     layout = made(database, design)
-    assert not says_empty(database, layout, cycles=250)
+    assert not says_empty(database, layout, cycles=100)
     with opened(database) as connection:
         assert pop(connection, layout) == []
 

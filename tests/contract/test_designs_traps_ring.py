@@ -16,6 +16,7 @@ from tests.contract.spoiling import BROKEN, altered, both, rewritten, trapped
 from tests.facts import query, wait_until
 from tests.queues import call, made, opened, run
 
+LAPS = 4
 ONE_READER = ("ring", "ring_pointer")
 BLIND = rewritten("settle", "RETURN v_orphan;", "RETURN NULL;")
 """Poppers that do not look for orphans: without that, these would make up for many a fault."""
@@ -58,16 +59,16 @@ def test_numbers_that_each_session_caches_break_the_order_of_the_ring(database: 
 
 
 def cold(url: str, layout: Layout) -> bool:
-    """Pushes and pops of ten laps write new versions of slots on other pages, or into an index."""
+    """Pushes and pops of ``LAPS`` laps write new versions of slots on other pages, or into an index."""
     assert layout.ring is not None
     name, slots = layout.queue, layout.ring.size
     keys = f"SELECT sum(pg_relation_size(indexrelid)) FROM pg_index WHERE indrelid = CAST('{name}' AS regclass)"
     before = query(url, keys)
-    for _ in range(10):
+    for _ in range(LAPS):
         query(url, f"DO 'BEGIN FOR n IN 1..{slots} LOOP PERFORM {name}_push(repeat($$x$$, 300)); END LOOP; END'")
         for reader in ("1", "2") if layout.design == "ring_subscribers" else ("",):
             query(url, f"DO 'BEGIN FOR n IN 1..{slots} LOOP PERFORM * FROM {name}_pop({reader}); END LOOP; END'")
-    updates = 10 * slots * (3 if layout.design == "ring_subscribers" else 2)
+    updates = LAPS * slots * (3 if layout.design == "ring_subscribers" else 2)
     counts = f"SELECT n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = '{name}' AND n_tup_upd >= {updates}"
     ((hot,),) = wait_until(lambda: query(url, counts), what="statistics")
     return int(str(hot)) < 0.95 * updates or query(url, keys) != before
@@ -255,7 +256,7 @@ def test_with_more_pushers_than_slots_the_published_ring_inverts_laps_and_one_wi
         if inverts:
             wait_until(inverted, 60, what="a lap overtakes another")
         else:
-            wait_until(lambda: hammer.popped() >= 800, 60, what="200 laps")
+            wait_until(lambda: hammer.popped() >= 400, 60, what="100 laps")
             assert not inverted()
     finally:
         hammer.close()

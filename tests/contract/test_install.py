@@ -111,15 +111,15 @@ def test_whatever_is_in_the_way_stays_and_nothing_is_installed(database: str, ob
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_whatever_object_of_a_design_is_there_already_it_is_refused(database: str, design: str) -> None:
-    with opened(database) as connection:
+    with opened(database) as connection, connected(database) as other:
         for slot in slots(queries.design_files("postgres", design, connection.version)):
             name = '"orders"' if slot == "table" else f'"orders_{slot}"'
-            query(database, f"CREATE TABLE {name} (kept int)")
-            before = listing(database)
+            other.execute(f"CREATE TABLE {name} (kept int)")
+            before = other.execute(LISTING).fetchall()
             with pytest.raises(BadInput, match=r"cannot install 'orders': .* there already; nothing was changed"):
                 install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16)
-            assert listing(database) == before
-            query(database, f"DROP TABLE {name}")
+            assert other.execute(LISTING).fetchall() == before
+            other.execute(f"DROP TABLE {name}")
         assert query(database, "SELECT to_regnamespace('qmon')::text") == [(None,)]
         assert install(connection, ENGINE, design, schema="public", queue="orders", ring_size=16).created
 
