@@ -126,7 +126,7 @@ def says_empty(url: str, layout: Layout, *, cycles: int, pop: str = "") -> bool:
 @pytest.mark.parametrize("design", (*LINES, *ANY_ORDER))
 def test_no_row_is_never_said_while_a_message_is_free(database: str, design: str) -> None:
     layout = made(database, design)
-    assert not says_empty(database, layout, cycles=100)
+    assert not says_empty(database, layout, cycles=250)
     with opened(database) as connection:
         assert pop(connection, layout) == []
 
