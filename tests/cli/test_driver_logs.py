@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,15 +17,19 @@ from tests.facts import odbc, query, wait_until
 
 
 @pytest.fixture
-def logs(tmp_path: Path) -> Path:
-    """Where the driver would write them: settings as Debian has them, but with a folder of their own."""
-    folder = tmp_path / "logs"
-    folder.mkdir()
-    library = next(path for place in FOLDERS if (path := Path(place, LIBRARY)).is_file())
-    (tmp_path / "odbcinst.ini").write_text(
-        f"[PostgreSQL Unicode]\nDriver={library}\nCommLog=1\nDebug=0\nLogdir={folder}\n"
-    )
-    return folder
+def logs() -> Iterator[Path]:
+    """Where the driver would write them: settings as Debian has them, but with a folder of their own.
+
+    Its path is short: where it has 80 bytes or more, the driver writes none.
+    """
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made, "logs")
+        folder.mkdir()
+        library = next(path for place in FOLDERS if (path := Path(place, LIBRARY)).is_file())
+        folder.with_name("odbcinst.ini").write_text(
+            f"[PostgreSQL Unicode]\nDriver={library}\nCommLog=1\nDebug=0\nLogdir={folder}\n"
+        )
+        yield folder
 
 
 def test_a_program_that_takes_no_care_leaves_one(database: str, logs: Path) -> None:

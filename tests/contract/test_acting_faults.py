@@ -23,7 +23,7 @@ from tests.contract.killing import ACTS, Act, Victim
 from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until
 
-ROWS = 600
+ROWS = 200
 ALL = frozenset(OwnerState)
 
 
@@ -80,7 +80,7 @@ def interrupted(victim: Victim, act: Act) -> int:
 def test_a_killed_qmon_leaves_every_row_in_one_place_and_the_next_finishes(
     database: str, tmp_path: Path, act: Act
 ) -> None:
-    victim = Victim(database, tmp_path, 2_000, random.Random(act))
+    victim = Victim(database, tmp_path, 3_000, random.Random(act))
     done = victim.strike(act, kills=2)
     assert done.kills >= 2
     assert done.interrupted >= 1
