@@ -25,39 +25,43 @@ WITH pos AS MATERIALIZED (
             SELECT min(coalesce(pg_sequence_last_value(o.seqrelid), o.seqstart - 1))
             FROM pg_sequence AS o
             WHERE o.seqrelid = ANY (CAST(:pop_sequences AS oid[]))
-        ) AS pop_last
+        ) AS pop_last,
+        clock_timestamp() AS now_at,
+        clock_timestamp() - make_interval(secs => CAST(:min_age_s AS float8)) AS moved_before
     FROM pg_sequence AS p
     WHERE p.seqrelid = CAST(:push_sequence AS oid)
 ),
-seen AS MATERIALIZED (
-    SELECT {turn} AS turn, {message_id} AS message_id, {enqueued_at!utc} AS time
-    FROM {table}
-    WHERE {slot} BETWEEN CAST(:from_slot AS int) AND CAST(:to_slot AS int)
-),
-found AS MATERIALIZED (
+found AS (
     SELECT
-        s.*,
-        s.message_id IS NULL AND s.turn <= pos.push_last
-            AND (s.time < clock_timestamp() - make_interval(secs => CAST(:min_age_s AS float8))
-                OR s.time > clock_timestamp()) AS is_hole,
-        s.turn = s.message_id + 1 AND s.message_id <= pos.pop_last
-            AND s.time < clock_timestamp() - make_interval(secs => CAST(:min_age_s AS float8)) AS is_orphan
-    FROM seen AS s
-    CROSS JOIN pos
+        s.turn,
+        s.message_id,
+        s.time,
+        s.message_id IS NULL AND s.turn <= pos.push_last AND (s.time < pos.moved_before OR s.time > pos.now_at) AS is_hole,
+        s.turn = s.message_id + 1 AND s.message_id <= pos.pop_last AND s.time < pos.moved_before AS is_orphan
+    FROM pos
+    CROSS JOIN (
+        SELECT {turn} AS turn, {message_id} AS message_id, {enqueued_at!utc} AS time
+        FROM {table}
+        WHERE {slot} BETWEEN CAST(:from_slot AS int) AND CAST(:to_slot AS int)
+    ) AS s
+),
+summed AS MATERIALIZED (
+    SELECT
+        CAST(count(*) FILTER (WHERE f.is_hole) AS int) AS holes,
+        CAST(min(f.turn) FILTER (WHERE f.is_hole) AS bigint) AS hole,
+        CAST(count(*) FILTER (WHERE f.is_orphan) AS int) AS orphans,
+        CAST(min(f.message_id) FILTER (WHERE f.is_orphan) AS bigint) AS orphan,
+        (array_agg(f.time ORDER BY f.message_id) FILTER (WHERE f.is_orphan))[1] AS orphaned_at
+    FROM found AS f
 )
 SELECT
     CAST(:from_slot AS int) AS from_slot,
     pos.push_last,
     pos.pop_last,
-    (SELECT CAST(count(*) AS int) FROM found AS f WHERE f.is_hole) AS holes,
-    (SELECT CAST(min(f.turn) AS bigint) FROM found AS f WHERE f.is_hole) AS hole,
-    (SELECT CAST(count(*) AS int) FROM found AS f WHERE f.is_orphan) AS orphans,
-    (SELECT CAST(min(f.message_id) AS bigint) FROM found AS f WHERE f.is_orphan) AS orphan,
-    (
-        SELECT CAST(extract(epoch FROM clock_timestamp() - f.time) AS float8)
-        FROM found AS f
-        WHERE f.is_orphan
-        ORDER BY f.message_id
-        LIMIT 1
-    ) AS orphan_s
+    s.holes,
+    s.hole,
+    s.orphans,
+    s.orphan,
+    CAST(extract(epoch FROM clock_timestamp() - s.orphaned_at) AS float8) AS orphan_s
 FROM pos
+CROSS JOIN summed AS s
