@@ -17,7 +17,7 @@ FINE: Final = frozenset({HEALTHY, EMPTY})
 LOAD: Final[Mapping[str, Any]] = {
     "pushers": 1,
     "poppers": 1,
-    "rate": 15.0,
+    "rate": 8.0,
     "pop_rate": 60.0,
     "message_bytes": 100,
     "own_processes": False,
