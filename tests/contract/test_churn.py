@@ -55,6 +55,7 @@ def _forgotten(watched: Watched, ids: dict[str, set[object]]) -> bool:
 def _held(watched: Watched, ids: dict[str, set[object]]) -> list[str]:
     """Where something is kept that names one of these tables, or its id."""
     del watched.views[:-1]
+    watched.evidence.clear()
     connection = watched.poller._attempt.connection
     collectors = [each for each in gc.get_objects() if isinstance(each, Collector)]
     mine = [each for each in collectors if each._connection is connection]
