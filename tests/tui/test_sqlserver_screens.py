@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from qmon.model import text
+from qmon.model.text import milliseconds
 from qmon.model.view import View
 from tests.tui.driving import Driver, dashboard
 from tests.tui.shop import POLLS, Values, polled
@@ -38,7 +38,7 @@ async def test_the_polls_of_four_designs_are_on_the_four_screens() -> None:
         assert "SQL Server 16.0 ● live 0.4 s ago" in heading[0]
         observing = views[-1].server.observing
         assert observing is not None
-        assert f"probe {text.milliseconds(observing.expected_ms)}" in heading[0]
+        assert f"probe {milliseconds(observing.expected_ms)}" in heading[0]
         assert heading[1].startswith("tx/s 450 rollbacks/s 0 deadlocks/s 0 sessions 42 blocked 1")
         assert "Log:WRITELOG 3, Lock:LCK_M_U 1" in heading[1]
         assert row(d, "letters").startswith("letters strict_fifo 500 0 0 2 h 04 m 5.0 0 501")
