@@ -77,8 +77,9 @@ class ProbeBudget:
     ) -> list[ProbeStatement]:
         """The statements of this poll without those that are left out of it.
 
-        ``asked_s``: seconds between polls. ``watched``: queues on the screen or with a verdict, throttled last.
+        ``asked_s``: seconds between polls. ``watched``: queues on the screen, throttled last.
         """
+        self._polls += 1
         self._asked_s, self._watched = asked_s, watched
         asked = self._asked = tuple(each.key for each in statements)
         room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms
@@ -108,7 +109,7 @@ class ProbeBudget:
     def timed(self) -> frozenset[Key]:
         """The probes whose time is to be taken in this poll; more of them while the server is slow."""
         read = [key for key in self._asked if key in self._read]
-        if not read or self._polls < _SETTLING:
+        if not read or self._polls <= _SETTLING:
             return frozenset(read)
         count = max(_FEWEST, len(read) // (_SHARE_SLOW if self._slowness.doubtful else _SHARE))
         timed = {read[(self._next + n) % len(read)] for n in range(min(count, len(read)))}
@@ -134,7 +135,6 @@ class ProbeBudget:
             for memory in (self._often, self._times, self._costs, self._waited):
                 memory.pop(key, None)
         if server_ms is not None:
-            self._polls += 1
             intrinsic = self._overhead_ms + sum(self._costs.get(key, 0.0) for key in self._read)
             self._slowness.see(server_ms, intrinsic, now_at)
         if server_ms is not None or alone:
