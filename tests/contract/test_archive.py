@@ -100,6 +100,13 @@ def archiving(
 # ------------------------------------------------------------------------------------------------------- under load
 
 
+def heeds_sigterm(process: subprocess.Popen[str]) -> bool:
+    """Whether it has a handler for SIGTERM yet; one that has only just begun has none. See proc(5), ``SigCgt``."""
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+    caught = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(caught >> (signal.SIGTERM - 1) & 1)
+
+
 @pytest.mark.parametrize("design", DESIGNS)
 def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(database: str, design: str) -> None:
     layout, chance = made(database, design), random.Random(design)
@@ -130,6 +137,7 @@ def test_under_load_with_killed_archivers_every_message_is_in_exactly_one_place(
         wait_until(lambda: hammer.popped() == MESSAGES, 120, what="everything is popped")
         hammer.stop()
         wait_until(lambda: count(database, f"orders WHERE {column} = {finished}") == 0, 120, what="all is archived")
+        wait_until(lambda: all(map(heeds_sigterm, archivers)), what="archivers that heed signals")
         for each in archivers:
             each.send_signal(signal.SIGTERM)
             assert "stopped" in each.communicate(timeout=30)[0]

@@ -132,7 +132,7 @@ def test_no_row_is_not_said_by_a_popper_that_has_time_while_a_message_is_there(d
         reader = threading.Thread(target=read if design == "ring_subscribers" else over.wait)
         reader.start()
         try:
-            assert not says_empty(database, layout, cycles=60, pop=asked)
+            assert not says_empty(database, layout, cycles=60, push="'m', 60000", pop=asked)
         finally:
             over.set()
             reader.join()

@@ -91,10 +91,10 @@ def test_order_is_lax_within_the_number_of_poppers(database: str, design: str) -
     assert len({row[0] for row in query(database, "SELECT popper FROM ledger_popped")}) > 1
 
 
-def says_empty(url: str, layout: Layout, *, cycles: int, pop: str = "") -> bool:
+def says_empty(url: str, layout: Layout, *, cycles: int, push: str = "'m'", pop: str = "") -> bool:
     """Eight sessions pop only after they have pushed, so that there is a message for each: was one told "no row"?
 
-    ``pop``: the arguments of the pop, in SQL.
+    ``push``, ``pop``: the arguments of each, in SQL.
     """
     empty = threading.Event()
 
@@ -109,7 +109,7 @@ def says_empty(url: str, layout: Layout, *, cycles: int, pop: str = "") -> bool:
     def cycle() -> None:
         with connected(url) as raw:
             for _ in range(cycles):
-                raw.execute(f"SELECT {routine(layout, 'push')}('m')")
+                raw.execute(f"SELECT {routine(layout, 'push')}({push})")
                 if popped(raw) is None:
                     empty.set()
                 if empty.is_set():
