@@ -178,9 +178,8 @@ def _stretched(
     each = {rank: sum(ms for key, ms in costs.items() if ranks[key] == rank) for rank in Rank}
     interval_s, slowest_s = asked_s, max(asked_s, SLOWEST_S[Rank.DECIDES])
     while interval_s < slowest_s:
-        if overhead_ms + sum(ms / _most(rank, interval_s) for rank, ms in each.items()) <= budget.allowed_ms(
-            interval_s
-        ):
+        load = overhead_ms + sum(ms / _most(rank, interval_s) for rank, ms in each.items())
+        if load <= budget.allowed_ms(interval_s):
             break
         interval_s = min(interval_s + _STEP_S, slowest_s)
     return interval_s

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from qmon.engines.base import Value
 from qmon.model.samples.clients import MOST_CLIENTS
@@ -21,7 +21,8 @@ from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCac
 from qmon.redact import hide_passwords
 
 _STATISTICS_EVERY_S: Final = 10.0
-_SIZES_EVERY_S: Final = 10.0
+_SIZES_STAY_S: Final = 120.0
+"""Sizes that were not read for so long, since somebody locks the table, say, are not known any more."""
 _EVERY_S: Final = 0.9
 """Polls that follow faster leave out use and horizon now and then."""
 _STALE_S: Final = 6.0
@@ -30,6 +31,24 @@ _HOLDERS: Final = 20
 _STATEMENT: Final = 200
 _TEXTS: Final = 50
 _TEXTS_EVERY_S: Final = 10.0
+
+
+T = TypeVar("T")
+
+
+class _Lately(Generic[T]):
+    """What a probe has read in this poll, or else lately."""
+
+    def __init__(self) -> None:
+        self._read: T | None = None
+        self.read_at = float("-inf")
+        """When it was read; server clock, seconds."""
+
+    def see(self, read: T | None, now_at: float) -> T | None:
+        """What was read last, unless that is too long ago. ``read`` ``None``: not in this poll."""
+        if read is not None:
+            self._read, self.read_at = read, now_at
+        return self._read if now_at - self.read_at <= _STALE_S else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +80,13 @@ class ServerProbes:
         self._statistics_at = float("-inf")
         self._tables: Sequence[int] = ()
         self._asked_at = float("-inf")
-        self._horizon: tuple[HorizonSample, ...] | None = None
-        self._horizon_at = float("-inf")
-        self._store: VersionStoreSample | None = None
-        self._store_at = float("-inf")
-        self._sizes: dict[tuple[int, int], int] = {}
-        self._sizes_at = float("-inf")
+        self._horizon = _Lately[tuple[HorizonSample, ...]]()
+        self._store = _Lately[VersionStoreSample]()
+        self._latches = _Lately[tuple[LatchSample, ...]]()
+        self._sizes: dict[tuple[int, int], tuple[float, int]] = {}
+        """By table and index: when it was read, server clock in seconds, and the bytes."""
         self._analyzes = 0
         self._latched = False
-        self._latches: tuple[LatchSample, ...] = ()
-        self._latches_at = float("-inf")
 
     def wanted(self, now: float, tables: Sequence[int], *, closely: bool = False) -> list[ProbeStatement]:
         """The statements of this poll, which go last, so that what our own session reads in it is counted as its own.
@@ -83,9 +99,6 @@ class ServerProbes:
         if tables and (now - self._statistics_at >= _STATISTICS_EVERY_S or tables != self._tables):
             self._statistics_at, self._tables = now, tables
             asked += self._statements.of_tables("statistics", StatisticsSample, tables)
-        if now - self._sizes_at >= _SIZES_EVERY_S:
-            self._sizes_at = now
-            self._sizes = {key: size for key, size in self._sizes.items() if key[0] in tables}
             asked += self._statements.of_tables("sizes", SizeSample, tables)
         if now - self._asked_at >= _EVERY_S:
             self._asked_at = now
@@ -109,7 +122,9 @@ class ServerProbes:
         if analyzes != self._analyzes:
             self._analyzes, self._statistics_at = analyzes, float("-inf")  # they are new: read them with the next poll
         sizes: tuple[SizeSample, ...] = results.get(("", "sizes"), ())
-        self._sizes |= {(each.table_id, each.index_id): each.bytes for each in sizes}
+        self._sizes |= {(each.table_id, each.index_id): (server.now_at, each.bytes) for each in sizes}
+        oldest = server.now_at - _SIZES_STAY_S
+        self._sizes = {key: read for key, read in self._sizes.items() if read[0] >= oldest and key[0] in self._tables}
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
         if uses is not None and not one_trip:
             uses = [replace(use, own_rows=None, own_pages=None) for use in uses]
@@ -121,13 +136,15 @@ class ServerProbes:
             waits=waits,
             failures=() if sampler is None else sampler.failures(),
             circles=() if sampler is None else sampler.circles(),
-            version_store=self._row_versions(first(results, "version_store"), server.now_at),
+            version_store=self._store.see(first(results, "version_store"), server.now_at),
         )
 
     def _sized(self, uses: Sequence[UseSample]) -> list[UseSample]:
         """The samples with the sizes that were last read, where the probe has none itself."""
         return [
-            replace(use, bytes=self._sizes.get((use.table_id, use.index_id))) if use.bytes is None else use
+            replace(use, bytes=read[1])
+            if use.bytes is None and (read := self._sizes.get((use.table_id, use.index_id))) is not None
+            else use
             for use in uses
         ]
 
@@ -135,27 +152,19 @@ class ServerProbes:
         """Who waits for pages: as read in this poll, or lately."""
         waits: tuple[WaitSample, ...] = results.get(("", "waits"), ())
         self._latched = any(wait.event.casefold() in PAGE_LATCHES for wait in waits)
-        read: tuple[LatchSample, ...] | None = results.get(("", "latches"))
-        if read:
-            self._latches = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
-            self._latches_at = now_at
-        return self._latches if now_at - self._latches_at <= _STALE_S else None
+        read: tuple[LatchSample, ...] = results.get(("", "latches"), ())
+        covered = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
+        return self._latches.see(covered or None, now_at)
 
     def _held(self, read: tuple[HorizonSample, ...] | None, now_at: float) -> tuple[HorizonSample, ...] | None:
         """Who holds the horizon: as read in this poll, or lately and since then for as much longer."""
         if read is not None:
-            self._horizon = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
-            self._horizon_at = now_at
-        if self._horizon is None or now_at - self._horizon_at > _STALE_S:
+            read = tuple(replace(one, statement=hide_passwords(one.statement)) for one in read)
+        held = self._horizon.see(read, now_at)
+        if held is None:
             return None
-        more = now_at - self._horizon_at
-        return tuple(one if one.held_s is None else replace(one, held_s=one.held_s + more) for one in self._horizon)
-
-    def _row_versions(self, read: VersionStoreSample | None, now_at: float) -> VersionStoreSample | None:
-        """What the version store holds: as read in this poll, or lately."""
-        if read is not None:
-            self._store, self._store_at = read, now_at
-        return self._store if now_at - self._store_at <= _STALE_S else None
+        more = now_at - self._horizon.read_at
+        return tuple(one if one.held_s is None else replace(one, held_s=one.held_s + more) for one in held)
 
 
 def counted(rows: tuple[WaitTotal, ...] | None, started_at: float, now_at: float) -> WaitTotals | None:

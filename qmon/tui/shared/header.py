@@ -82,17 +82,15 @@ def _engine(view: View) -> str:
 def _cost(view: View) -> list[LinePart]:
     """What a poll costs the server, or where that is unknown how long the last one took; and how slow the server is."""
     server = view.server
-    slow = server.observing.slower_since if server.observing is not None else None
-    parts = []
-    if slow is not None and server.observing is not None:
-        words = f"server {server.observing.slower:.0f} times slower since {figures.moment(slow)}"
+    observing, parts = server.observing, []
+    if observing is not None and observing.slower_since is not None:
+        words = f"server {observing.slower:.0f} times slower since {figures.moment(observing.slower_since)}"
         parts.append(LinePart.of(words, "accent", 1))
-    if server.observing is not None and server.server_ms is not None:
-        parts.append(LinePart.of(f"probe {text.milliseconds(server.observing.expected_ms)}", "muted", 4))
-    elif server.server_ms is not None:
-        parts.append(LinePart.of(f"probe {text.milliseconds(server.server_ms)}", "muted", 4))
-    else:
+    if server.server_ms is None:
         parts.append(LinePart.of(f"probe {text.milliseconds(server.client_ms)} here", "muted", 4))
+    else:
+        cost = server.server_ms if observing is None else observing.expected_ms
+        parts.append(LinePart.of(f"probe {text.milliseconds(cost)}", "muted", 4))
     if server.buffers is not None:
         parts.append(LinePart.of(f"{text.count(server.buffers)} pages", "muted", 6))
     if server.cpu_ms is not None:
@@ -100,8 +98,8 @@ def _cost(view: View) -> list[LinePart]:
     if server.budget_share is not None:
         tone = "accent" if server.budget_share > 1 else "muted"
         parts.append(LinePart.of(f"{text.percent(server.budget_share)} of budget", tone, 5))
-    if server.observing is not None and server.observing.throttled:
-        parts.append(LinePart.of(f"{len(server.observing.throttled)} throttled", "accent", 2))
+    if observing is not None and observing.throttled:
+        parts.append(LinePart.of(f"{len(observing.throttled)} throttled", "accent", 2))
     return parts
 
 
