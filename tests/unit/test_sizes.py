@@ -1,0 +1,34 @@
+"""Sizes of tables are read apart and stay for a while, not for ever: who locks a table keeps them from being read."""
+
+from __future__ import annotations
+
+from qmon.engines.registry import engine
+from qmon.model.samples.polled import ServerSample
+from qmon.model.samples.usage import SizeSample, UseSample
+from qmon.monitor.poll.server import ServerProbes
+from qmon.monitor.probes.own_reads import OwnUses
+from qmon.monitor.probes.statements import StatementCache
+
+TABLE = 7
+
+
+def test_a_size_stays_for_two_minutes_and_is_read_at_once_for_a_new_table() -> None:
+    probes = ServerProbes(StatementCache(engine("postgres"), (18, 0)), None, OwnUses())
+    use = UseSample(TABLE, 0, "orders", "table", 1, 1, 1, 0, 0, None)
+
+    def size(at: float, *read: SizeSample) -> int | None:
+        server = ServerSample(at, 500.0, 400.0, False, 5, 100, 0, 0)
+        found = probes.found({("", "uses"): (use,), ("", "sizes"): read}, server, one_trip=True)
+        assert found.uses is not None
+        return found.uses[0].bytes
+
+    def asked(now: float, *tables: int) -> list[str]:
+        return [each.part for each in probes.wanted(now, tables) if each.probe == "sizes"]
+
+    assert asked(0.0, TABLE) == ["7"]
+    assert size(1_000.0) is None
+    assert size(1_001.0, SizeSample(TABLE, 0, 8192), SizeSample(TABLE, 9, 1)) == 8192
+    assert asked(1.0, TABLE) == []
+    assert size(1_121.0) == 8192
+    assert size(1_122.0) is None
+    assert asked(2.0, TABLE, 8) == ["7", "8"]
