@@ -26,7 +26,7 @@ class Rank(IntEnum):
     DECIDES = 1
     """What a verdict is made of."""
     WATCHED = 2
-    """The same of a queue on the screen."""
+    """The same of a queue that is looked at by itself, or has a verdict."""
     ALWAYS = 3
     """Part of each poll."""
 

@@ -51,17 +51,26 @@ class Focus:
     """What the screens show now, beside what every poll reads.
 
     ``rows_of``: the queue whose messages are listed; ``blocking``: who blocks whom; ``closely``: waits, which are then
-    sampled more often.
+    sampled more often. ``cursor``: the queue under the cursor; ``visible``: the queues whose rows are on the screen;
+    ``with_verdict``: those with something wrong, on the screen or not.
     """
 
     rows_of: str | None = None
     blocking: bool = False
     closely: bool = False
+    cursor: str | None = None
+    visible: frozenset[str] = frozenset()
+    with_verdict: frozenset[str] = frozenset()
 
     @property
-    def at_once(self) -> bool:
-        """Whether what it adds is worth a poll before the next one is due."""
-        return self.rows_of is not None or self.blocking
+    def watched(self) -> frozenset[str]:
+        """The queues whose figures matter most now: looked at by themselves, or with something wrong."""
+        return self.with_verdict | {each for each in (self.rows_of, self.cursor) if each is not None}
+
+    def at_once(self, before: Focus) -> bool:
+        """Whether what it adds to the one before is worth a poll before the next one is due."""
+        opened = self.rows_of is not None and self.rows_of != before.rows_of
+        return opened or (self.blocking and not before.blocking)
 
 
 class SnapshotSource(Protocol):

@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from qmon import log
+from qmon.model.figure import Severity
 from qmon.model.text import duration
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting, AlertState
@@ -113,7 +114,7 @@ class QmonApp(App[None], inherit_bindings=False):
         self._for_s = for_s
         self._feed = Feed(self, fold)
         self._ticker: Timer | None = None
-        self._focus: Focus | None = None
+        self._focus = Focus()
         self._held: ViewReady | None = None
         first = Shown(
             source.target, interval_s=source.interval_s, environment=environment, prod=prod,
@@ -136,6 +137,8 @@ class QmonApp(App[None], inherit_bindings=False):
     def on_view_ready(self, message: ViewReady) -> None:
         """New figures: shown at once, or held back while the display is frozen."""
         newest_at, alerts = message.view.taken_at, self._alerts_after(message.view)
+        wrong = frozenset(queue.name for queue in message.view.queues if queue.verdict.severity > Severity.FINE)
+        self._set_focus(replace(self._focus, with_verdict=wrong))
         if self.shown.frozen:
             self._held = message
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)
@@ -163,10 +166,13 @@ class QmonApp(App[None], inherit_bindings=False):
 
     def refocus(self, wanted: Focus) -> None:
         """Tell the source what is on screen now, where that has changed, and ask for its rows at once."""
-        if wanted != self._focus:
-            self._focus = wanted
-            self.source.set_focus(wanted)
-            if wanted.at_once:
+        self._set_focus(replace(wanted, with_verdict=self._focus.with_verdict))
+
+    def _set_focus(self, focus: Focus) -> None:
+        before, self._focus = self._focus, focus
+        if focus != before:
+            self.source.set_focus(focus)
+            if focus.at_once(before):
                 self.source.poll_now()
 
     # ---------------------------------------------------------------------------------------------------------- alerts

@@ -293,6 +293,11 @@ class Scripted:
         """Remembered."""
         self.asked.append(focus)
 
+    @property
+    def focus(self) -> Focus:
+        """What the screens last said is on them."""
+        return next((each for each in reversed(self.asked) if isinstance(each, Focus)), Focus())
+
     def count_exactly(self, queue: str) -> None:
         """Remembered."""
         self.asked.append(("count", queue))

@@ -12,7 +12,6 @@ from qmon.model.operations import Kind
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
 from qmon.model.waits.blocking import Forest
-from qmon.monitor.source import Focus
 from qmon.tui import redacted
 from qmon.tui.actions.dialog import ActionDialog
 from qmon.tui.blocking.screen import SessionDetails
@@ -49,10 +48,11 @@ async def test_the_screen_asks_for_what_it_needs_and_at_once() -> None:
     async with dashboard() as d:
         await d.give()
         await d.press("4")
-        assert d.source.asked[-2:] == [Focus(blocking=True), "poll_now"]
+        assert d.source.asked[-2:] == [d.source.focus, "poll_now"]
+        assert d.source.focus.blocking
         await d.press("escape")
         assert d.app.current_mode == "overview"
-        assert d.source.asked[-1] == Focus()
+        assert not d.source.focus.blocking
 
 
 @pytest.mark.parametrize("cells", [120, 140, 200])

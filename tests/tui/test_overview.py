@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 from textual.geometry import Region
 
-from qmon.model.figure import Figure
+from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.source import Focus
 from qmon.tui.widgets.grid import Grid
 from tests.tui.driving import dashboard, later
 from tests.tui.scripted import NASTY, queue, target, twelve, view
@@ -230,13 +229,32 @@ async def test_failed_probes_of_the_target_are_told() -> None:
 
 async def test_hidden_panels_are_not_polled() -> None:
     async with dashboard() as d:
-        assert [f for f in d.source.asked if isinstance(f, Focus)] == [Focus()]
+        assert d.source.asked == []
         await d.give()
+        assert "poll_now" not in d.source.asked
         await d.press("enter")
-        assert [f for f in d.source.asked if isinstance(f, Focus)][-1] == Focus(rows_of="invoices")
-        assert "poll_now" in d.source.asked
+        assert d.source.focus.rows_of == "invoices"
+        assert d.source.asked.count("poll_now") == 1
+        await d.give()
+        assert d.source.asked.count("poll_now") == 1
         await d.press("escape")
-        assert [f for f in d.source.asked if isinstance(f, Focus)][-1] == Focus()
+        assert d.source.focus.rows_of is None
+
+
+async def test_what_is_looked_at_and_what_has_a_verdict_is_told_to_the_source() -> None:
+    async with dashboard((100, 30)) as d:
+        queues = [queue(f"queue_{i:03}", ready=i) for i in range(60)]
+        await d.give(view(queues))
+        await d.press("G")
+        assert d.source.focus.cursor == d.grid.cursor
+        assert d.source.focus.visible == {name for name in (q.name for q in queues) if name in d.text()}
+        assert d.source.focus.watched == {d.grid.cursor}
+        growing = Verdict("growing", "grows", Severity.WARNING)
+        await d.give(view([replace(queues[0], verdict=growing), *queues[1:]]))
+        assert d.source.focus.watched == {d.grid.cursor, "queue_000"}
+        await d.press("3")
+        assert d.source.focus.watched == {"queue_000"}
+        assert d.source.focus.visible == frozenset()
 
 
 async def test_only_changed_cells_are_painted() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from qmon.model.figure import Figure, PastVerdict, Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
-from qmon.monitor.source import Focus
 from tests.tui.driving import Driver, dashboard, later
 from tests.tui.scripted import SAMPLED_AT, messages, queue, view
 
@@ -112,7 +111,7 @@ async def test_neighbours_are_one_key_away() -> None:
         await opened(d, "invoices")
         await d.press("right_square_bracket")
         assert "mails" in d.lines("title")
-        assert Focus(rows_of="mails") in d.source.asked
+        assert d.source.focus.rows_of == "mails"
         await d.press("left_square_bracket", "left_square_bracket")
         assert "exports" in d.lines("title")
 

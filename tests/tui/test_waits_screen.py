@@ -9,7 +9,6 @@ import pytest
 from qmon.model.operations import Kind
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.view import View
-from qmon.monitor.source import Focus
 from qmon.tui.actions.dialog import ActionDialog
 from tests.tui.driving import dashboard
 from tests.tui.scripted import NASTY, SAMPLED_AT, target, view
@@ -39,10 +38,10 @@ async def test_the_screen_asks_to_look_closely_and_no_longer_when_it_is_left() -
     async with dashboard() as d:
         await d.give()
         await d.press("3")
-        assert d.source.asked[-1] == Focus(closely=True)
+        assert d.source.focus.closely
         await d.press("escape")
         assert d.app.current_mode == "overview"
-        assert d.source.asked[-1] == Focus()
+        assert not d.source.focus.closely
 
 
 async def test_waits_with_their_number_of_looks_and_their_meaning() -> None:

@@ -9,6 +9,7 @@ from qmon.model.budget import Budget
 from qmon.model.samples.polled import ClockSample, HeadSample
 from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.probes.statements import ProbeStatement
+from qmon.monitor.source import Focus
 
 STATEMENT = Bound(Statement("test", "SELECT 1", (), ()))
 JOBS = [
@@ -19,11 +20,13 @@ JOBS = [
 ]
 
 
-def polled(observer: ProbeBudget, costs: dict[tuple[str, str], float], polls: int) -> list[set[tuple[str, str]]]:
+def polled(
+    observer: ProbeBudget, costs: dict[tuple[str, str], float], polls: int, focus: Focus | None = None
+) -> list[set[tuple[str, str]]]:
     """So many polls of one second in which each probe costs so many milliseconds; what was read in each."""
     read = []
     for _ in range(polls):
-        chosen = [job.key for job in observer.choose(JOBS, 1.0)]
+        chosen = [job.key for job in observer.choose(JOBS, 1.0, (focus or Focus()).watched)]
         timed = observer.timed()
         assert timed <= set(chosen)
         observer.learn({key: costs[key] for key in timed}, {}, sum(costs[key] for key in chosen) + 0.5)
@@ -51,6 +54,16 @@ def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
     back = polled(observer, cheap, 60)
     assert observer.observing(0).throttled == ()
     assert all(len(read) == len(JOBS) for read in back[-5:])
+
+
+def test_the_queue_under_the_cursor_and_one_with_a_verdict_are_throttled_last() -> None:
+    observer = ProbeBudget(Budget(0.01))
+    costs = {job.key: 0.1 for job in JOBS} | {(queue, "head"): 4.0 for queue in ("a", "b", "c")}
+    for watched, other in (("a", "c"), ("c", "a")):
+        focus = Focus(cursor=watched, visible=frozenset({"a", "b", "c"}), with_verdict=frozenset({"b"}))
+        reads = polled(observer, costs, 40, focus)[20:]
+        assert all({(watched, "head"), ("b", "head")} <= read for read in reads)
+        assert any((other, "head") not in read for read in reads)
 
 
 def test_what_others_cost_is_not_what_the_probes_cost() -> None:

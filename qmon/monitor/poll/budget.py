@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from qmon.model.budget import AT_ONCE, Budget, Key, Observing, ProbeCost, ProbePace, Rank, Throttled, chosen, pace
@@ -65,7 +66,7 @@ class ProbeBudget:
         self._left_out: dict[str, set[str]] = {}
         self._asked: tuple[Key, ...] = ()
         self._read: frozenset[Key] = frozenset()
-        self._watched: Collection[str] = ()
+        self._watched: frozenset[str] = frozenset()
 
     @property
     def interval_s(self) -> float:
@@ -77,10 +78,11 @@ class ProbeBudget:
     ) -> list[ProbeStatement]:
         """The statements of this poll without those that are left out of it.
 
-        ``asked_s``: seconds between polls. ``watched``: queues on the screen, throttled last.
+        ``asked_s``: seconds between polls. ``watched``: queues that are throttled last.
         """
         self._polls += 1
-        self._asked_s, self._watched = asked_s, watched
+        self._asked_s = asked_s
+        self._watch(frozenset(watched))
         asked = self._asked = tuple(each.key for each in statements)
         room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms
         self._read = chosen(asked, self._pace, self._waited, self._costs, room)
@@ -94,6 +96,17 @@ class ProbeBudget:
         for key in asked:
             self._was_asked(key)
         return [each for each in statements if each.key in self._read]
+
+    def _watch(self, watched: frozenset[str]) -> None:
+        """Those that are watched from now on are read in each poll again; room for them is found at others."""
+        newly, self._watched = watched - self._watched, watched
+        if newly:
+            every = {
+                key: n
+                for key, n in self._pace.every.items()
+                if key[0] not in newly or self._rank(key) is not Rank.WATCHED
+            }
+            self._pace = replace(self._pace, every=every)
 
     def due(self, key: Key) -> bool:
         """Whether a probe is read that is asked for after the others, because of what they have found."""

@@ -137,8 +137,7 @@ class Collector:
         """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
         started = self._clock()
         self._slow.apply({name: probes.memo for name, probes in self._queues.items()})
-        watched = () if focus.rows_of is None else (focus.rows_of,)
-        statements = self.observer.choose(self._wanted(started, focus), interval_s, watched)
+        statements = self.observer.choose(self._wanted(started, focus), interval_s, focus.watched)
         commits = self._commits()
         results, failures = self._runner.run(statements, self.observer.timed())
         table_counters.spread(results)

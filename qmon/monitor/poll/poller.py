@@ -157,9 +157,8 @@ class Poller:
 
     def set_focus(self, focus: Focus) -> None:
         """Say what is on the screens; a newly opened queue, or the blocking, is polled at once."""
-        changed = focus != self._focus
-        self._focus = focus
-        if changed and focus.at_once:
+        before, self._focus = self._focus, focus
+        if focus.at_once(before):
             self._wake.set()
 
     def count_exactly(self, queue: str) -> None:

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from qmon.model.figure import Verdict
 from qmon.model.verdicts.access import unreachable
 from qmon.model.view import QueueView, View
-from qmon.monitor.source import Phase
+from qmon.monitor.source import Focus, Phase
 from qmon.tui import keys
 from qmon.tui.overview import baselines, broker
 from qmon.tui.overview import rows as overview
@@ -65,6 +65,7 @@ class OverviewScreen(DashboardScreen):
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost(shown))
+        self.app.refocus(self.focus_wanted())
 
     def _draw_broker(self, view: View, *, stale: bool) -> None:
         """The queues of Service Broker, where there are some."""
@@ -107,6 +108,10 @@ class OverviewScreen(DashboardScreen):
             extra += f" · {anomaly}"
         self.show_heading("trends-heading", name, extra)
 
+    def focus_wanted(self) -> Focus:
+        """The queue under the cursor, and those beside it on the screen."""
+        return Focus(cursor=self.grid.cursor, visible=frozenset(self.grid.keys_on_screen))
+
     def acting_on(self) -> QueueView | None:
         """The queue under the cursor."""
         view = self.app.shown.view
@@ -119,6 +124,8 @@ class OverviewScreen(DashboardScreen):
         if shown.view is not None:
             self._draw_selected(shown.view, stale=self.stale, lost=_lost(shown))
             self._draw_frame(shown, self.app.clock())
+        if self.is_current:
+            self.app.refocus(self.focus_wanted())
 
     @on(Grid.Opened)
     def _opened(self, message: Grid.Opened) -> None:

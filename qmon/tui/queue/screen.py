@@ -140,7 +140,8 @@ class QueueScreen(DashboardScreen):
 
     def focus_wanted(self) -> Focus:
         """The rows of this queue."""
-        return Focus(rows_of=self.app.selected)
+        shown = self.app.selected
+        return Focus(rows_of=shown, visible=frozenset() if shown is None else frozenset({shown}))
 
     def acting_on(self) -> QueueView | None:
         """This queue."""

@@ -78,6 +78,11 @@ class Grid(Widget, can_focus=True):
         return tuple(row.key for row in self._rows)
 
     @property
+    def keys_on_screen(self) -> tuple[str, ...]:
+        """The keys of the rows that there are lines for."""
+        return self.keys[self._top : self._top + max(0, self.size.height - 1)]
+
+    @property
     def titles(self) -> tuple[str, ...]:
         """The titles of the columns that there is room for."""
         return tuple(p.column.title for p in self._placed)
