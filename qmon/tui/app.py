@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from rich.text import Text
 from textual.app import App
 from textual.message import Message
-from textual.reactive import reactive, var
+from textual.reactive import var
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -76,7 +76,8 @@ class QmonApp(App[None], inherit_bindings=False):
     DEFAULT_MODE: ClassVar[str] = ENTRIES[0].name
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {e.name: e.make for e in ENTRIES}
 
-    shown: reactive[Shown] = reactive(lambda: Shown(""), init=False)
+    shown: var[Shown] = var(lambda: Shown(""), init=False)
+    """Screens follow it and paint what has changed; a ``reactive`` would paint everything."""
     ticks: var[int] = var(0, init=False)
     """Seconds without new figures, counted; screens follow it."""
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from rich.console import RenderableType
+from textual._compositor import Compositor
 from textual.geometry import Region
 
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
-from qmon.tui.widgets.grid import Grid
 from tests.tui.driving import dashboard, later
 from tests.tui.scripted import NASTY, queue, target, twelve, view
 
@@ -257,24 +259,23 @@ async def test_what_is_looked_at_and_what_has_a_verdict_is_told_to_the_source() 
         assert d.source.focus.visible == frozenset()
 
 
-async def test_only_changed_cells_are_painted() -> None:
+async def test_only_changed_cells_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    painted: list[Region] = []
+    render = Compositor.render_update
+
+    def watched(of: Compositor, *args: Any, **options: Any) -> RenderableType | None:
+        painted.extend(of._dirty_regions)
+        return render(of, *args, **options)
+
     async with dashboard() as d:
         queues = list(twelve())
         await d.give(view(queues))
-        painted: list[Region] = []
-        grid = d.grid
-        refresh = grid.refresh
-
-        def watched(*regions: Region, **options: bool) -> Grid:
-            painted.extend(regions or [grid.region])
-            return refresh(*regions, **options)
-
-        grid.refresh = watched  # type: ignore[method-assign]
+        monkeypatch.setattr(Compositor, "render_update", watched)
         await d.give(view(queues, sequence=8))
         assert painted == []
         queues[1] = replace(queues[1], in_progress=Figure(13.0))
         await d.give(view(queues, sequence=9))
-        assert [(r.y, r.height, r.width) for r in painted] == [(1, 1, 7)]
+        assert [(r.y - d.grid.region.y, r.height, r.width) for r in painted] == [(1, 1, 7)]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50), (60, 15), (40, 10), (20, 6), (300, 90)])

@@ -119,6 +119,7 @@ class Grid(Widget, can_focus=True):
     def _paint_changes(self, old: Sequence[GridRow], old_cursor: str | None) -> None:
         """Ask for a repaint of the cells that differ, and of nothing else."""
         cells, rows = self.size
+        changed: list[Region] = []
         for line in range(rows - 1):
             index = self._top + line
             before = old[index] if index < len(old) else None
@@ -126,11 +127,13 @@ class Grid(Widget, can_focus=True):
             if before is None and after is None:
                 break
             if before is None or after is None or (before.key == old_cursor) != (after.key == self.cursor):
-                self.refresh(Region(0, line + 1, cells, 1))
+                changed.append(Region(0, line + 1, cells, 1))
             elif before.cells != after.cells:
                 for p in self._placed:
                     if before.cells[p.index] != after.cells[p.index]:
-                        self.refresh(Region(p.x, line + 1, min(p.width, cells - p.x), 1))
+                        changed.append(Region(p.x, line + 1, min(p.width, cells - p.x), 1))
+        if changed:
+            self.refresh(*changed)
 
     def _place(self) -> None:
         self._widths = natural_widths(self.columns, self._rows, self._widths)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
 from rich.segment import Segment
 from textual import events
@@ -52,11 +53,11 @@ class Lines(Widget, can_focus=False):
                 return
         else:
             self._lines = list(self._writer(cells, rows))[:rows]
-        for y in range(max(len(old), len(self._lines))):
-            before = old[y] if y < len(old) else ()
-            after = self._lines[y] if y < len(self._lines) else ()
-            if before != after:
-                self.refresh(Region(0, y, cells, 1))
+        changed = [
+            Region(0, y, cells, 1) for y, (before, after) in enumerate(zip_longest(old, self._lines)) if before != after
+        ]
+        if changed:
+            self.refresh(*changed)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many rows as the writer has lines for this width."""
