@@ -7,7 +7,7 @@ whatever it runs between two pops.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -63,13 +63,43 @@ def is_client(client: ClientSample, layout: Layout, side: Side) -> bool:
     if patterns != Clients():
         return _fits(patterns, client)
     called = names_in(client.statement)
-    routines = [name for verb in _VERBS[side] if (name := layout.routine(verb)) is not None]
-    if routines:
-        return any(_called(name.parts, called) for name in routines)
-    if not any(_called(table.parts, called) for table in (layout.table, layout.data_table) if table is not None):
+    if not any(_called(parts, called) for parts in _names(layout, side)):
         return False
+    if _routines(layout, side):
+        return True
     pops = not _POPS.isdisjoint(called)
     return pops if side is Side.POPPERS else not pops and "insert" in called
+
+
+def _routines(layout: Layout, side: Side) -> list[tuple[str, ...]]:
+    return [name.parts for verb in _VERBS[side] if (name := layout.routine(verb)) is not None]
+
+
+def _names(layout: Layout, side: Side) -> list[tuple[str, ...]]:
+    """The names that a client of a side calls, each in its parts: of routines, where there are none of tables."""
+    tables = (layout.table, layout.data_table)
+    return _routines(layout, side) or [table.parts for table in tables if table is not None]
+
+
+class Sessions:
+    """The sessions of one poll, to be found by what they call."""
+
+    def __init__(self, clients: Sequence[ClientSample]) -> None:
+        self.all = clients
+        self.places = {client.key: place for place, client in enumerate(clients)}
+        self._calling: dict[str, dict[tuple[int, float | None], ClientSample]] = {}
+        for client in clients:
+            for name in names_in(client.statement):
+                self._calling.setdefault(name, {})[client.key] = client
+
+    def of(self, layout: Layout, side: Side) -> list[ClientSample]:
+        """The pushers or poppers of a queue, as far as they and their last statements tell."""
+        if way_to_know(layout, side) == "pattern":
+            maybe: Iterable[ClientSample] = self.all
+        else:
+            own = {parts[-1].lower() for parts in _names(layout, side)}
+            maybe = [client for name in own for client in self._calling.get(name, {}).values()]
+        return [client for client in maybe if is_client(client, layout, side)]
 
 
 def seen_of(

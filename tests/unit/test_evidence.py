@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qmon.model.clients import Sessions
 from qmon.model.figure import Figure
 from qmon.model.samples.messages import MessageDiagnostics
 from qmon.model.snapshot import QueueSamples
@@ -12,17 +13,18 @@ from tests.unit.test_verdicts_messages import LAYOUT, POLL, client, owner
 
 DONE = Figure.unknown("nothing is done")
 FULL = replace(POLL, clients=(client(61, 1.0),))
+SEEN = Sessions(FULL.clients or ())
 READ = QueueSamples(LAYOUT, diagnostics=MessageDiagnostics(owners=(owner("7", "dead", 5.0),)))
 LEFT = QueueSamples(LAYOUT, left_out=("owners",))
 
 
 def test_what_was_left_out_is_what_it_was_and_who_is_connected_for_half_a_minute() -> None:
     evidence = QueueDiagnosis()
-    first = evidence.add(FULL, READ, DONE)
+    first = evidence.add(FULL, READ, DONE, SEEN)
     assert first.owners is not None
     assert first.poppers is not None
-    later = evidence.add(replace(POLL, sampled_at=1020.0), LEFT, DONE)
+    later = evidence.add(replace(POLL, sampled_at=1020.0), LEFT, DONE, None)
     assert (later.owners, later.poppers) == (first.owners, first.poppers)
-    gone = evidence.add(replace(POLL, sampled_at=1031.0), LEFT, DONE)
+    gone = evidence.add(replace(POLL, sampled_at=1031.0), LEFT, DONE, None)
     assert (gone.owners, gone.poppers) == (first.owners, None)
-    assert evidence.add(replace(FULL, sampled_at=1032.0), QueueSamples(LAYOUT), DONE).owners is None
+    assert evidence.add(replace(FULL, sampled_at=1032.0), QueueSamples(LAYOUT), DONE, SEEN).owners is None

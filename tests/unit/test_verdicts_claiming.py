@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.clients import ClientsSeen, is_client, names_in, quiet_for, seen_of, waits, way_to_know
+from qmon.model.clients import ClientsSeen, Sessions, is_client, names_in, quiet_for, seen_of, waits, way_to_know
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.operations import Pause, Side
@@ -121,6 +121,8 @@ def test_by_the_routines_they_call(statement: str, popper: bool, pusher: bool) -
     assert way_to_know(LAYOUT, Side.POPPERS) == "routine"
     assert is_client(client, LAYOUT, Side.POPPERS) is popper
     assert is_client(client, LAYOUT, Side.PUSHERS) is pusher
+    assert Sessions([client]).of(LAYOUT, Side.POPPERS) == [client] * popper
+    assert Sessions([client]).of(LAYOUT, Side.PUSHERS) == [client] * pusher
 
 
 @pytest.mark.parametrize(
@@ -137,6 +139,7 @@ def test_by_what_they_do_with_the_table(statement: str, popper: bool, pusher: bo
     client = replace(IDLE, statement=statement)
     assert way_to_know(PLAIN, Side.POPPERS) == "table"
     assert (is_client(client, PLAIN, Side.POPPERS), is_client(client, PLAIN, Side.PUSHERS)) == (popper, pusher)
+    assert Sessions([client]).of(PLAIN, Side.POPPERS) == [client] * popper
 
 
 def test_patterns_decide_where_there_are_some() -> None:
@@ -146,6 +149,7 @@ def test_patterns_decide_where_there_are_some() -> None:
     assert is_client(replace(IDLE, statement=""), layout, Side.POPPERS)
     assert not is_client(replace(IDLE, login="root"), layout, Side.POPPERS)
     assert is_client(replace(IDLE, statement="exec dbo.mails_push"), layout, Side.PUSHERS)
+    assert Sessions([IDLE]).of(layout, Side.POPPERS) == [IDLE]
     assert not is_client(IDLE, layout, Side.PUSHERS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qmon.model.clients import ClientsSeen, is_client, quiet_for, seen_of, way_to_know
+from qmon.model.clients import ClientsSeen, Sessions, quiet_for, seen_of, way_to_know
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side
 from qmon.model.samples.clients import MOST_CLIENTS
@@ -17,21 +17,20 @@ class ClientsTrack:
         self._members: set[tuple[int, float | None]] = set()
         self._last_at: float | None = None
 
-    def add(self, snapshot: Snapshot, layout: Layout) -> ClientsSeen | None:
+    def add(self, snapshot: Snapshot, layout: Layout, sessions: Sessions) -> ClientsSeen | None:
         """Take in one poll; ``None`` where sessions, or what they run, cannot be seen."""
-        clients = snapshot.clients
         by = way_to_know(layout, self._side)
         patterns = layout.pushers if self._side is Side.PUSHERS else layout.poppers
-        blind = not snapshot.server.sees_sessions and (by != "pattern" or patterns.procedure is not None)
-        if clients is None or blind:
+        if not snapshot.server.sees_sessions and (by != "pattern" or patterns.procedure is not None):
             return None
-        self._members.intersection_update(client.key for client in clients)
-        self._members.update(client.key for client in clients if is_client(client, layout, self._side))
-        connected, waiting, one = seen_of(clients, self._members)
+        self._members &= sessions.places.keys()
+        self._members.update(client.key for client in sessions.of(layout, self._side))
+        members = [sessions.all[place] for place in sorted(sessions.places[key] for key in self._members)]
+        connected, waiting, one = seen_of(members, self._members)
         if connected:
             self._last_at = snapshot.sampled_at
         left_s = None if self._last_at is None else snapshot.sampled_at - self._last_at
         return ClientsSeen(
-            connected, waiting, by, one, others=len(clients) - connected, left_s=left_s,
-            whole=len(clients) < MOST_CLIENTS, quiet_s=quiet_for(clients, self._members),
+            connected, waiting, by, one, others=len(sessions.all) - connected, left_s=left_s,
+            whole=len(sessions.all) < MOST_CLIENTS, quiet_s=quiet_for(members, self._members),
         )  # fmt: skip

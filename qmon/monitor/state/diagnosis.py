@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.clients import Sessions
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, Repeated
 from qmon.model.figure import Figure
 from qmon.model.operations import Side
@@ -36,8 +37,11 @@ class QueueDiagnosis:
         self._last = NO_QUEUE_EVIDENCE
         self._seen_at = float("-inf")
 
-    def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure) -> QueueEvidence:
-        """Take in one poll; returns what is known now. ``done``: messages that are done and not archived."""
+    def add(self, snapshot: Snapshot, q: QueueSamples, done: Figure, sessions: Sessions | None) -> QueueEvidence:
+        """Take in one poll; returns what is known now. ``done``: messages that are done and not archived.
+
+        ``sessions``: those of the snapshot, where it has them.
+        """
         layout, messages, at = q.layout, q.diagnostics, snapshot.sampled_at
         before, left_out = self._last, q.left_out
         rows_read = not any(probe.startswith(("owners", "tried")) for probe in left_out)
@@ -45,8 +49,8 @@ class QueueDiagnosis:
         if layout.ring is not None and "ring_sweep" not in left_out:
             loss = self._ring.add(messages, layout.ring.size, at)
         self._last = QueueEvidence(
-            pushers=self._pushers.add(snapshot, layout) if snapshot.clients is not None else before.pushers,
-            poppers=self._poppers.add(snapshot, layout) if snapshot.clients is not None else before.poppers,
+            pushers=before.pushers if sessions is None else self._pushers.add(snapshot, layout, sessions),
+            poppers=before.poppers if sessions is None else self._poppers.add(snapshot, layout, sessions),
             owners=owners_of(messages, layout.timeout_s) if rows_read else before.owners,
             repeated=self._repeated(q, at) if rows_read else before.repeated,
             twice=self._hands.add(snapshot, layout, messages) if rows_read else before.twice,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.clients import ClientsSeen
+from qmon.model.clients import ClientsSeen, Sessions
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.operations import pauses_of
@@ -97,10 +97,19 @@ class QueueTrack:
             pauses=pauses, history=self._points.series(),
         )  # fmt: skip
 
-    def add(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool, target: TargetEvidence) -> QueueView:
+    def add(
+        self,
+        snapshot: Snapshot,
+        q: QueueSamples,
+        *,
+        unbroken: bool,
+        target: TargetEvidence,
+        sessions: Sessions | None = None,
+    ) -> QueueView:
         """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart.
 
-        ``target``: what is known of the target as a whole from this poll and those before.
+        ``target``: what is known of the target as a whole from this poll and those before; ``sessions``: those of the
+        snapshot, where it has them.
         """
         at = snapshot.sampled_at
         if q.counters is not None:
@@ -135,7 +144,9 @@ class QueueTrack:
         if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
             ready = Figure.unknown(blind)
         done = figures.done(q, ready, figures.in_progress(q, held, at))
-        known = replace(self._diagnosis.add(snapshot, q, done), use=self._use.add(snapshot, q, self._flow_now))
+        known = replace(
+            self._diagnosis.add(snapshot, q, done, sessions), use=self._use.add(snapshot, q, self._flow_now)
+        )
         view = self._view(snapshot, q, ready, held, target, known)
         orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
         seen = held.rows if held is not None else None if pops_in_transaction(q.layout) else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from qmon.model.clients import Sessions
 from qmon.model.evidence import TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.samples.polled import ServerSample
@@ -56,12 +57,15 @@ class TargetHistory:
             deadlocks=self._deadlocks.add(snapshot, unbroken=unbroken),
         )  # fmt: skip
         queues, gone = [], gone_queues(snapshot)
+        sessions = None if snapshot.clients is None else Sessions(snapshot.clients)
         for samples in snapshot.queues:
-            track = self._tracks.setdefault(samples.layout.queue, QueueTrack())
+            track = self._tracks.get(samples.layout.queue)
+            if track is None:
+                track = self._tracks[samples.layout.queue] = QueueTrack()
             if samples.layout.queue in gone:
                 queues.append(track.gone(snapshot, samples))
             else:
-                queues.append(track.add(snapshot, samples, unbroken=unbroken, target=readings))
+                queues.append(track.add(snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions))
         names = {samples.layout.queue for samples in snapshot.queues}
         for name in self._tracks.keys() - names:
             del self._tracks[name]
