@@ -214,7 +214,7 @@ class OdbcConnection:
             with self._each():
                 return self._read_batch(bounds)
         try:
-            for text in prepared.wanted(bounds):
+            if text := joined(list(prepared.wanted(bounds))):
                 self._guarded("prepare", partial(self._start, text, ()))
                 self.commits += 1
             return self._read("batch", joined([prepared.text(bound.statement) for bound in bounds]), bounds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -45,12 +46,14 @@ def answered(runner: Runner) -> set[str]:
 def test_a_view_that_the_server_has_not_is_one_line_and_leaves_the_others_alone() -> None:
     driver = Driver()
     driver.broken["probe/cost"] = said("42000", f'relation "sys.dm_exec_sessions" does not exist ({ODD})')
-    runner = Runner(connection(driver, VERSION))
+    runner, trips = Runner(connection(driver, VERSION)), []
     for _ in range(40):
         results, (failure,) = runner.run(jobs())
         assert {probe for _, probe in results} == {"server", "pauses_known", "clock"}
         assert (failure.probe, failure.reason) == ("cost", "probe/cost: this server has no sys.dm_exec_sessions")
-    assert driver.asked.count("probe/cost") == 3
+        trips.append(runner.trips)
+    assert [poll for poll, count in enumerate(trips) if count > 1] == [0, 15, 30]
+    assert (trips[0], trips[15]) == (5, 2)  # all, half of them, two by themselves, the rest
 
 
 def test_one_that_fails_later_is_found_where_the_server_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,9 +64,7 @@ def test_one_that_fails_later_is_found_where_the_server_is_slow(monkeypatch: pyt
     driver.broken["probe/pauses_known"] = said(
         "42000", "The user does not have permission to perform this action. (297)"
     )
-    seen = [answered(runner) for _ in range(6)]
-    assert seen[0] == {"server"}
-    assert seen[-1] == {"server", "cost", "clock"}
+    assert [answered(runner) for _ in range(9)][-1] == {"server", "cost", "clock"}
 
 
 def test_a_value_that_no_row_had_before_fails_its_own_probe_alone() -> None:
@@ -95,7 +96,7 @@ def lost_over(quarantine: ProbeQuarantine, state: str, probe: str = "probe/cost"
 
 def test_a_probe_that_costs_each_connection_is_left_out() -> None:
     quarantine = ProbeQuarantine()
-    for _ in range(2):
+    for _ in range(3):  # after the first they are sent one by one
         with pytest.raises(ConnectionLost):
             lost_over(quarantine, "08S01")
     results, (failure,) = lost_over(quarantine, "08S01").run(jobs())
@@ -142,6 +143,48 @@ def test_without_the_server_itself_there_is_no_poll_so_it_is_always_asked() -> N
     for _ in range(5):
         with pytest.raises(ConnectionLost):
             lost_over(quarantine, "08S01", "probe/server")
+
+
+def many(count: int) -> list[ProbeStatement]:
+    """So many statements that differ in their queue."""
+    server, _, known, clock = jobs()
+    return [server, *(replace(known, queue=f"q{n}") for n in range(count)), clock]
+
+
+def test_one_that_fails_among_a_thousand_is_found_in_a_few_round_trips(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_PROVING_S", float("inf"))
+    driver = Driver()
+    runner, statements = Runner(connection(driver, VERSION)), many(1000)
+    trips = []
+    for _ in range(2):
+        assert len(runner.run(statements)[0]) == 1002
+        trips.append(runner.trips)
+    assert trips == [5, 1]
+    driver.broken["probe/cost"] = said("42000", f'relation "sys.dm_exec_sessions" does not exist ({ODD})')
+    bad = replace(jobs()[1], queue="bad")
+    for place in (1, 500, 1001):
+        runner = Runner(connection(driver, VERSION))
+        results, (failure,) = runner.run([*statements[:place], bad, *statements[place:]])
+        assert (len(results), failure.queue) == (1002, "bad")
+        assert runner.trips <= 30
+
+
+def test_where_many_fail_each_poll_finds_some_within_its_round_trips(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "_PROVING_S", float("inf"))
+    driver = Driver()
+    driver.broken["probe/cost"] = said("42000", f'relation "sys.dm_exec_sessions" does not exist ({ODD})')
+    bad = [replace(jobs()[1], queue=f"bad{n}") for n in range(100)]
+    runner, statements = Runner(connection(driver, VERSION)), many(400)
+    for place, each in enumerate(bad):
+        statements.insert(4 * place + 2, each)
+    for polls in range(1, 30):
+        results, failures = runner.run(statements)
+        assert runner.trips <= run.MOST_TRIPS
+        assert ("", "server") in results
+        if len(failures) == 100:
+            break
+    assert polls <= 20
+    assert len(runner.run(statements)[0]) == 402
 
 
 class Tables(Driver):

@@ -150,7 +150,7 @@ class ProbeBudget:
         if server_ms is not None:
             intrinsic = self._overhead_ms + sum(self._costs.get(key, 0.0) for key in self._read)
             self._slowness.see(server_ms, intrinsic, now_at)
-        if server_ms is not None or alone:
+        if server_ms is not None or alone or times:
             self._set_pace(server_ms)
 
     def _set_pace(self, server_ms: float | None) -> None:

@@ -5,13 +5,15 @@ What is known here outlives a connection: without it each new one would run the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from qmon.model.budget import Key
 
 _LOSSES: Final = 2
 """Once may be chance: a server that is stopped is always stopped while something runs."""
+_FEWER: Final = 100
+"""Of more probes than this more than one is sent together, after a loss: there may be thousands."""
 _REST: Final = 4
 _REST_MOST: Final = 256
 
@@ -21,6 +23,8 @@ class ProbeQuarantine:
 
     def __init__(self) -> None:
         self._losses: dict[Key, int] = {}
+        self.most = 0
+        """So many probes that have not worked yet are sent together at most; 0: all. Less after a loss over some."""
 
     def keep(self, stays: Callable[[Key], bool]) -> None:
         """Forget the probes that do not stay."""
@@ -35,6 +39,10 @@ class ProbeQuarantine:
         """A connection was lost over it."""
         self._losses[probe] = self._losses.get(probe, 0) + 1
 
+    def lost_over_some(self, count: int) -> None:
+        """A connection was lost over one of so many probes that have not worked yet."""
+        self.most = max(1, count // _FEWER)
+
     def works(self, probe: Key) -> None:
         """It was answered."""
         self._losses.pop(probe, None)
@@ -45,14 +53,14 @@ class InFlightProbe:
 
     def __init__(self, quarantine: ProbeQuarantine | None = None) -> None:
         self.quarantine = quarantine or ProbeQuarantine()
-        self._asked: Key | None = None
+        self._asked: Sequence[Key] = ()
         self._late = False
         self._over = False
 
-    def asks(self, probe: Key | None) -> None:
-        """A probe by itself, or a batch (``None``), is sent to the server."""
+    def asks(self, probes: Sequence[Key]) -> None:
+        """Probes that have not worked yet are sent to the server; none: those that have."""
         if not self._late:  # else the one before may have cost the connection already, and this will only find it lost
-            self._asked = probe
+            self._asked = probes
 
     def late(self) -> None:
         """What was asked ran into its deadline."""
@@ -60,12 +68,14 @@ class InFlightProbe:
 
     def answered(self, probe: Key | None = None) -> None:
         """The server has answered, so the connection is good; ``probe`` works."""
-        self._asked, self._late = None, False
+        self._asked, self._late = (), False
         if probe is not None and not self._over:
             self.quarantine.works(probe)
 
     def lost(self) -> None:
         """The connection is lost, or left behind since it hangs. Once is enough."""
-        if self._asked is not None and not self._over:
-            self.quarantine.lost_over(self._asked)
+        if len(self._asked) == 1 and not self._over:
+            self.quarantine.lost_over(self._asked[0])
+        elif self._asked and not self._over:
+            self.quarantine.lost_over_some(len(self._asked))
         self._over = True

@@ -1,4 +1,9 @@
-"""Runs the statements of a poll: all in one round trip where that works, one by one where it does not."""
+"""Runs the statements of a poll: all in one round trip where that works, in a few where it does not.
+
+What has worked before goes in one batch, what is new in another. Of a batch that fails its halves are tried, and their
+halves, until what fails stands alone. A poll has a fixed number of round trips and little time for that; what it does
+not come to has its turn in the next one.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +20,14 @@ from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.poll.quarantine import InFlightProbe
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results
 
+MOST_TRIPS: Final = 40
+"""So many round trips has a run at most."""
 _PROVING_S: Final = 0.45
-"""Probes that run by themselves take no longer together in one poll; a poll must end within its deadline."""
+"""Looking for what fails takes no longer in one poll, which must end within its deadline."""
+_TOGETHER: Final = 250
+"""So many that are new are tried together at most: of each the server makes its first plan."""
+_AFTER_ONE: Final = 8
+"""So many are tried together after one that fails was found, since those of a queue often fail together; then more."""
 _REST: Final = 15
 _REST_LONG: Final = 30
 _REST_SHORT: Final = 4
@@ -51,6 +62,12 @@ class Runner:
         self._failing: dict[tuple[str, str], tuple[int, ProbeFailure]] = {}
         """The poll in which it is tried again, and how it failed."""
         self._polls = 0
+        self._most = _TOGETHER
+        """So many statements are tried together now."""
+        self._halving = False
+        """A batch has failed, and which of its statements it was is not known yet."""
+        self.trips = 0
+        """Round trips of the last run."""
         self.one_trip = False
         """The last run took a single round trip, so that its server time means something."""
         self.times: dict[Key, float] = {}
@@ -83,25 +100,62 @@ class Runner:
         Raises ``ConnectionLost``; every other failure is returned beside the results.
         """
         self._polls += 1
+        self.trips = 0
         self.times, self.alone = {}, {}
         results: Results = {}
         self._meet(statements)
-        batch = [each for each in statements if each.key in self._proven]
-        single = [each for each in statements if each.key not in self._proven and not self._resting(each)]
-        self.one_trip = not single
-        if batch and not self._batch(batch, results, timed):
-            single = batch + single
-            self.one_trip = False
-        began = time.perf_counter()
-        for at, statement in enumerate(single):
-            if not self._single(statement, results) or time.perf_counter() - began > _PROVING_S:
-                # The server is too slow for more in this poll: the others have their turn in the next. Of a batch that
-                # failed, one of those not reached may be the one that fails it.
-                self._proven.difference_update(each.key for each in single[at + 1 :])
-                break
+        clock = next((each for each in statements if each.record is ClockSample), None)
+        known = [each for each in statements if each.key in self._proven]
+        again = [each for each in statements if each.key in self._failing and not self._resting(each)]
+        new = [each for each in statements if each.key not in self._proven and each.key not in self._failing]
+        if known and not self._batch(known, results, timed, clock, known=True):
+            self._proven.difference_update(each.key for each in known)
+            new = known + new
+            self._most, self._halving = min(max(1, len(known) // 2), _TOGETHER), True
+        self._prove(new, again, results, timed, clock)
+        self.one_trip = self.trips == 1
         asked = {each.key for each in statements}
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
         return _put_together(results), list(dict.fromkeys(failures))
+
+    def _prove(
+        self,
+        new: Sequence[ProbeStatement],
+        again: Sequence[ProbeStatement],
+        results: Results,
+        timed: Collection[Key],
+        clock: ProbeStatement | None,
+    ) -> None:
+        """Try what has not worked yet: what is ``new`` together, what has failed before (``again``) one by one."""
+        began, before = time.perf_counter(), self.trips
+
+        def may_go_on() -> bool:
+            """At least one in each poll, so that there is an end to it on the slowest server."""
+            return self.trips == before or (
+                self.trips < MOST_TRIPS and time.perf_counter() - began <= _PROVING_S
+            )
+
+        left = list(new)
+        while left and may_go_on():
+            most = min(self._most, self._suspicion.quarantine.most or _TOGETHER)
+            piece, rest = left[:most], left[most:]
+            if len(piece) > 1:
+                if self._batch(piece, results, timed, clock):
+                    self._most = min(self._most * (1 if self._halving else 4), _TOGETHER)
+                    left = rest
+                else:
+                    self._most, self._halving = len(piece) // 2, True
+                continue
+            if not self._single(piece[0], results, left):
+                return
+            if piece[0].key not in self._proven:
+                self._most, self._halving = _AFTER_ONE, False
+            left = [each for each in rest if each.key not in self._failing]
+        if not left:
+            self._most, self._halving = _TOGETHER, False
+        for statement in again:
+            if not may_go_on() or not (self._resting(statement) or self._single(statement, results, again)):
+                return
 
     @property
     def denied(self) -> frozenset[str]:
@@ -130,38 +184,51 @@ class Runner:
         failed = self._failing.get(statement.key)
         return failed is not None and self._polls < failed[0]
 
-    def _batch(self, statements: Sequence[ProbeStatement], results: Results, timed: Collection[Key]) -> bool:
-        clock = next((each for each in statements if each.record is ClockSample), None)
-        known = self._listed(statements, clock) if self._by_text else statements
-        sent = _with_stamps(known, clock, {each.key for each in known} if self._by_text else timed)
+    def _batch(
+        self,
+        statements: Sequence[ProbeStatement],
+        results: Results,
+        timed: Collection[Key],
+        clock: ProbeStatement | None,
+        *,
+        known: bool = False,
+    ) -> bool:
+        """Run these in one round trip; false where one fails. ``known``: all have worked before."""
+        self.trips += 1
+        listed = known and self._by_text
+        last = clock if clock in statements else None
+        every = self._listed(statements, last) if listed else statements
+        sent = _with_stamps(every, clock, {each.key for each in every} if listed else timed)
         asked = _asked(sent, {each.key for each in statements}, timed)
-        self._suspicion.asks(None)
+        bounds = [(each or clock or statements[0]).bound for each in sent]
+        self._suspicion.asks(() if known else [each.key for each in statements])
         try:
-            sets = self._connection.fetch_list([(each or clock or statements[0]).bound for each in sent], asked)
+            sets = self._connection.fetch_list(bounds, asked) if known else self._connection.fetch_batch(bounds)
         except ConnectionLost:
             self._suspicion.lost()
             raise
         except QueryFailed as problem:
-            if not isinstance(problem, LockTimeout):  # one that is not asked for may be what the server does not take
-                self._lists[clock is None].clear()
+            if listed and not isinstance(problem, LockTimeout):
+                self._lists[last is None].clear()  # one that is not asked for may be what the server does not take
             self._note(problem)
             return False
         self._suspicion.answered()
-        stamp_at, last = None, None
+        self._proven.update(each.key for each in statements)
+        stamp_at, read = None, None
         for statement, rows in zip(sent, sets, strict=True):
             if rows is None:
                 continue
             if statement is not None:
-                last = statement
+                read = statement
                 try:
                     results[statement.key] = tuple(records(statement.record, rows))
                 except QueryFailed as problem:  # a value that no row had before: the others are good
                     self._failed(statement, problem)
                 continue
             now_at = records(ClockSample, rows)[0].now_at
-            if stamp_at is not None and last is not None:
-                self.times[last.key] = (now_at - stamp_at) * 1000
-            stamp_at, last = now_at, None
+            if stamp_at is not None and read is not None:
+                self.times[read.key] = (now_at - stamp_at) * 1000
+            stamp_at, read = now_at, None
         return True
 
     def _listed(self, statements: Sequence[ProbeStatement], clock: ProbeStatement | None) -> list[ProbeStatement]:
@@ -172,10 +239,12 @@ class Runner:
             known[clock.key] = known.pop(clock.key)
         return list(known.values())
 
-    def _single(self, statement: ProbeStatement, results: Results) -> bool:
-        """Run one statement by itself; false where it ran into its deadline."""
+    def _single(self, statement: ProbeStatement, results: Results, others: Sequence[ProbeStatement]) -> bool:
+        """Run one statement by itself; false where it ran into its deadline. ``others``: where somebody holds a lock on
+        its queue's table, those of the same queue are left out as well: each would wait for it."""
+        self.trips += 1
         began = time.perf_counter()
-        self._suspicion.asks(statement.key)
+        self._suspicion.asks([statement.key])
         try:
             results[statement.key] = tuple(records(statement.record, self._connection.fetch(statement.bound)))
         except ConnectionLost:
@@ -184,6 +253,10 @@ class Runner:
         except QueryFailed as problem:
             self._note(problem)
             self._failed(statement, problem)
+            if isinstance(problem, LockTimeout) and statement.queue:
+                for each in others:
+                    if each.queue == statement.queue:
+                        self._failed(each, problem)
             return isinstance(problem, LockTimeout) or not isinstance(problem, DeadlineExceeded)
         self._suspicion.answered(statement.key)
         took = time.perf_counter() - began

@@ -41,9 +41,10 @@ SELECT CAST(a.attrelid AS bigint)                                           AS t
        CAST(q.sequence_schema AS text)                                      AS sequence_schema,
        CAST(q.sequence_name AS text)                                        AS sequence_name,
        a.attidentity <> ''                                                  AS is_identity
-FROM wanted AS w
-JOIN pg_catalog.pg_attribute AS a ON a.attrelid = w.table_oid AND a.attnum > 0 AND NOT a.attisdropped
+FROM pg_catalog.pg_attribute AS a
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 JOIN pg_catalog.pg_type AS e ON e.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 LEFT JOIN filled AS q ON q.table_oid = a.attrelid AND q.place = a.attnum
+-- not joined: a session that may not sort would read the columns of all tables, and compare each with each
+WHERE a.attrelid = ANY (CAST(string_to_array(:tables, ',') AS oid[])) AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum
