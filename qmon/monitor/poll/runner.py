@@ -68,6 +68,8 @@ class Runner:
         """A batch has failed, and which of its statements it was is not known yet."""
         self.trips = 0
         """Round trips of the last run."""
+        self.missed: frozenset[str] = frozenset()
+        """The queues of which the last run did not come to all statements."""
         self.one_trip = False
         """The last run took a single round trip, so that its server time means something."""
         self.times: dict[Key, float] = {}
@@ -113,7 +115,10 @@ class Runner:
             new = known + new
             self._most, self._halving = min(max(1, len(known) // 2), _TOGETHER), True
         self._prove(new, again, results, timed, clock)
-        self.one_trip = self.trips == 1
+        self.one_trip = self.trips == 1 and not new
+        self.missed = frozenset(
+            each.queue for each in statements if each.key not in results and each.key not in self._failing
+        )
         asked = {each.key for each in statements}
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
         return _put_together(results), list(dict.fromkeys(failures))
@@ -131,11 +136,9 @@ class Runner:
 
         def may_go_on() -> bool:
             """At least one in each poll, so that there is an end to it on the slowest server."""
-            return self.trips == before or (
-                self.trips < MOST_TRIPS and time.perf_counter() - began <= _PROVING_S
-            )
+            return self.trips == before or (self.trips < MOST_TRIPS and time.perf_counter() - began <= _PROVING_S)
 
-        left = list(new)
+        left = sorted(new, key=lambda each: each.queue)  # all of a queue before the next one, the target's first
         while left and may_go_on():
             most = min(self._most, self._suspicion.quarantine.most or _TOGETHER)
             piece, rest = left[:most], left[most:]
