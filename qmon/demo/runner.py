@@ -36,7 +36,7 @@ from qmon.workload.statements import Statements
 
 NAME: Final = "demo"
 INTERVAL_S: Final = 1.0
-_SETTINGS: Final = {
+SETTINGS: Final = {
     "shared_preload_libraries": "pg_stat_statements",
     "synchronous_commit": "off",
     "autovacuum_naptime": "15s",
@@ -68,13 +68,19 @@ def scene(*, quiet: bool = False) -> Iterator[tuple[Target, Load]]:
 
     Raises ``BadInput`` where the server's programs are missing, ``Unreachable`` where it does not come up.
     """
-    with EmbeddedServer(settings=_SETTINGS) as server:
-        _tell("PostgreSQL is up; installing the queues", quiet)
-        target = target_of(server.url())
-        layouts = _install(target)
-        with Load(target, loads(layouts), FAULTS) as load:
-            _tell("the queues are under load; faults come and go", quiet)
-            yield target, load
+    with EmbeddedServer(settings=SETTINGS) as server, scene_on(server, quiet=quiet) as loaded:
+        yield loaded
+
+
+@contextlib.contextmanager
+def scene_on(server: EmbeddedServer, *, quiet: bool = False) -> Iterator[tuple[Target, Load]]:
+    """The scene's queues under load on a server that runs with ``SETTINGS``."""
+    _tell("PostgreSQL is up; installing the queues", quiet)
+    target = target_of(server.url())
+    layouts = _install(target)
+    with Load(target, loads(layouts), FAULTS) as load:
+        _tell("the queues are under load; faults come and go", quiet)
+        yield target, load
 
 
 def target_of(url: str) -> Target:

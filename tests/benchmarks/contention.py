@@ -1,46 +1,66 @@
-"""Contention: what qmon sees of the demo's queues while other programs take the processors, and how soon after."""
+"""Contention: what qmon sees of the demo's queues while other programs take the processors, and how soon after.
+
+Beside the demo's load queues of its own get faults, one after the other: each must be named in time, none besides.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median, quantiles
+from typing import Final
 
-from qmon.demo.runner import scene
-from qmon.engines.base import Target
+from qmon.demo.runner import SETTINGS, scene_on
+from qmon.demo.server import EmbeddedServer
+from qmon.model.budget import Budget
 from qmon.model.figure import Figure
+from qmon.model.layout.layout import Layout
 from qmon.model.verdicts.judge import CANNOT_TELL
 from qmon.model.view import QueueView, View
-from qmon.monitor.open import open_poller
-from qmon.monitor.source import Event, Phase, SourceState
-from qmon.monitor.state.target import TargetHistory
+from qmon.monitor.source import Phase
 from tests.benchmarks.results import Bound, Part
+from tests.facts import connected
+from tests.laboratory import locks, poppers
+from tests.laboratory.case import FINE, Outcome
+from tests.laboratory.laboratory import INTERVAL_S, Laboratory
+from tests.queues import ENGINE
 
-LOOPS = (0, 4, 16)
-OLD_AT_MOST = 0.02
-BACK_S = 10.0
-_INTERVAL_S = 1.0
-_SETTLED_S = 20.0
-_FIGURES = ("ready", "in_progress", "stuck", "oldest", "push_rate", "pop_rate", "gap")
+LOOPS: Final = (0, 4, 16)
+OLD_AT_MOST: Final = 0.02
+BACK_S: Final = 10.0
+CASES: Final = tuple(
+    case
+    for case in (*poppers.CASES, *locks.CASES)
+    if case.cause in ("popper crashed", "no poppers", "all rows held by a sleeper")
+)
+"""A stuck row, poppers that stop, a session that blocks."""
+_LOOK_S: Final = 0.25
+_WORDS: Final = 12
+_FIGURES: Final = ("ready", "in_progress", "stuck", "oldest", "push_rate", "pop_rate", "gap")
 
 
 @dataclass(slots=True)
-class Watched:
-    """What the polls of one stretch have shown."""
+class Stretch:
+    """What the polls of one stretch have shown, and what became of the faults in it."""
 
-    views: list[View] = field(default_factory=list)
-    late: int = 0
-    lost: int = 0
+    views: list[View]
+    late: int
+    lost: int
+    outcomes: list[Outcome] = field(default_factory=list)
+    lies: list[str] = field(default_factory=list)
 
     def figures(self) -> list[tuple[Figure, float]]:
         """Each figure that was shown, with the seconds after which it is three times as old as its cadence."""
         return [
-            (figure, 3 * max(figure.every_s, view.server.observing.asked_s if view.server.observing else _INTERVAL_S))
+            (figure, 3 * max(figure.every_s, view.server.observing.asked_s if view.server.observing else INTERVAL_S))
             for view in self.views
             for queue in view.queues
             for figure in (getattr(queue, name) for name in _FIGURES)
@@ -55,58 +75,33 @@ class Watched:
 def run(*, quick: bool = False) -> Part:
     """The demo's scene beside no, four and sixteen busy loops, ten minutes each; the polls at 1 s."""
     stretch_s = 60.0 if quick else 600.0
-    part = Part("contention", {"queues": 16, "interval_s": _INTERVAL_S, "seconds each": stretch_s})
-    with scene(quiet=True) as (target, _), watching(target) as watched:
-        _pause(_SETTLED_S)
+    part = Part("contention", {"queues": 16 + len(CASES), "interval_s": INTERVAL_S, "seconds each": stretch_s})
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(EmbeddedServer(settings=SETTINGS))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        stack.enter_context(scene_on(server, quiet=True))
+        lab = Laboratory(server, folder, CASES, (), budget=Budget())
+        stack.enter_context(lab.running())
+        truth = stack.enter_context(Truth(server.url(), lab).looking())
         for loops in LOOPS:
             with busy(loops):
-                found = _stretch(watched, stretch_s)
-            part.rows.append(_row(loops, found) | {"s until nothing is throttled": _back(watched)})
+                found = _stretch(lab, stretch_s)
+            found.lies += truth.lies(found.views)
+            part.rows.append(_row(loops, found) | {"s until nothing is throttled": _back(lab)})
+            part.conditions |= {f"wrong, {loops} loops": wrong} if (wrong := _wrong(found)) else {}
     for row in part.rows:
         beside = f"beside {row['busy loops']} busy loops"
         part.bounds += [
             Bound(f"share of figures older than three times their cadence {beside}", row["old"], OLD_AT_MOST),
             Bound(f"of these without a mark {beside}", row["old, unmarked"], 0),
+            Bound(f"faults named more than two polls late {beside}", row["named late"], 0),
+            Bound(f"verdicts that SQL, or what was injected, contradicts {beside}", row["lies"], 0),
             Bound(f"seconds until nothing is throttled {beside}", row["s until nothing is throttled"], BACK_S),
         ]
     return part
 
 
-class Watch:
-    """Keeps the views of a poller, from when it was last asked on."""
-
-    def __init__(self) -> None:
-        self.history = TargetHistory()
-        self.now = Watched()
-        self.lock = threading.Lock()
-
-    def __call__(self, event: Event) -> None:
-        with self.lock:
-            if isinstance(event, SourceState):
-                self.now.late += event.phase is Phase.LATE
-                self.now.lost += event.phase is Phase.LOST
-            else:
-                self.now.views.append(self.history.add(event))
-
-    def anew(self) -> Watched:
-        """What was seen since the last call."""
-        with self.lock:
-            seen, self.now = self.now, Watched()
-            return seen
-
-
-@contextmanager
-def watching(target: Target) -> Iterator[Watch]:
-    """The poller, at the budget that it has by default."""
-    poller, watch = open_poller(target, interval_s=_INTERVAL_S), Watch()
-    poller.start(watch)
-    try:
-        yield watch
-    finally:
-        poller.close()
-
-
-@contextmanager
+@contextlib.contextmanager
 def busy(loops: int) -> Iterator[None]:
     """So many programs that take all the processor time they get."""
     programs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
@@ -118,25 +113,99 @@ def busy(loops: int) -> Iterator[None]:
             program.wait()
 
 
-def _stretch(watch: Watch, seconds: float) -> Watched:
-    watch.anew()
-    _pause(seconds)
-    return watch.anew()
+class Truth:
+    """Reads again and again how long messages have been in progress, of each queue that has a column for it."""
+
+    def __init__(self, url: str, lab: Laboratory) -> None:
+        self._url = url
+        self._lab = lab
+        self._over = threading.Event()
+        self._times: list[float] = []
+        self._oldest: list[dict[str, float]] = []
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[Truth]:
+        """Until the end of the block, in a thread."""
+        layouts = [q.layout for q in self._lab.watched.views[-1].queues]
+        thread = threading.Thread(target=self._look, args=([each for each in layouts if _timed(each)],))
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._over.set()
+            thread.join()
+
+    def _look(self, layouts: list[Layout]) -> None:
+        asked = " UNION ALL ".join(_oldest_sql(layout, number) for number, layout in enumerate(layouts))
+        names = [layout.queue for layout in layouts]
+        with connected(self._url) as connection:
+            while not self._over.wait(_LOOK_S):
+                rows = connection.execute(asked).fetchall()
+                self._times.append(rows[0][2])
+                self._oldest.append({names[at]: began for at, began, _ in rows if began is not None})
+
+    def lies(self, views: list[View]) -> list[str]:
+        """Each time that a queue was called fine while the same message was stuck before the poll and after it."""
+        out = []
+        for view in views:
+            before = bisect_right(self._times, view.sampled_at) - 1
+            after = bisect_left(self._times, view.sampled_at + view.server.client_ms / 1000)
+            if before < 0 or after >= len(self._times):
+                continue
+            for queue in view.queues:
+                began = self._oldest[before].get(queue.name)
+                stuck = began is not None and self._times[before] - began > queue.layout.timeout_s
+                if stuck and began == self._oldest[after].get(queue.name) and queue.verdict.code in FINE:
+                    out.append(f"poll {view.sequence}: {queue.name} {queue.verdict.code}, in progress since {began}")
+        return out
 
 
-def _back(watch: Watch) -> float:
+def _timed(layout: Layout) -> bool:
+    return layout.state is not None and layout.state.in_progress is not None and layout.started_at is not None
+
+
+def _oldest_sql(layout: Layout, number: int) -> str:
+    """The number of the queue, when the message that is longest in progress began, and the server's clock."""
+    assert layout.state is not None
+    assert layout.started_at is not None
+    began, state = ENGINE.quote((layout.started_at,)), ENGINE.quote((layout.state.column,))
+    return (
+        f"SELECT {number}, extract(epoch FROM min({began}))::float8, extract(epoch FROM clock_timestamp())::float8"
+        f" FROM {ENGINE.quote(layout.table.parts)} WHERE {state} = {layout.state.in_progress}"
+    )
+
+
+def _wrong(found: Stretch) -> list[str]:
+    """What was wrong, in words, the first of it."""
+    faults = [f"{outcome.cause}: {fault}" for outcome in found.outcomes for fault in outcome.faults]
+    return [*faults, *found.lies][:_WORDS]
+
+
+def _stretch(lab: Laboratory, seconds: float) -> Stretch:
+    """Inject all faults side by side, again and again, for so long at least."""
+    views, states = len(lab.watched.views), len(lab.watched.states)
+    outcomes: list[Outcome] = []
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for case in lab.cases:
+            lab.settle(case)
+        outcomes += lab.run(lab.cases)
+    phases = [state.phase for state in lab.watched.states[states:]]
+    return Stretch(lab.watched.views[views:], phases.count(Phase.LATE), phases.count(Phase.LOST), outcomes)
+
+
+def _back(lab: Laboratory) -> float:
     """Seconds from now until a poll has nothing throttled; infinite after a minute."""
     began = time.monotonic()
     while time.monotonic() - began < 60.0:
-        with watch.lock:
-            newest = watch.now.views[-1] if watch.now.views else None
-        if newest is not None and newest.server.observing is not None and not newest.server.observing.throttled:
+        newest = lab.watched.views[-1]
+        if newest.server.observing is not None and not newest.server.observing.throttled:
             return time.monotonic() - began
-        _pause(0.1)
+        lab.watched.view(timeout=60.0)
     return float("inf")
 
 
-def _row(loops: int, found: Watched) -> dict[str, float | int]:
+def _row(loops: int, found: Stretch) -> dict[str, float | int]:
     shown = found.figures()
     old = [figure for figure, limit in shown if figure.age_s > limit]
     unmarked = [figure for figure in old if not (figure.old or figure.estimated or figure.at_least)]
@@ -152,6 +221,9 @@ def _row(loops: int, found: Watched) -> dict[str, float | int]:
         "old": len(old) / len(shown) if shown else 1.0,
         "old, unmarked": len(unmarked),
         "cannot tell": _share(found, CANNOT_TELL),
+        "faults": len(found.outcomes),
+        "named late": sum(outcome.late_polls > 0 for outcome in found.outcomes),
+        "lies": len(found.lies) + sum(len(outcome.besides) for outcome in found.outcomes),
         "throttled, median": median(throttled),
         "throttled, 90 %": quantiles(throttled, n=10)[-1],
         "cost ms, median": median(costs),
@@ -160,10 +232,6 @@ def _row(loops: int, found: Watched) -> dict[str, float | int]:
     }
 
 
-def _share(found: Watched, code: str) -> float:
+def _share(found: Stretch, code: str) -> float:
     queues: list[QueueView] = [queue for view in found.views for queue in view.queues]
     return sum(queue.verdict.code == code for queue in queues) / len(queues)
-
-
-def _pause(seconds: float) -> None:
-    threading.Event().wait(seconds)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.engines.registry import engine_for
+from qmon.model.budget import Budget
 from qmon.model.figure import Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.verdicts import HEALTHY
@@ -26,7 +27,7 @@ from qmon.operate.install.roles import carry_out, plan
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.contract.operating import desk_at
-from tests.contract.watching import Watched, connect, target_of, watching
+from tests.contract.watching import ROOMY, Watched, connect, target_of, watching
 from tests.facts import query, wait_until
 from tests.laboratory.case import FINE, LOAD, Case, Outcome
 from tests.laboratory.foretold import DRAINED, Foretold, foretold_live
@@ -52,14 +53,19 @@ class Laboratory:
         cases: Sequence[Case],
         witnesses: Sequence[str],
         drains: Sequence[Run] = (),
+        budget: Budget = ROOMY,
     ) -> None:
-        """``witnesses``: designs with a queue each that nobody disturbs; ``drains``: runs that go on beside."""
+        """``witnesses``: designs with a queue each that nobody disturbs; ``drains``: runs that go on beside.
+
+        ``budget``: what polling may cost the server.
+        """
         self.server, self.url = server, server.url()
         self.target = target_of(self.url)
         self.context: OperatorContext = desk_at(self.url, folder)
         self.cases = tuple(cases)
         self.witnesses = tuple(f"witness_{design}" for design in witnesses)
         self.drains = tuple(drains)
+        self.budget = budget
         self.layouts: dict[str, Layout] = {}
         self.poppers: dict[str, Load] = {}
         self._storms: list[tuple[float, float, str]] = []
@@ -83,7 +89,8 @@ class Laboratory:
             for case in self.cases:
                 if case.own_processes:
                     self.start_poppers(case)
-            self.watched: Watched = stack.enter_context(watching(self._watcher(), self._configured, INTERVAL_S))
+            watch = watching(self._watcher(), self._configured, INTERVAL_S, self.budget)
+            self.watched: Watched = stack.enter_context(watch)
             self._warm_up()
             yield
 
@@ -160,8 +167,9 @@ class Laboratory:
         """Until every queue has moved and is fine."""
 
         def warm(view: View) -> bool:
-            return len(view.queues) == len(self.layouts) and all(
-                q.verdict.code in FINE and q.push_rate.value and q.pop_rate.value for q in view.queues
+            return all(
+                (q := view.queue(name)) and q.verdict.code in FINE and q.push_rate.value and q.pop_rate.value
+                for name in self.layouts
             )
 
         self.watched.view(warm, polls=_WARM_POLLS, timeout=90)
@@ -205,9 +213,13 @@ class Laboratory:
         outcome = self.one(case)
         if not outcome.faults or not again:
             return outcome
+        self.settle(case)
+        return self.one(case)
+
+    def settle(self, case: Case) -> None:
+        """Wait until the queue is fine again; what was said before is forgotten."""
         self.watched.view(lambda view: FINE.issuperset(self.verdicts(view, case.queue)), polls=_TWO, timeout=150)
         self._from[case.queue] = len(self.watched.views)
-        return self.one(case)
 
     def one(self, case: Case) -> Outcome:
         """Inject, wait for the verdict, cure, wait until it is gone."""
@@ -251,7 +263,8 @@ class Laboratory:
         for number in range(1, 2 + _TWO):
             said = self.verdicts(self.poll(named_at, number), case.queue)
             if case.verdict not in said:
-                told = f"said {' and '.join(said)} {number - 1} polls later, with the fault still there"
+                shown = " and ".join(f"{code} ({verdict.proof})" for code, verdict in said.items())
+                told = f"said {shown} {number - 1} polls later, with the fault still there"
                 wrong |= dict.fromkeys((told, self._evidence(case, at)))
                 continue
             proof = said[case.verdict].proof

@@ -23,7 +23,7 @@ _ALWAYS: Final = frozenset(
 """What every poll reads: cheap, and rates, pauses and the costs themselves come from it."""
 _DETAIL: Final = frozenset(
     {
-        "uses", "sizes", "statistics", "latches", "version_store", "clients", "drawers", "partial", "ring_sweep",
+        "uses", "sizes", "statistics", "latches", "version_store", "drawers", "partial", "ring_sweep",
         "priorities", "priorities_state", "in_state", "scheduled", "scheduled_state", "messages", "messages_due",
         "messages_newest", "messages_ready", "messages_ring", "messages_ring_split", "messages_split", "messages_state",
     }
