@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Final
 
 Key = tuple[str, str]
@@ -143,6 +144,7 @@ def pace(
     asked_s: float,
     before: ProbePace,
     rank: Callable[[Key], Rank] = lambda _: Rank.DETAIL,
+    often: Mapping[Key, float] = MappingProxyType({}),
 ) -> ProbePace:
     """How often to read what from now on.
 
@@ -153,10 +155,11 @@ def pace(
         asked_s: seconds between polls as asked for.
         before: what has been decided last; small changes of the costs leave it as it is.
         rank: what each probe is worth.
+        often: how often a poll each would be read, were nothing left out; once where nothing is said.
     """
     allowed = budget.allowed_ms(asked_s)
     ranks = {key: rank(key) for key in costs}
-    most = {key: _most(worth, asked_s) for key, worth in ranks.items()}
+    most = {key: _most(worth, asked_s, often.get(key, 1.0)) for key, worth in ranks.items()}
     every = {key: min(n, most[key]) for key, n in before.every.items() if most.get(key, 1) > 1 and n > 1}
     load = load_ms(costs, every, overhead_ms)
     if load > FULL * allowed:
@@ -166,9 +169,8 @@ def pace(
     if budget.poll_ms is not None or load_ms(costs, every, overhead_ms) <= allowed:
         return ProbePace(asked_s, every)
     interval_s = _stretched(costs, ranks, overhead_ms, budget, asked_s)
-    return ProbePace(
-        interval_s, {key: n for key, ms in costs.items() if ms > 0 and (n := _most(ranks[key], interval_s)) > 1}
-    )
+    most = {key: _most(worth, interval_s, often.get(key, 1.0)) for key, worth in ranks.items()}
+    return ProbePace(interval_s, {key: most[key] for key, ms in costs.items() if ms > 0 and most[key] > 1})
 
 
 def _stretched(
@@ -185,9 +187,9 @@ def _stretched(
     return interval_s
 
 
-def _most(rank: Rank, interval_s: float) -> int:
-    """So many polls at most from one reading to the next."""
-    return max(1, int(SLOWEST_S.get(rank, 0.0) / interval_s))
+def _most(rank: Rank, interval_s: float, often: float = 1.0) -> int:
+    """Each so manieth reading is done at least."""
+    return max(1, int(SLOWEST_S.get(rank, 0.0) * min(1.0, often) / interval_s))
 
 
 def _tighten(

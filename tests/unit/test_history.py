@@ -98,7 +98,17 @@ def test_a_restart_begins_anew_and_never_shows_an_absurd_rate() -> None:
 def test_a_gap_breaks_the_rates() -> None:
     history = TargetHistory()
     history.add(poll(1, 1000.0, fifo(COUNTERS)))
-    queue = history.add(poll(2, 1030.0, fifo(moved(COUNTERS, 300, 300)))).queues[0]
+    queue = history.add(poll(3, 1020.0, fifo(moved(COUNTERS, 300, 300)))).queues[0]
+    assert queue.push_rate.value is None
+
+
+def test_a_poll_that_was_late_breaks_nothing() -> None:
+    """The server took twenty seconds to answer; its counters tell what moved in them."""
+    history = TargetHistory()
+    history.add(poll(1, 1000.0, fifo(COUNTERS)))
+    queue = history.add(poll(2, 1020.0, fifo(moved(COUNTERS, 300, 200)))).queues[0]
+    assert (queue.push_rate.value, queue.pop_rate.value) == (15, 10)
+    queue = history.add(poll(3, 1051.0, fifo(moved(COUNTERS, 400, 300)))).queues[0]
     assert queue.push_rate.value is None
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from qmon.engines.base import Bound, Statement
 from qmon.model.budget import Budget
 from qmon.model.samples.polled import ClockSample, HeadSample
@@ -84,6 +86,23 @@ def test_what_others_cost_is_not_what_the_probes_cost() -> None:
         if poll < 100 or poll > 310:
             assert seen.slower < 2
             assert seen.slower_since is None
+
+
+@pytest.mark.parametrize("gone", range(104, 136, 6))
+def test_what_was_dear_among_others_is_timed_anew_once_they_are_gone(gone: int) -> None:
+    """A connection that begins on a busy server knows no other times; ten seconds after, all is read again."""
+    observer = ProbeBudget(Budget(0.01))
+    detail = ("", "statistics")
+    jobs = [*JOBS, ProbeStatement("statistics", HeadSample, STATEMENT)]
+    for poll in range(gone + 12):
+        times = 1.0 if poll >= gone else 12.0
+        read = [job.key for job in observer.choose(jobs, 1.0)]
+        took = {key: 0.5 if key != detail else 160.0 if poll < gone else 3.0 for key in read}
+        observer.learn({key: took[key] for key in observer.timed()}, {}, times * (0.5 * len(read) + 3.5), 1000.0 + poll)
+        if poll in (60, gone - 1):
+            assert [each.probe for each in observer.observing(0).throttled] == ["statistics"]
+        if poll >= gone + 6:
+            assert observer.observing(0).throttled == ()
 
 
 def test_what_decides_a_verdict_is_read_every_ten_seconds_whatever_it_costs() -> None:

@@ -39,11 +39,13 @@ _SETTLING: Final = 12
 """In so many polls of a connection everything is read and timed: neither statements nor tables are in memory yet."""
 _TOO_LONG: Final = 0.5
 """Unless a poll takes so much of the time until the next one."""
+_EASED: Final = 2.0
+"""Polls take so many times less long than they did: what is throttled is timed anew."""
 _SMOOTH: Final = 0.1
 _FORGOTTEN: Final = 0.01
 _DEAREST: Final = 5
 _ALONE: Final = 3.0
-"""What runs by itself takes about so many times what it does in a batch: it is read anew, and the way there varies."""
+"""What runs by itself, or for the first time, takes about so many times what it does later in a batch."""
 
 
 class ProbeBudget:
@@ -57,6 +59,8 @@ class ProbeBudget:
         self._pace = ProbePace(0.0)
         self._times: dict[Key, deque[float]] = {}
         self._costs: dict[Key, float] = {}
+        self._slow: dict[Key, float] = {}
+        """How slow the server was when each was timed last."""
         self._often: dict[Key, float] = {}
         self._waited: dict[Key, int] = {}
         self._slowness = Slowness()
@@ -84,6 +88,9 @@ class ProbeBudget:
         self._asked_s = asked_s
         self._watch(frozenset(watched))
         asked = self._asked = tuple(each.key for each in statements)
+        for key in self._pace.every:
+            if self._slow.get(key, 0.0) > _EASED * self._slowness.ratio:  # its cost is from a time that is over
+                self._waited[key] = self._pace.every[key]
         room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms
         self._read = chosen(asked, self._pace, self._waited, self._costs, room)
         self._left_out = {}
@@ -126,7 +133,7 @@ class ProbeBudget:
             return frozenset(read)
         count = max(_FEWEST, len(read) // (_SHARE_SLOW if self._slowness.doubtful else _SHARE))
         timed = {read[(self._next + n) % len(read)] for n in range(min(count, len(read)))}
-        timed |= {key for key in read if len(self._times.get(key, ())) < _PROVEN}
+        timed |= {key for key in read if not self._proven(key)}
         self._next = (self._next + count) % len(read)
         return frozenset(timed | (self._read & self._pace.every.keys()) | (self._read & {_CLOCK}))
 
@@ -143,9 +150,11 @@ class ProbeBudget:
             self._times.setdefault(key, deque(maxlen=_LEAST_OF)).append(max(0.0, ms))
         nothing = self._clock_ms
         for key in times:
-            self._costs[key] = max(0.0, min(self._times[key]) - nothing)
+            cost = max(0.0, min(self._times[key]) - nothing)
+            self._costs[key] = cost if self._proven(key) else cost / _ALONE
+            self._slow[key] = self._slowness.ratio
         for key in [key for key, often in self._often.items() if often < _FORGOTTEN]:
-            for memory in (self._often, self._times, self._costs, self._waited):
+            for memory in (self._often, self._times, self._costs, self._slow, self._waited):
                 memory.pop(key, None)
         if server_ms is not None:
             intrinsic = self._overhead_ms + sum(self._costs.get(key, 0.0) for key in self._read)
@@ -157,15 +166,19 @@ class ProbeBudget:
         expected = self._expected
         if self._polls < _SETTLING and (server_ms or 0.0) < _TOO_LONG * self._asked_s * 1000:
             return
-        self._pace = pace(expected, self._overhead_ms, self.budget, self._asked_s, self._pace, self._rank)
+        self._pace = pace(expected, self._overhead_ms, self.budget, self._asked_s, self._pace, self._rank, self._often)
 
     def _rank(self, key: Key) -> Rank:
         probe = _plain(key[1])
         if probe in _ALWAYS:
             return Rank.ALWAYS
-        if probe in _DETAIL:
+        if probe in _DETAIL and self._proven(key):
             return Rank.DETAIL
         return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
+
+    def _proven(self, key: Key) -> bool:
+        """Whether it was timed often enough: the first times a statement is planned and its tables come to memory."""
+        return len(self._times.get(key, ())) >= _PROVEN
 
     @property
     def _clock_ms(self) -> float:

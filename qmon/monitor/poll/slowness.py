@@ -29,6 +29,11 @@ class Slowness:
         """Whether the last poll took twice as long as usual, be it that the server is slow or that a probe is dear."""
         return self.times >= _NOT_SLOWER
 
+    @property
+    def ratio(self) -> float:
+        """How much longer polls take now than their probes cost; 1 where that is not known yet."""
+        return median(list(self._ratios)[-_NOW_OF:]) if self._ratios else 1.0
+
     def see(self, server_ms: float, intrinsic_ms: float, now_at: float) -> None:
         """Take in one poll: how long it took the server, and what its probes cost; milliseconds."""
         if intrinsic_ms <= 0:
@@ -38,7 +43,7 @@ class Slowness:
         if len(self._ratios) < 2 * _NOW_OF:
             return
         usual = sorted(self._ratios)[len(self._ratios) // 4]
-        self.times = median(list(self._ratios)[-_NOW_OF:]) / usual if usual > 0 else 1.0
+        self.times = self.ratio / usual if usual > 0 else 1.0
         if self.times >= _SLOWER:
             self.since_at = self._at[_NOW_OF // 2] if self.since_at is None else self.since_at
         elif self.times < _NOT_SLOWER:

@@ -22,6 +22,8 @@ from qmon.monitor.state.stale_figures import gone_queues
 BUDGET_SHARE: Final = 0.01
 """Server time qmon may use, as a share of one processor."""
 _FIRST: Final = "rates follow with the second poll"
+_LATE_S: Final = 30.0
+"""A poll that a connection waited for no longer than this goes on with the counters of the one before."""
 _CLOCK_CHANGES_S: Final = (1800.0, 3600.0)
 """By so much clocks are put forward and back."""
 _CLOCK_S: Final = 0.01
@@ -92,6 +94,8 @@ class TargetHistory:
             return False
         span = now.sampled_at - prev.sampled_at
         limit = max(5.0, 2.5 * max(prev.interval_s, now.interval_s))
+        if not now.first and now.sequence == prev.sequence + 1:  # the same connection: the poll was only late
+            limit = max(limit, _LATE_S)
         same = _same_start(prev.server.started_at, now.server.started_at)
         same = same and prev.server.in_recovery == now.server.in_recovery
         # A server that does not say when it started may be another one behind each connection.
