@@ -13,7 +13,7 @@ import threading
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Final
@@ -24,6 +24,7 @@ from qmon.model.budget import Budget
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout
 from qmon.model.verdicts.judge import CANNOT_TELL
+from qmon.model.verdicts.server import HORIZON
 from qmon.model.view import QueueView, View
 from qmon.monitor.source import Phase
 from tests.benchmarks.results import Bound, Part
@@ -37,11 +38,11 @@ LOOPS: Final = (0, 4, 16)
 OLD_AT_MOST: Final = 0.02
 BACK_S: Final = 10.0
 CASES: Final = tuple(
-    case
+    replace(case, true_too=case.true_too | {HORIZON.code})
     for case in (*poppers.CASES, *locks.CASES)
     if case.cause in ("popper crashed", "no poppers", "all rows held by a sleeper")
 )
-"""A stuck row, poppers that stop, a session that blocks."""
+"""A stuck row, poppers that stop, a session that blocks. The scene holds vacuum back now and then."""
 _LOOK_S: Final = 0.25
 _WORDS: Final = 12
 _FIGURES: Final = ("ready", "in_progress", "stuck", "oldest", "push_rate", "pop_rate", "gap")
