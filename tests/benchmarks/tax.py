@@ -1,4 +1,11 @@
-"""Tax: what watching costs a load that takes all the processor there is, measured in alternating windows of one run."""
+"""Tax: what watching costs a load that takes all the processor there is, measured in alternating windows of one run.
+
+Counted are the processor time and the pages of qmon's connections on the server, and the processor time of its process,
+in the windows in which it watches, against those of the load in the same windows. Not counted: what the server does for
+all (writing the log, checkpoints, vacuum; a row of its own), what a process used in its last half second, and the
+kernel's work outside of them. qmon writes nothing, so it adds nothing to the log. Throughput with qmon over without is
+the check: it holds all of that, and scatters more.
+"""
 
 from __future__ import annotations
 
@@ -6,82 +13,160 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from statistics import median
+from dataclasses import dataclass
+from math import sqrt
+from statistics import mean, stdev
+from typing import Final
 
 from qmon.workload.load import Load
 from qmon.workload.plan import QueueLoad
 from tests.benchmarks.queues import bench_server, bench_target, install_queues
 from tests.benchmarks.results import Bound, Part
 from tests.benchmarks.terminal import InTerminal
+from tests.benchmarks.usage import LOAD, QMON, SERVER, ServerUsage, processor_s
 
-POLLER_AT_LEAST = 0.98
-DASHBOARD_AT_LEAST = 0.94
-Watch = Callable[[], AbstractContextManager[object]]
+BUDGET: Final = 0.01
+"""Of one processor: what polling may cost the server (docs/performance.md)."""
+CLIENT: Final = 0.08
+THROUGHPUT: Final = 0.94
+_SETTLED_S: Final = 15.0
+"""In its first twelve polls a qmon reads everything; not measured."""
+_T: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145)
+"""Student's t, 97.5 %, of 1, 2, … degrees of freedom."""
+_NOBODY: Final = "nobody"
+_SERVER: Final = "server, share of a processor"
+_CLIENT: Final = "client, share of a processor"
+_THROUGHPUT: Final = "throughput, with over without"
+Watch = Callable[[], AbstractContextManager[int | None]]
+"""Starts qmon and gives the id of its process; ``None``: it is not started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What was used in one window, per second of it: processors, pages, messages."""
+
+    qmon: float
+    load: float
+    server: float
+    qmon_client: float
+    load_client: float
+    qmon_pages: float
+    load_pages: float
+    messages: float
+
+    @property
+    def of_load(self) -> float:
+        """Messages for each second of processor time that the load used, server and client: what others on the machine
+        take does not change it."""
+        return self.messages / (self.load + self.load_client)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean and its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Interval:
+        """Of values that are independent of each other, one of each start of qmon."""
+        middle, half = mean(values), _T[len(values) - 2] * stdev(values) / sqrt(len(values))
+        return cls(middle, middle - half, middle + half)
 
 
 def run(*, quick: bool = False) -> Part:
-    """Fifteen pairs of windows with and without the poller alone, then with and without the whole dashboard, at 1 s."""
-    pairs, window_s = (3, 3.0) if quick else (15, 6.0)
-    part = Part("tax", {"pairs": pairs, "window_s": window_s, "interval_s": 1.0, "queues": 4})
+    """Eight rounds of three windows of 16 s: nobody watches, the poller alone, the whole dashboard; at 1 s.
+
+    qmon is started anew for each window. The order changes from round to round.
+    """
+    rounds, window_s, settled_s = (3, 5.0, 5.0) if quick else (8, 16.0, _SETTLED_S)
+    part = Part("tax", {"rounds": rounds, "window_s": window_s, "interval_s": 1.0, "queues": 4})
+    found: dict[str, list[Window]] = {_NOBODY: [], "poller": [], "dashboard, 120×40": []}
     with bench_server() as server:
-        target = bench_target(server.url())
+        target, url = bench_target(server.url()), server.url()
+        watches: dict[str, Watch] = dict(
+            zip(found, (nullcontext, lambda: _poller(url), lambda: _dashboard(url)), strict=True)
+        )
         layouts = install_queues(target, ("fifo", "status", "naive", "batch_fast"))
         loads = [QueueLoad(layout, pushers=1, poppers=2, keeper=layout.design == "batch_fast") for layout in layouts]
-        with Load(target, loads) as load:
+        with Load(target, loads) as load, ServerUsage(url, server.pid) as usage:
             _settle(3.0)
-            watches: dict[str, tuple[Watch, float]] = {
-                "poller alone": (lambda: _poller(server.url()), POLLER_AT_LEAST),
-                "whole dashboard, 120×40": (lambda: _dashboard(server.url()), DASHBOARD_AT_LEAST),
-            }
-            for what, (watch, limit) in watches.items():
-                ratios, without = [], []
-                for pair in range(pairs):
-                    order: list[Watch] = [nullcontext, watch] if pair % 2 else [watch, nullcontext]
-                    found = {each: _throughput(load, each, window_s) for each in order}
-                    ratios.append(found[watch] / found[nullcontext])
-                    without.append(found[nullcontext])
-                part.rows.append(
-                    {
-                        "watched by": what,
-                        "messages/s without (median)": median(without),
-                        "with over without (median)": median(ratios),
-                        "least": min(ratios),
-                        "most": max(ratios),
-                    }
-                )
-                part.bounds.append(Bound(f"throughput with {what} over without", median(ratios), limit, at_most=False))
+            for number in range(rounds):
+                names = list(watches)
+                for name in names[number % 3 :] + names[: number % 3]:
+                    with watches[name]() as process:
+                        _settle(settled_s if process is not None else 1.0)
+                        found[name].append(_window(load, usage, process, window_s))
+    nobody = found.pop(_NOBODY)
+    for who, windows in found.items():
+        figures = _figures(windows, nobody)
+        part.rows += [
+            {"watched by": who, "figure": what, "mean": each.mean, "95 % from": each.low, "to": each.high}
+            for what, each in figures.items()
+        ]
+        part.bounds += [
+            Bound(f"{who}: lower end of {_SERVER}", figures[_SERVER].low, BUDGET),
+            Bound(f"{who}: lower end of {_CLIENT}", figures[_CLIENT].low, CLIENT),
+            Bound(f"{who}: upper end of {_THROUGHPUT}", figures[_THROUGHPUT].high, THROUGHPUT, at_most=False),
+        ]
     return part
 
 
-def _throughput(load: Load, watch: Watch, window_s: float) -> float:
-    """Messages pushed and popped per second, all queues, over one window."""
-    with watch():
-        began = time.time()
-        _settle(window_s)
-        ended = time.time()
+def _figures(windows: Sequence[Window], nobody: Sequence[Window]) -> dict[str, Interval]:
+    pairs = list(zip(windows, nobody, strict=True))
+    return {
+        what: Interval.of(values)
+        for what, values in {
+            _SERVER: [w.qmon for w in windows],
+            "server, over the load's": [w.qmon / w.load for w in windows],
+            "server's own processes, with less without": [w.server - n.server for w, n in pairs],
+            _CLIENT: [w.qmon_client for w in windows],
+            "client, over the load's": [w.qmon_client / w.load_client for w in windows],
+            "pages/s": [w.qmon_pages for w in windows],
+            "pages, over the load's": [w.qmon_pages / w.load_pages for w in windows],
+            _THROUGHPUT: [w.messages / n.messages for w, n in pairs],
+            "the same, per second of the load's processors": [w.of_load / n.of_load for w, n in pairs],
+        }.items()
+    }
+
+
+def _window(load: Load, usage: ServerUsage, process: int | None, window_s: float) -> Window:
+    clients = load.pids
+    began, before = time.time(), usage.now()
+    load_s, qmon_s = processor_s(*clients), processor_s(process) if process is not None else 0.0
+    _settle(window_s)
+    ended, used = time.time(), usage.now().since(before)
+    load_s = processor_s(*clients) - load_s
+    qmon_s = processor_s(process) - qmon_s if process is not None else 0.0
     while load.counts.last_at() < ended:
         _settle(0.05)
     flows = load.counts.between(began, ended).values()
-    return sum(flow.push_rate + flow.pop_rate for flow in flows)
+    took = ended - began
+    return Window(
+        qmon=used.seconds[QMON] / took, load=used.seconds[LOAD] / took, server=used.seconds[SERVER] / took,
+        qmon_client=qmon_s / took, load_client=load_s / took,
+        qmon_pages=used.pages[QMON] / took, load_pages=used.pages[LOAD] / took,
+        messages=sum(flow.push_rate + flow.pop_rate for flow in flows),
+    )  # fmt: skip
 
 
 @contextmanager
-def _poller(url: str) -> Iterator[None]:
+def _poller(url: str) -> Iterator[int]:
     command = [sys.executable, "-m", "tests.benchmarks.poll_only", url]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        yield
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        yield process.pid
         process.terminate()
 
 
 @contextmanager
-def _dashboard(url: str) -> Iterator[None]:
+def _dashboard(url: str) -> Iterator[int]:
     with InTerminal([sys.executable, "-m", "qmon", "connect", url, "--interval", "1s"]) as terminal:
         terminal.wait_for("q1_fifo")
-        yield
+        yield terminal.process.pid
 
 
 def _settle(seconds: float) -> None:
