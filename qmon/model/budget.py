@@ -10,10 +10,12 @@ import heapq
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from types import MappingProxyType
 from typing import Final
+
+from qmon.model.text import milliseconds, number
 
 Key = tuple[str, str]
 """Queue (empty: the target as a whole) and probe."""
@@ -54,10 +56,21 @@ class Budget:
         """Milliseconds of server time for one poll, where there is one every ``interval_s`` seconds."""
         return self.poll_ms if self.poll_ms is not None else self.share * interval_s * 1000.0
 
+    def part(self, qmons: int) -> Budget:
+        """What each of so many qmons of one database may cost. The whole of a processor is no limit, so not shared."""
+        if self.poll_ms is not None:
+            return replace(self, poll_ms=self.poll_ms / qmons)
+        return self if self.share >= 1 else replace(self, share=self.share / qmons)
+
     @property
     def text(self) -> str:
         """As it is written in the configuration: ``1%``, ``100ms``."""
         return f"{self.poll_ms:g}ms" if self.poll_ms is not None else f"{self.share * 100:g}%"
+
+    @property
+    def shown(self) -> str:
+        """To be read: ``1 %``, ``0.33 %``, ``33 ms``."""
+        return milliseconds(self.poll_ms) if self.poll_ms is not None else f"{number(self.share * 100)} %"
 
 
 AT_ONCE: Final = Budget(share=1.0)
@@ -111,10 +124,12 @@ class ProbeCost:
 class Observing:
     """What watching costs in this poll. Milliseconds are of the server's time for one poll.
 
-    ``budget``: as configured; ``asked_s``: seconds between polls as asked for. ``throttled``: what is read less often
-    now, the dearest first; ``dearest``: the dearest probes of all. ``commits``: transactions of our own since we
-    connected that the server has counted before this poll. ``slower``: so many times as long as usual does the server
-    take for a poll now; ``slower_since``: since when it is far slower, server clock in seconds; ``None``: it is not.
+    ``budget``: as configured; ``qmons``: so many poll this database, this one among them, and take a part of it each
+    (``None``: our role is not shown the others); ``allowed_ms``: our part. ``asked_s``: seconds between polls as asked
+    for. ``throttled``: what is read less often now, the dearest first; ``dearest``: the dearest probes of all.
+    ``commits``: transactions of our own since we connected that the server has counted before this poll. ``slower``: so
+    many times as long as usual does the server take for a poll now; ``slower_since``: since when it is far slower,
+    server clock in seconds; ``None``: it is not.
     """
 
     budget: str
@@ -126,6 +141,7 @@ class Observing:
     commits: int = 0
     slower: float = 1.0
     slower_since: float | None = None
+    qmons: int | None = None
 
     def of_queue(self, queue: str) -> tuple[Throttled, ...]:
         """What is read less often of one queue."""

@@ -123,6 +123,12 @@ class Check:
     index: str = ""
 
 
+def pollers(connection: Connection, engine: Engine) -> int | None:
+    """How many qmons poll the database now; ``None``: our role is not shown them. Raises what ``fetch`` raises."""
+    statement = StatementCache(engine, connection.version).of("server", ServerSample)
+    return records(ServerSample, connection.fetch(statement.bound))[0].pollers
+
+
 def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]) -> list[Check]:
     """Every probe of the target and of each of its queues, run once.
 

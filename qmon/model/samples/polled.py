@@ -23,8 +23,8 @@ class ServerSample:
 
     ``in_recovery``: a standby, or a database that may only be read; then ``behind_s``: how many seconds behind the
     primary it is, ``None`` where that is not known, and ``replay_paused``: it stays where it is.
-    ``sees_sessions`` false: our role, ``role``, sees no session but its own. ``None``: this server does not count
-    them, or not for us.
+    ``sees_sessions`` false: our role, ``role``, sees no session but its own. ``pollers``: qmons that poll this
+    database, we among them. ``None``: this server does not count them, or not for us.
     """
 
     now_at: float
@@ -39,6 +39,7 @@ class ServerSample:
     role: str = ""
     replay_paused: bool = False
     behind_s: float | None = None
+    pollers: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 What is one statement costs what it costs, so it is timed, and not repeated before 200 times that time has passed (half
 a per cent of one processor), nor before 10 seconds (head) or 60 seconds (count). A scan by ranges rests after each.
+Where several qmons poll the database, each rests so many times as long.
 """
 
 from __future__ import annotations
@@ -257,13 +258,13 @@ class ExactCounts(BackgroundReader):
             elif task.kind == "fragments":
                 self._fragments.read(connection, StatementCache(self._engine, connection.version), found)
             else:
-                step = self.counts.step(connection, found)
+                step = self.counts.step(connection, found, self.qmons)
                 given_up, counted, every = step is None, step is not None and step.done, step.rest_s if step else every
         finally:
             took = self._clock() - started
             with self._lock:
                 if task.due_at == _UNDER_WAY and not given_up:
-                    rest = max(every, took * COST_FACTOR) if task.kind != "count" else every
+                    rest = max(every, took * COST_FACTOR * self.qmons) if task.kind != "count" else every
                     task.due_at = self._clock() + (_SETTLED_S if counted and task.again else rest)
                     task.again = task.again and not counted
         with self._lock:
@@ -305,7 +306,7 @@ class ExactCounts(BackgroundReader):
         if isinstance(problem, LockTimeout):
             again = _LOCK_AGAIN_S
         elif isinstance(problem, DeadlineExceeded):
-            again = _DEADLINE_S * COST_FACTOR
+            again = _DEADLINE_S * COST_FACTOR * self.qmons
         task.due_at = self._clock() + again
         if task.kind == "count":
             self.counts.fail(task.queue, str(problem))

@@ -31,6 +31,8 @@ class BackgroundReader(ABC):
         self._log = logging.getLogger(type(self).__module__)
         self._connect = connect
         self._clock = clock
+        self.qmons = 1
+        """So many qmons share what such readers may cost."""
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._closed = False

@@ -51,10 +51,13 @@ class Allowance:
         return pages * max(1.0 / self.pages_s, page_s / self.share)
 
 
-def allowance(budget: Budget, within_s: float | None, pages: int) -> Allowance:
-    """What a scan of so many pages may take: half of what polls may; more for a small table in a command that ends."""
+def allowance(budget: Budget, within_s: float | None, pages: int, qmons: int = 1) -> Allowance:
+    """What a scan of so many pages may take: half of what polls may, of so many qmons together.
+
+    In a command that ends it is not shared, and more for a small table.
+    """
     if within_s is None:
-        return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2, _PAGES_S)
+        return Allowance((budget.share if budget.poll_ms is None else 0.01) / 2 / qmons, _PAGES_S / qmons)
     if pages <= AT_ONCE_PAGES:
         return Allowance(_SHORT_SHARE, _PAGES_S * 8, within_s)
     return Allowance(_LONG_SHARE, _PAGES_S, within_s)

@@ -124,8 +124,8 @@ class ScanCounts:
             self._counts[queue] = replace(count, counted_at=at)
             return True
 
-    def step(self, connection: Connection, spec: Spec) -> ScanStep | None:
-        """Count on: one range, or all where there are none.
+    def step(self, connection: Connection, spec: Spec, qmons: int = 1) -> ScanStep | None:
+        """Count on: one range, or all where there are none. ``qmons``: so many share what counting may cost.
 
         ``None``: there is not the time to count it. Raises what ``Connection.fetch`` raises.
         """
@@ -136,7 +136,7 @@ class ScanCounts:
         scan = self._scans.get(queue)
         if scan is None or scan.spec.facts.table_id != spec.facts.table_id:
             scan = self._begin(connection, statements, spec)
-        allowed = allowance(self._budget, self._within_s, scan.pages)
+        allowed = allowance(self._budget, self._within_s, scan.pages, qmons)
         if self._too_long(scan, allowed):
             return None
         began = self._clock()
@@ -147,7 +147,7 @@ class ScanCounts:
             self._rest_until = self._clock() + rest_s
             every_s = max(EVERY_S, rest_s)
         else:
-            rest_s = every_s = max(_WHOLE_EVERY_S, took_s * COST_FACTOR)
+            rest_s = every_s = max(_WHOLE_EVERY_S, took_s * COST_FACTOR * qmons)
         with self._lock:
             if self._scans.get(queue) is not scan:  # another table lies behind the name by now
                 return ScanStep(0.0, done=False)

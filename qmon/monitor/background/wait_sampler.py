@@ -1,7 +1,7 @@
 """Samples what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
 
 For servers that count no waits. It samples four times a second, ten times while the waits are on the screen, and
-never so often that this would take half a per cent of one processor.
+never so often that this would take half a per cent of one processor, of all qmons of the database together.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class WaitSampler(BackgroundReader):
             if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
                 self._see(records(CircleSample, connection.fetch(circles)))
                 took_lately.append(max(0.0, self._clock() - now - trip))
-            planned = max(CLOSELY_S if self._closely else EVERY_S, median(took_lately) * _COST_FACTOR)
+            planned = max(CLOSELY_S if self._closely else EVERY_S, median(took_lately) * _COST_FACTOR * self.qmons)
             self._wake.wait(planned)
             self._wake.clear()
         return self._closed

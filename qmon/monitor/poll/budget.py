@@ -51,11 +51,14 @@ _ALONE: Final = 3.0
 class ProbeBudget:
     """Belongs to the collector of one connection.
 
-    ``budget``: what polling may cost; without one nothing is left out.
+    ``budget``: what polling may cost, all qmons of this database together; without one nothing is left out.
     """
 
     def __init__(self, budget: Budget | None = None) -> None:
-        self.budget = budget or AT_ONCE
+        self._whole = budget or AT_ONCE
+        self.budget = self._whole
+        """Our part."""
+        self._qmons: int | None = None
         self._pace = ProbePace(0.0)
         self._times: dict[Key, deque[float]] = {}
         self._costs: dict[Key, float] = {}
@@ -76,6 +79,11 @@ class ProbeBudget:
     def interval_s(self) -> float:
         """Seconds until the next poll: what was asked for, or more where the budget is too small for that."""
         return max(self._pace.interval_s, self._asked_s)
+
+    def share(self, qmons: int | None) -> None:
+        """Keep to the part of one of so many qmons from now on; ``None``: nobody knows how many there are."""
+        self._qmons = qmons
+        self.budget = self._whole.part(qmons or 1)
 
     def choose(
         self, statements: Sequence[ProbeStatement], asked_s: float, watched: Collection[str] = ()
@@ -208,7 +216,7 @@ class ProbeBudget:
         )
         dearest = sorted(expected, key=lambda key: (-expected[key], key))[:_DEAREST]
         return Observing(
-            budget=self.budget.text,
+            budget=self._whole.text,
             allowed_ms=self.budget.allowed_ms(self.interval_s),
             asked_s=self._asked_s,
             expected_ms=_fine(self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in expected.items())),
@@ -220,6 +228,7 @@ class ProbeBudget:
             slower=round(self._slowness.times, 1),
             slower_since=self._slowness.since_at,
             commits=commits,
+            qmons=self._qmons,
         )
 
     def _throttled(self, key: Key, every: int) -> Throttled:

@@ -41,6 +41,7 @@ from qmon.monitor.poll.quarantine import InFlightProbe
 from qmon.monitor.poll.replaced import Replaced
 from qmon.monitor.poll.runner import Runner
 from qmon.monitor.poll.server import ClientsAsked, ServerProbes
+from qmon.monitor.poll.sharing import Sharing
 from qmon.monitor.poll.standby import replica, seen_from_standby
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.broker import BrokerProbes
@@ -100,6 +101,8 @@ class Collector:
         self._pauses = False
         self._paused: tuple[PauseSample, ...] = ()
         self._cost: CostSample | None = None
+        self._sharing = Sharing()
+        self._background = (slow,) if sampler is None else (slow, sampler)
         self._locks = Locks(self._statements)
         self._clients = ClientsAsked()
         self._procedures = Procedures(self._statements)
@@ -148,6 +151,7 @@ class Collector:
             raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
         server = with_counters(server, first(results, "server_counters"))
         self._now_at = server.now_at
+        self._share(server)
         clock = first(results, "clock")
         one_trip = self._runner.one_trip and clock is not None
         server_ms = (clock.now_at - server.now_at) * 1000 if one_trip else None
@@ -202,6 +206,13 @@ class Collector:
         )  # fmt: skip
         self._first = self._first and self.stale
         return seen_from_standby(snapshot, results) if self._standby else snapshot
+
+    def _share(self, server: ServerSample) -> None:
+        """Keep to our part of the budget, where other qmons poll this database."""
+        qmons = self._sharing.see(server.now_at, server.pollers)
+        self.observer.share(qmons)
+        for reader in self._background:
+            reader.qmons = qmons or 1
 
     def _blocking(
         self, results: Results, failures: list[ProbeFailure], *, shown: bool

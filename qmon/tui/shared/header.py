@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from qmon.model import text
+from qmon.model.budget import Observing, budget_of
 from qmon.model.view import View
 from qmon.monitor.source import Phase
 from qmon.tui import figures
@@ -97,10 +98,18 @@ def _cost(view: View) -> list[LinePart]:
         parts.append(LinePart.of(f"CPU {server.cpu_ms:,} ms", "muted", 7))
     if server.budget_share is not None:
         tone = "accent" if server.budget_share > 1 else "muted"
-        parts.append(LinePart.of(f"{text.percent(server.budget_share)} of budget", tone, 5))
+        parts.append(LinePart.of(f"{text.percent(server.budget_share)} of {_budget(observing)}", tone, 5))
     if observing is not None and observing.throttled:
         parts.append(LinePart.of(f"{len(observing.throttled)} throttled", "accent", 2))
     return parts
+
+
+def _budget(observing: Observing | None) -> str:
+    """The budget; where other qmons poll the database our part of it: ``0.33 % (3 qmons)``."""
+    whole = budget_of(observing.budget) if observing is not None else None
+    if observing is None or whole is None or (observing.qmons or 1) < 2:
+        return "budget"
+    return f"{whole.part(observing.qmons or 1).shown} ({observing.qmons} qmons)"
 
 
 def _badges(shown: Shown) -> list[LinePart]:

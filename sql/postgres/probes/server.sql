@@ -7,6 +7,7 @@
 -- > behind_s       seconds since what was replayed last was committed, 0 where all that came was replayed; NULL on a primary,
 --                  and where nothing was replayed since the start
 -- > sessions       sessions connected to this database, without qmon's own
+-- > pollers        sessions of qmons that poll this database, ours among them; application names are shown to every role
 -- > commits        transactions committed since the reset
 -- > rollbacks      transactions rolled back since the reset
 -- > deadlocks      deadlocks since the reset
@@ -25,16 +26,19 @@ SELECT
             ELSE CAST(greatest(0, extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())) AS float8)
         END
     END AS behind_s,
-    (
-        SELECT CAST(count(*) AS int)
-        FROM pg_stat_get_activity(NULL) AS a
-        WHERE a.datid = d.oid
-            AND coalesce(a.application_name, '') NOT LIKE 'qmon %'
-    ) AS sessions,
+    s.sessions,
+    s.pollers,
     pg_stat_get_db_xact_commit(d.oid) AS commits,
     pg_stat_get_db_xact_rollback(d.oid) AS rollbacks,
     pg_stat_get_db_deadlocks(d.oid) AS deadlocks,
     pg_has_role('pg_read_all_stats', 'USAGE') AS sees_sessions,
     CAST(quote_ident(current_user) AS text) AS role
 FROM pg_database AS d
+CROSS JOIN LATERAL (
+    SELECT
+        CAST(count(*) FILTER (WHERE coalesce(a.application_name, '') NOT LIKE 'qmon %') AS int) AS sessions,
+        CAST(count(*) FILTER (WHERE a.application_name = 'qmon poll') AS int) AS pollers
+    FROM pg_stat_get_activity(NULL) AS a
+    WHERE a.datid = d.oid
+) AS s
 WHERE d.datname = current_database()

@@ -6,6 +6,7 @@
 -- > replay_paused  always false: see the probe "replica"
 -- > behind_s       NULL: see the probe "replica"
 -- > sessions       sessions connected to this database, without qmon's own
+-- > pollers        sessions of qmons that poll this database, ours among them; NULL where we see no session but our own
 -- > commits        NULL: see the probe "server_counters"
 -- > rollbacks      NULL: not counted
 -- > deadlocks      NULL: see the probe "server_counters"
@@ -27,16 +28,19 @@ SELECT
         AS in_recovery,
     CAST(0 AS bit) AS replay_paused,
     CAST(NULL AS float) AS behind_s,
-    (
-        SELECT COUNT(*)
-        FROM sys.dm_exec_sessions AS s
-        WHERE s.database_id = DB_ID()
-            AND s.is_user_process = 1
-            AND COALESCE(s.program_name, N'') NOT LIKE N'qmon %'
-    ) AS sessions,
+    s.sessions,
+    CASE WHEN HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE') = 1 THEN s.pollers END AS pollers,
     CAST(NULL AS bigint) AS commits,
     CAST(NULL AS bigint) AS rollbacks,
     CAST(NULL AS bigint) AS deadlocks,
     CAST(CASE WHEN HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE') = 1 THEN 1 ELSE 0 END AS bit) AS sees_sessions,
     CAST(QUOTENAME(SUSER_SNAME()) AS nvarchar(260)) AS role
 FROM (SELECT SYSUTCDATETIME() AS now) AS t
+CROSS JOIN (
+    SELECT
+        COALESCE(SUM(CASE WHEN s.program_name LIKE N'qmon %' THEN 0 ELSE 1 END), 0) AS sessions,
+        COALESCE(SUM(CASE WHEN s.program_name = N'qmon poll' THEN 1 ELSE 0 END), 0) AS pollers
+    FROM sys.dm_exec_sessions AS s
+    WHERE s.database_id = DB_ID()
+        AND s.is_user_process = 1
+) AS s

@@ -71,6 +71,11 @@ def _say(seen: Examined) -> None:
     if had is not None and had < len(GIVES):
         more = "; ".join(GIVES[had:])
         say(f"{had} of {len(GIVES)} connections are to be had; more would give, one each: {more}")
+    if seen.pollers is None:
+        say("other qmons that poll it are not shown to our role: each has the whole budget")
+    elif seen.pollers > 1:
+        part = at.target.budget.part(seen.pollers).shown
+        say(f"{seen.pollers} qmons poll it and share the budget of {at.target.budget.shown}: each uses {part} at most")
     missing = (r.grant for r in allowed if not r.held)
     for grant in dict.fromkeys([*(c.grant for c in found if c.grant), *missing]):
         say(f"would help: {clean(grant)}")

@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was found. ``connections``: so many are to be had; ``None`` where a pooler is in between."""
+    """What was found.
+
+    ``connections``: so many are to be had; ``None`` where a pooler is in between. ``pollers``: so many qmons poll the
+    database; ``None``: our role is not shown them.
+    """
 
     at: Opened
     version: str
     checks: Sequence[Check]
     rights: Sequence[Right]
     connections: int | None
+    pollers: int | None
 
     def as_object(self) -> dict[str, object]:
         """The same for ``--json``."""
@@ -42,6 +47,7 @@ class Examined:
             "server_version": self.version,
             "pooled": self.at.connection.pooled,
             "connections": self.connections,
+            "pollers": self.pollers,
             "checks": checks,
             "rights": [{"right": r.name, "held": r.held, "gives": r.gives, "grant": r.grant} for r in self.rights],
         }
@@ -50,9 +56,10 @@ class Examined:
 def examined(at: Opened) -> Examined:
     """Run every probe once. Raises ``ConnectionLost``, and what reading the catalogue raises."""
     from qmon.engines.base import Session
-    from qmon.monitor.doctor import checkup, rights, room
+    from qmon.monitor.doctor import checkup, pollers, rights, room
 
     found = checkup(at.connection, at.engine, at.configured)
     allowed = rights(at.connection, at.engine)
     had = None if at.connection.pooled else room(lambda: at.engine.connect(at.target, Session("doctor")))
-    return Examined(at, ".".join(map(str, at.connection.version)), found, allowed, had)
+    others = pollers(at.connection, at.engine)
+    return Examined(at, ".".join(map(str, at.connection.version)), found, allowed, had, others)

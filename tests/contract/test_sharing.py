@@ -1,0 +1,85 @@
+"""Several qmons poll one database: each sees how many there are and keeps to its part of one budget."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+
+from qmon.model.budget import Budget, Observing
+from qmon.model.view import View
+from qmon.tui.shared.header import header
+from qmon.tui.status import Shown
+from tests.cli.calling import call
+from tests.contract.watching import Watched, installed, watching
+from tests.facts import query, wait_until
+
+INTERVAL_S = 0.5
+MANY = 5
+UNLIMITED = Budget(poll_ms=60_000.0)
+DESIGNS = ("fifo", "status", "naive", "batch_fast", "ring", "lifo")
+SETTLED = 20
+
+
+@pytest.fixture
+def plain(database: str) -> Iterator[str]:
+    """The database as a role that is not shown what other sessions do."""
+    installed(database, *DESIGNS)
+    name = "plain_" + database.rpartition("/test_")[2].partition("?")[0]
+    query(database, f"CREATE ROLE {name} LOGIN")
+    query(database, f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}")
+    yield database.replace("//postgres@", f"//{name}@")
+    query(database, f"DROP OWNED BY {name}")
+    query(database, f"DROP ROLE {name}")
+
+
+def observing(view: View) -> Observing:
+    assert view.server.observing is not None
+    return view.server.observing
+
+
+def used(view: View) -> float:
+    """Share of a processor."""
+    return observing(view).expected_ms / (view.interval_s * 1000)
+
+
+def seen(watched: Watched, qmons: int) -> View:
+    return watched.view(lambda v: observing(v).qmons == qmons, timeout=120)
+
+
+def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str, plain: str) -> None:
+    """The budget is twice what one of them needs, whatever this machine makes of that."""
+    with watching(database, (), INTERVAL_S, UNLIMITED) as alone:
+        needed = used(alone.view(lambda v: v.sequence > SETTLED, timeout=120))
+    budget = Budget(share=2 * needed)
+    with watching(plain, (), INTERVAL_S, budget) as last:
+        first = last.view(lambda v: v.sequence > SETTLED, timeout=120)
+        assert (observing(first).qmons, observing(first).throttled) == (1, ())
+        with contextlib.ExitStack() as others:
+            several = [
+                last,
+                *(others.enter_context(watching(database, (), INTERVAL_S, budget)) for _ in range(MANY - 1)),
+            ]
+            for each in several:
+                seen(each, MANY)
+                share = observing(each.views[-1]).allowed_ms / (each.views[-1].interval_s * 1000)
+                assert share == pytest.approx(budget.share / MANY)
+
+            def within() -> list[View] | None:
+                newest = [each.views[-1] for each in several]
+                settled = all(view.sequence > SETTLED and observing(view).qmons == MANY for view in newest)
+                return newest if settled and sum(used(view) for view in newest) <= budget.share else None
+
+            newest = wait_until(within, 120, what="the sum of what they use is within the budget")
+            assert newest is not None
+            assert any(observing(view).throttled or view.interval_s > INTERVAL_S for view in newest)
+            line = "".join(text for text, _ in header(Shown("shop", newest[0]), newest[0].taken_at, 250)[0])
+            assert f" % of {budget.part(MANY).shown} ({MANY} qmons)" in line
+            said = call("doctor", database).stdout
+            assert f"{MANY} qmons poll it and share the budget of 1 %: each uses 0.20 % at most" in said
+
+        def whole(view: View) -> bool:
+            return observing(view).qmons == 1 and not observing(view).throttled and view.interval_s == INTERVAL_S
+
+        assert observing(last.view(whole, timeout=120)).allowed_ms == pytest.approx(1000 * INTERVAL_S * budget.share)

@@ -1,0 +1,88 @@
+"""How many qmons share the budget: none comes and goes with a command of a few seconds, and what each may use."""
+
+from __future__ import annotations
+
+import pytest
+
+from qmon.engines.base import Bound, Statement
+from qmon.model.budget import Budget
+from qmon.model.samples.polled import ClockSample, HeadSample
+from qmon.monitor.background.scan import allowance
+from qmon.monitor.poll.budget import ProbeBudget
+from qmon.monitor.poll.sharing import Sharing
+from qmon.monitor.probes.statements import ProbeStatement
+
+STATEMENT = Bound(Statement("test", "SELECT 1", (), ()))
+STATEMENTS = [ProbeStatement("head", HeadSample, STATEMENT, f"q{n}") for n in range(10)]
+STATEMENTS.append(ProbeStatement("clock", ClockSample, STATEMENT))
+
+
+def test_the_first_poll_counts_who_is_there() -> None:
+    assert Sharing().see(1000.0, 4) == 4
+
+
+@pytest.mark.parametrize("interval_s", [0.5, 1.0, 2.0])
+def test_a_command_of_three_seconds_each_minute_changes_nothing(interval_s: float) -> None:
+    sharing = Sharing()
+    for poll in range(int(600 / interval_s)):
+        at = poll * interval_s
+        assert sharing.see(at, 3 if at % 60 >= 57 else 2) == 2, at
+
+
+def test_who_comes_or_leaves_is_counted_within_six_seconds() -> None:
+    sharing = Sharing()
+    seen = [sharing.see(float(at), 5 if 20 <= at < 40 else 1) for at in range(60)]
+    assert seen[:20] == [1] * 20
+    assert seen[26:40] == [5] * 14
+    assert seen[46:] == [1] * 14
+
+
+def test_who_has_a_name_of_their_own_counts_themselves() -> None:
+    assert Sharing().see(1.0, 0) == 1
+
+
+def test_where_the_others_are_not_shown_nobody_knows() -> None:
+    sharing = Sharing()
+    assert sharing.see(1.0, 3) == 3
+    assert sharing.see(2.0, None) is None
+    assert sharing.see(3.0, 2) == 2
+
+
+def test_a_part_of_each_kind_of_budget() -> None:
+    assert Budget(0.01).part(4).allowed_ms(2.0) == pytest.approx(5.0)
+    assert Budget(poll_ms=100.0).part(4).allowed_ms(2.0) == pytest.approx(25.0)
+    assert [Budget(0.01).part(n).shown for n in (1, 2, 3)] == ["1 %", "0.50 %", "0.33 %"]
+    assert Budget(poll_ms=100.0).part(3).shown == "33 ms"
+
+
+def test_scans_share_theirs_too() -> None:
+    alone, third = (allowance(Budget(0.01), None, 10_000, qmons) for qmons in (1, 3))
+    assert third.share == pytest.approx(alone.share / 3)
+    assert third.pages_s == pytest.approx(alone.pages_s / 3)
+    assert allowance(Budget(0.01), 5.0, 10_000, 3) == allowance(Budget(0.01), 5.0, 10_000)
+
+
+def test_each_keeps_to_its_part_and_has_the_whole_again_alone() -> None:
+    observer = ProbeBudget(Budget(0.01))
+
+    def polled(polls: int, qmons: int | None) -> float:
+        """Milliseconds a poll, of the last so many."""
+        spent = 0.0
+        for _ in range(polls):
+            observer.share(qmons)
+            read = [each.key for each in observer.choose(STATEMENTS, 1.0)]
+            observer.learn(dict.fromkeys(observer.timed(), 0.5), {}, 0.5 * len(read))
+            spent += 0.5 * sum(key[1] == "head" for key in read) / observer.interval_s
+        return spent / polls
+
+    polled(20, 1)
+    assert polled(40, 1) == 5.0
+    polled(20, 5)
+    observing = observer.observing(0)
+    assert (observing.budget, observing.qmons) == ("1%", 5)
+    assert observing.allowed_ms == pytest.approx(2.0)
+    assert observing.throttled
+    assert polled(100, 5) <= 2.0
+    polled(2, 1)
+    assert observer.observing(0).throttled == ()
+    assert polled(10, None) == 5.0
