@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import secrets
@@ -37,9 +38,24 @@ WATCH.install()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each test has a marker for what it needs."""
+    """Each test has a marker for what it needs; those that are alone come first, as most others wait for them.
+
+    The other processes have tests of ``unit`` then, which need not wait.
+    """
     for item in items:
         needs.mark(item)
+    items.sort(key=lambda item: item.get_closest_marker("alone") is None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and collected stays: the collector of garbage need not go over it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -60,11 +76,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Tests marked ``alone`` compare rates with real time: nothing else runs meanwhile."""
+    """Tests marked ``alone`` compare rates with real time: nothing else runs meanwhile, or at a low priority."""
     cache: pytest.Cache | None = getattr(item.config, "cache", None)
     if "PYTEST_XDIST_WORKER" not in os.environ or cache is None:
         return (yield)
-    with turn(cache.mkdir("turns"), alone=item.get_closest_marker("alone") is not None):
+    alone = item.get_closest_marker("alone") is not None
+    with turn(cache.mkdir("turns"), alone=alone, beside=needs.kind(item) == "unit"):
         return (yield)
 
 

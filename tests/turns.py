@@ -3,19 +3,68 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import IO, Final
+
+LOWER: Final = 10
+"""By how much the priority is lower beside a test that is alone (see nice(2)): a tenth of its weight."""
 
 
 @contextmanager
-def turn(folder: Path, *, alone: bool) -> Iterator[None]:
+def turn(folder: Path, *, alone: bool, beside: bool = False) -> Iterator[None]:
     """Hold a turn: shared, or ``alone`` when no other process that shares ``folder`` is within one.
 
-    Whoever wants to be alone holds the door meanwhile, so that those who come later do not go first.
+    Whoever wants to be alone holds the door meanwhile, so that those who come later do not go first. A test that may
+    run ``beside`` another waits for nobody: it runs at a low priority then, where that can be taken back.
     """
     with (folder / "door").open("w") as door, (folder / "turn").open("w") as held:
+        if beside and may_come_back() and not _shared(door, held):
+            with _lower():
+                yield
+            return
         fcntl.flock(door, fcntl.LOCK_EX)
         fcntl.flock(held, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         fcntl.flock(door, fcntl.LOCK_UN)
         yield
+
+
+def _shared(door: IO[str], held: IO[str]) -> bool:
+    """Takes a shared turn, unless somebody is alone or wants to be."""
+    try:
+        fcntl.flock(door, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        fcntl.flock(door, fcntl.LOCK_UN)
+    return True
+
+
+@contextmanager
+def _lower() -> Iterator[None]:
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    os.setpriority(os.PRIO_PROCESS, 0, before + LOWER)
+    try:
+        yield
+    finally:
+        os.setpriority(os.PRIO_PROCESS, 0, before)
+
+
+@cache
+def may_come_back() -> bool:
+    """Whether this process may raise its priority again: root may, others mostly not. Tried in a thread of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(_comes_back).result()
+
+
+def _comes_back() -> bool:
+    try:
+        with _lower():
+            return True
+    except OSError:
+        return False
