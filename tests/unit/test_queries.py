@@ -16,6 +16,7 @@ from qmon.engines.sql.queries import Name, SqlFile
 from qmon.engines.sql.text import QueryFileError
 from qmon.engines.sqlserver.engine import _version as version
 from qmon.errors import BadInput
+from tests.sqlfiles import each_folder
 
 
 class Quoter:
@@ -38,11 +39,12 @@ def rendered(text: str, names: dict[str, Name]) -> tuple[str, tuple[str, ...]]:
     return statement.text, statement.parameters
 
 
-@pytest.mark.parametrize("file", queries.all_files(), ids=lambda file: file.path)
-def test_every_file_is_parsed_and_reachable(file: SqlFile) -> None:
-    query = queries.read(file)
-    assert query.purpose
-    assert queries.load(file.engine, file.name, (max(file.since, 1), 0)) == query
+@each_folder(queries.all_files())
+def test_every_file_is_parsed_and_reachable(files: tuple[SqlFile, ...]) -> None:
+    for file in files:
+        query = queries.read(file)
+        assert query.purpose, file.path
+        assert queries.load(file.engine, file.name, (max(file.since, 1), 0)) == query, file.path
 
 
 def test_every_file_in_the_folder_is_known() -> None:

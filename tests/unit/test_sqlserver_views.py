@@ -10,6 +10,7 @@ import pytest
 from qmon.engines.base import EngineName
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import SqlFile
+from tests.sqlfiles import each_folder, named
 from tests.tsql import AZURE, unresolved, views
 from tests.tsql_rendered import rendered
 
@@ -42,9 +43,10 @@ def bare(file: SqlFile) -> str:
     return " ".join(re.sub(r"--[^\n]*", "", file.file.read_text(encoding="utf-8")).split())
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
-def test_every_column_is_there_in_every_version(file: SqlFile) -> None:
-    assert unresolved(rendered(file), file.since) == []
+@each_folder(FILES)
+def test_every_column_is_there_in_every_version(files: tuple[SqlFile, ...]) -> None:
+    found = {file.path: unresolved(rendered(file), file.since) for file in files}
+    assert {path: each for path, each in found.items() if each} == {}
 
 
 def test_the_test_reads_what_matters() -> None:
@@ -94,8 +96,14 @@ def test_a_column_that_is_too_new_is_fine_where_the_file_says_so() -> None:
     assert unresolved(text, 13) != []
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
-def test_what_grows_or_fails_on_a_real_server_is_not_written(file: SqlFile) -> None:
+@each_folder(FILES)
+def test_what_grows_or_fails_on_a_real_server_is_not_written(files: tuple[SqlFile, ...]) -> None:
+    for file in files:
+        with named(file):
+            what_grows_or_fails_on_a_real_server_is_not_written(file)
+
+
+def what_grows_or_fails_on_a_real_server_is_not_written(file: SqlFile) -> None:
     text = bare(file)
     for function in NUMBERS:
         for before, arguments in re.findall(
@@ -117,8 +125,14 @@ def test_what_grows_or_fails_on_a_real_server_is_not_written(file: SqlFile) -> N
     assert "/operate/" in file.name or not re.search(r"\b(?:INTO|TABLE) #", text), "no temporary tables"
 
 
-@pytest.mark.parametrize("file", PROBES, ids=lambda file: file.path)
-def test_a_probe_reads_and_does_nothing_else(file: SqlFile) -> None:
+@each_folder(PROBES)
+def test_a_probe_reads_and_does_nothing_else(files: tuple[SqlFile, ...]) -> None:
+    for file in files:
+        with named(file):
+            a_probe_reads_and_does_nothing_else(file)
+
+
+def a_probe_reads_and_does_nothing_else(file: SqlFile) -> None:
     text = bare(file)
     assert re.match(r"(?:SELECT|WITH) ", text)
     assert not re.search(r"\b(?:INSERT|UPDATE|DELETE|MERGE|EXEC|EXECUTE|DECLARE|query_plan|SET)\b", text)
@@ -126,8 +140,14 @@ def test_a_probe_reads_and_does_nothing_else(file: SqlFile) -> None:
     assert "RECOMPILE" not in text, "needed only where an index is filtered: {name!recompile}"
 
 
-@pytest.mark.parametrize("file", PROBES, ids=lambda file: file.path)
-def test_a_probe_that_reads_a_queue_is_bounded_and_names_its_index(file: SqlFile) -> None:
+@each_folder(PROBES)
+def test_a_probe_that_reads_a_queue_is_bounded_and_names_its_index(files: tuple[SqlFile, ...]) -> None:
+    for file in files:
+        with named(file):
+            a_probe_that_reads_a_queue_is_bounded_and_names_its_index(file)
+
+
+def a_probe_that_reads_a_queue_is_bounded_and_names_its_index(file: SqlFile) -> None:
     text = bare(file)
     if "{table}" not in text or file.name.startswith("probe/scan_whole"):
         return
