@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from rich.style import Style
@@ -149,15 +150,17 @@ def _greyed(fresh: Tones, grey: Style) -> Tones:
     return {**dict.fromkeys(fresh, grey), **{name: fresh[name] for name in kept}, **fills, **lines}
 
 
+_NOTHING: Final = Style.null()
 _FRESH: Final[dict[str, Tones]] = {name: _coloured(c) for name, c in _COLOURS.items()} | {PLAIN: _plain()}
 _STALE: Final[dict[str, Tones]] = {
     name: _greyed(_FRESH[name], Style(color=c["stale"])) for name, c in _COLOURS.items()
 } | {PLAIN: _greyed(_FRESH[PLAIN], Style(dim=True))}
 
 
-def tones(theme: str, *, stale: bool = False) -> Tones:
-    """The styles of one theme by tone; ``stale`` greys all of them."""
-    return (_STALE if stale else _FRESH).get(theme, _FRESH[DARK])
+@lru_cache(maxsize=64)
+def tones(theme: str, *, stale: bool = False, base: Style = _NOTHING) -> Tones:
+    """The styles of one theme by tone, on top of ``base``; ``stale`` greys all of them."""
+    return {name: base + style for name, style in (_STALE if stale else _FRESH).get(theme, _FRESH[DARK]).items()}
 
 
 def no_color() -> bool:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qmon.model.rates.series import Point, Series, SeriesRecorder
+from qmon.model.rates.series import Point, Series, SeriesRecorder, column
 
 figures = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 points = st.builds(
@@ -14,7 +14,7 @@ points = st.builds(
 )
 
 
-@given(st.lists(points, max_size=40))
+@given(st.lists(points, max_size=40).map(lambda given: sorted(given, key=lambda point: point.at)))
 def test_points_come_back_as_they_were(given_points: list[Point]) -> None:
     recorder = SeriesRecorder(1000)
     for point in given_points:
@@ -24,6 +24,19 @@ def test_points_come_back_as_they_were(given_points: list[Point]) -> None:
     assert list(series) == given_points
     assert [series[n] for n in range(len(series))] == given_points
     assert series[-3:] == given_points[-3:]
+    known = [figure == figure for figure in column(series, "ready")]
+    assert known == [point.ready is not None for point in given_points]
+    assert column(given_points, "at") == column(series, "at")
+
+
+def test_what_lies_after_now_goes_where_the_clock_is_put_back() -> None:
+    recorder = SeriesRecorder(1000)
+    for at in (1.0, 2.0, 3.0, 4.0):
+        recorder.add(Point(at, at, None, None, None, None, None))
+    before = recorder.series()
+    recorder.add(Point(2.5, 9.0, None, None, None, None, None))
+    assert [point.at for point in recorder.series()] == [1.0, 2.0, 2.5]
+    assert [point.at for point in before] == [1.0, 2.0, 3.0, 4.0]
 
 
 @given(st.integers(1, 60))

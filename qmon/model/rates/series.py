@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from itertools import islice
 from math import isnan, nan
+from operator import attrgetter
 from typing import Final, overload
 
 
@@ -23,7 +25,9 @@ class Point:
     oldest_s: float | None
 
 
-_WIDTH: Final = len(fields(Point))
+_NAMES: Final = tuple(field.name for field in fields(Point))
+_WIDTH: Final = len(_NAMES)
+_figures: Final = attrgetter(*_NAMES)
 
 
 class Series(Sequence[Point]):
@@ -55,6 +59,10 @@ class Series(Sequence[Point]):
         place = self._start + range(len(self))[index] * _WIDTH
         return _point(*self._numbers[place : place + _WIDTH])
 
+    def column(self, name: str) -> array[float]:
+        """One figure of all points, not a number where it was not known."""
+        return self._numbers[self._start + _NAMES.index(name) : self._stop : _WIDTH]
+
     def __iter__(self) -> Iterator[Point]:
         numbers = islice(self._numbers, self._start, self._stop)
         for row in zip(*[numbers] * _WIDTH, strict=True):
@@ -69,14 +77,28 @@ class SeriesRecorder:
         self._numbers = array("d")
 
     def add(self, point: Point) -> None:
-        """Take in one point. Nobody moves what a series looks at: old points go with their whole block."""
+        """Take in one point. Nobody moves what a series looks at: old points go with their whole block.
+
+        Time goes forward: where the server's clock was put back, what lies after it now goes.
+        """
+        if self._numbers and point.at < self._numbers[-_WIDTH]:
+            later = bisect_right(self._numbers[::_WIDTH], point.at)
+            self._numbers = self._numbers[: later * _WIDTH]
         if len(self._numbers) >= (self._most + self._most // 8) * _WIDTH:
             self._numbers = self._numbers[-(self._most - 1) * _WIDTH :]
-        self._numbers.extend(nan if number is None else number for number in astuple(point))
+        self._numbers.extend(nan if number is None else number for number in _figures(point))
 
     def series(self) -> Series:
         """The newest points as they are now."""
         return Series(self._numbers, max(0, len(self._numbers) - self._most * _WIDTH))
+
+
+def column(points: Sequence[Point], name: str) -> array[float]:
+    """One figure of all these points, not a number where it was not known."""
+    if isinstance(points, Series):
+        return points.column(name)
+    known = (getattr(point, name) for point in points)
+    return array("d", (nan if figure is None else figure for figure in known))
 
 
 def _point(at: float, *figures: float) -> Point:

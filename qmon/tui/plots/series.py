@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, Literal
 
-from qmon.model.rates.series import Point
+from qmon.model.rates.series import Point, column
 
 Reading = Literal["ready", "push_rate", "pop_rate"]
 Values = list[float | None]
@@ -23,10 +25,9 @@ def window(history: Sequence[Point]) -> float:
     return next((w for w in WINDOWS_S if held <= w), WINDOWS_S[-1])
 
 
-def spacing(history: Sequence[Point]) -> float:
-    """The usual seconds between two points: the median of the newest twenty."""
-    newest = [p.at for p in history[-21:]]
-    steps = sorted(b - a for a, b in pairwise(newest))
+def spacing(times: Sequence[float]) -> float:
+    """The usual seconds between two points at these times: the median of the newest twenty."""
+    steps = sorted(b - a for a, b in pairwise(times[-21:]))
     return steps[len(steps) // 2] if steps else 0.0
 
 
@@ -36,31 +37,38 @@ def sample(history: Sequence[Point], reading: Reading, steps: int, window_s: flo
     A step without a point repeats the one before where points are merely further apart than steps; after a silence of
     more than three times the usual distance it is ``None``: what was not seen is not drawn.
     """
-    out: Values = [None] * steps
     if not history or steps <= 0:
-        return out
-    end = history[-1].at
-    size = window_s / steps
-    hold = 3 * spacing(history) + size
-    seen_at: float | None = None
-    sums, counts, last_at = [0.0] * steps, [0] * steps, [0.0] * steps
-    for point in history:
-        value = getattr(point, reading)
-        back = end - point.at
-        if value is None or back > window_s:
-            continue
-        index = min(steps - 1, max(0, steps - 1 - int(back / size)))
-        sums[index] += value
-        counts[index] += 1
-        last_at[index] = point.at
-    previous: float | None = None
-    for index in range(steps):
-        if counts[index]:
-            previous, seen_at = sums[index] / counts[index], last_at[index]
-            out[index] = previous
-        elif previous is not None and seen_at is not None and end - (steps - 1 - index) * size - seen_at <= hold:
-            out[index] = previous
+        return [None] * max(0, steps)
+    times, values = column(history, "at"), column(history, reading)
+    end, size = times[-1], window_s / steps
+    hold = 3 * spacing(times) + size
+    starts = [bisect_left(times, end - window_s), *(_start(times, n, size) for n in range(steps - 1, 0, -1))]
+    out: Values = []
+    mean: float | None = None
+    seen_at = float("-inf")
+    for left, (start, stop) in zip(range(steps - 1, -1, -1), pairwise([*starts, len(times)]), strict=True):
+        known = values[start:stop]
+        if (total := sum(known)) != total:  # one of them is not known
+            places = [place for place in range(start, stop) if values[place] == values[place]]
+            known, stop = array("d", (values[place] for place in places)), places[-1] + 1 if places else start
+            total = sum(known)
+        if known:
+            mean, seen_at = total / len(known), times[stop - 1]
+            out.append(mean)
+        else:
+            out.append(mean if end - left * size - seen_at <= hold else None)
     return out
+
+
+def _start(times: Sequence[float], steps: int, size: float) -> int:
+    """Where the newest so many steps begin; what lies where two of them meet is the older one's."""
+    end = times[-1]
+    place = bisect_right(times, end - steps * size)
+    while place > 0 and (end - times[place - 1]) / size < steps:
+        place -= 1
+    while (end - times[place]) / size >= steps:
+        place += 1
+    return place
 
 
 FEW: Final = 10.0

@@ -14,6 +14,8 @@ from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, Span
 
 _LEAST_WIDTH: Final = 40
+_HATCHED: Final = " " * 4 + "░" * 5
+"""A cell of the area by the eighths it is filled to, without colour; with colour it is a block."""
 
 
 def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool = False) -> list[Line]:
@@ -79,32 +81,31 @@ def _draw(push: Values, pop: Values, depth: Values, top: float, depth_top: float
     push_bits = trace(push, top, body)
     pop_bits = trace(pop, top, body, dashed=plain)
     area = heights(depth, depth_top, body * 8)
-    out: list[Line] = []
+    shades = _HATCHED if plain else BLOCKS
+    out = []
     for y in range(body):
         floor = (body - 1 - y) * 8
-        spans: list[Span] = []
-        run, tone = "", "area"
-        for a, b, height in zip(push_bits[y], pop_bits[y], area, strict=True):
-            level = min(8, max(0, height - floor))
-            if a | b:
-                symbol = chr(BLANK | a | b)
-                name = "push" if a.bit_count() >= b.bit_count() else "pop"
-                wanted = f"{name} on area" if level >= 5 else name
-            else:
-                symbol, wanted = _shade(level, plain), "area"
-            if wanted != tone:
-                spans.append((run, tone))
-                run, tone = "", wanted
-            run += symbol
-        out.append((*(span for span in spans if span[0]), (run, tone)))
+        levels = [0 if height <= floor else min(8, height - floor) for height in area]
+        out.append(_row(push_bits[y], pop_bits[y], levels, "".join([shades[level] for level in levels])))
     return out
 
 
-def _shade(level: int, plain: bool) -> str:
-    """A cell of the area that is filled to ``level`` eighths; without colour, a light hatching."""
-    if plain:
-        return "░" if level >= 4 else " "
-    return BLOCKS[level]
+def _row(push: list[int], pop: list[int], levels: list[int], area: str) -> Line:
+    """One row of the plot: the dots of the lines, and where there are none the area, filled up to its levels."""
+    spans: list[Span] = []
+    done = 0
+    for x, (a, b) in enumerate(zip(push, pop, strict=True)):
+        if not a | b:
+            continue
+        if done < x:
+            spans.append((area[done:x], "area"))
+        name = "push" if a.bit_count() >= b.bit_count() else "pop"
+        tone = f"{name} on area" if levels[x] >= 5 else name
+        symbol, done = chr(BLANK | a | b), x + 1
+        if spans and spans[-1][1] == tone:
+            symbol = spans.pop()[0] + symbol
+        spans.append((symbol, tone))
+    return (*spans, (area[done:], "area")) if done < len(area) else tuple(spans)
 
 
 def _time_axis(span_s: float, left: int, columns: int, right: int) -> Line:

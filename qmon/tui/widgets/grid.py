@@ -15,17 +15,17 @@ from textual.binding import Binding
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from qmon.tui.keys import GRID, plain
 from qmon.tui.sanitize import pad
 from qmon.tui.themes import Tones, tones
 from qmon.tui.widgets.columns import GridColumn, GridRow, Placed, natural_widths, place
+from qmon.tui.widgets.toned import TonedWidget
 
 _ARROWS = {True: "▾", False: "▴"}
 
 
-class Grid(Widget, can_focus=True):
+class Grid(TonedWidget, can_focus=True):
     """A header line and rows below it. Rows come sorted and filtered; the grid knows no values, only cells."""
 
     BINDINGS = GRID
@@ -64,7 +64,6 @@ class Grid(Widget, can_focus=True):
         self._placed: tuple[Placed, ...] = ()
         self._sorted: tuple[str, bool] = ("", True)
         self._top = 0
-        self._stale = False
         self._note = ""
 
     @property
@@ -170,36 +169,34 @@ class Grid(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """The header, a row, or what is shown without rows."""
-        return self._line(y).apply_style(self.rich_style)
-
-    def _line(self, y: int) -> Strip:
-        cells = self.size.width
-        styles = tones(self.app.theme, stale=self._stale)
+        cells, styles = self.size.width, self.tones
         if y == 0:
             return self._header(styles, cells)
         index = self._top + y - 1
         if not self._rows and y == 1:
             return Strip([Segment(pad(f" {self._empty}", cells), styles["muted"])], cells)
         if index >= len(self._rows):
-            return Strip.blank(cells)
+            return Strip.blank(cells, self.base)
         row = self._rows[index]
-        under = styles["cursor"] if row.key == self.cursor else Style.null()
+        cursor = tones(self.app.theme, stale=self._stale)["cursor"] if row.key == self.cursor else None
+        under = self.base if cursor is None else styles["cursor"]
         segments, x = [], 0
         for p in self._placed:
             text, tone = row.cells[p.index]
             segments.append(Segment(" " * (p.x - x), under))
-            segments.append(Segment(pad(text, p.width, right=p.column.right), styles[tone] + under))
+            style = styles[tone] if cursor is None else styles[tone] + cursor
+            segments.append(Segment(pad(text, p.width, right=p.column.right), style))
             x = p.x + p.width
         segments.append(Segment(" " * max(0, cells - x - 1), under))
         segments.append(self._thumb(y, styles, under))
-        return Strip(segments).adjust_cell_length(cells)
+        return Strip(segments).adjust_cell_length(cells, self.base)
 
     def _header(self, styles: Tones, cells: int) -> Strip:
         segments, x = [], 0
         for p in self._placed:
             by, descending = self._sorted
             is_sorted = by == p.column.key
-            segments.append(Segment(" " * (p.x - x)))
+            segments.append(Segment(" " * (p.x - x), self.base))
             tone = "strong" if is_sorted else "title"
             # The arrow of a right-aligned title stands in the gap, so that titles do not move.
             title, x = pad(p.column.title, p.width, right=p.column.right), p.x + p.width
@@ -208,7 +205,7 @@ class Grid(Widget, can_focus=True):
             elif is_sorted:
                 title = pad(p.column.title + _ARROWS[descending], p.width)
             segments.append(Segment(title, styles[tone]))
-        return Strip(segments).adjust_cell_length(cells)
+        return Strip(segments).adjust_cell_length(cells, self.base)
 
     def _thumb(self, y: int, styles: Tones, under: Style) -> Segment:
         """The last cell of a line: part of the scroll bar, where there are more rows than lines."""

@@ -9,23 +9,21 @@ from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from qmon.tui.spans import Line, cut
-from qmon.tui.themes import tones
+from qmon.tui.widgets.toned import TonedWidget
 
 Writer = Callable[[int, int], Sequence[Line]]
 """(cells, rows) -> lines. ``rows`` is what there is room for."""
 
 
-class Lines(Widget, can_focus=False):
+class Lines(TonedWidget, can_focus=False):
     """Lines of spans. ``height: auto`` makes it as high as its writer's lines, up to ``most`` rows."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None, most: int = 100) -> None:
         super().__init__(id=id, classes=classes)
         self._writer: Writer | None = None
         self._lines: list[Line] = []
-        self._stale = False
         self._most = most
 
     def show(self, writer: Writer, *, stale: bool = False) -> None:
@@ -70,11 +68,6 @@ class Lines(Widget, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """One line as a strip, as wide as the widget."""
-        cells = self.size.width
-        styles = tones(self.app.theme, stale=self._stale)
+        cells, styles = self.size.width, self.tones
         line = cut(self._lines[y], cells) if y < len(self._lines) else ()
-        return (
-            Strip([Segment(text, styles[tone]) for text, tone in line])
-            .extend_cell_length(cells)
-            .apply_style(self.rich_style)
-        )
+        return Strip([Segment(text, styles[tone]) for text, tone in line]).extend_cell_length(cells, self.base)
