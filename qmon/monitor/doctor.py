@@ -31,6 +31,7 @@ from qmon.model.samples.waits import LatchSample, WaitTotal
 from qmon.model.standby import standby_of
 from qmon.monitor.background.fragmentation import FragmentationReader
 from qmon.monitor.background.scan import Scan, parts_of
+from qmon.monitor.catalog.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import resolve
 from qmon.monitor.catalog.wanted_indexes import proposals
 from qmon.monitor.poll.standby import replica, with_replica
@@ -88,6 +89,7 @@ _TARGET = (
     ("server", ServerSample),
     ("waits", WaitSample),
     ("blocking", BlockingSample),
+    ("lock_holders", LockHolderSample),
     ("writers", WriterSample),
     ("cost", CostSample),
     ("clients", ClientSample),

@@ -175,7 +175,7 @@ def test_a_table_that_even_readers_must_wait_for_is_told_and_comes_back(database
         watched.view(polls=2)
         holder.execute("LOCK TABLE fifo IN ACCESS EXCLUSIVE MODE")
         locked = watched.queue("fifo", lambda q: q.failures)
-        assert "holds a lock" in locked.failures[0].reason
+        assert "locked by session" in locked.failures[0].reason
         assert locked.ready.value is None
         query(database, "SELECT naive_push('x') FROM generate_series(1, 5)")
         moving = watched.queue("naive", lambda q: q.ready.value == 5 and q.push_rate.value, polls=2)

@@ -36,6 +36,7 @@ from qmon.model.samples.usage import (
 from qmon.model.samples.waits import LatchSample, WaitTotal
 from qmon.model.view import View
 from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.catalog.lock_holders import LockHolderSample
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.replaced import LostSample
@@ -49,6 +50,7 @@ from tests.unit.test_sqlserver_views import PROBES
 
 RECORDS: Final[dict[str, type[Any]]] = {
     "blocking": polled.BlockingSample,
+    "lock_holders": LockHolderSample,
     "clients": ClientSample, "clock": polled.ClockSample, "cost": polled.CostSample,
     "deadlock_file": ReportFile, "deadlock_graphs": GraphSample, "deadlock_reports": ReportSample,
     "priorities": PrioritySample, "priorities_state": PrioritySample,

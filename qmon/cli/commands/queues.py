@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -48,7 +48,10 @@ def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
 
     resolved = resolve(at.connection, at.engine, at.configured, by_shape=False)
     known = {name for layout in resolved.layouts for name in (layout.table, layout.data_table)}
-    findings = discover(Catalog(at.connection, at.engine))
+    catalog = Catalog(at.connection, at.engine)
+    findings = discover(catalog)
+    holders = catalog.lock_holders()
+    findings = [f if f.locked is None else replace(f, missing=holders.get(f.locked, f.missing)) for f in findings]
     return resolved, [f for f in findings if not known & {f.layout.table, f.layout.data_table} - {None}]
 
 
@@ -59,7 +62,8 @@ def _sure(finding: Candidate) -> str:
 
 
 def _why(finding: Candidate) -> str:
-    return finding.summary + (f"; to be said: {finding.missing}" if finding.missing else "")
+    what = "cannot tell" if finding.locked is not None else "to be said"
+    return finding.summary + (f"; {what}: {finding.missing}" if finding.missing else "")
 
 
 def _print(resolved: Resolved, findings: list[Candidate]) -> None:

@@ -14,6 +14,7 @@ from qmon.engines.sql import queries
 from qmon.errors import DeadlineExceeded, PermissionMissing, QueryFailed
 from qmon.model.layout.layout import TableName
 from qmon.model.layout.table_facts import Column
+from qmon.monitor.catalog.lock_holders import PROBE, LockHolderSample
 from qmon.monitor.catalog.predicate import Condition, condition
 
 Record = TypeVar("Record")
@@ -183,6 +184,8 @@ class Catalog:
         self.connection = connection
         self.engine = engine
         self._role = ""
+        self.locked: set[int] = set()
+        """Tables of which something could not be read, since somebody keeps even readers away."""
 
     def ask(
         self, kind: type[Record], name: str, names: Mapping[str, queries.Name] | None = None, **values: Value
@@ -191,6 +194,17 @@ class Catalog:
         query = queries.load(self.engine.name, name, self.connection.version)
         statement = queries.render(query, names or {}, self.engine)
         return records(kind, self.connection.fetch(Bound(statement, values)))
+
+    def lock_holders(self) -> dict[int, str]:
+        """By table that was found locked who it is that locks it, one line, if that can be told."""
+        if not self.locked or not queries.exists(self.engine.name, f"probe/{PROBE}", self.connection.version):
+            return {}
+        tables = self.engine.ids(sorted(self.locked))
+        try:
+            found = self.ask(LockHolderSample, f"probe/{PROBE}", tables=tables)
+        except QueryFailed:  # our role may not see locks
+            return {}
+        return {holder.table_id: holder.words for holder in found}
 
     def grant(self, table: TableName) -> str:
         """The statement that would let our role read the table, on one line; nothing is run."""
@@ -260,6 +274,8 @@ class Catalog:
             keys = self._optional(ReferenceRow, "catalog/references", some)
             for table in some:
                 here = table.table_id
+                if any(row.is_partial and row.predicate is None for row in indexes[here]):
+                    self.locked.add(here)
                 out[here] = TableDetails(
                     table,
                     tuple(columns[here]),

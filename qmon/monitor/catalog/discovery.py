@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from qmon.errors import BadInput, QueryFailed
+from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.layout.layout import Layout, LayoutSource, Ring, TableName
 from qmon.model.layout.zones import LOCAL
 from qmon.monitor.catalog.catalog import Activity, Catalog, ColumnRow, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.column_names import TIMES, pick, plain, words
 from qmon.monitor.catalog.complete_layout import complete, loose_sequence
+from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.shape import ENOUGH_ROWS, may_be_queue, measure, pairs_of
 from qmon.monitor.catalog.state_values import Known, known_values, state_column
 from qmon.monitor.catalog.zones import with_zones
@@ -29,7 +30,8 @@ class Candidate:
 
     ``score``: from ``LIKELY`` on it is taken for a queue, from ``POSSIBLE`` on proposed as one. ``why``: what speaks
     for it, one phrase each; ``how``: by what each part of the layout was found. ``missing``: what the user must say
-    before it can be watched.
+    before it can be watched. ``locked``: the id of the table, where somebody keeps even readers away from
+    it, so that it cannot be told whether it is one.
     """
 
     layout: Layout
@@ -37,6 +39,7 @@ class Candidate:
     why: tuple[str, ...] = ()
     how: tuple[str, ...] = ()
     missing: str = ""
+    locked: int | None = None
 
     @property
     def summary(self) -> str:
@@ -85,7 +88,7 @@ def discover(
     found = [*_rings(work), *_splits(work), *_singles(work)]
     names = [finding.layout.queue for finding in found]
     return sorted(
-        (_with_unique_name(finding, names) for finding in found if finding.score >= POSSIBLE),
+        (_with_unique_name(each, names) for each in found if each.score >= POSSIBLE or each.locked is not None),
         key=lambda finding: (-finding.score, finding.layout.queue),
     )
 
@@ -136,7 +139,8 @@ def _rings(work: _Candidates) -> Iterator[Candidate]:
         size = _slots(work.catalog, details, slot)
         if size is None:
             missing = "its number of slots could not be read: write ring = { size = … }"
-            yield Candidate(layout, 0.8, tuple(why), missing=missing)
+            locked = details.table.table_id if details.table.table_id in work.catalog.locked else None
+            yield Candidate(layout, 0.8, tuple(why), missing=LOCKED if locked else missing, locked=locked)
             continue
         ring = Ring(size, push, pop, slot, turn, number, count)
         time, payload = pick("enqueued_at", pairs), pick("payload", pairs)
@@ -158,6 +162,9 @@ def _slots(catalog: Catalog, details: TableDetails, slot: str) -> int | None:
         return details.table.estimated_rows or None
     try:
         return catalog.ask(SlotsRow, "catalog/ring_slots", {"table": details.table.name.parts, "slot": slot})[0].slots
+    except LockTimeout:
+        catalog.locked.add(details.table.table_id)
+        return details.table.estimated_rows or None
     except QueryFailed:
         return details.table.estimated_rows or None
 
@@ -229,6 +236,9 @@ def _single(work: _Candidates, details: TableDetails, design: str = "") -> Candi
     if state is not None and not known.values:
         known = known_values(details, state[0].column_name, work.catalog)
         shape = measure(details, state, known, sequence)
+        if not known.values and details.table.table_id in work.catalog.locked:
+            base = _base(details, _design(details, state, work.sequences))
+            return Candidate(base, shape.score, tuple(shape.why), missing=LOCKED, locked=details.table.table_id)
     if shape.score < POSSIBLE:
         return None
     layout = _base(details, design or _design(details, state, work.sequences))

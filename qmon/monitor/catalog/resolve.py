@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import Final
 
 from qmon.engines.base import Connection, Engine
-from qmon.errors import BadInput
+from qmon.errors import BadInput, LockTimeout
 from qmon.model.config_reader import nearest
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.table_facts import TableFacts
@@ -19,6 +19,7 @@ from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import Catalog, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.complete_layout import complete
 from qmon.monitor.catalog.discovery import Candidate, discover, likely
+from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.catalog.registry import registered
 from qmon.monitor.catalog.relation_kind import refusal
 from qmon.monitor.catalog.state_values import check_state, known_values
@@ -40,6 +41,9 @@ class Resolved:
         problems: one line for each queue that cannot be watched, with the statement that would help where one would.
         lost: those queues, as far as it is known what they are: configured, registered, or watched before.
         places: queue → the id that its table had when it was last there, also of lost ones.
+        unread: what may be a queue, or is one, and could not be looked into, since somebody locks its table: each has
+            its problem, and nothing is remembered of it.
+        locked: something of a table was not read for that reason, so that it is to be read again soon.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -48,6 +52,8 @@ class Resolved:
     problems: tuple[ProbeFailure, ...] = ()
     lost: tuple[Layout, ...] = ()
     places: Mapping[str, int] = field(default_factory=dict)
+    unread: tuple[Layout, ...] = ()
+    locked: bool = False
 
 
 NOTHING: Final = Resolved()
@@ -79,7 +85,7 @@ def resolve(
     sequences = catalog.sequences()
     if not readable_only:
         tables = [replace(table, readable=True) for table in tables]
-    work = _Resolver(catalog, tables, sequences, problems)
+    work = _Resolver(catalog, tables, sequences, problems, before.facts)
     work.prefetch([*configured, *installed])
     for layout in configured:
         work.configured(layout, installed, before.places.get(layout.queue))
@@ -94,7 +100,9 @@ def resolve(
     named = configured or installed or any(layout.source is not LayoutSource.DISCOVERY for layout in known)
     if by_shape and not named:
         for finding in discover(catalog, tables, sequences):
-            if likely(finding):
+            if finding.locked is not None:
+                work.unread[finding.layout.queue] = (finding.layout, finding.locked)
+            elif likely(finding):
                 work.found(finding)
     return work.result()
 
@@ -108,6 +116,7 @@ class _Resolver:
         tables: Sequence[TableRow],
         sequences: Sequence[SequenceRow],
         problems: Sequence[ProbeFailure],
+        before: Mapping[str, TableFacts],
     ) -> None:
         self.catalog = catalog
         self.tables = tables
@@ -118,6 +127,9 @@ class _Resolver:
         self.reasons: dict[str, tuple[str, ...]] = {}
         self.lost: list[Layout] = []
         self.places: dict[str, int] = {}
+        self.unread: dict[str, tuple[Layout, int]] = {}
+        """By queue its layout and the id of the table that is locked."""
+        self._before = before
         self._known: dict[int, TableDetails] = {}
         self._local: Zone | None = None
         self._divided = catalog.divided()
@@ -134,7 +146,16 @@ class _Resolver:
             for problem in self.problems
             if problem.queue not in dropped
         )
-        return Resolved(tuple(self.layouts), self.facts, self.reasons, problems, lost, self.places)
+        known = watched | {each.queue for each in lost}
+        unread = {queue: each for queue, each in self.unread.items() if queue not in known}
+        holders = self.catalog.lock_holders() if unread else {}
+        problems += tuple(
+            ProbeFailure("layout", holders.get(table, LOCKED), queue) for queue, (_, table) in unread.items()
+        )
+        return Resolved(
+            tuple(self.layouts), self.facts, self.reasons, problems, lost, self.places,
+            unread=tuple(layout for layout, _ in unread.values()), locked=bool(self.catalog.locked),
+        )  # fmt: skip
 
     def prefetch(self, layouts: Sequence[Layout]) -> None:
         """Read what the catalogue says about all their tables at once."""
@@ -192,13 +213,22 @@ class _Resolver:
             return
         except _RefusedError as problem:
             failure = problem.failure
-        except BadInput as problem:
+        except (BadInput, LockTimeout) as problem:
             failure = ProbeFailure(probe, str(problem))
+            if (table := self._locked(layout)) is not None:
+                self.unread[layout.queue] = (layout, table)
+                return
         self.problems.append(replace(failure, probe=probe, queue=layout.queue, gone=True))
         if all(other.queue != layout.queue for other in (*self.layouts, *self.lost)):
             self.lost.append(layout)
             if was is not None:
                 self.places[layout.queue] = was
+
+    def _locked(self, layout: Layout) -> int | None:
+        """The id of the queue's table, if something of it could not be read for a lock."""
+        found = (t for t in self.tables if t.table_name == layout.table.name)
+        named = (t.table_id for t in found if layout.table.schema in ("", t.table_schema))
+        return next((table for table in named if table in self.catalog.locked), None)
 
     def _add(self, layout: Layout, details: TableDetails, reasons: tuple[str, ...]) -> None:
         if (other := next((o for o in self.layouts if o.queue == layout.queue), None)) is not None:
@@ -220,6 +250,9 @@ class _Resolver:
         state = layout.state.column if layout.state is not None else ""
         if (details.table.table_id, state) in self._divided:
             facts = replace(facts, unknown={**facts.unknown, "rates": _MOVES.format(state)})
+        was = self._before.get(layout.queue)
+        if was is not None and was.table_id == facts.table_id and facts.table_id in self.catalog.locked:
+            facts = was  # which rows its indexes hold was not told
         self.facts[layout.queue] = self._with_spare(layout, details.table, facts)
         self.reasons[layout.queue] = tuple(dict.fromkeys((*reasons, *zones)))
 

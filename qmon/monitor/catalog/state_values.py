@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from qmon.engines.sql import queries
-from qmon.errors import BadInput, QueryFailed
+from qmon.errors import BadInput, LockTimeout, QueryFailed
 from qmon.model.layout.layout import Layout, StateColumn, StateValue
 from qmon.monitor.catalog.catalog import Catalog, ColumnRow, TableDetails
 from qmon.monitor.catalog.column_names import TRUTHS, WHOLE, pick, state_of
@@ -155,6 +155,9 @@ def _peek(catalog: Catalog, details: TableDetails, column: str) -> tuple[str, ..
             rows = catalog.ask(ValueRow, "catalog/peek_index", names)
         else:
             rows = catalog.ask(ValueRow, "catalog/peek_few", names, table_id=details.table.table_id)
+    except LockTimeout:
+        catalog.locked.add(details.table.table_id)
+        return ()
     except QueryFailed:
         return ()
     return tuple(row.value for row in rows)

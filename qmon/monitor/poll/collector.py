@@ -36,6 +36,7 @@ from qmon.monitor.background.scan_counts import Counted, Version
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.budget import ProbeBudget
+from qmon.monitor.poll.locked import LockedTables
 from qmon.monitor.poll.permissions import PermissionRecheck
 from qmon.monitor.poll.quarantine import InFlightProbe
 from qmon.monitor.poll.replaced import Replaced
@@ -87,6 +88,7 @@ class Collector:
         self._runner = Runner(connection, suspicion, by_text=engine.plans_by_text)
         self._permissions = PermissionRecheck(self._statements, self._runner)
         self._replaced = Replaced(self._statements)
+        self._locked = LockedTables(self._statements, self._runner.wake)
         self._standby = False
         self._anew: frozenset[str] = frozenset()
         self.stale = False
@@ -129,9 +131,10 @@ class Collector:
         self._problems = resolved.problems
         reasons = {problem.queue: problem.reason for problem in resolved.problems}
         self._lost = tuple(
-            QueueSamples(layout, unknown=dict.fromkeys(_FIGURES, reasons[layout.queue])) for layout in resolved.lost
+            QueueSamples(layout, unknown=dict.fromkeys(_FIGURES, reasons[layout.queue]))
+            for layout in (*resolved.lost, *resolved.unread)
         )
-        self._replaced.use(self._queues, [each.layout.table for each in self._lost])
+        self._replaced.use(self._queues, [layout.table for layout in resolved.lost])
         self._anew = frozenset()
         self._runner.keep(self._queues, [table for spec in specs for table in spec.facts.tables])
         return specs
@@ -178,6 +181,7 @@ class Collector:
             else q
             for q in queues
         )
+        failures = self._locked.named(failures, self._queues, lambda more: self._ask(more, failures))
         spent = self._spent(results)
         replaced = self._replaced.see(self._queues, results)
         self._anew, self.stale = replaced or frozenset(), replaced is not None

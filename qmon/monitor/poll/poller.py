@@ -299,7 +299,7 @@ class Poller:
         attempt.busy_since = None
         now = self._clock()
         self._again_s = min(max(_RESOLVE_LOST_S, (now - began) * _COST_FACTOR), _RESOLVE_EVERY_S)
-        self._gone = any(problem.gone for problem in self._resolved.problems)
+        self._gone = self._resolved.locked or any(problem.gone for problem in self._resolved.problems)
         return now
 
     def _busy(self, attempt: _ConnectionAttempt, allowed_s: float) -> float:

@@ -17,6 +17,7 @@ from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, Permissio
 from qmon.model.budget import Key
 from qmon.model.samples.polled import ClockSample, ServerSample
 from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.catalog.lock_holders import LOCKED
 from qmon.monitor.poll.quarantine import InFlightProbe
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results
 
@@ -327,7 +328,7 @@ def _rest(problem: QueryFailed) -> int:
 
 def _reason(problem: QueryFailed) -> str:
     if isinstance(problem, LockTimeout):
-        return "somebody holds a lock on the table that even readers wait for; tried again later"
+        return LOCKED
     if isinstance(problem, DeadlineExceeded):
         return "took longer than the poll may; tried again later"
     return str(problem)

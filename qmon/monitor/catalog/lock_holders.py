@@ -1,0 +1,50 @@
+"""Who keeps even readers away from a table: asked only after a lock was not to be had, and waits for none itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.model.text import one_line, time_of_day
+from qmon.redact import hide_secrets
+
+PROBE: Final = "lock_holders"
+LOCKED: Final = "somebody holds a lock on the table that even readers wait for; tried again later"
+"""Where it is not known who."""
+_VALUES: Final = re.compile(
+    r"/\*.*?(?:\*/|$)|--[^\n]*|'(?:[^']|'')*(?:'|$)|\$(\w*)\$.*?(?:\$\1\$|$)|\b\d{4,}\b", re.DOTALL
+)
+"""What may be data in a statement, perhaps cut short: comments, texts, long numbers."""
+_DRIVER: Final = re.compile(r"(?:RELEASE|SAVEPOINT) _EXEC_SVP_\w+;\s*")
+"""What psqlodbc puts before each statement of a transaction."""
+_LENGTH: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class LockHolderSample:
+    """One row a table that is locked: the session that holds it for itself, or with ``waits`` the first that wants to.
+
+    Session 0 is a prepared or distributed transaction, and ``gid`` its name. ``since_at``: when its transaction began,
+    server clock, seconds since the epoch.
+    """
+
+    table_id: int
+    session: int
+    gid: str
+    waits: bool
+    login: str
+    application: str
+    since_at: float | None
+    statement: str
+
+    @property
+    def words(self) -> str:
+        """Who it is, since when, and what it runs, on one line; without the data in its statement."""
+        who = f"session {self.session}" if self.session else f"prepared transaction {one_line(self.gid)}"
+        since = f"in a transaction since {time_of_day(self.since_at)}" if self.since_at is not None else ""
+        about = ", ".join(one_line(hide_secrets(each)) for each in (self.login, self.application, since) if each)
+        runs = one_line(_VALUES.sub("…", _DRIVER.sub("", hide_secrets(self.statement))), _LENGTH)
+        by = f"{who} ({about})" if about else who
+        verb = f"{by} waits to lock it, and readers wait behind that" if self.waits else f"locked by {by}"
+        return f"{verb}: {runs}" if runs else verb
