@@ -35,6 +35,7 @@ NOT_BY_DOCTOR: Final = {
     "routines": "names of procedures, for `procedures`",
     "scan_state": "in place of `scan`, chosen by its name",
     "scan_whole_state": "in place of `scan_whole`, the same",
+    "sequences_free": "the same, while somebody locks one",
     "sequences": "resolving the queues has checked that they can be read",
     "statistics": "who may read a table may read its statistics",
     "tried_attempts": "seeks the range of the head",

@@ -113,6 +113,7 @@ def test_what_was_locked_and_is_no_queue_goes_away(database: str) -> None:
 
 def test_a_locked_sequence_costs_no_other_queue_its_ids(database: str) -> None:
     installed(database, "fifo", "status")
+    query(database, "SELECT fifo_push('x'), status_push('x')")
     with watching(database) as watched, connected(database, autocommit=False) as holder:
         watched.queue("status", lambda q: q.gap.value is not None)
         watched.queue("fifo", lambda q: q.gap.value is not None)

@@ -24,7 +24,6 @@ from qmon.model.samples.polled import (
     PartialSample,
     PauseSample,
     PausesKnown,
-    SequenceSample,
     ServerSample,
     WaitSample,
     WalkSample,
@@ -147,6 +146,7 @@ class Collector:
         commits = self._commits()
         results, failures = self._runner.run(statements, self.observer.timed())
         table_counters.spread(results)
+        self._locked.see(results, failures)
         self._permissions.see(results)
         server = first(results, "server")
         if server is None:
@@ -258,9 +258,7 @@ class Collector:
             statements += table_counters.wanted(self._statements, tables, named)
         sequences = [f.sequence_id for f in facts if f.sequence_id is not None]
         if sequences:
-            statements.append(
-                self._statements.of("sequences", SequenceSample, {"sequences": self._engine.ids(sequences)})
-            )
+            statements.append(self._locked.sequences(sequences))
         for name, probes in self._queues.items():
             statements += probes.wanted(now, self._sessions, ROW_LIMIT if focus.rows_of == name else None)
             statements += probes.newest_id() if self._standby else []

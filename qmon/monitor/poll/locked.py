@@ -1,20 +1,24 @@
-"""Names who locks a table that could not be read in this poll: asked only then."""
+"""What a poll does about tables and sequences that somebody locks: names who, and reads the others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
+from qmon.model.samples.polled import SequenceSample
 from qmon.model.snapshot import ProbeFailure
 from qmon.monitor.catalog.lock_holders import LOCKED, PROBE, LockHolderSample
 from qmon.monitor.probes.queue import QueueProbes
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
+_ALL: Final = "sequences"
+_FREE: Final = "sequences_free"
 Ask = Callable[[list[ProbeStatement]], Results]
 
 
 class LockedTables:
-    """Whose tables are locked, and by whom. Belongs to the collector of one connection.
+    """Whose tables are locked, and by whom, asked only after that kept a probe from reading. Of one connection.
 
     ``wake``: lets the probes of a queue run in the next poll.
     """
@@ -23,6 +27,25 @@ class LockedTables:
         self._statements = statements
         self._wake = wake
         self._held: frozenset[str] = frozenset()
+        self._sequences: Sequence[int] = ()
+        self._free_only = False
+
+    def sequences(self, ids: Sequence[int]) -> ProbeStatement:
+        """What reads where these sequences stand: all at once, or those that nobody locks."""
+        self._sequences = ids
+        probe = _FREE if self._free_only else _ALL
+        return self._statements.of(probe, SequenceSample, {"sequences": self._statements.engine.ids(ids)})
+
+    def see(self, results: Results, failures: Sequence[ProbeFailure]) -> None:
+        """A poll was read: from the next one on leave out sequences that are locked, or no longer."""
+        found: tuple[SequenceSample, ...] | None = results.pop(("", _FREE), None)
+        if found is not None:
+            results["", _ALL] = found
+            if len(found) == len(set(self._sequences)):
+                self._free_only = False
+                self._wake("")
+        elif any(failure.probe == _ALL and failure.reason == LOCKED for failure in failures):
+            self._free_only = self._statements.has(_FREE)
 
     def named(
         self, failures: Sequence[ProbeFailure], queues: Mapping[str, QueueProbes], ask: Ask

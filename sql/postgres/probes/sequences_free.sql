@@ -1,0 +1,17 @@
+-- The same as `sequences`, after a lock on one of them was not to be had: without those that somebody locks, or wants to.
+-- :sequences sequence ids as an array, {1,2}
+-- > sequence_id as asked
+-- > last_value  last number issued; NULL where none was yet, or where our role may not see it
+-- > visible     false where our role may not see it
+WITH locked AS MATERIALIZED (
+    SELECT l.relation
+    FROM pg_locks AS l
+    WHERE l.locktype = 'relation'
+        AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+)
+SELECT
+    CAST(s.id AS bigint) AS sequence_id,
+    CASE WHEN has_sequence_privilege(s.id, 'USAGE, SELECT') THEN pg_sequence_last_value(s.id) END AS last_value,
+    coalesce(has_sequence_privilege(s.id, 'USAGE, SELECT'), false) AS visible
+FROM unnest(CAST(:sequences AS oid[])) AS s(id)
+WHERE NOT EXISTS (SELECT FROM locked AS l WHERE l.relation = s.id)
