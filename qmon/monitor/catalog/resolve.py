@@ -116,7 +116,7 @@ class _Resolver:
         tables: Sequence[TableRow],
         sequences: Sequence[SequenceRow],
         problems: Sequence[ProbeFailure],
-        before: Mapping[str, TableFacts],
+        before: Mapping[str, TableFacts] = NOTHING.facts,
     ) -> None:
         self.catalog = catalog
         self.tables = tables
