@@ -17,6 +17,8 @@ _MOST: Final = 120
 """Prepared statements in a session: each takes some ten kilobytes of the server's memory."""
 _KNOWN: Final = 20_000
 """Texts whose appearances are counted: of tables that come and go there is no end of them."""
+_BREAK: Final = 5
+"""What comes more rarely than in each fifth batch is not prepared."""
 _FAILURES: Final = 3
 _PLANNED_FOR: Final = 60
 """Batches for which plans are kept."""
@@ -26,7 +28,8 @@ class PreparedStatements:
     """What one session has prepared. Not thread-safe: it belongs to the thread of its connection."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, int] = {}
+        self._seen: dict[int, tuple[int, int]] = {}
+        """By text: in how many batches it came without a longer break, and the last of them."""
         self._names: dict[str, str] = {}
         self._made = 0
         self._failures = 0
@@ -41,7 +44,9 @@ class PreparedStatements:
             if len(self._names) >= _MOST:
                 return
             text = hash(statement.text)
-            seen = self._seen[text] = self._seen.pop(text, 0) + 1  # the latest is the last
+            seen, last = self._seen.pop(text, (0, 0))  # the latest is the last
+            seen = seen + 1 if self._batches - last <= _BREAK else 1
+            self._seen[text] = seen, self._batches
             if len(self._seen) > _KNOWN:
                 del self._seen[next(iter(self._seen))]
             if seen <= _AFTER or statement.text in self._names or not self._working:

@@ -161,6 +161,8 @@ def pace(
     before: ProbePace,
     rank: Callable[[Key], Rank] = lambda _: Rank.DETAIL,
     often: Mapping[Key, float] = MappingProxyType({}),
+    *,
+    in_turns: bool = False,
 ) -> ProbePace:
     """How often to read what from now on.
 
@@ -172,6 +174,7 @@ def pace(
         before: what has been decided last; small changes of the costs leave it as it is.
         rank: what each probe is worth.
         often: how often a poll each would be read, were nothing left out; once where nothing is said.
+        in_turns: many queues are read in turns, which costs as much per second at any interval: it stays.
     """
     allowed = budget.allowed_ms(asked_s)
     ranks = {key: rank(key) for key in costs}
@@ -182,7 +185,7 @@ def pace(
         _tighten(costs, every, load - FULL * allowed, most, ranks)
     else:
         _relax(costs, every, EASY * allowed - load, ranks)
-    if budget.poll_ms is not None or load_ms(costs, every, overhead_ms) <= allowed:
+    if in_turns or budget.poll_ms is not None or load_ms(costs, every, overhead_ms) <= allowed:
         return ProbePace(asked_s, every)
     interval_s = _stretched(costs, ranks, overhead_ms, budget, asked_s)
     most = {key: _most(worth, interval_s, often.get(key, 1.0)) for key, worth in ranks.items()}

@@ -66,6 +66,7 @@ class QueueSamples:
     none and one is needed, ``counting`` is how much of the table has been seen, 0 to 1. ``unknown`` maps a figure to
     the reason why this layout cannot have it. ``left_out``: probes that were due and not read in this poll, to stay
     within the budget. ``partial``: why our role may see only a part of the rows, else empty.
+    ``unread``: of many queues it was not this one's turn.
     ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
     """
 
@@ -93,6 +94,7 @@ class QueueSamples:
     left_out: tuple[str, ...] = ()
     partial: str = ""
     elsewhere: str = ""
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class Snapshot:
     that our own session was on a processor since the poll before; ``None`` where the server does not say.
     ``procedures``: what those of the queues have read; ``None`` where it was not asked in this poll. ``fragments``: how
     far their indexes are fragmented, as last read. ``first``: the first poll over its connection.
+    ``every_s``: queues that nobody looks at are read every so many seconds; 0: in each poll.
     """
 
     target: str
@@ -144,3 +147,4 @@ class Snapshot:
     fragments: tuple[Fragmentation, ...] = ()
     broker: Broker | None = None
     first: bool = False
+    every_s: float = 0.0

@@ -39,16 +39,19 @@ def bench_target(url: str) -> Target:
     return Target("bench", found.engine, found.keywords, password=found.password)
 
 
-def install_queues(target: Target, designs: tuple[str, ...] = TWELVE, ring_size: int = 20_000) -> list[Layout]:
-    """Install a queue for each, named ``q1_design`` and so on in a schema of their own."""
+def install_queues(
+    target: Target, designs: tuple[str, ...] = TWELVE, ring_size: int = 20_000, first: int = 1
+) -> list[Layout]:
+    """Install a queue for each, named ``q1_design`` and so on in a schema of their own; ``first``: its number."""
     postgres = engine("postgres")
     connection = postgres.connect(target, Session("setup"))
     try:
         schema = queries.load("postgres", "control/create_schema", connection.version)
-        connection.execute(Bound(queries.render(schema, {"schema": "bench"}, postgres)))
+        if first == 1:
+            connection.execute(Bound(queries.render(schema, {"schema": "bench"}, postgres)))
         return [
             install(connection, postgres, design, schema="bench", queue=f"q{n}_{design}", ring_size=ring_size).layout
-            for n, design in enumerate(designs, 1)
+            for n, design in enumerate(designs, first)
         ]
     finally:
         connection.close()

@@ -11,7 +11,9 @@ from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
 from qmon.model.counts import TableCount
+from qmon.model.layout.table_facts import TableFacts
 from qmon.model.samples.polled import ClockSample
+from qmon.model.snapshot import QueueSamples
 from qmon.model.text import duration
 from qmon.monitor.background.scan import EVERY_S, Allowance, Scan, Throttle, allowance, parts_of
 from qmon.monitor.probes.own_reads import OwnUses
@@ -191,3 +193,19 @@ class ScanCounts:
                 " that makes it quick"
             )
         return True
+
+
+def uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
+    """Why each figure that no index leads to is not known, or not yet."""
+    if counted.count is not None or not facts.slow:
+        return dict(facts.slow)
+    why = counted.problem or (
+        f"counting, {100 * counted.progress:.0f} % so far" if counted.progress is not None else ""
+    )
+    return {figure: f"{why}; {reason}" if why else reason for figure, reason in facts.slow.items()}
+
+
+def version_of(q: QueueSamples) -> Version | None:
+    """What stays the same as long as nobody writes to the queue's table."""
+    c = q.counters
+    return None if c is None else (c.inserted, c.updated, c.deleted, c.live)

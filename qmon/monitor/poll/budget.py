@@ -66,6 +66,9 @@ class ProbeBudget:
         """How slow the server was when each was timed last."""
         self._often: dict[Key, float] = {}
         self._waited: dict[Key, int] = {}
+        self._turn = 1.0
+        """In so many of the polls queues are asked, but for those that always are; 1: in each."""
+        self._always: frozenset[str] = frozenset()
         self._slowness = Slowness()
         self._polls = 0
         self._next = 0
@@ -86,14 +89,21 @@ class ProbeBudget:
         self.budget = self._whole.part(qmons or 1)
 
     def choose(
-        self, statements: Sequence[ProbeStatement], asked_s: float, watched: Collection[str] = ()
+        self,
+        statements: Sequence[ProbeStatement],
+        asked_s: float,
+        watched: Collection[str] = (),
+        every_s: float = 0.0,
+        shown: Collection[str] = (),
     ) -> list[ProbeStatement]:
         """The statements of this poll without those that are left out of it.
 
-        ``asked_s``: seconds between polls. ``watched``: queues that are throttled last.
+        ``asked_s``: seconds between polls. ``watched``: queues that are throttled last. ``every_s``: queues that are
+        neither ``watched`` nor ``shown`` are asked every so many seconds; 0: in each poll.
         """
         self._polls += 1
         self._asked_s = asked_s
+        self._turn, self._always = asked_s / every_s if every_s else 1.0, frozenset(("", *watched, *shown))
         self._watch(frozenset(watched))
         asked = self._asked = tuple(each.key for each in statements)
         for key in self._pace.every:
@@ -132,7 +142,10 @@ class ProbeBudget:
         return read
 
     def _was_asked(self, key: Key) -> None:
-        self._often[key] = self._often[key] + _SMOOTH if key in self._often else 1.0
+        if key in self._often:
+            self._often[key] += _SMOOTH
+        else:  # a part is of one queue's table
+            self._often[key] = 1.0 if PART not in key[1] and key[0] in self._always else self._turn
 
     def timed(self) -> frozenset[Key]:
         """The probes whose time is to be taken in this poll; more of them while the server is slow."""
@@ -174,7 +187,10 @@ class ProbeBudget:
         expected = self._expected
         if self._polls < _SETTLING and (server_ms or 0.0) < _TOO_LONG * self._asked_s * 1000:
             return
-        self._pace = pace(expected, self._overhead_ms, self.budget, self._asked_s, self._pace, self._rank, self._often)
+        self._pace = pace(
+            expected, self._overhead_ms, self.budget, self._asked_s, self._pace, self._rank, self._often,
+            in_turns=self._turn < 1.0,
+        )  # fmt: skip
 
     def _rank(self, key: Key) -> Rank:
         probe = _plain(key[1])
@@ -182,6 +198,8 @@ class ProbeBudget:
             return Rank.ALWAYS
         if probe in _DETAIL and self._proven(key):
             return Rank.DETAIL
+        if self._turn < 1.0 and key[0] not in self._always:
+            return Rank.ALWAYS  # it has its turn every ten seconds
         return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
 
     def _proven(self, key: Key) -> bool:

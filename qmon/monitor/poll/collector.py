@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.errors import QueryFailed
 from qmon.model.budget import Budget
-from qmon.model.layout.table_facts import TableFacts
 from qmon.model.queue_figures import QUEUE_FIGURES
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.clients import ClientSample
@@ -19,7 +18,6 @@ from qmon.model.samples.polled import (
     BlockingSample,
     ClockSample,
     CostSample,
-    HeadSample,
     HeldSample,
     PartialSample,
     PauseSample,
@@ -31,7 +29,7 @@ from qmon.model.samples.polled import (
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.background.exact_counts import ExactCounts
-from qmon.monitor.background.scan_counts import Counted, Version
+from qmon.monitor.background.scan_counts import uncounted, version_of
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.budget import ProbeBudget
@@ -43,12 +41,13 @@ from qmon.monitor.poll.runner import Runner
 from qmon.monitor.poll.server import ClientsAsked, ServerProbes
 from qmon.monitor.poll.sharing import Sharing
 from qmon.monitor.poll.standby import replica, seen_from_standby
+from qmon.monitor.poll.turns import AT_ONCE, Turns
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.broker import BrokerProbes
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.procedures import Procedures
-from qmon.monitor.probes.queue import QueueProbes, Spec, ring_probe
+from qmon.monitor.probes.queue import QueueProbes, Spec, head_of, ring_probe
 from qmon.monitor.probes.statements import Found, ProbeStatement, Results, StatementCache, first, found_in
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
@@ -76,6 +75,7 @@ class Collector:
         budget: Budget | None = None,
         commits: Callable[[], int] = int,
         suspicion: InFlightProbe | None = None,
+        at_once: int = AT_ONCE,
     ) -> None:
         self._target = target
         self._engine = engine
@@ -85,6 +85,12 @@ class Collector:
         self._statements = StatementCache(engine, connection.version)
         self._messages = MessageProbes(self._statements)
         self._runner = Runner(connection, suspicion, by_text=engine.plans_by_text)
+        self._turns = Turns(at_once)
+        self._read: Collection[str] = ()
+        """The queues of this poll."""
+        self._brief: frozenset[str] = frozenset()
+        """Of these the ones that had no message lately, and are only asked whether they have one."""
+        self._unread: dict[str, QueueSamples] = {}
         self._permissions = PermissionRecheck(self._statements, self._runner)
         self._replaced = Replaced(self._statements)
         self._locked = LockedTables(self._statements, self._runner.wake)
@@ -125,6 +131,9 @@ class Collector:
             self._slow.forget(name)
         self._statements.keep(same, [table for probes in same.values() for table in probes.facts.tables])
         self._queues = {name: same.get(name) or QueueProbes(self._statements, spec) for name, spec in wanted.items()}
+        self._unread = {name: QueueSamples(spec.layout, unread=True) for name, spec in wanted.items()}
+        self._turns.keep(same)
+        self._messages.keep(self._queues)
         for name in wanted.keys() - same.keys():
             self._runner.wake(name)
         self._problems = resolved.problems
@@ -142,7 +151,15 @@ class Collector:
         """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
         started = self._clock()
         self._slow.apply({name: probes.memo for name, probes in self._queues.items()})
-        statements = self.observer.choose(self._wanted(started, focus), interval_s, focus.watched)
+        self._read = self._turns.choose(self._queues, focus, started, interval_s)
+        self._brief = frozenset(
+            name
+            for name in self._read
+            if self._turns.every_s and name not in self._turns.looked_at and self._queues[name].memo.idle
+        )
+        statements = self.observer.choose(
+            self._wanted(started, focus), interval_s, focus.watched, self._turns.every_s, self._turns.looked_at
+        )
         commits = self._commits()
         results, failures = self._runner.run(statements, self.observer.timed())
         table_counters.spread(results)
@@ -169,11 +186,15 @@ class Collector:
         more = self._server.found(results, server, one_trip=one_trip)
         procedures, unread = self._procedures.learn(results, failures)
         found = found_in(results)
-        queues = tuple(self._samples(probes, results, found) for probes in self._queues.values())
+        read = self._seen(results, started)
+        queues = tuple(
+            self._samples(probes, results, found) if name in read else self._unread[name]
+            for name, probes in self._queues.items()
+        )
         self._standby = server.in_recovery
-        seen = (q for q in queues if not any(probe.startswith("head") for probe in q.left_out))
+        seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
         needs = {q.layout.queue: self._needs_count(q) for q in seen}
-        versions = {q.layout.queue: _version(q) for q in queues if not server.in_recovery}
+        versions = {q.layout.queue: version_of(q) for q in queues if not (server.in_recovery or q.unread)}
         self._slow.want(needs, versions, server.now_at)
         queues = tuple(
             replace(q, counting=self._slow.counted(q.layout.queue).progress)
@@ -206,7 +227,7 @@ class Collector:
             procedures=procedures, fragments=self._slow.fragments(),
             circles=(*more.circles, *reported), latches=more.latches, version_store=more.version_store,
             server_counters=first(results, "server_counters"), broker=self._broker.learn(results, server.now_at),
-            observing=self.observer.observing(commits), first=self._first,
+            observing=self.observer.observing(commits), first=self._first, every_s=self._turns.every_s,
         )  # fmt: skip
         self._first = self._first and self.stale
         return seen_from_standby(snapshot, results) if self._standby else snapshot
@@ -242,25 +263,27 @@ class Collector:
 
     def _ask(self, statements: list[ProbeStatement], failures: list[ProbeFailure]) -> Results:
         """Ask once more in this poll, because of what it has found."""
-        began, trip = self._clock(), self._runner.one_trip
+        began, of_poll = self._clock(), (self._runner.one_trip, self._runner.missed)
         found, failed = self._runner.run(statements)
-        self._runner.one_trip = trip
+        self._runner.one_trip, self._runner.missed = of_poll
         self.observer.learn({statements[0].key: (self._clock() - began) * 1000}, {}, None)
         failures += failed
         return found
 
     def _wanted(self, now: float, focus: Focus) -> list[ProbeStatement]:
         statements = [self._statements.of("server", ServerSample)]
-        facts = [probes.facts for probes in self._queues.values()]
+        queues = {name: self._queues[name] for name in self._read}
+        facts = [probes.facts for probes in queues.values()]
         tables = [table for each in facts for table in each.tables]
         if tables:
-            named = {probes.facts.table_id: probes.names for probes in self._queues.values()}
+            named = {probes.facts.table_id: probes.names for probes in queues.values()}
             statements += table_counters.wanted(self._statements, tables, named)
         sequences = [f.sequence_id for f in facts if f.sequence_id is not None]
         if sequences:
             statements.append(self._locked.sequences(sequences))
-        for name, probes in self._queues.items():
-            statements += probes.wanted(now, self._sessions, ROW_LIMIT if focus.rows_of == name else None)
+        for name, probes in queues.items():
+            rows = ROW_LIMIT if focus.rows_of == name else None
+            statements += probes.wanted(now, self._sessions, rows, brief=name in self._brief)
             statements += probes.newest_id() if self._standby else []
         statements += replica(self._statements) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
@@ -269,7 +292,7 @@ class Collector:
         statements += self._broker.wanted(now)
         statements += self._statements.optional("server_counters", ServerCounters)
         statements += self._locks.wanted(now, self._queues, focus)
-        statements += self._messages.wanted(now, self._queues)
+        statements += self._messages.wanted(now, queues, self._brief)
         statements.append(self._statements.of("pauses_known", PausesKnown))
         if self._pauses:  # the table comes with the first pause
             statements.append(self._statements.of("pauses", PauseSample))
@@ -277,7 +300,7 @@ class Collector:
         statements.append(
             self._statements.of("clients", ClientSample, self._clients.asked(now) | {"chars": _STATEMENT_SHORT})
         )
-        statements += self._server.wanted(now, tables, closely=focus.closely)
+        statements += self._server.wanted(now, tables, closely=focus.closely, every_s=self._turns.every_s)
         statements += self._statements.of_tables("partial", PartialSample, tables)
         statements += self._replaced.wanted()
         statements += self._permissions.wanted({name: probes.facts for name, probes in self._queues.items()})
@@ -285,12 +308,27 @@ class Collector:
         statements.append(self._statements.of("clock", ClockSample))
         return statements
 
+    def _seen(self, results: Results, started: float) -> Collection[str]:
+        """The queues of which this poll knows all that it should. One that has messages again, and was only asked
+        whether it has, is read whole in the next poll."""
+        if not self._turns.every_s:
+            return self._read
+        read = set(self._read) - self._runner.missed
+        for name in tuple(read):
+            probes = self._queues[name]
+            probes.memo.idle = probes.idle(results)
+            if name in self._brief and not probes.memo.idle:
+                read.discard(name)
+                self._turns.again(name)
+        self._turns.read(read, started)
+        return read
+
     def _samples(self, probes: QueueProbes, results: Results, every: Found) -> QueueSamples:
         layout, facts, memo = probes.layout, probes.facts, probes.memo
         queue, found = layout.queue, every.of(layout.queue)
         issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
         counted = self._slow.counted(queue)
-        unknown = {**_uncounted(facts, counted), **facts.unknown}
+        unknown = {**uncounted(facts, counted), **facts.unknown}
         left_out = self.observer.left_out(queue)
         if self._locks.asks(probes) and queue not in self._locks.read and probes.held_probe is not None:
             left_out = (*left_out, probes.held_probe)
@@ -300,7 +338,7 @@ class Collector:
         walked = None
         if isinstance(head, WalkSample):
             walked = head
-            head, head_limit = _head_of(walked, head_limit, ordered="walk" in facts.indexes)
+            head, head_limit = head_of(walked, head_limit, ordered="walk" in facts.indexes)
             held = held if "walk" in facts.indexes or (walked.whole and walked.counted < memo.head_limit) else None
             if head is None and "walk" in facts.indexes:
                 unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
@@ -357,34 +395,5 @@ class Collector:
         return (ProbeFailure("waits", reason, grant=grant),)
 
 
-def _uncounted(facts: TableFacts, counted: Counted) -> dict[str, str]:
-    """Why each figure that no index leads to is not known, or not yet."""
-    if counted.count is not None or not facts.slow:
-        return dict(facts.slow)
-    why = counted.problem or (
-        f"counting, {100 * counted.progress:.0f} % so far" if counted.progress is not None else ""
-    )
-    return {figure: f"{why}; {reason}" if why else reason for figure, reason in facts.slow.items()}
-
-
-def _version(q: QueueSamples) -> Version | None:
-    """What stays the same as long as nobody writes to the queue's table."""
-    c = q.counters
-    return None if c is None else (c.inserted, c.updated, c.deleted, c.live)
-
-
 def _more(before: int | None, now: int | None) -> int | None:
     return now - before if before is not None and now is not None and now >= before else None
-
-
-def _head_of(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
-    """The head that a walk has found, and how many rows it could have counted: of one cut short what it did count.
-
-    ``ordered``: the walk went from the oldest on; else the oldest row seen is the oldest only if all were seen.
-    """
-    if walked.whole:
-        oldest = walked.oldest_s if ordered or walked.counted < limit else None
-        return HeadSample(walked.head_id, oldest, walked.counted), limit
-    if not walked.counted:
-        return None, 0
-    return HeadSample(walked.head_id, walked.oldest_s if ordered else None, walked.counted), walked.counted

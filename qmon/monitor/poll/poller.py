@@ -7,6 +7,7 @@ help, thread and connection are abandoned (at most three at a time) and a new th
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from qmon.monitor.catalog.resolve import NOTHING, Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.own_connections import OwnConnections
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
+from qmon.monitor.poll.turns import AT_ONCE
 from qmon.monitor.source import Event, Focus, Phase, Sink, SourceState
 
 _LOG: Final = logging.getLogger(__name__)
@@ -84,11 +86,13 @@ class Poller:
         clock: our monotonic clock, seconds.
         budget: what polling may cost the server; one per cent of a processor by default.
         within_s: it is closed after so many seconds; what takes longer to count is not begun. ``None``: it is not.
+        at_once: more queues than this are read in turns, but for those that are looked at.
     """
 
     def __init__(
         self, target: str, engine: Engine, connect: Connect, resolve: Resolve, interval_s: float = 2.0,
         clock: Callable[[], float] = time.monotonic, budget: Budget | None = None, within_s: float | None = None,
+        at_once: int = AT_ONCE,
     ) -> None:  # fmt: skip
         self._target = target
         self._engine = engine
@@ -98,6 +102,7 @@ class Poller:
         self._again_s = _RESOLVE_LOST_S
         self._gone = False
         self._budget = budget
+        self._at_once = at_once if within_s is None else sys.maxsize
         self._clock = clock
         self._interval_s = _checked(interval_s)
         self._focus = Focus()
@@ -249,7 +254,7 @@ class Poller:
         self._connected.set()
         collector = Collector(
             self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,
-            lambda: self._connect.commits, attempt.suspicion,
+            lambda: self._connect.commits, attempt.suspicion, self._at_once,
         )  # fmt: skip
         resolved_at = self._first_read(attempt, collector, connection)
         while not self._closed.is_set() and not attempt.abandoned.is_set():

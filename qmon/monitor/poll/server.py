@@ -23,6 +23,8 @@ from qmon.redact import hide_passwords
 _STATISTICS_EVERY_S: Final = 10.0
 _SIZES_STAY_S: Final = 120.0
 """Sizes that were not read for so long, since somebody locks the table, say, are not known any more."""
+_SIZES_TURN_S: Final = 60.0
+"""The same where there are so many queues that they are read in turns."""
 _EVERY_S: Final = 0.9
 """Polls that follow faster leave out use and horizon now and then."""
 _STALE_S: Final = 6.0
@@ -85,13 +87,17 @@ class ServerProbes:
         self._latches = _Lately[tuple[LatchSample, ...]]()
         self._sizes: dict[tuple[int, int], tuple[float, int]] = {}
         """By table and index: when it was read, server clock in seconds, and the bytes."""
+        self._sized_at: dict[int, float] = {}
         self._analyzes = 0
         self._latched = False
 
-    def wanted(self, now: float, tables: Sequence[int], *, closely: bool = False) -> list[ProbeStatement]:
+    def wanted(
+        self, now: float, tables: Sequence[int], *, closely: bool = False, every_s: float = 0.0
+    ) -> list[ProbeStatement]:
         """The statements of this poll, which go last, so that what our own session reads in it is counted as its own.
 
-        ``now``: our monotonic clock; ``tables``: ids of the queues' tables; ``closely``: waits are on the screen.
+        ``now``: our monotonic clock; ``tables``: ids of the tables of the queues that this poll reads; ``closely``:
+        waits are on the screen; ``every_s``: others are read only every so many seconds, 0: there are no others.
         """
         if self._sampler is not None:
             self._sampler.sample_often(closely)
@@ -99,7 +105,10 @@ class ServerProbes:
         if tables and (now - self._statistics_at >= _STATISTICS_EVERY_S or tables != self._tables):
             self._statistics_at, self._tables = now, tables
             asked += self._statements.of_tables("statistics", StatisticsSample, tables)
-            asked += self._statements.of_tables("sizes", SizeSample, tables)
+            often_s = _SIZES_TURN_S if every_s else 0.0
+            sized = [each for each in tables if now - self._sized_at.get(each, -often_s) >= often_s]
+            self._sized_at |= dict.fromkeys(sized, now)
+            asked += self._statements.of_tables("sizes", SizeSample, sized)
         if now - self._asked_at >= _EVERY_S:
             self._asked_at = now
             if tables and self._latched:
@@ -124,7 +133,7 @@ class ServerProbes:
         sizes: tuple[SizeSample, ...] = results.get(("", "sizes"), ())
         self._sizes |= {(each.table_id, each.index_id): (server.now_at, each.bytes) for each in sizes}
         oldest = server.now_at - _SIZES_STAY_S
-        self._sizes = {key: read for key, read in self._sizes.items() if read[0] >= oldest and key[0] in self._tables}
+        self._sizes = {key: read for key, read in self._sizes.items() if read[0] >= oldest}
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
         if uses is not None and not one_trip:
             uses = [replace(use, own_rows=None, own_pages=None) for use in uses]

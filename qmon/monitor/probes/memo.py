@@ -23,7 +23,7 @@ class Memo:
     ``still``: the head was the same for so many polls. ``counted``: rows that the newest head saw. ``denied``: so many
     times in a row the server counted no row while there were some. ``counted_whole_at``: when the last count of the
     whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the positions of a ring in
-    the newest poll.
+    the newest poll. ``idle``: nothing was ready or in progress when it was last read.
     """
 
     polls: int = 0
@@ -40,6 +40,7 @@ class Memo:
     counted_whole_at: float | None = None
     denied: int = 0
     span: int | None = None
+    idle: bool = False
 
     def learn(self, head: HeadSample | None, last_id: int | None, *, walks: bool = False) -> None:
         """Take in the head of this poll, for the next ones; ``walks``: it is sought from a place, not from an id."""

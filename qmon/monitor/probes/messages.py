@@ -5,7 +5,7 @@ None is linear in the depth: so many of the longest-running rows, the rows at th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -94,9 +94,17 @@ class MessageProbes:
         self._facts_at = float("-inf")
         self._memos: dict[str, _Memo] = {}
 
-    def wanted(self, now: float, queues: Mapping[str, QueueProbes]) -> list[ProbeStatement]:
-        """The statements of this poll; what owners prove is known from the poll before."""
-        self._memos = {name: self._memos.get(name, _Memo()) for name in queues}
+    def keep(self, queues: Collection[str]) -> None:
+        """Forget all other queues."""
+        self._memos = {name: memo for name, memo in self._memos.items() if name in queues}
+
+    def wanted(
+        self, now: float, queues: Mapping[str, QueueProbes], brief: Collection[str] = ()
+    ) -> list[ProbeStatement]:
+        """The statements of this poll, which reads these queues; what owners prove is known from the poll before.
+
+        ``brief``: of these only what there may be without a message that is ready or in progress.
+        """
         asked: list[ProbeStatement] = []
         due = now - self._facts_at >= _FACTS_EVERY_S
         if due and any(_by_session(probes) for probes in queues.values()):
@@ -107,8 +115,8 @@ class MessageProbes:
                 self._statements.of("drawers", DrawerSample, {"sequences": self._statements.engine.ids(sequences)})
             )
         for name, probes in queues.items():
-            each = [self._owners(probes), self._tried(probes), self._priorities(probes)]
-            memo = self._memos[name]
+            each = [] if name in brief else [self._owners(probes), self._tried(probes), self._priorities(probes)]
+            memo = self._memos.setdefault(name, _Memo())
             if memo.due(now) and (sweep := self._sweep(probes)) is not None:
                 memo.swept_at = now
                 each.append(sweep)

@@ -27,7 +27,7 @@ from qmon.model.samples.polled import (
 )
 from qmon.monitor.probes.memo import FULL, Memo
 from qmon.monitor.probes.names import names_of, state_values
-from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 
 HELD_AT_LEAST: Final = 200
 """So many rows from the head on are read for who holds them."""
@@ -43,6 +43,7 @@ def ring_probe(layout: Layout) -> str:
 
 _RECOUNT_EVERY: Final = 5
 _COUNTING_S: Final = 10.0
+_COUNTING_BRIEF_S: Final = 30.0
 _RING_WINDOW: Final = 32
 STILL: Final = 3
 _WALK: Final = 2 * FULL
@@ -131,13 +132,16 @@ class QueueProbes:
         probe = probes.get(head or "")
         return probe if probe is not None and self._statements.has(probe) else None
 
-    def wanted(self, now: float, sessions: int, rows: int | None) -> list[ProbeStatement]:
-        """The statements of this poll. ``now``: our clock, seconds. ``rows``: how many messages the screen shows."""
+    def wanted(self, now: float, sessions: int, rows: int | None, *, brief: bool = False) -> list[ProbeStatement]:
+        """The statements of this poll. ``now``: our clock, seconds. ``rows``: how many messages the screen shows.
+
+        ``brief``: only what tells whether there are messages.
+        """
         asked = self._ring(sessions)
-        asked += self._head()
-        asked += self._in_progress()
+        asked += self._head(brief=brief)
+        asked += self._in_progress(brief=brief)
         asked += self._depth()
-        if now - self.memo.counted_at >= _COUNTING_S:
+        if now - self.memo.counted_at >= (_COUNTING_BRIEF_S if brief else _COUNTING_S):
             asked += self._counts()
             self.memo.counted_at = now
         if rows:
@@ -191,7 +195,21 @@ class QueueProbes:
         }
         return [self._of(probe, RingSample, {**values, "window": window})]
 
-    def _head(self) -> list[ProbeStatement]:
+    def idle(self, results: Results) -> bool:
+        """Whether this poll has found that no message is ready or in progress."""
+        queue, state = self.layout.queue, self.layout.state
+        if self.layout.ring is not None:
+            ring = first(results, ring_probe(self.layout), queue)
+            return ring is not None and ring.span == 0 and not (ring.push_open or ring.pop_held)
+        head = first(results, self.head_probe or "", queue)
+        if head is None or head.counted or (isinstance(head, WalkSample) and not head.whole):
+            return False
+        if state is None or state.in_progress is None:
+            return True
+        progress = first(results, self._progress_probe, queue)
+        return progress is not None and progress.in_progress == 0
+
+    def _head(self, *, brief: bool) -> list[ProbeStatement]:
         probe = self.head_probe
         if probe is None:
             return []
@@ -202,7 +220,7 @@ class QueueProbes:
         if probe in WALKS:
             values |= {"walk": _WALK, "table_id": self.facts.table_id}
         asked = [self._of(probe, WalkSample if probe in WALKS else HeadSample, values)]
-        if (held := self.held_probe) is not None and held in _HELD.values():
+        if not brief and (held := self.held_probe) is not None and held in _HELD.values():
             limit = max(memo.head_limit, HELD_AT_LEAST)
             asked.append(self._of(held, HeldSample, {"limit": limit, "head": memo.bound()}))
         return asked
@@ -238,14 +256,18 @@ class QueueProbes:
                 memo.denied += 1
         return None if memo.denied else depth
 
-    def _in_progress(self) -> list[ProbeStatement]:
+    @property
+    def _progress_probe(self) -> str:
+        return "progress_oldest" if self.longest_first else "progress"
+
+    def _in_progress(self, *, brief: bool) -> list[ProbeStatement]:
         state = self.layout.state
         if state is None or state.in_progress is None or "progress" not in self.facts.indexes:
             return []
         asked = []
         values: dict[str, Value] = {"limit": FULL}
-        asked.append(self._of("progress_oldest" if self.longest_first else "progress", ProgressSample, values))
-        if not self.layout.tells(self.layout.started_at) and self.layout.id is not None:
+        asked.append(self._of(self._progress_probe, ProgressSample, values))
+        if not brief and not self.layout.tells(self.layout.started_at) and self.layout.id is not None:
             asked.append(self._of("progress_ids", ProgressIdSample, values))
         return asked
 
@@ -267,3 +289,16 @@ class QueueProbes:
         return self._statements.of(
             probe, record, {**state_values(self.layout), **values}, self.names, self.layout.queue
         )
+
+
+def head_of(walked: WalkSample, limit: int, *, ordered: bool) -> tuple[HeadSample | None, int]:
+    """The head that a walk has found, and how many rows it could have counted: of one cut short what it did count.
+
+    ``ordered``: the walk went from the oldest on; else the oldest row seen is the oldest only if all were seen.
+    """
+    if walked.whole:
+        oldest = walked.oldest_s if ordered or walked.counted < limit else None
+        return HeadSample(walked.head_id, oldest, walked.counted), limit
+    if not walked.counted:
+        return None, 0
+    return HeadSample(walked.head_id, walked.oldest_s if ordered else None, walked.counted), walked.counted

@@ -8,7 +8,7 @@ from typing import Final
 
 from qmon.model.clients import ClientsSeen, Sessions
 from qmon.model.evidence import QueueEvidence, TargetEvidence
-from qmon.model.figure import Figure
+from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.operations import pauses_of
 from qmon.model.rates.committed_rows import Shares, committed, shares_of
 from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, table_flow
@@ -19,6 +19,7 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.text import duration
 from qmon.model.verdicts import RuleInput, judge
+from qmon.model.verdicts.judge import CANNOT_TELL
 from qmon.model.view import NOT_READ, QueueView
 from qmon.model.waits.locked import everything_locked
 from qmon.monitor.probes.locks import EVERY_S
@@ -32,7 +33,7 @@ from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.id_rates import IdRates
 from qmon.monitor.state.rate_window import Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
-from qmon.monitor.state.stale_figures import StaleFigures, as_old, flow_left_out, of_before, of_locks, unseen
+from qmon.monitor.state.stale_figures import StaleFigures, as_old, flow_left_out, later, of_before, of_locks, unseen
 from qmon.monitor.state.usage import UseTrack
 from qmon.monitor.state.verdict_log import VerdictLog
 
@@ -40,6 +41,7 @@ _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
 _FRESH_POLLS: Final = 3.0
 _FIRST = "rates follow with the second poll"
+_NOT_YET = "not read yet: many queues are read in turns"
 _UNSEEN = "sessions, or what they run, cannot be seen"
 _BROKEN = "counters were not read without a break"
 _FORGOTTEN = "the server began to count this table anew, or may have"
@@ -96,6 +98,22 @@ class QueueTrack:
             view, verdict=verdicts[0], verdicts=verdicts, past=self._verdict_log.add(verdicts, at), failures=failures,
             pauses=pauses, history=self._points.series(),
         )  # fmt: skip
+
+    def unread(self, snapshot: Snapshot, q: QueueSamples, *, unbroken: bool) -> QueueView:
+        """A poll in which it was not this queue's turn: what was seen last, with its age; nothing is judged by it."""
+        at = snapshot.sampled_at
+        self._was_gone = self._was_gone or not unbroken
+        if self._last is None:
+            view = unseen(q.layout, _NOT_YET)
+            unjudged = Verdict(CANNOT_TELL, _NOT_YET)
+            return replace(view, verdict=unjudged, verdicts=(unjudged,))
+        seen_at, view = self._last
+        age_s = at - seen_at
+        view = later(view, age_s)
+        if age_s <= _FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
+            return view
+        unjudged = Verdict(CANNOT_TELL, f"last read {duration(age_s)} ago", Severity.NOTICE, at)
+        return replace(as_old(view, 0.0, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
 
     def add(
         self,
@@ -231,7 +249,8 @@ class QueueTrack:
         missing = Figure.unknown(q.unknown.get("rates") or self._no_rates(snapshot, q))
         gap, gap_kind = figures.gap(q)
         throttled = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
-        fresh_s = max([_FRESH_POLLS * snapshot.interval_s, *(each.every_s for each in throttled)])
+        fresh_s = _FRESH_POLLS * max(snapshot.interval_s, snapshot.every_s)
+        fresh_s = max([fresh_s, *(each.every_s for each in throttled)])
         if any(map(of_locks, q.left_out)):
             fresh_s = max(fresh_s, EVERY_S + 2 * snapshot.interval_s)
 

@@ -13,6 +13,8 @@ from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import QueueView
 from qmon.monitor.probes.queue import ring_probe
 
+_NAMES: Final = tuple(field.name for field in fields(QueueView) if field.type == "Figure")
+
 
 def gone_queues(snapshot: Snapshot) -> frozenset[str]:
     """The queues of a poll that could not be seen in it at all."""
@@ -21,8 +23,7 @@ def gone_queues(snapshot: Snapshot) -> frozenset[str]:
 
 def unseen(layout: Layout, reason: str) -> QueueView:
     """A queue of which nothing was ever seen."""
-    names = (field.name for field in fields(QueueView) if field.type == "Figure")
-    figures: dict[str, Any] = {name: Figure.unknown(reason) for name in names}
+    figures: dict[str, Any] = dict.fromkeys(_NAMES, Figure.unknown(reason))
     return QueueView(layout, verdict=Verdict("", ""), forecast=Forecast(Trend.UNKNOWN), **figures)
 
 
@@ -39,11 +40,20 @@ def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     )  # fmt: skip
 
 
+def later(view: QueueView, seconds: float) -> QueueView:
+    """The same, so many seconds later: it was not this queue's turn."""
+    older: dict[str, Any] = {
+        name: Figure(  # of hundreds of queues in each poll: ``replace`` takes five times as long
+            f.value, not f.at_least, f.at_least, f.reason, f.age_s + seconds, f.every_s, f.old, f.partial
+        )
+        for name, f in _figures(view)
+        if f.value is not None
+    }
+    return replace(view, **older, messages=None, flow=None, span_s=None)
+
+
 def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:
-    for field in fields(view):
-        value = getattr(view, field.name)
-        if isinstance(value, Figure):
-            yield field.name, value
+    return ((name, getattr(view, name)) for name in _NAMES)
 
 
 _PROGRESS: Final = "progress"

@@ -64,7 +64,9 @@ class TargetHistory:
             track = self._tracks.get(samples.layout.queue)
             if track is None:
                 track = self._tracks[samples.layout.queue] = QueueTrack()
-            if samples.layout.queue in gone:
+            if samples.unread:
+                queues.append(track.unread(snapshot, samples, unbroken=unbroken))
+            elif samples.layout.queue in gone:
                 queues.append(track.gone(snapshot, samples))
             else:
                 queues.append(track.add(snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions))

@@ -1,0 +1,56 @@
+"""Whose turn it is: of many queues those that are looked at are read in each poll, all others in turns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Final
+
+from qmon.monitor.source import Focus
+
+EVERY_S: Final = 10.0
+"""Each queue is read so often at least, at any interval that is shorter."""
+AT_ONCE: Final = 60
+"""So many queues are all read in each poll."""
+_EARLY_S: Final = 0.5
+"""A turn comes so much earlier, since polls are late now and then."""
+_CATCH_UP: Final = 2
+"""A poll reads at most so many times the queues of a turn where polls have been late."""
+
+
+class Turns:
+    """When each queue was read last. Belongs to one collector. ``at_once``: so many are all read in each poll."""
+
+    def __init__(self, at_once: int = AT_ONCE) -> None:
+        self._at_once = at_once
+        self._read_at: dict[str, float] = {}
+        self.looked_at: frozenset[str] = frozenset()
+        """Read in each poll, since somebody looks at them, or something is wrong with them."""
+        self.every_s = 0.0
+        """Queues that nobody looks at are read every so many seconds; 0: in each poll."""
+
+    def choose(self, queues: Collection[str], focus: Focus, now: float, interval_s: float) -> Collection[str]:
+        """The queues to read in this poll. ``now``: our monotonic clock; ``interval_s``: seconds between polls."""
+        polls = int((EVERY_S - _EARLY_S) / interval_s) if len(queues) > self._at_once else 1
+        self.every_s = polls * interval_s if polls > 1 else 0.0
+        self.looked_at = frozenset(focus.visible | focus.watched)
+        if not self.every_s:
+            return queues
+        others = [name for name in queues if name not in self.looked_at]
+        others.sort(key=lambda name: self._read_at.get(name, -math.inf))
+        late = sum(now - self._read_at.get(name, now) >= self.every_s for name in others)
+        turn = math.ceil(len(others) / polls)
+        chosen = self.looked_at.union(others[: min(max(turn, late), _CATCH_UP * turn)])
+        return [name for name in queues if name in chosen]
+
+    def again(self, queue: str) -> None:
+        """Read this one in the next poll."""
+        self._read_at.pop(queue, None)
+
+    def read(self, queues: Collection[str], now: float) -> None:
+        """These were read."""
+        self._read_at |= dict.fromkeys(queues, now)
+
+    def keep(self, queues: Collection[str]) -> None:
+        """Forget all others."""
+        self._read_at = {name: at for name, at in self._read_at.items() if name in queues}

@@ -1,0 +1,211 @@
+"""Many queues: what 10, 100 and 1,000 of them cost the server, the wire and the client, and how old figures get."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
+
+import psutil
+
+from qmon.demo.server import EmbeddedServer
+from qmon.model.budget import Budget
+from qmon.model.view import View
+from qmon.monitor.open import open_poller
+from qmon.monitor.poll.runner import MOST_TRIPS
+from qmon.monitor.poll.turns import EVERY_S
+from qmon.monitor.source import Event, Focus, SourceState
+from qmon.monitor.state.target import TargetHistory
+from qmon.workload.load import Load
+from qmon.workload.plan import QueueLoad
+from tests.benchmarks.queues import bench_server, bench_target, install_queues
+from tests.benchmarks.results import Bound, Part
+from tests.benchmarks.terminal import InTerminal
+from tests.benchmarks.wire import Wire, relayed
+from tests.facts import connected
+
+COUNTS = (10, 100, 1000)
+SERVER = 0.05
+CLIENT = 0.15
+MEGABYTES = 150.0
+LONGEST_MS = 2000.0
+TRIPS = MOST_TRIPS + 5
+"""Beside those of the runner: what has recurred is prepared, who blocks whom is asked."""
+_TEN = ("status", "fifo", "batch_fast", "naive", "status", "fifo", "status", "ring", "fifo", "naive")
+_BUSY = 10
+_INTERVAL_S = 1.0
+_BUDGET = 0.05
+_ROLE = "watcher"
+_SHOWN = 25
+_FIGURES = ("ready", "in_progress", "stuck", "oldest", "push_rate", "pop_rate", "gap")
+
+
+@dataclass(slots=True)
+class Watch:
+    """Folds what a poller gives, and keeps of each poll the trips until its end and the age of its oldest figure."""
+
+    wire: Wire
+    began: float = field(default_factory=time.monotonic)
+    first_s: float | None = None
+    all_s: float | None = None
+    trips: list[int] = field(default_factory=list)
+    ages: list[float] = field(default_factory=list)
+    server_ms: list[float] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    throttled: int = 0
+    polls: int = 0
+    _history: TargetHistory = field(default_factory=TargetHistory)
+    _trips: int = 0
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, SourceState):
+            self._trips = self.wire.trips  # connecting and reading the catalogue are no polls
+            return
+        view = self._history.add(event)
+        self.polls += 1
+        self.trips.append(self.wire.trips - self._trips)
+        self._trips = self.wire.trips
+        self.names = [queue.name for queue in view.queues]
+        known = [queue for queue in view.queues if queue.ready.value is not None]
+        now = time.monotonic() - self.began
+        self.first_s = now if known and self.first_s is None else self.first_s
+        self.all_s = now if len(known) == len(view.queues) and self.all_s is None else self.all_s
+        self.ages.append(_oldest(view))
+        self.server_ms += [] if event.server_ms is None else [event.server_ms]
+        self.throttled = 0 if view.server.observing is None else len(view.server.observing.throttled)
+
+
+def _oldest(view: View) -> float:
+    figures = (getattr(queue, name) for queue in view.queues for name in _FIGURES)
+    return max((figure.age_s for figure in figures if figure.value is not None and not figure.every_s), default=0.0)
+
+
+def run(*, quick: bool = False) -> Part:
+    """A server on which queues are added; the poller by itself, then the dashboard, each for half a minute."""
+    counts, seconds = ((10, 70), 8.0) if quick else (COUNTS, 30.0)
+    part = Part("many", {"interval_s": _INTERVAL_S, "budget": _BUDGET, "seconds each": seconds, "rows shown": _SHOWN})
+    with bench_server(**{"pg_stat_statements.max": "50000"}) as server, TemporaryDirectory() as folder:
+        target = bench_target(server.url())
+        with connected(server.url()) as connection:
+            connection.execute("CREATE EXTENSION pg_stat_statements")
+            connection.execute(f"CREATE ROLE {_ROLE} SUPERUSER LOGIN")
+        settings = Path(folder, "qmon.toml")
+        settings.write_text(f"[settings]\nbudget_percent = {_BUDGET * 100:g}\n", encoding="utf-8")
+        layouts = install_queues(target, _TEN, ring_size=200)
+        with Load(target, [QueueLoad(layout, rate=2, pop_rate=3, own_processes=False) for layout in layouts[:_BUSY]]):
+            there = len(_TEN)
+            for count in counts:
+                install_queues(target, _TEN * ((count - there) // len(_TEN)), ring_size=200, first=there + 1)
+                there = count
+                part.rows.append(
+                    {"queues": count} | _polled(server, count, seconds) | _shown(server, settings, seconds)
+                )
+    part.bounds = _bounds(part.rows)
+    return part
+
+
+def _bounds(rows: list[dict[str, float]]) -> list[Bound]:
+    most = rows[-1]
+    bounds = [
+        Bound(f"share of a processor on the server, {most['queues']} queues", most["server, share"], SERVER),
+        Bound("share of a processor of the client", most["client, share"], CLIENT),
+        Bound("megabytes of the client", most["client, MB"], MEGABYTES),
+        Bound("most round trips of a poll, the first ones too", max(row["trips, most"] for row in rows), TRIPS),
+        Bound("longest statement, the first ones too, ms", max(row["longest ms"] for row in rows), LONGEST_MS),
+        Bound("age of the oldest figure, s", max(row["oldest figure s"] for row in rows), EVERY_S + _INTERVAL_S),
+        Bound("first figures, as a share of the time until all are there", most["first s"] / most["all s"], 0.5),
+    ]
+    for few, more in pairwise(rows):
+        times = more["queues"] / few["queues"]
+        for what in ("server, share", "client, share", "client, MB", "kB sent a poll", "buffers a poll"):
+            bounds.append(
+                Bound(f"{what}: growth from {few['queues']} to {more['queues']} queues", more[what] / few[what], times)
+            )
+    return bounds
+
+
+def _polled(server: EmbeddedServer, count: int, seconds: float) -> dict[str, float]:
+    """The poller by itself, from connecting on, through a relay that counts."""
+    with connected(server.url()) as facts, relayed(server.socket_dir) as wire:
+        facts.execute("SELECT pg_stat_statements_reset()")
+        url = server.url(user=_ROLE).replace(quote(str(server.socket_dir), safe=""), quote(str(wire.folder), safe=""))
+        poller, watch = open_poller(bench_target(url), interval_s=_INTERVAL_S, budget=Budget(_BUDGET)), Watch(wire)
+        poller.start(watch)
+        try:
+            until = time.monotonic() + 120
+            while watch.all_s is None and time.monotonic() < until:
+                _pause(0.1)
+            poller.set_focus(Focus(visible=frozenset(watch.names[:_SHOWN])))
+            _pause(3 * EVERY_S if count > _SHOWN else seconds)  # until what recurs is prepared, and costs are known
+            before, polls, sent, received = _cost(facts), watch.polls, wire.sent, wire.received
+            old = len(watch.ages)
+            _pause(seconds)
+            after, polls = _cost(facts), watch.polls - polls
+            took = after.at - before.at
+        finally:
+            poller.close()
+        return {
+            "first s": watch.first_s or float("inf"),
+            "all s": watch.all_s or float("inf"),
+            "server ms a poll": 1000 * (after.processor_s - before.processor_s) / polls,
+            "server, share": (after.processor_s - before.processor_s) / took,
+            "buffers a poll": (after.buffers - before.buffers) / polls,
+            "statements a poll": (after.calls - before.calls) / polls,
+            "trips, median": median(watch.trips[-polls:]),
+            "trips, most": max(watch.trips),
+            "kB sent a poll": (wire.sent - sent) / polls / 1000,
+            "kB received a poll": (wire.received - received) / polls / 1000,
+            "longest ms": after.longest_ms,
+            "oldest figure s": max(watch.ages[old:]),
+            "throttled": watch.throttled,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    at: float
+    processor_s: float
+    buffers: int
+    calls: int
+    longest_ms: float
+
+
+def _cost(facts: object) -> _Cost:
+    """What qmon's sessions have cost so far: of those that are there now, and of all statements of its role."""
+    fetch = facts.execute  # type: ignore[attr-defined]
+    pids = fetch("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'qmon %' AND usename = ?", _ROLE)
+    times = [psutil.Process(pid).cpu_times() for (pid,) in pids.fetchall()]
+    calls, buffers, longest = fetch(
+        "SELECT sum(s.calls)::bigint, sum(s.shared_blks_hit + s.shared_blks_read)::bigint, "
+        "max(s.max_exec_time + s.max_plan_time)::float8 FROM pg_stat_statements AS s "
+        "JOIN pg_roles AS r ON r.oid = s.userid WHERE r.rolname = ?",
+        _ROLE,
+    ).fetchone()
+    return _Cost(time.monotonic(), sum(t.user + t.system for t in times), buffers, calls, longest)
+
+
+def _shown(server: EmbeddedServer, settings: Path, seconds: float) -> dict[str, float]:
+    """The dashboard: its processor time and memory, once all queues have been read."""
+    command = [sys.executable, "-m", "qmon", "connect", server.url(user=_ROLE), "--interval", f"{_INTERVAL_S:g}s"]
+    with InTerminal([*command, "--config", str(settings)]) as terminal:
+        painted = terminal.wait_for("q1_status")
+        _pause(3 * EVERY_S)
+        before, began = terminal.process.cpu_times(), time.monotonic()
+        _pause(seconds)
+        after, took = terminal.process.cpu_times(), time.monotonic() - began
+        used = (after.user + after.system) - (before.user + before.system)
+        return {
+            "painted s": painted,
+            "client, share": used / took,
+            "client, MB": terminal.process.memory_info().rss / 1e6,
+        }
+
+
+def _pause(seconds: float) -> None:
+    threading.Event().wait(seconds)

@@ -1,0 +1,81 @@
+"""What goes over the wire: a relay in front of the server's socket that counts bytes and round trips."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+_SOCKET = ".s.PGSQL.5432"
+_POLL = b"qmon poll\0"
+
+
+@dataclass(slots=True)
+class Wire:
+    """What the connection that polls has sent and received. ``trips``: how often it sent after it had received."""
+
+    folder: Path
+    sent: int = 0
+    received: int = 0
+    trips: int = 0
+
+
+class _Relay:
+    """One connection. It is that of the poll if it says so as it begins."""
+
+    def __init__(self, wire: Wire, client: socket.socket, server: socket.socket) -> None:
+        self._wire, self._client, self._server = wire, client, server
+        self._polls = self._answered = False
+        for work in (self._there, self._back):
+            threading.Thread(target=work, daemon=True).start()
+
+    def _there(self) -> None:
+        with suppress(OSError):
+            while data := self._client.recv(1 << 18):
+                self._polls = self._polls or _POLL in data
+                if self._polls:
+                    self._wire.sent += len(data)
+                    self._wire.trips += self._answered
+                self._answered = False
+                self._server.sendall(data)
+        self._end()
+
+    def _back(self) -> None:
+        with suppress(OSError):
+            while data := self._server.recv(1 << 18):
+                self._answered = True
+                self._wire.received += len(data) if self._polls else 0
+                self._client.sendall(data)
+        self._end()
+
+    def _end(self) -> None:
+        for each in (self._client, self._server):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def relayed(socket_dir: Path) -> Iterator[Wire]:
+    """A folder with a socket that leads to the server's, on port 5432."""
+    with TemporaryDirectory(prefix="wire-") as folder, socket.socket(socket.AF_UNIX) as door:
+        wire = Wire(Path(folder))
+        door.bind(str(wire.folder / _SOCKET))
+        door.listen()
+
+        def serve() -> None:
+            with suppress(OSError):
+                while True:
+                    client, _ = door.accept()
+                    server = socket.socket(socket.AF_UNIX)
+                    server.connect(str(socket_dir / _SOCKET))
+                    _Relay(wire, client, server)
+
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            yield wire
+        finally:
+            door.shutdown(socket.SHUT_RDWR)
