@@ -1,0 +1,165 @@
+"""Many queues: those that are looked at are read in each poll, all others in turns, in few round trips."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from qmon.model.figure import Severity
+from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY
+from qmon.model.view import QueueView, View
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.catalog.resolve import NOTHING, resolve
+from qmon.monitor.poll.collector import Collector
+from qmon.monitor.poll.poller import POLL
+from qmon.monitor.poll.runner import MOST_TRIPS
+from qmon.monitor.source import Focus
+from qmon.monitor.state.target import TargetHistory
+from qmon.operate.install.install import install
+from tests.facts import connected, query
+from tests.queues import ENGINE, opened, target_of
+
+QUEUES = 24
+INTERVAL_S = 2.0
+TURN = 4
+"""Polls until each queue was read: 10 s, less half a second, hold so many of 2 s."""
+
+
+class Polled:
+    """A collector with a clock of ours, poll by poll."""
+
+    def __init__(self, url: str, at_once: int) -> None:
+        self.now = 1000.0
+        self.connection = ENGINE.connect(target_of(url), POLL)
+        slow = ExactCounts(ENGINE, lambda session: ENGINE.connect(target_of(url), session))  # not started
+        self.collector = Collector("test", ENGINE, self.connection, slow, lambda: self.now, at_once=at_once)
+        self.history = TargetHistory()
+        self.resolved = NOTHING
+        self.focus = Focus()
+        self.polls = 0
+        self.trips: list[int] = []
+        self.read: list[frozenset[str]] = []
+        self._use()
+
+    def _use(self) -> None:
+        self.resolved = resolve(self.connection, ENGINE, (), before=self.resolved)
+        self.collector.use(self.resolved)
+
+    def poll(self, times: int = 1) -> View:
+        """So many polls; the last view."""
+        return [self._poll() for _ in range(times)][-1]
+
+    def _poll(self) -> View:
+        self.polls += 1
+        snapshot = self.collector.collect(self.polls, INTERVAL_S, self.focus)
+        if self.collector.stale:
+            self._use()
+            snapshot = self.collector.collect(self.polls, INTERVAL_S, self.focus)
+        self.trips.append(self.collector._runner.trips)
+        self.read.append(frozenset(q.layout.queue for q in snapshot.queues if not q.unread))
+        self.now += INTERVAL_S
+        return self.history.add(snapshot)
+
+
+@pytest.fixture
+def url(database: str) -> str:
+    with opened(database) as connection:
+        for n in range(QUEUES):
+            install(connection, ENGINE, ("status", "fifo", "naive")[n % 3], schema="public", queue=f"q{n:02}")
+    return database
+
+
+@pytest.fixture
+def polled(url: str) -> Iterator[Polled]:
+    made = Polled(url, at_once=5)
+    yield made
+    made.connection.close()
+
+
+def of(view: View, queue: str) -> QueueView:
+    found = view.queue(queue)
+    assert found is not None
+    return found
+
+
+def test_few_queues_are_all_read_in_each_poll(url: str) -> None:
+    polled = Polled(url, at_once=QUEUES)
+    view = polled.poll(3)
+    assert [len(each) for each in polled.read] == [QUEUES] * 3
+    assert {queue.verdict.code for queue in view.queues} == {EMPTY}
+    assert max(polled.trips) <= 2
+    polled.connection.close()
+
+
+def test_each_queue_is_read_in_its_turn_and_what_is_looked_at_in_each_poll(polled: Polled) -> None:
+    view = polled.poll()
+    assert sum(queue.ready.value is None for queue in view.queues) == QUEUES - QUEUES // TURN
+    unread = next(queue for queue in view.queues if queue.ready.value is None)
+    assert (unread.verdict.code, unread.verdict.severity) == (CANNOT_TELL, Severity.FINE)
+    assert unread.ready.reason == "not read yet: many queues are read in turns"
+    polled.focus = Focus(visible=frozenset({"q07", "q08"}), cursor="q11", with_verdict=frozenset({"q20"}))
+    view = polled.poll(3 * TURN)
+    looked_at = {"q07", "q08", "q11", "q20"}
+    for poll in range(1, len(polled.read)):
+        assert looked_at <= polled.read[poll]
+        assert len(polled.read[poll]) <= len(looked_at) + QUEUES // TURN
+    names = {queue.name for queue in view.queues}
+    for poll in range(TURN, len(polled.read)):
+        assert frozenset().union(*polled.read[poll - TURN + 1 : poll + 1]) == names
+    assert {queue.verdict.code for queue in view.queues} == {EMPTY}
+    for queue in view.queues:
+        read_now = queue.name in polled.read[-1]
+        assert (queue.ready.age_s == 0) == read_now
+        assert queue.ready.estimated != read_now
+
+
+def test_messages_off_the_screen_are_seen_within_a_turn(url: str, polled: Polled) -> None:
+    polled.poll(2 * TURN)
+    for n in (0, 1, 2, 21):
+        query(url, f"SELECT q{n:02}_push('x')" if n % 3 == 2 else f"SELECT q{n:02}_push('x'::bytea)")
+    view = polled.poll(TURN + 1)  # one more where it was only asked whether there are any
+    assert {name: of(view, name).ready.value for name in ("q00", "q01", "q02", "q21", "q22")} == {
+        "q00": 1, "q01": 1, "q02": 1, "q21": 1, "q22": 0,
+    }  # fmt: skip
+    query(url, "SELECT * FROM q00_pop()")
+    view = polled.poll(TURN + 1)
+    assert (of(view, "q00").ready.value, of(view, "q00").in_progress.value) == (0, 1)
+
+
+def test_a_lock_costs_one_queue_and_few_round_trips(url: str, polled: Polled) -> None:
+    polled.poll(2 * TURN)
+    began = len(polled.read)
+    with connected(url, autocommit=False) as holder:
+        holder.execute("LOCK TABLE q03 IN ACCESS EXCLUSIVE MODE")
+        view = polled.poll(3 * TURN)
+        others = {queue.name for queue in view.queues} - {"q03"}
+        assert others <= frozenset().union(*polled.read[began:])
+        assert {of(view, name).verdict.code for name in others} == {EMPTY}
+        assert of(view, "q03").verdict.code != EMPTY
+    assert max(polled.trips) <= MOST_TRIPS
+    polled.poll(5 * TURN)
+    assert of(polled.poll(TURN), "q03").verdict.code == EMPTY
+
+
+def test_a_table_that_is_dropped_costs_one_queue_and_few_round_trips(url: str, polled: Polled) -> None:
+    polled.poll(2 * TURN)
+    query(url, "DROP TABLE q06 CASCADE")
+    view = polled.poll(2 * TURN)
+    assert of(view, "q06").verdict.severity > Severity.FINE
+    assert {queue.verdict.code for queue in view.queues if queue.name != "q06"} == {EMPTY}
+    assert max(polled.trips) <= MOST_TRIPS
+
+
+def test_what_was_not_read_for_three_turns_says_so(polled: Polled) -> None:
+    view = polled.poll(TURN + 1)
+    assert of(view, "q13").verdict.code == EMPTY
+    track = polled.history._tracks["q13"]
+    snapshot = polled.collector.collect(polled.polls + 1, INTERVAL_S, Focus())
+    sample = next(q for q in snapshot.queues if q.layout.queue == "q13")
+    at, last = track._last or (0.0, None)
+    track._last = (at - 3.1 * TURN * INTERVAL_S, last) if last is not None else None
+    late = track.unread(snapshot, sample, unbroken=True)
+    assert late.verdict.code == CANNOT_TELL
+    assert late.ready.old
+    assert late.ready.evidence.value is None
