@@ -46,6 +46,10 @@ Sink = Callable[[Event], None]
 """Called from the source's own thread, so it must be quick and thread-safe."""
 
 
+MOST_WRONG: Final = 50
+"""Of queues with something wrong so many, the worst, are read in each poll where there are many."""
+
+
 @dataclass(frozen=True, slots=True)
 class Focus:
     """What the screens show now, beside what every poll reads.

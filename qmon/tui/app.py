@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from heapq import nlargest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -20,7 +21,7 @@ from qmon.model.figure import Severity
 from qmon.model.text import duration
 from qmon.model.view import View
 from qmon.monitor.alerting import Alerting, AlertState
-from qmon.monitor.source import Focus, SnapshotSource, SourceState
+from qmon.monitor.source import MOST_WRONG, Focus, SnapshotSource, SourceState
 from qmon.tui import keys
 from qmon.tui.action_runner import ActionRunner
 from qmon.tui.catalogue import ENTRIES
@@ -138,8 +139,9 @@ class QmonApp(App[None], inherit_bindings=False):
     def on_view_ready(self, message: ViewReady) -> None:
         """New figures: shown at once, or held back while the display is frozen."""
         newest_at, alerts = message.view.taken_at, self._alerts_after(message.view)
-        wrong = frozenset(queue.name for queue in message.view.queues if queue.verdict.severity > Severity.FINE)
-        self._set_focus(replace(self._focus, with_verdict=wrong))
+        wrong = (queue for queue in message.view.queues if queue.verdict.severity > Severity.FINE)
+        worst = nlargest(MOST_WRONG, wrong, key=lambda queue: queue.verdict.severity)
+        self._set_focus(replace(self._focus, with_verdict=frozenset(queue.name for queue in worst)))
         if self.shown.frozen:
             self._held = message
             self.shown = replace(self.shown, newest_at=newest_at, alerts=alerts)

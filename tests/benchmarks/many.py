@@ -194,7 +194,7 @@ def _shown(server: EmbeddedServer, settings: Path, seconds: float) -> dict[str, 
     """The dashboard: its processor time and memory, once all queues have been read."""
     command = [sys.executable, "-m", "qmon", "connect", server.url(user=_ROLE), "--interval", f"{_INTERVAL_S:g}s"]
     with InTerminal([*command, "--config", str(settings)]) as terminal:
-        painted = terminal.wait_for("q1_status")
+        painted = terminal.wait_for("q10")
         _pause(3 * EVERY_S)
         before, began = terminal.process.cpu_times(), time.monotonic()
         _pause(seconds)
