@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -152,11 +152,7 @@ class Collector:
         started = self._clock()
         self._slow.apply({name: probes.memo for name, probes in self._queues.items()})
         self._read = self._turns.choose(self._queues, focus, started, interval_s)
-        self._brief = frozenset(
-            name
-            for name in self._read
-            if self._turns.every_s and name not in self._turns.looked_at and self._queues[name].memo.idle
-        )
+        self._brief = frozenset(name for name in self._turns.others if self._queues[name].memo.idle)
         statements = self.observer.choose(
             self._wanted(started, focus), interval_s, focus.watched, self._turns.every_s, self._turns.looked_at
         )
@@ -192,16 +188,7 @@ class Collector:
             for name, probes in self._queues.items()
         )
         self._standby = server.in_recovery
-        seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
-        needs = {q.layout.queue: self._needs_count(q) for q in seen}
-        versions = {q.layout.queue: version_of(q) for q in queues if not (server.in_recovery or q.unread)}
-        self._slow.want(needs, versions, server.now_at)
-        queues = tuple(
-            replace(q, counting=self._slow.counted(q.layout.queue).progress)
-            if needs.get(q.layout.queue) and self._queues[q.layout.queue].facts.scanned
-            else q
-            for q in queues
-        )
+        queues = self._counting(queues)
         failures = self._locked.named(failures, self._queues, lambda more: self._ask(more, failures))
         spent = self._spent(results)
         replaced = self._replaced.see(self._queues, results)
@@ -364,6 +351,19 @@ class Collector:
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
             partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
         )  # fmt: skip
+
+    def _counting(self, queues: Sequence[QueueSamples]) -> tuple[QueueSamples, ...]:
+        """Say which queues need a count, and put in how far that is."""
+        seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
+        needs = {q.layout.queue: self._needs_count(q) for q in seen}
+        versions = {q.layout.queue: version_of(q) for q in queues if not (self._standby or q.unread)}
+        self._slow.want(needs, versions, self._now_at)
+        return tuple(
+            replace(q, counting=self._slow.counted(q.layout.queue).progress)
+            if needs.get(q.layout.queue) and self._queues[q.layout.queue].facts.scanned
+            else q
+            for q in queues
+        )
 
     def _needs_count(self, q: QueueSamples) -> bool:
         facts = self._queues[q.layout.queue].facts

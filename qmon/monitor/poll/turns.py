@@ -26,6 +26,8 @@ class Turns:
         self._read_at: dict[str, float] = {}
         self.looked_at: frozenset[str] = frozenset()
         """Read in each poll, since somebody looks at them, or something is wrong with them."""
+        self.others: list[str] = []
+        """Those of the poll whose turn it is."""
         self.every_s = 0.0
         """Queues that nobody looks at are read every so many seconds; 0: in each poll."""
 
@@ -34,13 +36,15 @@ class Turns:
         polls = int((EVERY_S - _EARLY_S) / interval_s) if len(queues) > self._at_once else 1
         self.every_s = polls * interval_s if polls > 1 else 0.0
         self.looked_at = frozenset(focus.visible | focus.watched)
+        self.others = []
         if not self.every_s:
             return queues
         others = [name for name in queues if name not in self.looked_at]
         others.sort(key=lambda name: self._read_at.get(name, -math.inf))
         late = sum(now - self._read_at.get(name, now) >= self.every_s for name in others)
         turn = math.ceil(len(others) / polls)
-        chosen = self.looked_at.union(others[: min(max(turn, late), _CATCH_UP * turn)])
+        self.others = others[: min(max(turn, late), _CATCH_UP * turn)]
+        chosen = self.looked_at.union(self.others)
         return [name for name in queues if name in chosen]
 
     def again(self, queue: str) -> None:
