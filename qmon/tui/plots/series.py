@@ -37,16 +37,27 @@ def sample(history: Sequence[Point], reading: Reading, steps: int, window_s: flo
     A step without a point repeats the one before where points are merely further apart than steps; after a silence of
     more than three times the usual distance it is ``None``: what was not seen is not drawn.
     """
+    return samples(history, (reading,), steps, window_s)[0]
+
+
+def samples(history: Sequence[Point], readings: Sequence[Reading], steps: int, window_s: float) -> list[Values]:
+    """``sample`` of several readings."""
     if not history or steps <= 0:
-        return [None] * max(0, steps)
-    times, values = column(history, "at"), column(history, reading)
+        return [[None] * max(0, steps) for _ in readings]
+    times = column(history, "at")
     end, size = times[-1], window_s / steps
-    hold = 3 * spacing(times) + size
     starts = [bisect_left(times, end - window_s), *(_start(times, n, size) for n in range(steps - 1, 0, -1))]
+    parts = list(pairwise([*starts, len(times)]))
+    hold = 3 * spacing(times) + size
+    return [_means(times, column(history, reading), parts, size, hold) for reading in readings]
+
+
+def _means(
+    times: array[float], values: array[float], parts: Sequence[tuple[int, int]], size: float, hold: float
+) -> Values:
     out: Values = []
-    mean: float | None = None
-    seen_at = float("-inf")
-    for left, (start, stop) in zip(range(steps - 1, -1, -1), pairwise([*starts, len(times)]), strict=True):
+    end, mean, seen_at = times[-1], None, float("-inf")
+    for left, (start, stop) in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
         known = values[start:stop]
         if (total := sum(known)) != total:  # one of them is not known
             places = [place for place in range(start, stop) if values[place] == values[place]]

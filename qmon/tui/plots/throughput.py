@@ -9,7 +9,7 @@ from qmon.model import text
 from qmon.model.rates.series import Point
 from qmon.model.sparkline import BLOCKS, heights
 from qmon.tui.plots.glyphs import BLANK, trace
-from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, window
+from qmon.tui.plots.series import FEW, Values, highest, round_up, sample, samples, window
 from qmon.tui.sanitize import pad, width
 from qmon.tui.spans import Line, Span
 
@@ -31,11 +31,10 @@ def throughput(history: Sequence[Point], cells: int, rows: int, *, plain: bool =
     span_s = window(history)
     labels = [("push", newest.push_rate), ("pop", newest.pop_rate), ("depth", newest.ready)]
     right = max(width(_label(name, value)) for name, value in labels) + 1
-    top = round_up(highest(*(sample(history, name, 2 * cells, span_s) for name in ("push_rate", "pop_rate"))))
+    top = round_up(highest(*samples(history, ("push_rate", "pop_rate"), 2 * cells, span_s)))
     left = max(len(text.rate(top)) + 2, 7)
     columns = cells - left - right
-    push = sample(history, "push_rate", 2 * columns, span_s)
-    pop = sample(history, "pop_rate", 2 * columns, span_s)
+    push, pop = samples(history, ("push_rate", "pop_rate"), 2 * columns, span_s)
     depth = sample(history, "ready", columns, span_s)
     depth_top = round_up(max(FEW, highest(depth)))
     scale = _scale(top, body, left)

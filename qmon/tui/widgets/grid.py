@@ -128,9 +128,10 @@ class Grid(TonedWidget, can_focus=True):
             if before is None or after is None or (before.key == old_cursor) != (after.key == self.cursor):
                 changed.append(Region(0, line + 1, cells, 1))
             elif before.cells != after.cells:
-                for p in self._placed:
-                    if before.cells[p.index] != after.cells[p.index]:
-                        changed.append(Region(p.x, line + 1, min(p.width, cells - p.x), 1))
+                differ = [p for p in self._placed if before.cells[p.index] != after.cells[p.index]]
+                if differ:  # one region a row: what each of them costs is more than the cells between them
+                    left, right = differ[0].x, min(differ[-1].x + differ[-1].width, cells)
+                    changed.append(Region(left, line + 1, right - left, 1))
         if changed:
             self.refresh(*changed)
 

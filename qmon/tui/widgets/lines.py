@@ -10,7 +10,7 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.strip import Strip
 
-from qmon.tui.spans import Line, cut
+from qmon.tui.spans import Line, cut, line_width
 from qmon.tui.widgets.toned import TonedWidget
 
 Writer = Callable[[int, int], Sequence[Line]]
@@ -70,4 +70,7 @@ class Lines(TonedWidget, can_focus=False):
         """One line as a strip, as wide as the widget."""
         cells, styles = self.size.width, self.tones
         line = cut(self._lines[y], cells) if y < len(self._lines) else ()
-        return Strip([Segment(text, styles[tone]) for text, tone in line]).extend_cell_length(cells, self.base)
+        segments = [Segment(text, styles[tone]) for text, tone in line]
+        if (rest := cells - line_width(line)) > 0:
+            segments.append(Segment(" " * rest, self.base))
+        return Strip(segments, cells)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.style import Style
+from textual.filter import ANSIToTruecolor, LineFilter
 from textual.widget import Widget
 
 from qmon.tui.themes import Tones, tones
@@ -25,6 +28,10 @@ class TonedWidget(Widget):
     def tones(self) -> Tones:
         """The style of each tone, here and now."""
         return tones(self.app.theme, stale=self._stale, base=self.base)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Tones have no colours of the terminal's own that would have to be told in numbers."""
+        return [each for each in super().get_line_filters() if not isinstance(each, ANSIToTruecolor)]
 
     def notify_style_update(self) -> None:
         """Forget what was found out."""
