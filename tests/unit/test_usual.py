@@ -60,6 +60,15 @@ def test_a_band_is_never_a_hair_nor_below_zero() -> None:
 
 
 @pytest.mark.parametrize(
+    ("figure", "least"),
+    [("in_progress", 10.0), ("oldest_s", 5.0), ("push_rate", 1.0), ("pop_rate", 1.0), ("complete_rate", 1.0)],
+)
+def test_of_a_figure_that_is_mostly_nothing_a_little_is_usual(figure: str, least: float) -> None:
+    band = known(0.0, 0.0, figure=figure).band("shop", "mails", figure, TUESDAY)
+    assert band is not None and (band.low, band.high) == (0.0, least)
+
+
+@pytest.mark.parametrize(
     ("median", "now", "words", "brief"),
     [
         (100.0, 310.0, "3.1× the usual Tue 14:00", "3.1×"),
