@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.errors import BadInput
 from qmon.model.layout.layout import LayoutSource
 from qmon.model.operations import Choice, Kind, Pause, Side
 from qmon.model.waits.blocking import Forest, forest
@@ -19,7 +20,7 @@ from qmon.tui.status import Shown
 from tests.tui.blocked import waits
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import SAMPLED_AT, TAKEN_AT, messages, queue, target, view
-from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator
+from tests.tui.scripted_acting import Script, ScriptedOffice, ScriptedOperator, operation
 
 
 async def planned(d: Driver, script: Script, count: int = 1) -> tuple[object, ...]:
@@ -49,6 +50,21 @@ async def test_each_key_asks_for_its_action(key: str, expected: tuple[object, ..
         await d.give()
         await d.press(screen, key)
         assert await planned(d, script) == expected
+
+
+def test_what_is_undone_is_the_newest_of_this_queue_that_can_be() -> None:
+    history = (
+        operation(1),
+        operation(2, queue="mails", undo_state="undone"),
+        operation(3, Kind.UNDO, queue="mails"),
+        operation(4, Kind.PURGE, queue="mails", undo_state="partly undone"),
+        operation(5, queue="mails"),
+    )
+    script = Script(history=history)
+    ActionRequest(Kind.UNDO, "mails").prepare(ScriptedOperator(script))
+    assert script.asked[-1][3] == history[3].id
+    with pytest.raises(BadInput, match="nothing that was done to this queue can be undone"):
+        ActionRequest(Kind.UNDO, "mails").prepare(ScriptedOperator(Script(history=history[:3])))
 
 
 async def test_repair_is_for_rings() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -227,3 +228,13 @@ def test_rates_of_a_ring_whose_positions_were_left_out_have_their_age_and_prove_
         assert queue.push_rate.reason == "read less often, to stay within the budget"
     assert queue.forecast.trend is Trend.UNKNOWN
     assert queue.history[-1].push_rate is None
+
+
+@pytest.mark.parametrize(
+    ("every_s", "age_s", "old"), [(0.0, 3.0, False), (0.0, 3.1, True), (60.0, 93.0, False), (60.0, 93.1, True)]
+)
+def test_a_figure_is_old_beyond_the_limit_and_what_its_own_cadence_allows(
+    every_s: float, age_s: float, old: bool
+) -> None:
+    known = Figure(5.0, age_s=age_s)
+    assert (known if not every_s else replace(known, every_s=every_s)).aged(3.0).old is old
