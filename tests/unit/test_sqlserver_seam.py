@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, cast
 
 import pyodbc
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from qmon.engines import odbc
 from qmon.engines.base import Bound, Connection, Session, Statement, Target
 from qmon.engines.faults import read_fault
+from qmon.engines.patience import Patience
 from qmon.engines.sqlserver import errors as errors
 from qmon.engines.sqlserver.engine import SqlServer
 from qmon.errors import BadInput, QueryFailed
@@ -20,6 +21,7 @@ from qmon.operate.row_set import Mark, frozen
 from qmon.operate.run.batches import Batches
 from qmon.operate.run.operation import Running, Tally
 
+T = TypeVar("T")
 Result = tuple[tuple[str, ...] | None, int, list[tuple[object, ...]]]
 """Columns (``None``: a count alone), the count, and the rows."""
 
@@ -91,6 +93,31 @@ def test_the_cursor_has_the_time_out_of_the_session(monkeypatch: pytest.MonkeyPa
     connection = SqlServer().connect(target, Session("poll", statement_timeout_s=1.5))
     assert connection.version == (16, 0)
     assert [cursor.timeout for cursor in raw.cursors] == [2]
+
+
+class Waited(Patience):
+    """Remembers how long a login may take."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: list[float] = []
+
+    def within(self, seconds: float, call: Callable[[], T], discard: Callable[[T], None]) -> T:
+        self.seconds.append(seconds)
+        return super().within(seconds, call, discard)
+
+
+def test_a_login_whose_token_comes_from_elsewhere_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited = Waited()
+    monkeypatch.setattr("qmon.engines.sqlserver.engine._LOGINS", waited)
+    row: Result = (("version", "session_id", "login", "standby"), -1, [("16.0.4135.4", 61, "me", False)])
+    monkeypatch.setattr(odbc, "connect", lambda *_: Raw(row))
+    where = {"Server": "db1", "Driver": "x"}
+    for parameters in (where, where | {"Authentication": "ActiveDirectoryInteractive"}):
+        SqlServer().connect(Target("shop", "sqlserver", parameters), Session("poll", login_timeout_s=3.0))
+    usual, by_token = waited.seconds
+    assert 3.0 < usual < 10.0
+    assert by_token > 30.0
 
 
 def test_a_session_that_would_write_is_refused_on_a_readable_secondary(monkeypatch: pytest.MonkeyPatch) -> None:
