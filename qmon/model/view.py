@@ -43,7 +43,7 @@ class QueueView:
     ``done``: messages done and not archived; ``bytes`` of tables and indexes, ``growth`` in bytes per second.
     ``counting``: how much of the table the first scan has seen, 0 to 1, where figures are still to come from it.
     ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
-    that poll, ``None`` where something came between.
+    that poll, ``None`` where something came between. ``unread``: of many queues it was not this one's turn.
     """
 
     layout: Layout
@@ -80,6 +80,7 @@ class QueueView:
     flow: Flow | None = None
     span_s: float | None = None
     use: QueueUse | None = None
+    unread: bool = False
 
     @property
     def name(self) -> str:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 from urllib.parse import quote
 
 import psutil
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.budget import Budget
+from qmon.model.snapshot import Snapshot
 from qmon.model.view import View
 from qmon.monitor.open import open_poller
+from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.runner import MOST_TRIPS
 from qmon.monitor.poll.turns import EVERY_S
 from qmon.monitor.source import Event, Focus, SourceState
@@ -61,16 +66,12 @@ class Watch:
     throttled: int = 0
     polls: int = 0
     _history: TargetHistory = field(default_factory=TargetHistory)
-    _trips: int = 0
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, SourceState):
-            self._trips = self.wire.trips  # connecting and reading the catalogue are no polls
             return
         view = self._history.add(event)
         self.polls += 1
-        self.trips.append(self.wire.trips - self._trips)
-        self._trips = self.wire.trips
         self.names = [queue.name for queue in view.queues]
         known = [queue for queue in view.queues if queue.ready.value is not None]
         now = time.monotonic() - self.began
@@ -79,6 +80,22 @@ class Watch:
         self.ages.append(_oldest(view))
         self.server_ms += [] if event.server_ms is None else [event.server_ms]
         self.throttled = 0 if view.server.observing is None else len(view.server.observing.throttled)
+
+
+@contextmanager
+def _counted(watch: Watch) -> Iterator[None]:
+    """Notes the round trips of each poll: reading the catalogue, which comes between, is none."""
+    collect = Collector.collect
+
+    def counted(self: Collector, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
+        before = watch.wire.trips
+        try:
+            return collect(self, sequence, interval_s, focus)
+        finally:
+            watch.trips.append(watch.wire.trips - before)
+
+    with patch.object(Collector, "collect", counted):
+        yield
 
 
 def _oldest(view: View) -> float:
@@ -136,8 +153,8 @@ def _polled(server: EmbeddedServer, count: int, seconds: float) -> dict[str, flo
         facts.execute("SELECT pg_stat_statements_reset()")
         url = server.url(user=_ROLE).replace(quote(str(server.socket_dir), safe=""), quote(str(wire.folder), safe=""))
         poller, watch = open_poller(bench_target(url), interval_s=_INTERVAL_S, budget=Budget(_BUDGET)), Watch(wire)
-        poller.start(watch)
-        try:
+        with _counted(watch), closing(poller):
+            poller.start(watch)
             until = time.monotonic() + 120
             while watch.all_s is None and time.monotonic() < until:
                 _pause(0.1)
@@ -148,8 +165,6 @@ def _polled(server: EmbeddedServer, count: int, seconds: float) -> dict[str, flo
             _pause(seconds)
             after, polls = _cost(facts), watch.polls - polls
             took = after.at - before.at
-        finally:
-            poller.close()
         return {
             "first s": watch.first_s or float("inf"),
             "all s": watch.all_s or float("inf"),

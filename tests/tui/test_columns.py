@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qmon.model.figure import Verdict
+from qmon.monitor.state.stale_figures import later
 from qmon.tui.overview import rows as overview
 from qmon.tui.widgets.columns import GridColumn, GridRow, natural_widths, place
 from tests.tui.scripted import twelve
@@ -42,3 +46,16 @@ def test_columns_do_not_shrink_back() -> None:
     columns = (GridColumn("a", "A", right=True),)
     wide = natural_widths(columns, [GridRow("1", (("123456", "text"),))], ())
     assert natural_widths(columns, [GridRow("1", (("1", "text"),))], wide) == wide
+
+
+def test_a_row_is_made_anew_only_where_its_queue_was_read() -> None:
+    known: overview.Known = {}
+    queues = [later(queue, 3.0, ()) if n % 2 else queue for n, queue in enumerate(twelve())]
+    first = overview.rows(queues, 120, known=known)
+    assert [row.cells for row in first] == [row.cells for row in overview.rows(queues, 120)]
+    again = overview.rows([later(queue, 1.0, ()) if queue.unread else queue for queue in queues], 120, known=known)
+    assert [one is other for one, other in zip(first, again, strict=True)] == [queue.unread for queue in queues]
+    judged = [replace(queue, verdicts=tuple([queue.verdict]), verdict=Verdict("stuck", "since")) for queue in queues]
+    assert all("stuck" in str(row.cells) for row in overview.rows(judged, 120, known=known))
+    wide = overview.rows(queues, 200, known=known)
+    assert [row.cells for row in wide] == [row.cells for row in overview.rows(queues, 200)]

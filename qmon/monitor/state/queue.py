@@ -109,7 +109,7 @@ class QueueTrack:
             return replace(view, verdict=unjudged, verdicts=(unjudged,))
         seen_at, view = self._last
         age_s = at - seen_at
-        view = later(view, age_s)
+        view = later(view, age_s, pauses_of(q.layout, snapshot.pauses))
         if age_s <= _FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
             return view
         unjudged = Verdict(CANNOT_TELL, f"last read {duration(age_s)} ago", Severity.NOTICE, at)
@@ -310,7 +310,7 @@ class QueueTrack:
             ledger=None, past=self._verdict_log.add(verdicts, at), **figures.size(known.use),
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _UNSEEN),
-            flow=self._flow_now, span_s=self._span_s, use=known.use,
+            flow=self._flow_now, span_s=self._span_s, use=known.use, unread=False,
         )  # fmt: skip
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from qmon.model.figure import Figure, Verdict
 from qmon.model.layout.layout import Layout
+from qmon.model.operations import Pause
 from qmon.model.rates.forecast import Forecast, Trend
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.view import QueueView
@@ -40,8 +41,8 @@ def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     )  # fmt: skip
 
 
-def later(view: QueueView, seconds: float) -> QueueView:
-    """The same, so many seconds later: it was not this queue's turn."""
+def later(view: QueueView, seconds: float, pauses: tuple[Pause, ...]) -> QueueView:
+    """The same, so many seconds later: it was not this queue's turn. ``pauses``: those in force now."""
     older: dict[str, Any] = {
         name: Figure(  # of hundreds of queues in each poll: ``replace`` takes five times as long
             f.value, not f.at_least, f.at_least, f.reason, f.age_s + seconds, f.every_s, f.old, f.partial
@@ -49,7 +50,7 @@ def later(view: QueueView, seconds: float) -> QueueView:
         for name, f in _figures(view)
         if f.value is not None
     }
-    return replace(view, **older, messages=None, flow=None, span_s=None)
+    return replace(view, **older, messages=None, flow=None, span_s=None, pauses=pauses, unread=True)
 
 
 def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:

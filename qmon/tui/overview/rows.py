@@ -51,13 +51,19 @@ WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], baselines.COLUMN, *COLUMNS[_USUAL_AT:
 """Where it is known what is usual."""
 
 
-def rows(queues: Sequence[QueueView], cells: int, unusual: baselines.Found | None = None) -> tuple[GridRow, ...]:
+Known = dict[str, tuple[object, tuple[bool, bool], GridRow]]
+"""By queue the row of one that was not read since: whose verdicts, how it was drawn, and the row."""
+
+
+def rows(
+    queues: Sequence[QueueView], cells: int, unusual: baselines.Found | None = None, known: Known | None = None
+) -> tuple[GridRow, ...]:
     """One row a queue, in the order given. The trend is only drawn where its column may be there.
 
-    ``unusual``: what is outside its band, for rows of ``WITH_USUAL``.
+    ``unusual``: what is outside its band, for rows of ``WITH_USUAL``. ``known``: rows of before, and those of now.
     """
-    with_trend = cells >= next(c.from_width for c in COLUMNS if c.key == "trend")
-    plain = (_row(queue, with_trend, cells >= FULL_WORDS_FROM) for queue in queues)
+    look = cells >= next(c.from_width for c in COLUMNS if c.key == "trend"), cells >= FULL_WORDS_FROM
+    plain = (_row_of(queue, look, {} if known is None else known) for queue in queues)
     if unusual is None:
         return tuple(plain)
     full = cells >= baselines.FULL_WORDS_FROM
@@ -69,6 +75,16 @@ def _with_usual(row: GridRow, found: Sequence[Anomaly], full: bool) -> GridRow:
         baselines.marked(cell, column.key, found) for column, cell in zip(COLUMNS, row.cells, strict=True)
     ]  # fmt: skip
     return GridRow(row.key, (*marked[:_USUAL_AT], baselines.cell(found, full=full), *marked[_USUAL_AT:]), row.notes)
+
+
+def _row_of(queue: QueueView, look: tuple[bool, bool], known: Known) -> GridRow:
+    """The row of before where the queue was not read since: only its ages differ, and no cell shows them."""
+    if not queue.unread:
+        return _row(queue, *look)
+    found = known.get(queue.name)
+    if found is None or found[0] is not queue.verdicts or found[1] != look:
+        found = known[queue.name] = queue.verdicts, look, _row(queue, *look)
+    return found[2]
 
 
 def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:

@@ -35,6 +35,7 @@ class OverviewScreen(DashboardScreen):
         super().__init__()
         self.sorted_by = overview.DEFAULT_SORT
         self.unusual: baselines.Found | None = None
+        self._known: overview.Known = {}
 
     def body(self) -> ComposeResult:
         """The target line, the table, the trends, and why."""
@@ -61,7 +62,7 @@ class OverviewScreen(DashboardScreen):
         known = self.app.known.baselines
         self.unusual = baselines.find(known, view.target, view.queues) if view.target in known.hours else None
         self.grid.columns = overview.COLUMNS if self.unusual is None else overview.WITH_USUAL
-        rows = overview.rows(kept, self.size.width, self.unusual)
+        rows = overview.rows(kept, self.size.width, self.unusual, self._known)
         self.grid.show(rows, sorted_by=self.sorted_by, stale=stale, empty=empty)
         self._draw_broker(view, stale=stale)
         self._draw_selected(view, stale=stale, lost=_lost(shown))

@@ -61,7 +61,7 @@ def natural_widths(columns: Sequence[GridColumn], rows: Sequence[GridRow], befor
     """The cells each column needs for what is in it; never less than ``before``, so that columns do not jump."""
     out = []
     for index, column in enumerate(columns):
-        widest = max((width(row.cells[index][0]) for row in rows), default=0)
+        widest = max(map(width, {row.cells[index][0] for row in rows}), default=0)
         natural = max(_title(column), min(column.most, max(column.least, widest)))
         out.append(max(natural, before[index] if index < len(before) else 0))
     return tuple(out)

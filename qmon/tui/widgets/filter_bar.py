@@ -105,4 +105,4 @@ def fits(wanted: str, words: str) -> bool:
 
 def keep(items: Iterable[T], wanted: str, words: Callable[[T], str]) -> list[T]:
     """The items whose words fit the filter."""
-    return [item for item in items if fits(wanted, words(item))]
+    return [item for item in items if not wanted or fits(wanted, words(item))]
