@@ -144,8 +144,8 @@ class ProbeBudget:
     def _was_asked(self, key: Key) -> None:
         if key in self._often:
             self._often[key] += _SMOOTH
-        else:  # a part is of one queue's table
-            self._often[key] = 1.0 if PART not in key[1] and key[0] in self._always else self._turn
+        else:
+            self._often[key] = 1.0 if self._in_each(key) else self._turn
 
     def timed(self) -> frozenset[Key]:
         """The probes whose time is to be taken in this poll; more of them while the server is slow."""
@@ -198,13 +198,17 @@ class ProbeBudget:
             return Rank.ALWAYS
         if probe in _DETAIL and self._proven(key):
             return Rank.DETAIL
-        if self._turn < 1.0 and key[0] not in self._always:
+        if not self._in_each(key):
             return Rank.ALWAYS  # it has its turn every ten seconds
         return Rank.WATCHED if key[0] in self._watched else Rank.DECIDES
 
     def _proven(self, key: Key) -> bool:
         """Whether it was timed often enough: the first times a statement is planned and its tables come to memory."""
-        return len(self._times.get(key, ())) >= _PROVEN
+        return len(self._times.get(key, ())) >= (_PROVEN if self._in_each(key) else 1)
+
+    def _in_each(self, key: Key) -> bool:
+        """Whether it is asked in each poll, and not in its queue's turn. A part is of one queue's table."""
+        return self._turn >= 1.0 or (key[0] in self._always and PART not in key[1])
 
     @property
     def _clock_ms(self) -> float:
