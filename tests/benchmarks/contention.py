@@ -13,7 +13,7 @@ import threading
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Final
@@ -38,11 +38,13 @@ LOOPS: Final = (0, 4, 16)
 OLD_AT_MOST: Final = 0.02
 BACK_S: Final = 10.0
 CASES: Final = tuple(
-    replace(case, true_too=case.true_too | {HORIZON.code})
+    case
     for case in (*poppers.CASES, *locks.CASES)
     if case.cause in ("popper crashed", "no poppers", "all rows held by a sleeper")
 )
-"""A stuck row, poppers that stop, a session that blocks. The scene holds vacuum back now and then."""
+"""A stuck row, poppers that stop, a session that blocks."""
+_TRUE: Final = frozenset({HORIZON.code})
+"""The scene itself has a transaction that is open for long, now and then: it may be said of every queue."""
 _LOOK_S: Final = 0.25
 _WORDS: Final = 12
 _FIGURES: Final = ("ready", "in_progress", "stuck", "oldest", "push_rate", "pop_rate", "gap")
@@ -178,7 +180,12 @@ def _oldest_sql(layout: Layout, number: int) -> str:
 
 def _wrong(found: Stretch) -> list[str]:
     """What was wrong, in words, the first of it."""
-    faults = [f"{outcome.cause}: {fault}" for outcome in found.outcomes for fault in outcome.faults]
+    faults = [
+        f"{outcome.cause}: {fault}"
+        for outcome in found.outcomes
+        for fault in outcome.faults
+        if not any(code in fault for code in _TRUE)
+    ]
     return [*faults, *found.lies][:_WORDS]
 
 
@@ -224,7 +231,7 @@ def _row(loops: int, found: Stretch) -> dict[str, float | int]:
         "cannot tell": _share(found, CANNOT_TELL),
         "faults": len(found.outcomes),
         "named late": sum(outcome.late_polls > 0 for outcome in found.outcomes),
-        "lies": len(found.lies) + sum(len(outcome.besides) for outcome in found.outcomes),
+        "lies": len(found.lies) + sum(len(set(outcome.besides) - _TRUE) for outcome in found.outcomes),
         "throttled, median": median(throttled),
         "throttled, 90 %": quantiles(throttled, n=10)[-1],
         "cost ms, median": median(costs),
