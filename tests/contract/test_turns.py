@@ -11,6 +11,7 @@ from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY
 from qmon.model.view import QueueView, View
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.catalog.resolve import NOTHING, resolve
+from qmon.monitor.poll import runner
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.poller import POLL
 from qmon.monitor.poll.runner import MOST_TRIPS
@@ -163,3 +164,22 @@ def test_what_was_not_read_for_three_turns_says_so(polled: Polled) -> None:
     assert late.verdict.code == CANNOT_TELL
     assert late.ready.old
     assert late.ready.evidence.value is None
+
+
+def test_what_a_slow_poll_does_not_come_to_stays_as_it_was_read(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One statement fails all of a poll, and the server is too slow to find out which in the same poll."""
+    query(url, "SELECT q03_push('x'::bytea)")
+    polled = Polled(url, QUEUES)
+    polled.poll(4)
+    monkeypatch.setattr(runner, "_PROVING_S", 0.0)
+    query(url, "ALTER TABLE q00 RENAME COLUMN status TO renamed")
+    missed: list[bool] = []
+    while len(missed) < 80 and not (any(missed) and not missed[-1]):
+        view = polled.poll()
+        missed.append(bool(polled.collector._runner.missed))
+        assert {queue.name: queue.ready.value for queue in view.queues if queue.name != "q00"} == {
+            f"q{n:02}": float(n == 3) for n in range(1, QUEUES)
+        }
+    assert any(missed)
+    assert not missed[-1]
+    assert of(polled.poll(), "q00").verdict.severity > Severity.FINE

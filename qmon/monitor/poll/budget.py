@@ -133,6 +133,12 @@ class ProbeBudget:
             }
             self._pace = replace(self._pace, every=every)
 
+    def missed(self, keys: Collection[Key]) -> None:
+        """The poll did not come to these, though they were chosen: they are left out of it, too."""
+        for key in keys:
+            self._left_out.setdefault(key[0], set()).add(_plain(key[1]))
+            self._waited[key] = self._waited.get(key, 0) + 1
+
     def due(self, key: Key) -> bool:
         """Whether a probe is read that is asked for after the others, because of what they have found."""
         self._was_asked(key)

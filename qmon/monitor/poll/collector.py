@@ -158,6 +158,7 @@ class Collector:
         )
         commits = self._commits()
         results, failures = self._runner.run(statements, self.observer.timed())
+        self.observer.missed(self._runner.missed)
         table_counters.spread(results)
         self._locked.see(results, failures)
         self._permissions.see(results)
@@ -300,7 +301,7 @@ class Collector:
         whether it has, is read whole in the next poll."""
         if not self._turns.every_s:
             return self._read
-        read = set(self._read) - self._runner.missed
+        read = set(self._read) - {queue for queue, _ in self._runner.missed}
         for name in tuple(read):
             probes = self._queues[name]
             probes.memo.idle = probes.idle(results)

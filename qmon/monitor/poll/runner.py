@@ -69,8 +69,8 @@ class Runner:
         """A batch has failed, and which of its statements it was is not known yet."""
         self.trips = 0
         """Round trips of the last run."""
-        self.missed: frozenset[str] = frozenset()
-        """The queues of which the last run did not come to all statements."""
+        self.missed: frozenset[Key] = frozenset()
+        """The statements that the last run did not come to."""
         self.one_trip = False
         """The last run took a single round trip, so that its server time means something."""
         self.times: dict[Key, float] = {}
@@ -118,7 +118,7 @@ class Runner:
         self._prove(new, again, results, timed, clock)
         self.one_trip = self.trips == 1 and not new
         self.missed = frozenset(
-            each.queue for each in statements if each.key not in results and each.key not in self._failing
+            each.key for each in statements if each.key not in results and each.key not in self._failing
         )
         asked = {each.key for each in statements}
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
@@ -136,8 +136,11 @@ class Runner:
         began, before = time.perf_counter(), self.trips
 
         def may_go_on() -> bool:
-            """At least one in each poll, so that there is an end to it on the slowest server."""
-            return self.trips == before or (self.trips < MOST_TRIPS and time.perf_counter() - began <= _PROVING_S)
+            """At least one in each poll, so that there is an end to it on the slowest server, and what is needed."""
+            if self.trips == before:
+                return True
+            needed = any(each.record in _NEEDED for each in left)
+            return self.trips < MOST_TRIPS and (needed or time.perf_counter() - began <= _PROVING_S)
 
         left = sorted(new, key=lambda each: each.queue)  # all of a queue before the next one, the target's first
         while left and may_go_on():
