@@ -240,7 +240,7 @@ def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float, ranks
         if room <= 0:
             return
         a_poll = costs[key] / every[key]
-        fits = math.ceil(costs[key] / (a_poll + room)) if costs[key] > 0 else 1
+        fits = max(1, math.ceil(costs[key] / (a_poll + room)))
         if fits < every[key]:
             room -= costs[key] / fits - a_poll
             every[key] = fits

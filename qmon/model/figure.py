@@ -14,6 +14,10 @@ _LATE: Final = 1.5
 before it."""
 
 
+NOT_SINCE: Final = "not read since "
+"""What the reason begins with of a figure that is so old that its time says more than its age."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """One figure. ``value`` ``None``: unknown (``reason``); ``estimated`` shows as ``~``, ``at_least`` as ``≥``.
@@ -57,7 +61,10 @@ class Figure:
         """The figure as verdicts and limits may use it: not known where it is old."""
         if not self.old:
             return self
-        return Figure.unknown(f"last read {duration(self.age_s)} ago" + (f": {self.reason}" if self.reason else ""))
+        if self.reason.startswith(NOT_SINCE):
+            return replace(Figure.unknown(self.reason), old=True)
+        why = f": {self.reason}" if self.reason else ""
+        return replace(Figure.unknown(f"last read {duration(self.age_s)} ago{why}"), old=True)
 
 
 class Severity(IntEnum):

@@ -40,6 +40,14 @@ def duration(seconds: float) -> str:
     raise AssertionError("a minute or more has a unit")
 
 
+def brief(seconds: float) -> str:
+    """A duration in its largest unit, where there is little room: ``12s``, ``8m``, ``3h``, ``2d``."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= length:
+            return f"{seconds // length:.0f}{unit}"
+    return f"{seconds:.0f}s"
+
+
 def whole_seconds(seconds: float) -> str:
     """The same without tenths of a second, for titles that should seldom change."""
     return duration(seconds) if seconds >= 59.5 else f"{max(0.0, seconds):.0f} s"

@@ -94,8 +94,11 @@ class SnapshotSource(Protocol):
         """Begin; ``sink`` gets every snapshot and every change of phase."""
         ...
 
-    def poll_now(self, changed: str = "") -> None:
-        """Poll as soon as the poll under way has ended. ``changed``: a queue that older messages were put back to."""
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
+        """Poll as soon as the poll under way has ended. ``changed``: a queue that older messages were put back to.
+
+        ``whole``: read what is throttled, too.
+        """
         ...
 
     def set_interval(self, seconds: float) -> None:

@@ -236,8 +236,8 @@ class QmonApp(App[None], inherit_bindings=False):
         self.say(f"polls every {duration(seconds)}")
 
     def action_poll_now(self) -> None:
-        """Poll now."""
-        self.source.poll_now()
+        """Poll now, and read what is throttled, too."""
+        self.source.poll_now(whole=True)
 
     def action_freeze(self) -> None:
         """Freeze the display, or go on with the newest figures."""

@@ -9,7 +9,7 @@ from typing import Final
 from qmon.model import text
 from qmon.model.figure import Figure, Severity
 from qmon.model.queue_figures import MAIN
-from qmon.model.view import QueueView
+from qmon.model.view import QueueView, View
 from qmon.tui.sanitize import clean
 
 Cell = tuple[str, str]
@@ -44,10 +44,23 @@ def moment(at: float, *, seconds: bool = False, short: bool = False) -> str:
     return clock if today else when.strftime("%Y-%m-%d ") + clock
 
 
-def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text") -> Cell:
-    """A figure with its symbol; zero, unknown and what is old are grey."""
+def cell(figure: Figure, write: Callable[[float], str] = text.count, tone: str = "text", *, aged: bool = True) -> Cell:
+    """A figure with its symbol; zero, unknown and what is old are grey, and what is old has its age (``aged``)."""
     grey = figure.value is None or figure.old
-    return (figure.text(write), "faint" if grey else "muted" if figure.value == 0 else tone)
+    shown = figure.text(write)
+    if aged and figure.old and figure.value is not None and figure.age_s >= 1:
+        shown = f"{shown.rstrip()} ·{text.brief(figure.age_s)}"
+    return (shown, "faint" if grey else "muted" if figure.value == 0 else tone)
+
+
+def not_read(view: View, what: str, *probes: str) -> str:
+    """Why something of the whole target was not read by these probes: they failed, are throttled, or are not there."""
+    failed = next((clean(f.words) for f in view.failures if not f.queue and f.probe in probes), "")
+    throttled = view.server.observing.of_queue("") if view.server.observing is not None else ()
+    every = next((text.duration(each.every_s) for each in throttled if each.probe in probes), "")
+    if every and not failed:
+        return f"{what} is read every {every} now, to stay within the budget; n reads now"
+    return failed or f"{what} is not read on this server"
 
 
 def unknown(queue: QueueView) -> list[tuple[str, str]]:

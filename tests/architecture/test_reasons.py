@@ -20,6 +20,7 @@ KEPT: Final = frozenset({"unknown", "slow"})
 NOT_READ_OUT: Final = {
     "failed": "what the server said of a probe that failed",
     "blind": "the same",
+    "self.reason": "of an old figure that itself says since when it was not read",
     "reason": "why a queue is gone: the words of its failure",
     "q.elsewhere": "of a standby: one of the reasons that it stores itself",
     "self.slow['scheduled']": "stored under that name before",

@@ -280,7 +280,7 @@ class Scripted:
         """Begin."""
         self.sink = sink
 
-    def poll_now(self, changed: str = "") -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Remembered."""
         self.asked.append(("poll_now", changed) if changed else "poll_now")
 

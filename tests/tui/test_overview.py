@@ -12,6 +12,7 @@ from textual.geometry import Region
 
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.snapshot import ProbeFailure
+from qmon.model.view import QueueView
 from tests.tui.driving import dashboard, later
 from tests.tui.scripted import NASTY, queue, target, twelve, view
 
@@ -41,6 +42,33 @@ async def test_unknown_is_a_dash_and_never_zero() -> None:
         assert row.split()[:9] == ["payroll", "status", *["–"] * 7]
         assert "tx/s –" in d.lines("target")
         assert "waits –" in d.lines("target")
+
+
+LOCKED = "locked by session 4711 (deploy, migration 0042, in a transaction since 04:13:22 UTC): ALTER TABLE mail_jobs …"
+
+
+def old_and_locked() -> tuple[QueueView, ...]:
+    """A queue that was not read for a while, one whose oldest has a bound, and a table that is locked."""
+    gone, unread = Figure.unknown(LOCKED), "not read since 04:12:00 UTC, throttled; n reads now"
+    past = Figure(1744.0, estimated=True, age_s=95.0, old=True, reason=unread)
+    tell = Verdict("cannot tell", f"ready is not known: {unread}", Severity.NOTICE)
+    held = Verdict("cannot tell", f"ready, in progress and stuck are not known: {LOCKED}", Severity.NOTICE)
+    return (
+        queue("orders", ready=past, in_progress=replace(past, value=12), oldest=replace(past, value=75), verdict=tell),
+        queue("mails", ready=3, oldest=Figure(20.0, at_least=True, reason="last read 8.0 s ago; not popped since")),
+        queue("mail_jobs", ready=gone, in_progress=gone, stuck=gone, oldest=gone, push=None, pop=None, points=(),
+              verdict=held, failures=(ProbeFailure("layout", LOCKED, "mail_jobs"),)),
+    )  # fmt: skip
+
+
+async def test_old_figures_have_their_age_and_a_locked_table_says_whose_lock_it_is() -> None:
+    async with dashboard((140, 30)) as d:
+        await d.give(view(old_and_locked()))
+        rows = {line.split()[0]: " ".join(line.split()[2:12]) for line in d.text().splitlines() if " status " in line}
+        assert rows["orders"].startswith("~1,744 ·1m ~12 ·1m 0 ~1 m 15 s ·1m")
+        assert rows["mails"].startswith("3 0 0 ≥20 s")
+        assert rows["mail_jobs"].startswith("– – – –")
+        assert "session 4711 (deploy, migration 0042" in d.lines("why")
 
 
 async def test_the_first_sample_shows_no_rate() -> None:

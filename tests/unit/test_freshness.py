@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qmon.model.budget import Observing
+from qmon.model.budget import Observing, Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.rates.forecast import Trend
 from qmon.model.samples.polled import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
+from qmon.model.text import time_of_day
 from qmon.model.view import QueueView, View
 from qmon.monitor.state.target import TargetHistory
 
@@ -228,6 +229,68 @@ def test_rates_of_a_ring_whose_positions_were_left_out_have_their_age_and_prove_
         assert queue.push_rate.reason == "read less often, to stay within the budget"
     assert queue.forecast.trend is Trend.UNKNOWN
     assert queue.history[-1].push_rate is None
+    assert queue.verdict.code == "cannot tell"
+    assert "push rate" in queue.verdict.proof
+
+
+def throttled(snapshot: Snapshot, queue: str, probe: str, every_s: float) -> Snapshot:
+    told = Observing("1%", 20.0, 1.0, 5.0, throttled=(Throttled(queue, probe, every_s, 1.0, 9.0),))
+    return replace(snapshot, observing=told)
+
+
+def test_a_figure_is_evidence_for_as_long_as_its_own_probe_says_and_no_other() -> None:
+    for probe, limit in (("head", 10.0), ("in_state", 3.0)):
+        world, history = World(), TargetHistory()
+        for _ in range(3):
+            history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False)))
+        for late in range(1, 14):
+            snapshot = throttled(world.poll(Step(1.0, 0, 0, 10, "", left_out=True)), "fifo", probe, 10.0)
+            queue = found(history.add(snapshot).queue("fifo"))
+            assert (queue.oldest.age_s, queue.oldest.value) == (late, 1.5)
+            assert queue.oldest.old == (late > limit), (probe, late)
+
+
+def test_what_was_not_read_for_ten_polls_says_since_when() -> None:
+    world, history = World(), TargetHistory()
+    for _ in range(3):
+        history.add(world.poll(Step(1.0, 50, 40, 10, "", left_out=False)))
+    read_at = world.at
+    for late in range(1, 14):
+        queue = found(history.add(world.poll(Step(1.0, 0, 0, 10, "", left_out=True))).queue("status"))
+        assert queue.in_progress.value == 3.0
+        said = queue.in_progress.reason == f"not read since {time_of_day(read_at)}, throttled; n reads now"
+        assert said == (late > 10)
+        assert (queue.in_progress.evidence.value is None) == (late > 3)
+        assert (queue.verdict.code == "cannot tell") == (late > 3)
+        assert ("not read since" in queue.verdict.proof) == (late > 10)
+
+
+def oldest(engine: str, deleted: int, updated: int = 0, forgot: bool = False) -> Figure:
+    """Of a queue whose head was read 8 s ago: 5 ready, the oldest for 12 s; so many rows were changed since."""
+    history, view = TargetHistory(), None
+    for poll in range(9):
+        counters = CounterSample(1, 100, 7, 95, 0, 5, 0, 200 if engine == "postgres" else None, 0, 0, 8192, files=4)
+        if poll:
+            counters = replace(counters, deleted=95 + deleted, updated=7 + updated, inserted=99 if forgot else 100)
+        head = None if poll else HeadSample("7", 12.0, 5)
+        q = QueueSamples(FIFO, counters=counters, head=head, head_limit=1001, left_out=("head",) if poll else ())
+        server = ServerSample(100.0 + poll, 1.0, None, False, 5, 10, 0, 0)
+        view = history.add(Snapshot("t", engine, "16.0", poll + 1, 100.0 + poll, poll, 0.0, 1.5, 10, 1.0, server, (q,)))
+    assert view is not None
+    return found(view.queue("fifo")).oldest
+
+
+def test_the_oldest_is_at_least_so_old_as_nothing_can_have_been_popped() -> None:
+    assert (oldest("sqlserver", 0).at_least, oldest("sqlserver", 0).value) == (True, 20.0)
+    for deleted, updated in ((4, 0), (2, 2), (0, 1)):  # one of the five is there yet, though perhaps not the oldest
+        assert (oldest("sqlserver", deleted, updated).at_least, oldest("sqlserver", deleted, updated).value) == (
+            True,
+            8,
+        )
+    for no_bound in (oldest("sqlserver", 5), oldest("sqlserver", 3, 2), oldest("sqlserver", 0, forgot=True)):
+        assert (no_bound.at_least, no_bound.value, no_bound.old) == (False, 12.0, True)
+    late = oldest("postgres", 0)  # its counters come late: what was popped in the last seconds is not in them
+    assert (late.at_least, late.value, late.old) == (False, 12.0, True)
 
 
 @pytest.mark.parametrize(

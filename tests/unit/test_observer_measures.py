@@ -68,6 +68,16 @@ def test_the_queue_under_the_cursor_and_one_with_a_verdict_are_throttled_last() 
         assert any((other, "head") not in read for read in reads)
 
 
+def test_all_is_read_once_when_that_is_asked_for() -> None:
+    observer = ProbeBudget(Budget(0.01))
+    dear = {job.key: 0.1 for job in JOBS} | {(queue, "head"): 20.0 for queue in ("a", "b", "c")}
+    reads = polled(observer, dear, 60)
+    assert all(len(read) < len(JOBS) for read in reads[-8:])
+    observer.read_all()
+    assert polled(observer, dear, 1) == [{job.key for job in JOBS}]
+    assert all(len(read) < len(JOBS) for read in polled(observer, dear, 2))
+
+
 def test_what_others_cost_is_not_what_the_probes_cost() -> None:
     """A server that is busy with others takes many times as long now and again, for another probe each time."""
     observer, chance = ProbeBudget(Budget(0.01)), random.Random(7)

@@ -155,7 +155,7 @@ def test_without_rights_each_missing_reading_is_one_line_and_the_rest_is_shown()
     said = [f.probe for f in watch.snapshots[-1].failures]
     assert sorted(said) == sorted({"horizon", "version_store", "server_counters", "routines_of_tables", "procedures"})
     assert all("permission was denied" in f.reason for f in watch.snapshots[-1].failures)
-    assert "not read on this server" in words(horizon.lines(view, 160, 7))
+    assert "VIEW SERVER STATE permission was denied" in words(horizon.lines(view, 160, 7))
     assert panel.counter_line(view, 160) == []
     mails = view.queue("mails")
     assert mails is not None

@@ -77,6 +77,7 @@ class ProbeBudget:
         self._asked: tuple[Key, ...] = ()
         self._read: frozenset[Key] = frozenset()
         self._watched: frozenset[str] = frozenset()
+        self._all = False
 
     @property
     def interval_s(self) -> float:
@@ -109,7 +110,10 @@ class ProbeBudget:
         for key in self._pace.every:
             if self._slow.get(key, 0.0) > _EASED * self._slowness.ratio:  # its cost is from a time that is over
                 self._waited[key] = self._pace.every[key]
-        room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms
+        if self._all:
+            self._waited |= {key: n - 1 for key, n in self._pace.every.items()}
+        room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms if not self._all else float("inf")
+        self._all = False
         self._read = chosen(asked, self._pace, self._waited, self._costs, room)
         self._left_out = {}
         for queue, probe in (key for key in asked if key not in self._read):
@@ -121,6 +125,10 @@ class ProbeBudget:
         for key in asked:
             self._was_asked(key)
         return [each for each in statements if each.key in self._read]
+
+    def read_all(self) -> None:
+        """Leave nothing out of the next poll."""
+        self._all = True
 
     def _watch(self, watched: frozenset[str]) -> None:
         """Those that are watched from now on are read in each poll again; room for them is found at others."""

@@ -108,6 +108,7 @@ class Poller:
         self._focus = Focus()
         self._sink: Sink | None = None
         self._wake = threading.Event()
+        self._whole = threading.Event()
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._attempt = _ConnectionAttempt()
@@ -146,11 +147,14 @@ class Poller:
         self._watchdog = threading.Thread(target=self._watch, name="qmon-watchdog", daemon=True)
         self._watchdog.start()
 
-    def poll_now(self, changed: str = "") -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll as soon as the poll under way has ended; while the target is lost, try to connect at once.
 
         ``changed``: a queue that older messages were put back to; its head is sought from the first row on.
+        ``whole``: what is throttled is read, too.
         """
+        if whole:
+            self._whole.set()
         if changed:
             self._slow.find_head_again(changed)
         self._wake.set()
@@ -262,6 +266,9 @@ class Poller:
             if self._clock() - resolved_at >= (self._again_s if self._gone else _RESOLVE_EVERY_S):
                 resolved_at = self._use(attempt, collector, connection)
             began = self._busy(attempt, self._deadline())
+            if self._whole.is_set():
+                self._whole.clear()
+                collector.observer.read_all()
             snapshot = collector.collect(self._sequence + 1, self._interval_s, self._focus)
             attempt.busy_since = None
             if attempt.abandoned.is_set():

@@ -26,20 +26,19 @@ from qmon.monitor.probes.locks import EVERY_S
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.queue import ring_probe
 from qmon.monitor.probes.table_counters import PROBE
-from qmon.monitor.state import figures
+from qmon.monitor.state import figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
 from qmon.monitor.state.figures import HeldRows
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.id_rates import IdRates
 from qmon.monitor.state.rate_window import Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
-from qmon.monitor.state.stale_figures import StaleFigures, as_old, flow_left_out, later, of_before, of_locks, unseen
+from qmon.monitor.state.stale_figures import StaleFigures, flow_left_out, of_before, of_locks
 from qmon.monitor.state.usage import UseTrack
 from qmon.monitor.state.verdict_log import VerdictLog
 
 _SMOOTH_S: Final = 4.0
 MOST_POINTS: Final = 1200
-_FRESH_POLLS: Final = 3.0
 _FIRST = "rates follow with the second poll"
 _NOT_YET = "not read yet: many queues are read in turns"
 _UNSEEN = "sessions, or what they run, cannot be seen"
@@ -70,6 +69,7 @@ class QueueTrack:
         self._diagnosis = QueueDiagnosis()
         self._use = UseTrack()
         self._stale = StaleFigures()
+        self._bound = stale_figures.OldestBound()
         self._ledger = LedgerTrack()
         self._by_ids = IdRates()
         self._flow_now: Flow | None = None
@@ -84,8 +84,8 @@ class QueueTrack:
         self._was_gone = True
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         reason = next((f.reason for f in failures if f.gone), "")
-        seen_at, last = self._last or (None, unseen(q.layout, reason))
-        view = last if seen_at is None else as_old(last, at - seen_at, reason)
+        seen_at, last = self._last or (None, stale_figures.unseen(q.layout, reason))
+        view = last if seen_at is None else stale_figures.as_old(last, at - seen_at, reason)
         pauses = pauses_of(q.layout, snapshot.pauses)
         rule_input = RuleInput(
             timeout_s=q.layout.timeout_s, failures=failures, pauses=pauses, last_seen_at=seen_at, layout=q.layout,
@@ -104,16 +104,16 @@ class QueueTrack:
         at = snapshot.sampled_at
         self._was_gone = self._was_gone or not unbroken
         if self._last is None:
-            view = unseen(q.layout, _NOT_YET)
+            view = stale_figures.unseen(q.layout, _NOT_YET)
             unjudged = Verdict(CANNOT_TELL, _NOT_YET)
             return replace(view, verdict=unjudged, verdicts=(unjudged,))
         seen_at, view = self._last
         age_s = at - seen_at
-        view = later(view, age_s, pauses_of(q.layout, snapshot.pauses))
-        if age_s <= _FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
+        view = stale_figures.later(view, age_s, pauses_of(q.layout, snapshot.pauses))
+        if age_s <= stale_figures.FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
             return view
         unjudged = Verdict(CANNOT_TELL, f"last read {duration(age_s)} ago", Severity.NOTICE, at)
-        return replace(as_old(view, 0.0, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
+        return replace(stale_figures.as_old(view, 0.0, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
 
     def add(
         self,
@@ -249,15 +249,15 @@ class QueueTrack:
         missing = Figure.unknown(q.unknown.get("rates") or self._no_rates(snapshot, q))
         gap, gap_kind = figures.gap(q)
         throttled = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
-        fresh_s = _FRESH_POLLS * max(snapshot.interval_s, snapshot.every_s)
-        fresh_s = max([fresh_s, *(each.every_s for each in throttled)])
-        if any(map(of_locks, q.left_out)):
-            fresh_s = max(fresh_s, EVERY_S + 2 * snapshot.interval_s)
-
+        cadence_s = max(snapshot.interval_s, snapshot.every_s)
         standby = standby_of(snapshot.server)
 
-        def aged(figure: Figure) -> Figure:
-            return (figure if standby is None else standby.aged(figure)).aged(fresh_s)
+        def aged(name: str, figure: Figure) -> Figure:
+            limit_s = stale_figures.fresh_s(name, throttled, cadence_s)
+            if name in stale_figures.OF_LOCKS and any(map(of_locks, q.left_out)):
+                limit_s = max(limit_s, EVERY_S + 2 * snapshot.interval_s)
+            figure = (figure if standby is None else standby.aged(figure)).aged(limit_s)
+            return stale_figures.not_read(figure, at, cadence_s)
 
         failed = next((f.words for f in snapshot.failures if f.queue == q.layout.queue), NOT_READ)
 
@@ -265,7 +265,7 @@ class QueueTrack:
             if figure.value is None and figure.reason == NOT_READ:
                 figure = Figure.unknown(failed)
             shown = self._stale.see(name, figure, q, at)
-            return aged(shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
+            return aged(name, shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
 
         ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
             now(name, figure)
@@ -276,14 +276,17 @@ class QueueTrack:
                 ("oldest", figures.oldest(q, self._ids, at)), ("gap", gap), ("fill", figures.fill(q)),
             )
         )  # fmt: skip
+        bound = self._bound.see(q, at, snapshot.client_ms / 1000)
+        if bound is not None and oldest.age_s > 0 and oldest.value is not None:
+            oldest = bound
         behind = at - self._prev_at if self._prev_at is not None and flow_left_out(q) else 0.0
 
         def rate(value: float | None) -> Figure:
-            return missing if value is None else aged(of_before(Figure(value), behind))
+            return missing if value is None else aged("rates", of_before(Figure(value), behind))
 
         push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
         if q.elsewhere:
-            push, pop = aged(self._by_ids.push or missing), aged(self._by_ids.pop or missing)
+            push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
         recent = self._window.rates(_SMOOTH_S)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, Final
 
-from qmon.model.figure import Figure, Verdict
+from qmon.model.budget import Throttled
+from qmon.model.figure import NOT_SINCE, Figure, Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause
 from qmon.model.rates.forecast import Forecast, Trend
+from qmon.model.rates.forgotten import forgotten
+from qmon.model.samples.polled import CounterSample
 from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.text import duration, time_of_day
 from qmon.model.view import QueueView
 from qmon.monitor.probes.queue import ring_probe
 
@@ -58,7 +62,7 @@ def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:
 
 
 _PROGRESS: Final = "progress"
-_OF_LOCKS: Final = frozenset({"in_progress", "stuck"})
+OF_LOCKS: Final = frozenset({"in_progress", "stuck"})
 
 
 def of_locks(probe: str) -> bool:
@@ -71,12 +75,85 @@ def flow_left_out(q: QueueSamples) -> bool:
     return any(probe == ring_probe(q.layout) or probe.startswith(_PROGRESS) for probe in q.left_out)
 
 
+_HEAD: Final = ("head", "ring", "depth")
+_READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "ready": _HEAD,
+    "oldest": _HEAD,
+    "gap": _HEAD,
+    "fill": _HEAD,
+    "in_progress": (*_HEAD, _PROGRESS, "held", "unseen"),
+    "stuck": (*_HEAD, _PROGRESS, "held", "unseen"),
+    "rates": ("ring", _PROGRESS),
+    "scheduled": ("scheduled",),
+    "dead": ("in_state",),
+}
+"""What the probes begin with that a figure of ``QueueView`` is read by."""
+FRESH_POLLS: Final = 3.0
+_LOST_POLLS: Final = 10.0
+_THROTTLED: Final = "read less often, to stay within the budget"
+
+
+def fresh_s(name: str, throttled: Sequence[Throttled], interval_s: float) -> float:
+    """So many seconds old may a figure be as evidence: three polls, or as often as its own probes are read."""
+    own = (each.every_s for each in throttled if each.probe.startswith(_READ_BY[name]))
+    return max([FRESH_POLLS * interval_s, *own])
+
+
+def not_read(figure: Figure, at: float, interval_s: float) -> Figure:
+    """The same with the time of its reading in words, where that is more than ten polls ago."""
+    if not figure.old or figure.reason != _THROTTLED or figure.age_s <= _LOST_POLLS * interval_s:
+        return figure
+    return replace(figure, reason=f"{NOT_SINCE}{time_of_day(at - figure.age_s)}, throttled; n reads now")
+
+
 def of_before(figure: Figure, seconds: float) -> Figure:
     """The same, so many seconds later, where its probe was left out."""
     if figure.value is None or seconds <= 0:
         return figure
-    reason = "read less often, to stay within the budget"
-    return replace(figure, estimated=not figure.at_least, reason=reason, age_s=figure.age_s + seconds)
+    return replace(figure, estimated=not figure.at_least, reason=_THROTTLED, age_s=figure.age_s + seconds)
+
+
+class OldestBound:
+    """How old the oldest ready message is at least, while the probe that reads it is left out of the polls.
+
+    A message that was ready when it was read, and has been neither deleted nor changed since, is ready still, and older
+    by the time since. So where no row of the table was deleted or changed since then, the oldest is as old as it was
+    read, and that time more; where fewer rows were than were seen ready, one of these is still ready, and at least as
+    old as the reading. An older one that is given back in between only makes the oldest older.
+
+    Only totals that are counted as rows change, before the commit, prove that nothing was popped: those of SQL Server.
+    PostgreSQL's come up to ten seconds late, so there is no bound there. What was forgotten in between proves nothing.
+    """
+
+    def __init__(self) -> None:
+        self._read: tuple[float, float, int, CounterSample] | None = None
+        """When it was read at the latest (server clock), the age, how many were ready, and the table's counters."""
+
+    def see(self, q: QueueSamples, at: float, took_s: float) -> Figure | None:
+        """The bound at ``at``; ``None`` where it was read in this poll, or there is none.
+
+        ``at``: when the poll began, server clock, seconds, and ``took_s``: how long it took.
+        """
+        now = q.counters
+        if now is None or not now.counted or now.modified_since_analyze is not None:
+            self._read = None
+            return None
+        if q.head is not None:  # it was read after the counters, and before the end of the poll
+            age_s = q.head.oldest_s
+            self._read = None if age_s is None else (at + took_s, age_s, q.head.counted, now)
+            return None
+        if self._read is None:
+            return None
+        read_at, age_s, ready, then = self._read
+        if forgotten(then, now, None, ({}, {})) or now.files != then.files:
+            self._read = None
+            return None
+        changed = now.deleted - then.deleted + now.updated - then.updated
+        since_s = max(0.0, at - read_at)
+        if changed >= max(1, ready):
+            return None
+        bound_s = since_s if changed else max(0.0, age_s) + since_s
+        return Figure(bound_s, at_least=True, reason=f"last read {duration(since_s)} ago; not popped since")
 
 
 class StaleFigures:
@@ -90,7 +167,7 @@ class StaleFigures:
 
         ``name``: a field of ``QueueView``.
         """
-        if figure.value is not None or not any(name in _OF_LOCKS or not of_locks(probe) for probe in q.left_out):
+        if figure.value is not None or not any(name in OF_LOCKS or not of_locks(probe) for probe in q.left_out):
             self._figures[name] = (at, figure)
             return figure
         read_at, last = self._figures.get(name, (at, figure))

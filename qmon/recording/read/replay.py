@@ -155,7 +155,7 @@ class Replay:
         self._thread = threading.Thread(target=self._run, name="qmon-replay", daemon=True)
         self._thread.start()
 
-    def poll_now(self, changed: str = "") -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Nothing can be polled of what has been."""
 
     def set_interval(self, seconds: float) -> None:

@@ -47,9 +47,9 @@ class RecordingSource:
 
         self._source.start(both)
 
-    def poll_now(self, changed: str = "") -> None:
+    def poll_now(self, changed: str = "", *, whole: bool = False) -> None:
         """Poll as soon as the poll under way has ended."""
-        self._source.poll_now(changed)
+        self._source.poll_now(changed, whole=whole)
 
     def set_interval(self, seconds: float) -> None:
         """Poll every ``seconds`` from now on."""

@@ -245,17 +245,6 @@ def nothing(view: View | None, wanted: str) -> str:
     found = view.server.blocking
     if found is not None and found.places:
         return f"no session matches {clean(wanted)}"
-    for failure in view.failures:
-        if failure.probe in ("blocking", "waits"):
-            return clean(failure.words)
     if found is not None:
         return "no session waits for a lock"
-    observing = view.server.observing
-    throttled = (
-        next((t for t in observing.throttled if t.probe in ("blocking", "waits")), None)
-        if observing is not None
-        else None
-    )
-    if throttled is not None:
-        return f"read every {text.duration(throttled.every_s)} now, to stay within the budget"
-    return "blocking is not read on this server"
+    return figures.not_read(view, "blocking", "blocking", "waits")

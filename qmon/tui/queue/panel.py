@@ -73,9 +73,7 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
         lying.append(LinePart((*_lying("size", queue.bytes, 5, write=text.size).spans, (grows, "muted")), 5))
     if queue.layout.ring is not None:
         lying.append(_lying("fill", queue.fill, 2, write=text.percent))
-    if queue.ready.old:
-        lying.insert(0, LinePart.of(f"figures as of {text.duration(queue.ready.age_s)} ago:", "accent", 0))
-    elif queue.ready.age_s >= 1.0:
+    if queue.ready.age_s >= 1.0 and not queue.ready.old:
         lying.append(LinePart.of(f"depth counted {text.duration(queue.ready.age_s)} ago", "muted", 5))
     return [_indented(moving, cells), _indented(lying, cells)]
 

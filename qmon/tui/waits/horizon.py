@@ -9,6 +9,7 @@ from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.horizon import HolderKind, HorizonSample
 from qmon.model.view import QueueView, View
 from qmon.model.waits.horizon_holders import culprit, next_one
+from qmon.tui import figures
 from qmon.tui.sanitize import clean, shorten
 from qmon.tui.spans import Line, Span, cut, entry, fit
 from qmon.tui.waits import versions
@@ -23,7 +24,7 @@ def lines(view: View | None, cells: int, rows: int) -> list[Line]:
         return []
     holders = view.server.horizon
     if holders is None:
-        return [((" the holder is not read on this server", "muted"),)]
+        return [((f" {figures.not_read(view, 'the holder', 'horizon')}", "muted"),)]
     holder = culprit(holders)
     if holder is None:
         return [_nobody(view, holders, cells)]
