@@ -1,0 +1,112 @@
+"""The program qmon with its own processor time split: ``python -m tests.benchmarks.split FILE connect URL …``.
+
+At each SIGUSR1 it appends a line of JSON to the file: seconds of processor time so far, by part of a tick. At each
+SIGUSR2 the next poll is folded as the newest of an hour of polls, a second apart, and the same line is appended.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from qmon.model.snapshot import Snapshot
+from qmon.model.view import View
+from qmon.monitor.state.target import TargetHistory
+
+HOUR_S: Final = 3600
+PARTS = ("driver", "collect", "fold", "judge")
+_spent = dict.fromkeys(PARTS, 0.0)
+_counts = {"views": 0, "drawn": 0, "throttled": 0}
+_within = threading.local()
+
+
+def timed(owner: Any, name: str, part: str) -> None:
+    """Take the time of a function of the owner, less that of parts within it."""
+    call = getattr(owner, name)
+
+    def timing(*args: Any, **kwargs: Any) -> Any:
+        inner, _within.spent = getattr(_within, "spent", 0.0), 0.0
+        began = time.thread_time()
+        try:
+            return call(*args, **kwargs)
+        finally:
+            took = time.thread_time() - began
+            _spent[part] += took - _within.spent
+            _within.spent = inner + took
+
+    setattr(owner, name, timing)
+
+
+def counted(owner: Any, name: str, what: str, when: Callable[..., bool] = lambda *_: True) -> None:
+    """Count the calls of a function."""
+    call = getattr(owner, name)
+
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        found = call(*args, **kwargs)
+        _counts[what] += when(found)
+        return found
+
+    setattr(owner, name, counting)
+
+
+def hours(wanted: threading.Event, file: Path) -> None:
+    """Let the fold take in an hour of polls before the next one, where it is wanted."""
+    fold = TargetHistory.add
+    far = [0.0]
+
+    def at(snapshot: Snapshot, moved: float) -> Snapshot:
+        server = replace(snapshot.server, now_at=snapshot.server.now_at + moved)
+        return replace(snapshot, sampled_at=snapshot.sampled_at + moved, server=server)
+
+    def folding(history: TargetHistory, snapshot: Snapshot) -> View:
+        if wanted.is_set():
+            wanted.clear()
+            for second in range(HOUR_S):
+                fold(history, at(snapshot, far[0] + second))
+            far[0] += HOUR_S
+            report(file)
+        return fold(history, at(snapshot, far[0]))
+
+    setattr(TargetHistory, "add", folding)  # noqa: B010  # mypy takes no method that is assigned
+
+
+def report(file: Path) -> None:
+    """Append what was spent so far; the main thread paints."""
+    paint = time.clock_gettime(time.pthread_getcpuclockid(threading.main_thread().ident or 0))
+    found = {**_spent, "paint": paint, "whole": time.process_time(), **_counts}
+    with file.open("a", encoding="utf-8") as out:
+        out.write(json.dumps(found) + "\n")
+
+
+def main() -> None:
+    """Run qmon with the arguments after the file."""
+    from qmon.cli import main as qmon
+    from qmon.engines.odbc import OdbcConnection
+    from qmon.monitor.poll.collector import Collector
+    from qmon.monitor.state import queue
+    from qmon.tui.overview.screen import OverviewScreen
+
+    file = Path(sys.argv.pop(1))
+    wanted = threading.Event()
+    hours(wanted, file)
+    timed(OdbcConnection, "_guarded", "driver")
+    timed(Collector, "collect", "collect")
+    timed(queue, "judge", "judge")
+    timed(TargetHistory, "add", "fold")
+    counted(TargetHistory, "add", "views")
+    counted(TargetHistory, "add", "throttled", lambda view: bool(view.server.observing.throttled))
+    counted(OverviewScreen, "draw", "drawn")
+    signal.signal(signal.SIGUSR1, lambda *_: report(file))
+    signal.signal(signal.SIGUSR2, lambda *_: wanted.set())
+    qmon()
+
+
+if __name__ == "__main__":
+    main()
