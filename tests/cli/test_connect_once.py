@@ -1,0 +1,39 @@
+"""`qmon connect`: until the screen opens the configuration is read once, and it logs in once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.calling import surroundings
+
+pytestmark = pytest.mark.server
+
+_WATCHED = """
+import sys
+opened = []
+sys.addaudithook(lambda event, of: opened.append(str(of[0])) if event == "open" else None)
+from qmon.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print(sum(each.endswith("qmon.toml") for each in opened))
+print(*sorted({"pyarrow", "pyspark", "keyring", "jinja2", "qmon.demo", "qmon.pipeline"} & sys.modules.keys()))
+"""
+
+
+def test_nothing_is_read_or_asked_twice(database: str, tmp_path: Path) -> None:
+    config, log = tmp_path / "qmon.toml", tmp_path / "log"
+    config.write_text(f'[target.shop]\nconnect = "{database}"\n[settings]\ninterval = "1s"\n')
+    command = ["--log-file", str(log), "connect", "shop", "--config", str(config)]
+    done = subprocess.run(
+        [sys.executable, "-c", _WATCHED, *command],
+        env=surroundings(), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "standard input is not a terminal" in done.stderr, "it came as far as the screen"
+    assert done.stdout.splitlines() == ["1", ""]
+    assert log.read_text().count("connected to PostgreSQL") == 1
