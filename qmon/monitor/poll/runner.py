@@ -122,7 +122,8 @@ class Runner:
         )
         asked = {each.key for each in statements}
         failures = [failure for key, (_, failure) in self._failing.items() if key in asked]
-        return _put_together(results), list(dict.fromkeys(failures))
+        in_order = {each.key: results[each.key] for each in statements if each.key in results}
+        return _put_together(in_order), list(dict.fromkeys(failures))
 
     def _prove(
         self,
