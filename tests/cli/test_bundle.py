@@ -8,11 +8,17 @@ import tarfile
 import threading
 import zipfile
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 import qmon
+from qmon.cli.commands.doctor.bundle import _polled
+from qmon.cli.session import Opened
+from qmon.config.file import Config
+from qmon.config.targets import choose
+from qmon.errors import Unreachable
 from qmon.model.snapshot import Snapshot
 from qmon.recording.format.codec import decode
 from tests.cli.calling import call
@@ -130,6 +136,13 @@ def test_without_a_target_or_with_one_that_fails_there_is_a_bundle_all_the_same(
     monkeypatch.setattr("qmon.cli.session.Opened", broken)
     done = call("doctor", "postgresql://a@127.0.0.1:1/d", "--bundle", str(tmp_path / "c.zip"))
     assert done.exit_code == 1
+
+
+@pytest.mark.server
+def test_a_target_that_cannot_be_polled_is_said_with_its_reason() -> None:
+    gone = choose("postgresql://a@127.0.0.1:1/d", Config(Path("qmon.toml")), {}).target
+    with pytest.raises(Unreachable, match="connection refused"):
+        _polled(cast(Opened, SimpleNamespace(target=gone, configured=())))
 
 
 @pytest.mark.parametrize("name", ["x.rar", "there.zip", "no/folder/x.zip"])

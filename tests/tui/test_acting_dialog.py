@@ -12,6 +12,7 @@ from textual.widgets import Input
 from qmon.errors import BadInput, ConnectionLost, PermissionMissing
 from qmon.model.operations import Choice, Kind, OwnerState, Plan
 from qmon.tui.actions.dialog import ActionDialog, DialogStep
+from qmon.tui.actions.plan import effort
 from qmon.tui.widgets.button import Button
 from tests.tui.driving import Driver, dashboard
 from tests.tui.scripted import TAKEN_AT, queue, view
@@ -35,6 +36,15 @@ async def asked(
         yield d
         script.planning.set()
         script.goes.set()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.9, "less than a second"), (1.0, "about 1.0 s"), (90.0, "about 1 m 30 s")]
+)
+def test_what_an_action_takes(seconds: float, words: str) -> None:
+    made = plan(Kind.REQUEUE, "mails", seconds=seconds)
+    assert effort(made) == f"1,204 messages in batches of 500, {words}"
+    assert effort(replace(made, count=1)) == f"1 message, {words}"
 
 
 def dialog(d: Driver) -> ActionDialog:
