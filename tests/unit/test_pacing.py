@@ -37,6 +37,29 @@ def test_a_batch_of_an_action_takes_as_long_as_it_should() -> None:
     assert pace.size == 1
 
 
+def paced(fixed_s: float, row_s: float) -> tuple[float, float]:
+    """Rows a second and the longest of the last batches, where each takes so long and so much more for each row."""
+    pace, rows, seconds, longest_s = BatchPace(), 0, 0.0, 0.0
+    for batch in range(300):
+        size, took_s = pace.size, fixed_s + pace.size * row_s
+        rows, seconds = rows + size, seconds + took_s + pace.after(size, took_s)
+        longest_s = max(longest_s, took_s) if batch > 20 else 0.0
+    return rows / seconds, longest_s
+
+
+@pytest.mark.parametrize("fixed_s", [0.02, 0.03, 0.1, 0.5])
+def test_a_long_way_to_the_server_does_not_make_batches_of_one_row(fixed_s: float) -> None:
+    rate, longest_s = paced(fixed_s, 0.0001)
+    assert rate > 40 / (fixed_s * 3)
+    assert longest_s < 2 * fixed_s
+
+
+@pytest.mark.parametrize(("fixed_s", "row_s"), [(0.001, 0.05), (0.004, 0.002), (0.01, 0.02), (0.0, 0.001)])
+def test_rows_that_take_long_make_small_batches_all_the_same(fixed_s: float, row_s: float) -> None:
+    _, longest_s = paced(fixed_s, row_s)
+    assert longest_s <= 2 * max(TARGET_S, fixed_s + row_s)
+
+
 def test_a_batch_that_was_given_up_is_smaller_and_waits_longer_each_time() -> None:
     pace = BatchPace()
     assert [pace.given_up() for _ in range(3)] == [BACK_OFF_S, 2 * BACK_OFF_S, 4 * BACK_OFF_S]

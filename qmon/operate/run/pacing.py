@@ -34,7 +34,9 @@ class BatchPace:
     """Follows what batches take. Not for several threads.
 
     A batch that is slow, since the server is busy or others hold locks, is followed by a longer rest and a smaller
-    batch; one that had to be given up doubles the rest each time. Both come back when batches are quick again.
+    batch; one that had to be given up doubles the rest each time. Both come back when batches are quick again. Where
+    fewer rows hardly made it quicker, the time is not of the rows but of the way to the server, or of waiting for a
+    processor: then it takes twice as many rows as before instead.
     """
 
     def __init__(
@@ -59,6 +61,8 @@ class BatchPace:
         self._most_slowed, self._first_back_off_s = most_slowed, back_off_s
         self._back_off_s = 0.0
         self._quickest_s = math.inf
+        self._before = (0, 0.0)
+        """Rows and seconds of the last full batch."""
 
     def after(self, rows: int, seconds: float) -> float:
         """A batch of so many rows took so many seconds; returns the seconds to rest.
@@ -71,14 +75,23 @@ class BatchPace:
             fitting, most = int(rows * self._target_s / seconds), self.size
             if rows >= self.size:
                 most *= 2
+                if seconds > self._target_s and self._in_vain(rows, seconds):
+                    fitting = most = 2 * self._before[0]
+                self._before = (rows, seconds)
                 self._quickest_s = min(seconds / rows, self._quickest_s * _FORGETS)
                 slowed = min(seconds / rows / self._quickest_s, self._most_slowed)
             self.size = max(1, min(fitting, most, self._largest))
         return max(self._shortest_rest_s, min(seconds * self._rest * slowed, self._longest_rest_s))
 
+    def _in_vain(self, rows: int, seconds: float) -> bool:
+        """Whether the batch had fewer rows than the one before, and that saved less than half of what it should."""
+        rows_before, seconds_before = self._before
+        return rows < rows_before and seconds > seconds_before * (1 + rows / rows_before) / 2
+
     def given_up(self) -> float:
         """A batch had to be given up, for a deadlock, a lock or time; returns the seconds to rest."""
         self.size = max(1, self.size // 2)
+        self._before = (0, 0.0)
         first = max(self._first_back_off_s, self._shortest_rest_s)
         self._back_off_s = min(LAST_BACK_OFF_S, max(first, 2 * self._back_off_s))
         return self._back_off_s
