@@ -16,7 +16,7 @@ demo: ## qmon on a PostgreSQL of its own with queues under load; ARGS="--headles
 	@.ci/setup demo
 	@.venv/bin/qmon demo $(ARGS)
 
-unit: ## the tests that need no server, no Spark and nothing from apt; about a minute
+unit: ## the tests that need no server, no Spark and nothing from apt; less than a minute
 	@.ci/setup unit
 	@$(PYTHON) -m pytest -n 2 -m unit $(ARGS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,7 +14,7 @@ from qmon.model.baselines import Band
 from qmon.recording.history.archive import RecordingArchive
 from qmon.recording.history.buckets import Bucket
 from qmon.recording.history.range_query import FIGURES, Past
-from qmon.tui.history.panel import axis
+from qmon.tui.history.panel import axis, nothing
 from qmon.tui.history.plot import LEFT, limits, plot
 from qmon.tui.history.range import SPANS_S, Range
 from qmon.tui.spans import line_width
@@ -114,3 +115,8 @@ def test_zooming_keeps_the_middle_or_the_end() -> None:
     assert found.zoom(-1, middle + 700, 0.0, 216)
     assert found.until_at - found.length_s(216) / 2 == pytest.approx(middle + 700)
     assert found.zoom(-1, None, 0.0, 216) and not found.zoom(-1, None, 0.0, 216)
+
+
+def test_a_range_that_is_damaged_says_so() -> None:
+    past = replace(empty(datetime(2026, 10, 24, tzinfo=UTC), 300.0, 4), problem="the file ends early")
+    assert nothing(past, "ready", NOW, NOW + 60, UTC) == "damaged: the file ends early"

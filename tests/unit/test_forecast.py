@@ -151,3 +151,9 @@ def test_long_times_are_said_in_large_units() -> None:
     texts = [forecast(depth, steady(-10)).text for depth in (1_000.0, 5_000.0, 100_000.0, 5_000_000.0)]
     assert texts == ["drains in 1 m 40 s ± 2 %", "drains in 8 m 20 s", "drains in 2 h 46 m", "drains in 5 d 18 h"]
     assert all(a != b for a, b in pairwise(texts))
+
+
+def test_what_would_take_longer_than_a_month_is_stable() -> None:
+    found = forecast(1e9, steady(-10))
+    assert (found.trend, found.growth, found.text) == (Trend.STEADY, -10.0, "stable")
+    assert forecast(1e7, steady(-10)).trend is Trend.DRAINING

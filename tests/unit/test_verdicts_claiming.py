@@ -11,7 +11,10 @@ from qmon.model.figure import Figure
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.operations import Pause, Side
 from qmon.model.samples.clients import ClientSample
+from qmon.model.samples.polled import ServerSample
+from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import RuleInput, judge
+from qmon.monitor.state.clients import ClientsTrack
 from tests.unit.test_verdicts import FINE
 
 LAYOUT = Layout(
@@ -165,3 +168,14 @@ def test_who_waits() -> None:
     members = {IDLE.key, busy.key, locked.key}
     assert seen_of([IDLE, busy, locked], members) == (3, 2, IDLE)
     assert seen_of([busy], members) == (1, 0, busy)
+
+
+@pytest.mark.parametrize(("sees", "connected"), [(True, 1), (False, None)])
+def test_where_sessions_cannot_be_seen_nobody_knows_who_is_connected(sees: bool, connected: int | None) -> None:
+    server = ServerSample(100.0, 1.0, None, False, 5, 10, 0, 0, sees)
+    snapshot = Snapshot("t", "postgres", "18.6", 1, 100.0, 100.0, 3.0, 1.5, 10, 2.0, server, (), clients=(IDLE,))
+    track, sessions = ClientsTrack(Side.POPPERS), Sessions((IDLE,))
+    found = track.add(snapshot, LAYOUT, sessions)
+    assert (None if found is None else found.connected) == connected
+    by_name = track.add(snapshot, replace(LAYOUT, poppers=Clients(application="mailer-*")), sessions)
+    assert by_name is not None and by_name.connected == 1, "names of applications are seen by everybody"
