@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qmon.model.clients import ClientsSeen
-from qmon.model.owners import Owners
 from qmon.model.rates.usage import QueueUse
 from qmon.model.samples.messages import DrawerSample
+from qmon.model.sessions.clients import ClientsSeen
+from qmon.model.sessions.owners import Owners
 from qmon.model.waits.deadlocks import Deadlocks
 from qmon.model.waits.waiting import Waiting
 

@@ -12,7 +12,7 @@ import pytest
 from qmon.engines.base import Connection
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
 from qmon.model.operations import Choice, OwnerState
-from qmon.model.owners import OwnerFacts, proof
+from qmon.model.sessions.owners import OwnerFacts, proof
 from qmon.operate.context import OperatorContext
 from qmon.operate.operator import Operator
 from tests.contract.operating import applied, desk_at

@@ -11,8 +11,8 @@ from qmon.engines.base import EngineName, Rows
 from qmon.engines.rows import records
 from qmon.engines.sql import queries
 from qmon.engines.sqlserver.engine import SqlServer
-from qmon.model import owners
 from qmon.model.layout.table_facts import Column
+from qmon.model.sessions import owners
 from qmon.operate import sql, table
 from qmon.operate.actions import trash, undo, undo_tables
 from qmon.operate.plan import preview, rights, selection

@@ -9,7 +9,7 @@ from qmon.model.samples.deadlocks import Circle, CircleSample
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts.server import DEADLOCKS
 from qmon.model.waits.deadlocks import Deadlocks, circles_of
-from qmon.monitor.state.counters import DeadlockTrack
+from qmon.monitor.state.rates.counters import DeadlockTrack
 from tests.unit.test_history import COUNTERS, FIFO, STATUS, fifo, poll
 from tests.unit.test_verdicts import FINE
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qmon.model.clients import Sessions
 from qmon.model.figure import Figure
 from qmon.model.samples.messages import MessageDiagnostics
+from qmon.model.sessions.clients import Sessions
 from qmon.model.snapshot import QueueSamples
 from qmon.monitor.state.diagnosis import QueueDiagnosis
 from tests.unit.test_verdicts_messages import LAYOUT, POLL, client, owner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qmon.model.samples.waits import WaitSource, WaitTotal, WaitTotals
-from qmon.monitor.state.counters import SAMPLES, WaitTrack
+from qmon.monitor.state.rates.counters import SAMPLES, WaitTrack
 from tests.unit.test_history import poll
 
 

@@ -6,12 +6,21 @@ from dataclasses import replace
 
 import pytest
 
-from qmon.model.clients import ClientsSeen, Sessions, is_client, names_in, quiet_for, seen_of, waits, way_to_know
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Clients, Layout, TableName
 from qmon.model.operations import Pause, Side
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.polled import ServerSample
+from qmon.model.sessions.clients import (
+    ClientsSeen,
+    Sessions,
+    is_client,
+    names_in,
+    quiet_for,
+    seen_of,
+    waits,
+    way_to_know,
+)
 from qmon.model.snapshot import Snapshot
 from qmon.model.verdicts import RuleInput, judge
 from qmon.monitor.state.clients import ClientsTrack

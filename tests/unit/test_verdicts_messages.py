@@ -7,10 +7,10 @@ from dataclasses import replace
 from qmon.model.evidence import QueueEvidence, Repeated, RingLoss, Twice
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, OwnerColumn, StateColumn, TableName
-from qmon.model.owners import owners_of
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import DrawerSample, MessageDiagnostics, OwnerSample, SweepSample, TriedSample
 from qmon.model.samples.polled import HeldSample, ServerSample, WriterSample
+from qmon.model.sessions.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.verdicts import RuleInput, judge
 from qmon.monitor.state.messages import HandsTrack, TriesTrack

@@ -6,7 +6,7 @@ import pytest
 
 from qmon.model.rates.flow import Flow
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
-from qmon.monitor.state.rate_window import RateWindow, Tick
+from qmon.monitor.state.rates.rate_window import RateWindow, Tick
 
 
 def flowing(window: RateWindow, ticks: int, start: float = 100.0, pushed: float = 10, popped: float = 8) -> None:

@@ -18,7 +18,7 @@ from qmon.model.layout.io import layout_from_dict, layout_to_dict
 from qmon.model.layout.layout import Layout, LayoutSource, OwnerColumn, StateColumn, Write
 from qmon.model.layout.zones import LOCAL, UNKNOWN, UTC_ZONE, TimeColumn, Zone, named_zone
 from qmon.model.operations import Choice, OwnerState
-from qmon.model.owners import OwnerFacts, proof
+from qmon.model.sessions.owners import OwnerFacts, proof
 from qmon.model.snapshot import QueueSamples as Samples
 from qmon.monitor.catalog.catalog import ColumnRow, TableDetails, TableRow, ValuesRow
 from qmon.monitor.catalog.zones import check_due, of_default, with_zones

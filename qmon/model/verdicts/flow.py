@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.clients import ClientsSeen
 from qmon.model.figure import Severity
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side, pause_line
-from qmon.model.owners import Owners
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.messages import OwnerSample
 from qmon.model.samples.polled import WriterSample
+from qmon.model.sessions.clients import ClientsSeen
+from qmon.model.sessions.owners import Owners
 from qmon.model.text import duration
 from qmon.model.verdicts.rule import Rule, RuleInput
 

@@ -13,7 +13,6 @@ from qmon.engines.base import Bound, Value
 from qmon.engines.sql import queries
 from qmon.model.layout.layout import Layout
 from qmon.model.layout.table_facts import TableFacts
-from qmon.model.owners import OwnerFacts, proof
 from qmon.model.rates.flow import pops_in_transaction
 from qmon.model.samples.messages import (
     DrawerSample,
@@ -24,6 +23,7 @@ from qmon.model.samples.messages import (
     TriedSample,
 )
 from qmon.model.samples.polled import MessageSample
+from qmon.model.sessions.owners import OwnerFacts, proof
 from qmon.model.text import holds_bytes, readable
 from qmon.monitor.probes.names import state_values
 from qmon.monitor.probes.queue import QueueProbes

@@ -7,7 +7,7 @@ from typing import Final
 from qmon.model.evidence import Archiving
 from qmon.model.figure import Figure
 from qmon.model.samples.polled import CounterSample
-from qmon.monitor.state.counters import CounterWindow
+from qmon.monitor.state.rates.counters import CounterWindow
 
 _WINDOW_S: Final = 30.0
 

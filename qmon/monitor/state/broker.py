@@ -8,7 +8,7 @@ from qmon.model.broker import BrokerQueue, BrokerView, Finding, queue_finding, s
 from qmon.model.figure import Figure, Verdict
 from qmon.model.samples.broker import Broker, TransmissionSample
 from qmon.model.snapshot import Snapshot
-from qmon.monitor.state.counters import CounterWindow
+from qmon.monitor.state.rates.counters import CounterWindow
 
 _GROWTH_S: Final = 60.0
 _NOT_SEEN: Final = "our role may not see the table that holds them"

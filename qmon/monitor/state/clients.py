@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from qmon.model.clients import ClientsSeen, Sessions, quiet_for, seen_of, way_to_know
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Side
 from qmon.model.samples.clients import MOST_CLIENTS
+from qmon.model.sessions.clients import ClientsSeen, Sessions, quiet_for, seen_of, way_to_know
 from qmon.model.snapshot import Snapshot
 
 

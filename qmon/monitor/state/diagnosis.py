@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.clients import Sessions
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, Repeated
 from qmon.model.figure import Figure
 from qmon.model.operations import Side
-from qmon.model.owners import owners_of
+from qmon.model.sessions.clients import Sessions
+from qmon.model.sessions.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.monitor.state.archive import ArchiveTrack
 from qmon.monitor.state.clients import ClientsTrack

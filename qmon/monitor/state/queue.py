@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.clients import ClientsSeen, Sessions
 from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.operations import pauses_of
@@ -15,6 +14,7 @@ from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_rea
 from qmon.model.rates.forecast import Forecast, Trend, forecast
 from qmon.model.rates.forgotten import Uses, forgotten
 from qmon.model.rates.series import Point, SeriesRecorder
+from qmon.model.sessions.clients import ClientsSeen, Sessions
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.model.standby import SESSIONS, standby_of
 from qmon.model.text import duration
@@ -30,8 +30,8 @@ from qmon.monitor.state import figures, stale_figures
 from qmon.monitor.state.diagnosis import QueueDiagnosis
 from qmon.monitor.state.figures import HeldRows
 from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
-from qmon.monitor.state.id_rates import IdRates
-from qmon.monitor.state.rate_window import Rates, RateWindow, Tick
+from qmon.monitor.state.rates.id_rates import IdRates
+from qmon.monitor.state.rates.rate_window import Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, flow_left_out, of_before, of_locks
 from qmon.monitor.state.usage import UseTrack

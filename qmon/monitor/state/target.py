@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from qmon.model.clients import Sessions
 from qmon.model.evidence import TargetEvidence
 from qmon.model.figure import Figure
 from qmon.model.samples.polled import ServerSample
+from qmon.model.sessions.clients import Sessions
 from qmon.model.snapshot import Snapshot
 from qmon.model.standby import standby_of
 from qmon.model.view import TargetView, View
 from qmon.model.waits.blocking import Held, forest
 from qmon.monitor.state.broker import BrokerTrack
-from qmon.monitor.state.counters import RECENT_S, SHOWN_S, CounterTrack, CounterWindow, DeadlockTrack, WaitTrack
 from qmon.monitor.state.queue import QueueTrack
-from qmon.monitor.state.rate_window import RATE_WINDOW_S
+from qmon.monitor.state.rates.counters import RECENT_S, SHOWN_S, CounterTrack, CounterWindow, DeadlockTrack, WaitTrack
+from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.monitor.state.stale_figures import gone_queues
 
 BUDGET_SHARE: Final = 0.01

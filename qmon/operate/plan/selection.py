@@ -17,7 +17,7 @@ from qmon.errors import BadInput, PermissionMissing, QueryFailed
 from qmon.model.layout.ids import id_parts
 from qmon.model.layout.layout import Layout, StateValue
 from qmon.model.operations import Choice, LeftOut, OwnerState
-from qmon.model.owners import OwnerFacts, Proof, proof
+from qmon.model.sessions.owners import OwnerFacts, Proof, proof
 from qmon.model.text import duration
 from qmon.operate.row_set import CHUNK, RowSet, frozen, ids_for, read_marks
 from qmon.operate.sql import Sql

@@ -5,8 +5,8 @@ from __future__ import annotations
 from qmon.model.figure import Figure
 from qmon.model.snapshot import QueueSamples
 from qmon.model.standby import IDS
-from qmon.monitor.state.counters import CounterWindow
-from qmon.monitor.state.rate_window import RATE_WINDOW_S
+from qmon.monitor.state.rates.counters import CounterWindow
+from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 
 
 class IdRates:

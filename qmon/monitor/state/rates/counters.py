@@ -13,7 +13,7 @@ from qmon.model.samples.waits import WaitTotals
 from qmon.model.snapshot import Snapshot
 from qmon.model.waits.deadlocks import Deadlocks
 from qmon.model.waits.waiting import Waiting, waiting_between
-from qmon.monitor.state.rate_window import RATE_WINDOW_S
+from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 
 SHOWN_S: Final = 30.0
 """Seconds that waits on screens are taken over: fewer samples than that say little."""
