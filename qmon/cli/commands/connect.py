@@ -18,10 +18,12 @@ from qmon.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qmon.cli.session import Chosen
     from qmon.config.file import Config
     from qmon.model.snapshot import Snapshot
     from qmon.model.view import View
     from qmon.monitor.alerting import Alerting
+    from qmon.monitor.poll.poller import Poller
     from qmon.monitor.source import SnapshotSource
     from qmon.operate.context import OperatorContext
     from qmon.recording.write.recorder import Recorder
@@ -57,16 +59,31 @@ def connect(
     baselines: BaselinesPath = None,
 ) -> None:
     """Open the dashboard on a target."""
-    from qmon.cli.past import of_target
     from qmon.cli.session import watched
     from qmon.monitor.open import open_poller
+
+    found, connection = watched(target, config)
+    poller = open_poller(
+        found.target, found.configured, interval_s=interval or found.config.settings.interval_s, first=connection
+    )
+    poller.begin()  # it reads while the screen is loaded
+    try:
+        code = _watch(poller, found, read_only=read_only, theme=theme, record=record, baselines=baselines)
+    except BaseException:
+        poller.close()
+        raise
+    raise typer.Exit(code)
+
+
+def _watch(
+    poller: Poller, found: Chosen, *, read_only: bool, theme: Theme | None, record: Path | None, baselines: Path | None
+) -> int:
+    """The dashboard on a poller, until the user leaves; returns the exit code."""
+    from qmon.cli.past import of_target
     from qmon.monitor.state.target import TargetHistory
     from qmon.tui import ActionRunner, redacted, run
 
-    found, connection = watched(target, config)
     known, settings = found.target, found.config.settings
-    past = of_target(known, found.config, baselines, record)
-    poller = open_poller(known, found.configured, interval_s=interval or settings.interval_s, first=connection)
     context = found.operator_context(read_only=read_only)
     show = partial(
         run,
@@ -75,13 +92,12 @@ def connect(
         dark=(theme or settings.theme) != "light",
         runner=ActionRunner(context),
         alerting=alerting_for(known.name, found.config),
-        known=past,
+        known=of_target(known, found.config, baselines, record),
     )
     fold = redacted(TargetHistory(settings.budget_percent / 100).add, context.redact)
-    code = run_recorded(
+    return run_recorded(
         poller, fold, context, record, lambda source, fold, recorded: show(source, fold, recorder=recorded)
     )
-    raise typer.Exit(code)
 
 
 def alerting_for(target: str, config: Config) -> Alerting | None:

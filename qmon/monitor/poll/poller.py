@@ -107,6 +107,7 @@ class Poller:
         self._interval_s = _checked(interval_s)
         self._focus = Focus()
         self._sink: Sink | None = None
+        self._early: list[Event] = []
         self._wake = threading.Event()
         self._whole = threading.Event()
         self._lock = threading.Lock()
@@ -139,8 +140,18 @@ class Poller:
         return self._slow
 
     def start(self, sink: Sink) -> None:
-        """Begin; ``sink`` gets every snapshot and every change of phase."""
-        self._sink = sink
+        """Begin; ``sink`` gets every snapshot and every change of phase, first those since ``begin``."""
+        with self._lock:
+            for event in self._early:
+                sink(event)
+            self._early.clear()
+            self._sink = sink
+        self.begin()
+
+    def begin(self) -> None:
+        """Connect and poll although nobody listens yet: what comes is kept for ``start``."""
+        if self._watchdog is not None:
+            return
         self._slow.start()
         self._sampler.start()
         self._begin(_ConnectionAttempt())
@@ -195,14 +206,9 @@ class Poller:
 
     def _emit(self, attempt: _ConnectionAttempt, event: Event) -> None:
         with self._lock:
-            if (
-                attempt.abandoned.is_set()
-                or attempt is not self._attempt
-                or self._closed.is_set()
-                or self._sink is None
-            ):
+            if attempt.abandoned.is_set() or attempt is not self._attempt or self._closed.is_set():
                 return
-            self._sink(event)
+            (self._sink or self._early.append)(event)
 
     def _state(
         self, attempt: _ConnectionAttempt, phase: Phase, reason: str = "", retry_at: float | None = None
