@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -123,6 +124,29 @@ def test_what_is_put_back_before_the_head_is_seen_once_it_is_told(
         assert [queue.ready.value for queue in watched.view(polls=2).queues] == [6]
         watched.poller.poll_now(changed="fifo")
         watched.queue("fifo", _holds(10))
+
+
+def test_a_cheap_head_is_sought_once_and_again_when_polls_find_it_dear(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "qmon.monitor.background.exact_counts"
+    monkeypatch.setattr(f"{module}._HEAD_EVERY_S", 0.1)
+    monkeypatch.setattr(f"{module}._CHEAP_HEAD_EVERY_S", 3600.0)
+    monkeypatch.setattr(f"{module}._DEAR_HEAD_S", float("inf"))
+    seek, begun = ExactCounts._find_head, list[object]()
+
+    def counted(*given: Any) -> None:
+        begun.append(given)
+        seek(*given)
+
+    monkeypatch.setattr(ExactCounts, "_find_head", counted)
+    installed(database, "fifo")
+    with watching(database) as watched:
+        wait_until(lambda: begun, what="the first search")
+        watched.view(polls=6)
+        assert len(begun) == 1
+        monkeypatch.setattr(f"{module}._DEAR_HEAD_S", float("-inf"))
+        wait_until(lambda: len(begun) >= 3, what="searches each tenth of a second")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from qmon.monitor.background.scan import Scan
 from qmon.monitor.catalog.access_paths import table_facts
 from qmon.monitor.catalog.catalog import ColumnRow, Index, SequenceRow, TableDetails, TableRow
 from qmon.monitor.catalog.predicate import condition
-from qmon.monitor.probes.memo import Memo
 from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 from tests.replayed import Driver, connection
@@ -108,14 +107,15 @@ def test_a_head_among_finished_rows_is_sought_along_the_index_that_is_walked() -
     known = table_facts(DATED, details("int", (Index("IX_At", False, False, ("At", "Status")),)), None, [])
     assert "walk" in known.indexes
     driver = Driver()
-    at, memo = connection(driver, VERSION), Memo()
+    at = connection(driver, VERSION)
     slow = ExactCounts(ENGINE, lambda session: at, lambda: 0.0)
-    slow.use([Spec(DATED, known)])
+    probes = QueueProbes(StatementCache(ENGINE, VERSION), Spec(DATED, known))
+    slow.use([probes.spec])
     slow._do(at, slow._tasks["dated", "head"])
     assert "probe/head_state" in driver.asked
     assert slow.failures() == ()
-    slow.apply({"dated": memo})
-    assert memo.bounded
+    slow.apply({"dated": probes}, lambda _: 0.0)
+    assert probes.memo.bounded
 
 
 def test_slots_of_a_ring_that_no_index_leads_to_are_not_sought() -> None:

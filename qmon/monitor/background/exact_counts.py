@@ -1,22 +1,23 @@
 """Slow reads on a connection of their own: counts of whole tables, a full search for each queue's head, and the like.
 
 What is one statement costs what it costs, so it is timed, and not repeated before 200 times that time has passed (half
-a per cent of one processor), nor before 10 seconds (head) or 60 seconds (count). A scan by ranges rests after each.
-Where several qmons poll the database, each rests so many times as long.
+a per cent of one processor), nor before 60 seconds (10 where the search for a head is dear). A scan by ranges rests
+after each. Where several qmons poll the database, each rests so many times as long.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from qmon import log
-from qmon.engines.base import Bound, Connection, Engine, Session
+from qmon.engines.base import Connection, Engine, Session
 from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, DeadlineExceeded, LockTimeout, PermissionMissing, QmonError
-from qmon.model.budget import Budget
+from qmon.model.budget import Budget, Key
 from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.polled import ClockSample, HeadSample
 from qmon.model.samples.usage import Fragmentation
@@ -25,13 +26,15 @@ from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, Fragmentatio
 from qmon.monitor.background.reader import BackgroundReader
 from qmon.monitor.background.scan_counts import COST_FACTOR, Counted, ScanCounts, Version
 from qmon.monitor.probes import deadlocks
-from qmon.monitor.probes.memo import Memo
 from qmon.monitor.probes.names import names_of, state_values
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import QueueProbes, Spec
 from qmon.monitor.probes.statements import StatementCache
 
 _HEAD_EVERY_S: Final = 10.0
+_CHEAP_HEAD_EVERY_S: Final = 60.0
+"""Where a full search is cheap, the polls themselves make one, and say when it no longer is."""
+_TRIES: Final = 3
 _TRY_AGAIN_S: Final = 60.0
 _LOCK_AGAIN_S: Final = 5.0
 """After a lock that was not to be had: each try costs the server a second of waiting at most, and reads nothing."""
@@ -56,6 +59,9 @@ class _Task:
     kind: str
     due_at: float = 0.0
     wanted: bool = True
+    rest_s: float = 0.0
+    """It is not repeated sooner than that."""
+    begun_at: float = float("-inf")
     again: bool = True
     """Count once more soon: what is carried on from a count that was made in a burst is wrong by what the counters
     had not seen yet."""
@@ -187,13 +193,22 @@ class ExactCounts(BackgroundReader):
         with self._lock:
             return tuple(self._failures.values())
 
-    def apply(self, memos: Mapping[str, Memo]) -> None:
-        """Hand the polls what the full searches for the head found: where one was dear, they seek from a known id."""
+    def apply(self, queues: Mapping[str, QueueProbes], cost_s: Callable[[Key], float]) -> None:
+        """Hand the polls what the full searches for the head found: where one was dear, they seek from a known id.
+
+        ``cost_s``: seconds that a probe costs a poll; where their own search is dear, one is made here soon.
+        """
         with self._lock:
             heads, self._heads = self._heads, {}
+            for name, probes in queues.items():
+                if probes.memo.bounded or cost_s((name, probes.head_probe or "")) <= _DEAR_HEAD_S:
+                    continue
+                task = self._tasks.get((name, "head"))
+                if task is not None and task.due_at != _UNDER_WAY:
+                    task.due_at = min(task.due_at, task.begun_at + _HEAD_EVERY_S)
         for queue, (dear, head_id) in heads.items():
-            memo = memos.get(queue)
-            if memo is not None:
+            if queue in queues:
+                memo = queues[queue].memo
                 memo.bounded = dear
                 if dear and head_id is not None:
                     memo.found_below(head_id)
@@ -245,10 +260,10 @@ class ExactCounts(BackgroundReader):
             found = self._queues.get(task.queue)
             if found is None and task.queue:
                 return
-            task.due_at = _UNDER_WAY
+            task.due_at, task.begun_at = _UNDER_WAY, self._clock()
             begun = self._forgotten.get(task.queue, 0)
         started = self._clock()
-        every = {"head": _HEAD_EVERY_S, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S}.get(task.kind, _SETTLED_S)
+        every = {"head": 0.0, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S}.get(task.kind, _SETTLED_S)
         given_up = counted = False
         try:
             if found is None:
@@ -262,6 +277,7 @@ class ExactCounts(BackgroundReader):
                 given_up, counted, every = step is None, step is not None and step.done, step.rest_s if step else every
         finally:
             took = self._clock() - started
+            every = max(every, task.rest_s)
             with self._lock:
                 if task.due_at == _UNDER_WAY and not given_up:
                     rest = max(every, took * COST_FACTOR * self.qmons) if task.kind != "count" else every
@@ -281,25 +297,19 @@ class ExactCounts(BackgroundReader):
             task.wanted = False
             return
         statement = statements.of(probe, HeadSample, {**values, "head": None, "limit": 1}, names)
-        trip = self._timed(connection, statements.of("clock", ClockSample).bound)
-        tables = found.facts.tables
-        # Hands in what there was, so that what follows is still there to be counted at the end.
-        self.own.fetch(connection, statements, statements.of("clock", ClockSample).bound, tables)
-        took = self._timed(connection, statement.bound)
-        head = records(HeadSample, self.own.fetch(connection, statements, statement.bound, tables))[0]
-        dear = "walk" in found.facts.indexes or took - trip > _DEAR_HEAD_S
+        clock = statements.of("clock", ClockSample)
+        batch, took, head = [clock.bound, statement.bound, clock.bound], math.inf, None
+        for _ in range(_TRIES):  # what is left of the best is the statement
+            began, rows, ended = self.own.fetch(connection, statements, batch, found.facts.tables)
+            seconds = records(ClockSample, ended)[0].now_at - records(ClockSample, began)[0].now_at
+            took, head = min(took, seconds), records(HeadSample, rows)[0].head_id
+            if took <= _DEAR_HEAD_S:
+                break
+        dear = "walk" in found.facts.indexes or took > _DEAR_HEAD_S
+        task.rest_s = _HEAD_EVERY_S if dear else _CHEAP_HEAD_EVERY_S
         with self._lock:
             if self._forgotten.get(task.queue, 0) == begun:
-                self._heads[task.queue] = (dear, head.head_id)
-
-    def _timed(self, connection: Connection, bound: Bound) -> float:
-        """Seconds a statement takes, the best of three: what is left is the statement and the way to the server."""
-        best = float("inf")
-        for _ in range(3):
-            started = self._clock()
-            connection.fetch(bound)
-            best = min(best, self._clock() - started)
-        return best
+                self._heads[task.queue] = (dear, head)
 
     def _fail(self, task: _Task, problem: QmonError) -> None:
         again = _TRY_AGAIN_S

@@ -150,7 +150,8 @@ class Scan:
         known = {**state_values(self.spec.layout), **values}
         bound = Bound(statement, {name: known[name] for name in statement.parameters})
         tables = [self.spec.facts.table_id if part is None else part.part_id]
-        sample = records(ScanSample, own.fetch(connection, self._statements, bound, tables))[0]
+        (rows,) = own.fetch(connection, self._statements, [bound], tables)
+        sample = records(ScanSample, rows)[0]
         self._samples.append(sample)
         return sample
 

@@ -239,6 +239,10 @@ class ProbeBudget:
         """Milliseconds a poll of each probe, were nothing left out: some are not due in each poll."""
         return {key: ms * min(1.0, self._often.get(key, 0.0)) for key, ms in self._costs.items()}
 
+    def cost_s(self, key: Key) -> float:
+        """Seconds that a probe costs the server each time; 0 where that is not known."""
+        return self._costs.get(key, 0.0) / 1000
+
     def left_out(self, queue: str) -> tuple[str, ...]:
         """The probes of a queue that are left out of this poll."""
         return tuple(sorted(self._left_out.get(queue, ())))

@@ -125,11 +125,12 @@ class Collector:
         """
         specs = tuple(Spec(layout, resolved.facts[layout.queue]) for layout in resolved.layouts)
         wanted = {spec.layout.queue: spec for spec in specs}
-        same = {name: probes for name, probes in self._queues.items() if probes.spec == wanted.get(name)}
+        same = {n: p for n, p in self._queues.items() if p.spec == wanted.get(n) and n not in self._anew}
         for name in self._anew:
-            same.pop(name, None)
             self._slow.forget(name)
-        self._statements.keep(same, [table for probes in same.values() for table in probes.facts.tables])
+        kept = [table for probes in same.values() for table in probes.facts.tables]
+        self._statements.keep(same, kept)
+        self._server.keep(kept)
         self._queues = {name: same.get(name) or QueueProbes(self._statements, spec) for name, spec in wanted.items()}
         self._unread = {name: QueueSamples(spec.layout, unread=True) for name, spec in wanted.items()}
         self._turns.keep(same)
@@ -137,11 +138,9 @@ class Collector:
         for name in wanted.keys() - same.keys():
             self._runner.wake(name)
         self._problems = resolved.problems
-        reasons = {problem.queue: problem.reason for problem in resolved.problems}
-        self._lost = tuple(
-            QueueSamples(layout, unknown=dict.fromkeys(_FIGURES, reasons[layout.queue]))
-            for layout in (*resolved.lost, *resolved.unread)
-        )
+        reasons = {problem.queue: dict.fromkeys(_FIGURES, problem.reason) for problem in resolved.problems}
+        lost = (*resolved.lost, *resolved.unread)
+        self._lost = tuple(QueueSamples(layout, unknown=reasons[layout.queue]) for layout in lost)
         self._replaced.use(self._queues, [layout.table for layout in resolved.lost])
         self._anew = frozenset()
         self._runner.keep(self._queues, [table for spec in specs for table in spec.facts.tables])
@@ -150,7 +149,7 @@ class Collector:
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
         """One poll. Raises ``ConnectionLost``, or ``QueryFailed`` where even the server's clock cannot be read."""
         started = self._clock()
-        self._slow.apply({name: probes.memo for name, probes in self._queues.items()})
+        self._slow.apply(self._queues, self.observer.cost_s)
         self._read = self._turns.choose(self._queues, focus, started, interval_s)
         self._brief = frozenset(name for name in self._turns.others if self._queues[name].memo.idle)
         statements = self.observer.choose(

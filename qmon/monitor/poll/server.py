@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
@@ -90,6 +90,11 @@ class ServerProbes:
         self._sized_at: dict[int, float] = {}
         self._analyzes = 0
         self._latched = False
+
+    def keep(self, tables: Collection[int]) -> None:
+        """Forget the sizes of other tables than these."""
+        self._sizes = {key: read for key, read in self._sizes.items() if key[0] in tables}
+        self._sized_at = {table: at for table, at in self._sized_at.items() if table in tables}
 
     def wanted(
         self, now: float, tables: Sequence[int], *, closely: bool = False, every_s: float = 0.0

@@ -35,17 +35,19 @@ class OwnUses:
         with self._lock:
             self._read = {key: read for key, read in self._read.items() if key[0] in tables}
 
-    def fetch(self, connection: Connection, statements: StatementCache, bound: Bound, tables: Sequence[int]) -> Rows:
-        """Fetch a statement, and in the same transaction what it has read, where the server counts that."""
+    def fetch(
+        self, connection: Connection, statements: StatementCache, bounds: Sequence[Bound], tables: Sequence[int]
+    ) -> list[Rows]:
+        """Fetch statements in one round trip, and in it what they have read, where the server counts that."""
         if not statements.has("own_uses"):
-            return connection.fetch(bound)
+            return connection.fetch_batch(bounds)
         asked = statements.engine.ids(tables)
-        rows, own = connection.fetch_batch([bound, statements.of("own_uses", OwnUse, {"tables": asked}).bound])
+        *found, own = connection.fetch_batch([*bounds, statements.of("own_uses", OwnUse, {"tables": asked}).bound])
         with self._lock:
             for use in records(OwnUse, own):
                 before = self._read.get((use.table_id, use.index_id), (0, 0))
                 self._read[use.table_id, use.index_id] = (before[0] + use.rows_read, before[1] + use.pages)
-        return rows
+        return found
 
     def without(self, uses: Sequence[UseSample]) -> list[UseSample]:
         """The samples without what these sessions have read."""
