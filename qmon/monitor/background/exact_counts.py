@@ -34,6 +34,8 @@ from qmon.monitor.probes.statements import StatementCache
 _HEAD_EVERY_S: Final = 10.0
 _CHEAP_HEAD_EVERY_S: Final = 60.0
 """Where a full search is cheap, the polls themselves make one, and say when it no longer is."""
+_HEAD_REST_S: Final = 0.2
+"""From one cheap search to the next, of whatever queue: of many each comes round less often."""
 _TRIES: Final = 3
 _TRY_AGAIN_S: Final = 60.0
 _LOCK_AGAIN_S: Final = 5.0
@@ -306,7 +308,7 @@ class ExactCounts(BackgroundReader):
             if took <= _DEAR_HEAD_S:
                 break
         dear = "walk" in found.facts.indexes or took > _DEAR_HEAD_S
-        task.rest_s = _HEAD_EVERY_S if dear else _CHEAP_HEAD_EVERY_S
+        task.rest_s = _HEAD_EVERY_S if dear else max(_CHEAP_HEAD_EVERY_S, _HEAD_REST_S * len(self._queues))
         with self._lock:
             if self._forgotten.get(task.queue, 0) == begun:
                 self._heads[task.queue] = (dear, head)
