@@ -25,7 +25,7 @@ from tests.cli.calling import call
 from tests.facts import connected, query, wait_until
 from tests.jobs import configuration, fill
 
-SECRETS = ("hunter2", "s3cret", "Anna", "4111", "t0ken", "topsecret")
+SECRETS = ("hunter2", "s3cret", "Anna", "4111222233334444", "t0ken", "topsecret")
 
 
 def contents(file: Path) -> dict[str, str]:
@@ -46,7 +46,7 @@ def contents(file: Path) -> dict[str, str]:
 def shop(database: str, own_home: Path) -> str:
     """The target ``shop`` with messages, and with secrets where they may be."""
     fill(database, dead=3, alive=2, ready=4)
-    query(database, "UPDATE public.jobs SET payload = 'Anna 4111'")
+    query(database, "UPDATE public.jobs SET payload = 'Anna 4111222233334444'")
     own_home.parent.mkdir(parents=True)
     command = '[alerts]\ncommand = ["/usr/bin/notify", "--token", "t0ken"]\n'
     text = configuration(database, settings='redact = ["topsecret[0-9]+"]') + command
@@ -60,7 +60,7 @@ def test_the_bundle_has_all_that_a_report_needs_and_nothing_secret(shop: str, tm
     assert call("status", "postgresql://me:hunter2@127.0.0.1:1/x").exit_code == 1
     file = tmp_path / f"report{ending}"
     with connected(shop, autocommit=False) as holder:
-        holder.execute("SELECT id, 'PWD=s3cret;', 'Anna', 4111 FROM public.jobs FOR UPDATE")
+        holder.execute("SELECT id, 'PWD=s3cret;', 'Anna', 4111222233334444 FROM public.jobs FOR UPDATE")
         done = call("doctor", "shop", "--bundle", str(file))
         holder.rollback()
     assert done.exit_code == 0, done.output
@@ -95,7 +95,7 @@ def test_the_snapshot_is_read_as_a_recording_is_and_ends_statements_at_their_fir
     shop: str, tmp_path: Path
 ) -> None:
     waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE public.jobs%'"
-    change = "UPDATE public.jobs SET attempts = 0 WHERE payload = 'Anna 4111'"
+    change = "UPDATE public.jobs SET attempts = 0 WHERE payload = 'Anna 4111222233334444'"
     with connected(shop, autocommit=False) as holder:
         holder.execute("LOCK TABLE public.jobs IN SHARE MODE")
         waiter = threading.Thread(target=query, args=(shop, change))
