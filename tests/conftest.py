@@ -69,9 +69,8 @@ def _place(item: pytest.Item) -> int:
 
 
 def _may_be_beside(item: pytest.Item) -> bool:
-    """Whether it may run beside a test that is alone, at a low priority: it starts no server, but perhaps Spark."""
-    screens = item.path.parent.name == "tui" and needs.FIXTURES.keys().isdisjoint(getattr(item, "fixturenames", ()))
-    return screens or needs.kind(item) in ("unit", "spark")
+    """Whether it may run beside a test that is alone, at a low priority: it starts nothing that works beside it."""
+    return needs.kind(item) == "unit"
 
 
 @pytest.hookimpl(wrapper=True)
