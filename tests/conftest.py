@@ -40,37 +40,11 @@ WATCH.install()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each test has a marker for what it needs; those that are alone come first, as most others wait for them.
 
-    Each process begins with an equal part of the list and takes from the others later. So the second one begins with
-    the long chain of Spark, and the others with tests that need not wait (``_may_be_beside``).
+    The other processes have tests of ``unit`` then, which need not wait.
     """
     for item in items:
         needs.mark(item)
-    items.sort(key=_place)
-    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if processes > 2:
-        alone, chain, beside, others = ([item for item in items if _place(item) == place] for place in range(4))
-        part = len(items) // processes
-        first, second = max(0, part - len(alone)), max(0, part - len(chain))
-        items[:] = [
-            *alone,
-            *others[:first],
-            *chain,
-            *others[first : first + second],
-            *beside,
-            *others[first + second :],
-        ]
-
-
-def _place(item: pytest.Item) -> int:
-    """Tests that are alone, of Spark, that may run beside those alone, and all others."""
-    if item.get_closest_marker("alone") is not None:
-        return 0
-    return 1 if needs.kind(item) == "spark" else 2 if _may_be_beside(item) else 3
-
-
-def _may_be_beside(item: pytest.Item) -> bool:
-    """Whether it may run beside a test that is alone, at a low priority: it starts nothing that works beside it."""
-    return needs.kind(item) == "unit"
+    items.sort(key=lambda item: item.get_closest_marker("alone") is None)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -107,7 +81,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     if "PYTEST_XDIST_WORKER" not in os.environ or cache is None:
         return (yield)
     alone = item.get_closest_marker("alone") is not None
-    with turn(cache.mkdir("turns"), alone=alone, beside=not alone and _may_be_beside(item)):
+    with turn(cache.mkdir("turns"), alone=alone, beside=needs.kind(item) == "unit"):
         return (yield)
 
 
