@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Final
 
@@ -18,24 +18,22 @@ from qmon.model.samples.polled import (
     BlockingSample,
     ClockSample,
     CostSample,
-    HeldSample,
     PartialSample,
     PauseSample,
     PausesKnown,
     ServerSample,
     WaitSample,
-    WalkSample,
     WriterSample,
 )
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.monitor.background.exact_counts import ExactCounts
-from qmon.monitor.background.scan_counts import uncounted, version_of
 from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.monitor.catalog.resolve import Resolved
 from qmon.monitor.poll.budget import ProbeBudget
 from qmon.monitor.poll.locked import LockedTables
 from qmon.monitor.poll.permissions import PermissionRecheck
 from qmon.monitor.poll.quarantine import InFlightProbe
+from qmon.monitor.poll.queue_samples import QueueFiling
 from qmon.monitor.poll.replaced import Replaced
 from qmon.monitor.poll.runner import Runner
 from qmon.monitor.poll.server import ClientsAsked, ServerProbes
@@ -45,10 +43,10 @@ from qmon.monitor.poll.turns import AT_ONCE, Turns
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.broker import BrokerProbes
 from qmon.monitor.probes.locks import Locks
-from qmon.monitor.probes.messages import MessageProbes, messages_of
+from qmon.monitor.probes.messages import MessageProbes
 from qmon.monitor.probes.procedures import Procedures
-from qmon.monitor.probes.queue import QueueProbes, Spec, head_of, ring_probe
-from qmon.monitor.probes.statements import Found, ProbeStatement, Results, StatementCache, first, found_in
+from qmon.monitor.probes.queue import QueueProbes, Spec
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first, found_in
 from qmon.monitor.source import ROW_LIMIT, Focus
 from qmon.redact import hide_passwords
 
@@ -111,10 +109,10 @@ class Collector:
         self._sharing = Sharing()
         self._background = (slow,) if sampler is None else (slow, sampler)
         self._locks = Locks(self._statements)
+        self._filing = QueueFiling(engine, slow, self.observer, self._locks, self._messages)
         self._clients = ClientsAsked()
         self._procedures = Procedures(self._statements)
         self._broker = BrokerProbes(self._statements)
-        self._now_at = 0.0
         self._first = True
 
     def use(self, resolved: Resolved) -> tuple[Spec, ...]:
@@ -166,7 +164,6 @@ class Collector:
             reason = next((f.reason for f in failures if f.probe == "server"), "no answer")
             raise QueryFailed(f"the server's own state cannot be read: {reason}", query="probe/server")
         server = with_counters(server, first(results, "server_counters"))
-        self._now_at = server.now_at
         self._share(server)
         clock = first(results, "clock")
         one_trip = self._runner.one_trip and clock is not None
@@ -184,11 +181,11 @@ class Collector:
         found = found_in(results)
         read = self._seen(results, started)
         queues = tuple(
-            self._samples(probes, results, found) if name in read else self._unread[name]
+            self._filing.of(probes, results, found) if name in read else self._unread[name]
             for name, probes in self._queues.items()
         )
         self._standby = server.in_recovery
-        queues = self._counting(queues)
+        queues = self._filing.counting(queues, self._queues, server.now_at, standby=self._standby)
         failures = self._locked.named(failures, self._queues, lambda more: self._ask(more, failures))
         spent = self._spent(results)
         replaced = self._replaced.see(self._queues, results)
@@ -309,71 +306,6 @@ class Collector:
                 self._turns.again(name)
         self._turns.read(read, started)
         return read
-
-    def _samples(self, probes: QueueProbes, results: Results, every: Found) -> QueueSamples:
-        layout, facts, memo = probes.layout, probes.facts, probes.memo
-        queue, found = layout.queue, every.of(layout.queue)
-        issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
-        counted = self._slow.counted(queue)
-        unknown = {**uncounted(facts, counted), **facts.unknown}
-        left_out = self.observer.left_out(queue)
-        if self._locks.asks(probes) and queue not in self._locks.read and probes.held_probe is not None:
-            left_out = (*left_out, probes.held_probe)
-        head, head_limit = first(results, probes.head_probe or "", queue), memo.head_limit
-        none_held = None if probes.held_probe in left_out else ()
-        held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
-        walked = None
-        if isinstance(head, WalkSample):
-            walked = head
-            head, head_limit = head_of(walked, head_limit, ordered="walk" in facts.indexes)
-            held = held if "walk" in facts.indexes or (walked.whole and walked.counted < memo.head_limit) else None
-            if head is None and "walk" in facts.indexes:
-                unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
-        memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
-        memo.learn_place(walked)
-        ring = first(results, ring_probe(layout), queue)
-        memo.learn_span(ring)
-        for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
-            if probe in found:
-                setattr(memo, figure, found[probe][0].counted)
-        ids = found.get("progress_ids")
-        return QueueSamples(
-            layout=layout, counters=every.counters.get(facts.table_id),
-            data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
-            last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
-            held=held if pops_in_transaction(layout) else (), locked=held or (),
-            progress=first(results, "progress_oldest" if probes.longest_first else "progress", queue),
-            longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
-            held_counted=self._engine.shows_deleted,
-            scheduled=memo.scheduled, dead=memo.dead, ring=ring,
-            depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
-            diagnostics=self._messages.diagnostics(probes, results),
-            messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
-            partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
-        )  # fmt: skip
-
-    def _counting(self, queues: Sequence[QueueSamples]) -> tuple[QueueSamples, ...]:
-        """Say which queues need a count, and put in how far that is."""
-        seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
-        needs = {q.layout.queue: self._needs_count(q) for q in seen}
-        versions = {q.layout.queue: version_of(q) for q in queues if not (self._standby or q.unread)}
-        self._slow.want(needs, versions, self._now_at)
-        return tuple(
-            replace(q, counting=self._slow.counted(q.layout.queue).progress)
-            if needs.get(q.layout.queue) and self._queues[q.layout.queue].facts.scanned
-            else q
-            for q in queues
-        )
-
-    def _needs_count(self, q: QueueSamples) -> bool:
-        facts = self._queues[q.layout.queue].facts
-        if facts.scanned and (q.layout.state is not None or q.layout.due_at is not None):
-            return True
-        if q.layout.ring is not None or (q.depth is not None and q.depth.counted_at >= self._now_at):
-            return False
-        if q.head is None:
-            return True
-        return q.head.counted >= q.head_limit or (q.progress is not None and q.progress.in_progress >= q.head_limit > 1)
 
     def _spent(self, results: Results) -> CostSample:
         """What our own session has cost since the poll before."""

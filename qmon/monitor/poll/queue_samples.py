@@ -1,0 +1,101 @@
+"""What a poll has found of each queue, filed as its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from qmon.engines.base import Engine
+from qmon.model.layout.table_facts import TableFacts
+from qmon.model.rates.flow import pops_in_transaction
+from qmon.model.samples.polled import HeldSample, WalkSample
+from qmon.model.snapshot import QueueSamples
+from qmon.monitor.background.exact_counts import ExactCounts
+from qmon.monitor.background.scan_counts import uncounted, version_of
+from qmon.monitor.poll.budget import ProbeBudget
+from qmon.monitor.probes.locks import Locks
+from qmon.monitor.probes.messages import MessageProbes, messages_of
+from qmon.monitor.probes.queue import QueueProbes, head_of, ring_probe
+from qmon.monitor.probes.statements import Found, Results, first
+
+
+class QueueFiling:
+    """Belongs to the collector of one connection, and reads what its parts know."""
+
+    def __init__(
+        self, engine: Engine, slow: ExactCounts, observer: ProbeBudget, locks: Locks, messages: MessageProbes
+    ) -> None:
+        self._engine = engine
+        self._slow = slow
+        self._observer = observer
+        self._locks = locks
+        self._messages = messages
+
+    def of(self, probes: QueueProbes, results: Results, every: Found) -> QueueSamples:
+        """The samples of one queue, which remembers of them what the next poll needs. ``every``: ``results`` sorted."""
+        layout, facts, memo = probes.layout, probes.facts, probes.memo
+        queue, found = layout.queue, every.of(layout.queue)
+        issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
+        counted = self._slow.counted(queue)
+        unknown = {**uncounted(facts, counted), **facts.unknown}
+        left_out = self._observer.left_out(queue)
+        if self._locks.asks(probes) and queue not in self._locks.read and probes.held_probe is not None:
+            left_out = (*left_out, probes.held_probe)
+        head, head_limit = first(results, probes.head_probe or "", queue), memo.head_limit
+        none_held = None if probes.held_probe in left_out else ()
+        held: tuple[HeldSample, ...] | None = found.get(probes.held_probe or "", none_held)
+        walked = None
+        if isinstance(head, WalkSample):
+            walked = head
+            head, head_limit = head_of(walked, head_limit, ordered="walk" in facts.indexes)
+            held = held if "walk" in facts.indexes or (walked.whole and walked.counted < memo.head_limit) else None
+            if head is None and "walk" in facts.indexes:
+                unknown["oldest"] = "finished rows lie before the oldest ready message: it is being looked for"
+        memo.learn(head, issued.last_value if issued and facts.order_by_number else None, walks=walked is not None)
+        memo.learn_place(walked)
+        ring = first(results, ring_probe(layout), queue)
+        memo.learn_span(ring)
+        for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
+            if probe in found:
+                setattr(memo, figure, found[probe][0].counted)
+        ids = found.get("progress_ids")
+        return QueueSamples(
+            layout=layout, counters=every.counters.get(facts.table_id),
+            data_counters=every.counters.get(facts.data_table_id) if facts.data_table_id is not None else None,
+            last_id=issued.last_value if issued else None, head=head, head_limit=head_limit,
+            held=held if pops_in_transaction(layout) else (), locked=held or (),
+            progress=first(results, "progress_oldest" if probes.longest_first else "progress", queue),
+            longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
+            held_counted=self._engine.shows_deleted,
+            scheduled=memo.scheduled, dead=memo.dead, ring=ring,
+            depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
+            diagnostics=self._messages.diagnostics(probes, results),
+            messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,
+            partial=every.partial.get(facts.table_id) or every.partial.get(facts.data_table_id or 0, ""),
+        )  # fmt: skip
+
+    def counting(
+        self, queues: Sequence[QueueSamples], probes: Mapping[str, QueueProbes], now_at: float, *, standby: bool
+    ) -> tuple[QueueSamples, ...]:
+        """Say which queues need a count, and put in how far that is. ``now_at``: server clock, seconds."""
+        seen = (q for q in queues if not q.unread and not any(probe.startswith("head") for probe in q.left_out))
+        needs = {q.layout.queue: needs_count(q, probes[q.layout.queue].facts, now_at) for q in seen}
+        versions = {q.layout.queue: version_of(q) for q in queues if not (standby or q.unread)}
+        self._slow.want(needs, versions, now_at)
+        return tuple(
+            replace(q, counting=self._slow.counted(q.layout.queue).progress)
+            if needs.get(q.layout.queue) and probes[q.layout.queue].facts.scanned
+            else q
+            for q in queues
+        )
+
+
+def needs_count(q: QueueSamples, facts: TableFacts, now_at: float) -> bool:
+    """Whether only a count of the whole table tells how many messages a queue has."""
+    if facts.scanned and (q.layout.state is not None or q.layout.due_at is not None):
+        return True
+    if q.layout.ring is not None or (q.depth is not None and q.depth.counted_at >= now_at):
+        return False
+    if q.head is None:
+        return True
+    return q.head.counted >= q.head_limit or (q.progress is not None and q.progress.in_progress >= q.head_limit > 1)
