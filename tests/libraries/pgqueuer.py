@@ -1,0 +1,61 @@
+"""PgQueuer: ``pgqueuer`` holds what is not done, ``pgqueuer_log`` has a row for each change of status.
+
+Claims: makes due ``queued`` rows of its entrypoints ``picked``, with ``queue_manager_id``, ``updated`` and
+    ``heartbeat`` (highest priority, then lowest id); due is ``execute_after < now()``. A ``picked`` row whose
+    heartbeat is older than 30 s (the worker says how old; it beats at half of that) is taken again by any worker with
+    room. With a limit of an entrypoint, over all workers, each ``picked`` row has a ``slot`` of its own: those of
+    dead workers fill it until then.
+Retries: ``queued`` again, attempts + 1, execute_after, ``queue_manager_id`` NULL; ``slot`` stays, and means nothing
+    there.
+Ends: the row is deleted, its end is in the log: ``successful``, ``exception``, ``canceled``, ``deleted``. Entrypoints
+    with ``on_failure='hold'`` keep the row as ``failed``. No limit of attempts in the row.
+Functions, all SQL of the client and each with a row in the log: ``pgq requeue`` (``failed``: queued, attempts 0, due
+    now); cancel (delete, and NOTIFY to the worker); clear the queue of an entrypoint (delete all, also ``picked``).
+    No pause.
+Nothing prunes the log; ``pgqueuer_statistics`` has its sums by the second, once a worker has added them up (every 30
+    s).
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Final
+
+from tests.libraries.library import Library
+from tests.libraries.python import PythonLibrary
+
+COUNTS: Final = """
+SELECT entrypoint,
+       CASE status
+           WHEN 'queued' THEN
+               CASE WHEN execute_after <= now() THEN 'ready'
+                    WHEN attempts > 0 THEN 'retry'
+                    ELSE 'scheduled' END
+           WHEN 'picked' THEN 'in_progress'
+           WHEN 'failed' THEN 'dead'
+           ELSE status::text
+       END AS state,
+       count(*)
+FROM pgqueuer
+GROUP BY 1, 2
+UNION ALL
+SELECT entrypoint, 'done', count(*) FROM pgqueuer_log WHERE status = 'successful' GROUP BY 1
+"""
+HOLDERS: Final = "SELECT id, queue_manager_id::text FROM pgqueuer WHERE status = 'picked'"
+BROKEN: Final = """
+WITH last AS (
+    SELECT DISTINCT ON (job_id) job_id, status FROM pgqueuer_log ORDER BY job_id, id DESC
+)
+SELECT job_id, last.status, q.status
+FROM last
+FULL JOIN pgqueuer AS q ON q.id = last.job_id
+WHERE (last.status IN ('queued', 'picked', 'failed')) IS DISTINCT FROM (q.id IS NOT NULL)
+   OR q.status <> last.status
+"""
+
+
+def pgqueuer() -> Library:
+    """The library, as it is installed."""
+    return PythonLibrary(
+        "PgQueuer", version("pgqueuer"), program="pgqueuer", counts=COUNTS, holders=HOLDERS, broken=BROKEN
+    )

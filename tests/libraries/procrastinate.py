@@ -1,0 +1,69 @@
+"""procrastinate: one table ``procrastinate_jobs`` for all queues, and one with every change of status.
+
+Claims: ``procrastinate_fetch_job_v2`` makes the first due ``todo`` of its queues ``doing`` with the worker's id
+    (highest priority, then lowest id; of jobs with the same ``lock`` one at a time, in order).
+    ``procrastinate_workers`` has the worker's heartbeat, every 10 s; the row of one without for 30 s is deleted by
+    the next worker that starts, which makes ``worker_id`` of its jobs NULL. Nothing takes such a job again by itself.
+Retries: ``procrastinate_retry_job_v2(id, at, priority, queue, lock)`` of a ``doing`` or ``failed`` job: ``todo``, due
+    at that time, attempts + 1; the worker stays in the row. ``doing`` with ``abort_requested``: ``failed``.
+Ends: ``succeeded``, ``failed``, ``aborted``, ``cancelled``, kept until its task ``remove_old_jobs`` deletes them by
+    the time of their last event; a worker may be told to delete them at once. No limit of attempts in the row.
+Functions: retry and requeue ``procrastinate_retry_job_v2``; discard ``procrastinate_cancel_job_v1(id, abort,
+    delete)`` of ``todo`` (of ``doing`` it can only ask the worker). No pause.
+Tells a worker of a new job (NOTIFY on INSERT only): what is requeued is found at the next poll, 5 s apart.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Final
+
+from tests.libraries.library import Library
+from tests.libraries.python import PythonLibrary
+
+COUNTS: Final = """
+SELECT queue_name,
+       CASE status
+           WHEN 'todo' THEN
+               CASE WHEN scheduled_at IS NULL OR scheduled_at <= now() THEN 'ready'
+                    WHEN attempts > 0 THEN 'retry'
+                    ELSE 'scheduled' END
+           WHEN 'doing' THEN 'in_progress'
+           WHEN 'succeeded' THEN 'done'
+           WHEN 'failed' THEN 'dead'
+           ELSE status::text
+       END AS state,
+       count(*)
+FROM procrastinate_jobs
+GROUP BY 1, 2
+"""
+HOLDERS: Final = "SELECT id, worker_id FROM procrastinate_jobs WHERE status = 'doing'"
+BROKEN: Final = """
+WITH last AS (
+    SELECT DISTINCT ON (job_id) job_id, type
+    FROM procrastinate_events
+    WHERE type NOT IN ('scheduled', 'abort_requested')
+    ORDER BY job_id, id DESC
+)
+SELECT j.id, j.status, l.type
+FROM procrastinate_jobs AS j
+LEFT JOIN last AS l ON l.job_id = j.id
+WHERE l.type IS NULL
+   OR NOT CASE j.status
+              WHEN 'todo' THEN l.type IN ('deferred', 'deferred_for_retry', 'retried')
+              WHEN 'doing' THEN l.type = 'started'
+              ELSE l.type::text = j.status::text
+          END
+"""
+
+
+def procrastinate() -> Library:
+    """The library, as it is installed."""
+    return PythonLibrary(
+        "procrastinate",
+        version("procrastinate"),
+        program="procrastinate",
+        counts=COUNTS,
+        holders=HOLDERS,
+        broken=BROKEN,
+    )

@@ -1,0 +1,79 @@
+"""What the application does with a job, in every library: log it, sleep, fail as often as it asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import threading
+import time
+from dataclasses import dataclass
+
+
+class Failed(Exception):
+    """The job fails on purpose."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """A worker's own part.
+
+    Attributes:
+        log: descriptor of its log, open for appending.
+        seconds_per_job: how long each job sleeps.
+        attempts: how often a job is tried at most.
+    """
+
+    log: int
+    seconds_per_job: float
+    attempts: int
+
+    def work(self, queue: str, job: object, attempt: int, fails: int, worker: object = "") -> None:
+        """Do a job. Raises ``Failed``, having said so.
+
+        Args:
+            attempt: 1 at the first one.
+            fails: so many attempts fail.
+            worker: who does it, as the library's tables say it.
+        """
+        self._say("claimed", queue, job, worker)
+        time.sleep(self.seconds_per_job)
+        self._end(queue, job, attempt, fails, worker)
+
+    async def work_async(self, queue: str, job: object, attempt: int, fails: int, worker: object = "") -> None:
+        """``work`` for libraries whose jobs are coroutines."""
+        self._say("claimed", queue, job, worker)
+        await asyncio.sleep(self.seconds_per_job)
+        self._end(queue, job, attempt, fails, worker)
+
+    def _end(self, queue: str, job: object, attempt: int, fails: int, worker: object) -> None:
+        if attempt > fails:
+            self._say("completed", queue, job, worker)
+            return
+        self._say("failed" if attempt >= self.attempts else "retried", queue, job, worker)
+        raise Failed
+
+    def _say(self, event: str, queue: str, job: object, worker: object) -> None:
+        line = {"at": time.time(), "event": event, "queue": queue, "id": str(job), "worker": str(worker)}
+        os.write(self.log, json.dumps(line).encode() + b"\n")
+
+
+def log_from_environment() -> int:
+    """The log that the environment names, open for appending."""
+    return os.open(os.environ["QMON_TEST_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+
+
+def end_with_standard_input() -> None:
+    """Kill this process and its children when standard input ends, that is when the test has gone."""
+
+    def watch() -> None:
+        os.read(0, 1)
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def when_told(stop: threading.Event) -> None:
+    """Set the event on SIGTERM."""
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())

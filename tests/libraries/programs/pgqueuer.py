@@ -1,0 +1,85 @@
+"""An application that uses PgQueuer."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import psycopg
+from pgqueuer import PgQueuer
+from pgqueuer.core.executors import DatabaseRetryEntrypointExecutor
+from pgqueuer.db import PsycopgDriver
+from pgqueuer.models import Job
+from pgqueuer.queries import Queries
+
+from tests.libraries.programs.application import Application
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[psycopg.AsyncConnection]:
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        yield connection
+
+
+def install(url: str) -> None:
+    """Make its tables."""
+
+    async def run() -> None:
+        async with _connected(url) as connection:
+            await Queries(PsycopgDriver(connection)).install()
+
+    asyncio.run(run())
+
+
+def push(url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: int, attempts: int) -> list[str]:
+    """Enqueue jobs; returns their ids. How often one is tried is the worker's."""
+    del attempts
+    bodies = [json.dumps({"payload": each, "fails": fails}).encode() for each in payloads]
+    due = timedelta(seconds=due_in_s) if due_in_s else None
+
+    async def run() -> list[str]:
+        count = len(bodies)
+        async with _connected(url) as connection:
+            queries = Queries(PsycopgDriver(connection))
+            return [str(each) for each in await queries.enqueue([queue] * count, bodies, [0] * count, [due] * count)]
+
+    return asyncio.run(run())
+
+
+def work(url: str, queues: Sequence[str], application: Application) -> None:
+    """Work on up to two jobs at a time, the fewest that it can, until SIGTERM. Jobs that end in failure are held."""
+
+    async def run() -> None:
+        async with _connected(url) as connection:
+            pgq = PgQueuer.from_psycopg_connection(connection)
+
+            async def job(row: Job) -> None:
+                fails = json.loads(row.payload)["fails"]
+                worker = pgq.qm.queue_manager_id
+                await application.work_async(row.entrypoint, row.id, row.attempts + 1, fails, worker)
+
+            # Its max_attempts are retries: the first attempt is not among them.
+            retry = functools.partial(
+                DatabaseRetryEntrypointExecutor, max_attempts=application.attempts - 1, initial_delay=timedelta(0)
+            )
+            for queue in queues:
+                pgq.entrypoint(queue, on_failure="hold", executor_factory=retry)(job)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, pgq.shutdown.set)
+            await pgq.run(dequeue_timeout=timedelta(seconds=1), batch_size=1, max_concurrent_tasks=2)
+
+    asyncio.run(run())
+
+
+def check(url: str) -> None:
+    """What it looks at when it starts."""
+
+    async def run() -> None:
+        async with _connected(url) as connection:
+            await PgQueuer.from_psycopg_connection(connection).qm.verify_structure()
+
+    asyncio.run(run())

@@ -1,0 +1,57 @@
+"""An application that uses procrastinate."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import procrastinate
+
+from tests.libraries.programs.application import Application
+
+
+def install(url: str) -> None:
+    """Make its tables."""
+    with _client(url) as app:
+        app.schema_manager.apply_schema()
+
+
+def push(url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: int, attempts: int) -> list[str]:
+    """Defer jobs of the task ``job``; returns their ids. The task that retries them is the worker's."""
+    del attempts
+    schedule = {"schedule_in": {"seconds": due_in_s}} if due_in_s else {}
+    with _client(url) as app:
+        job = app.configure_task("job", queue=queue, **schedule)
+        return [str(id_) for id_ in job.batch_defer(*({"payload": each, "fails": fails} for each in payloads))]
+
+
+def work(url: str, queues: Sequence[str], application: Application) -> None:
+    """Work until SIGTERM, which the library handles itself."""
+    app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url))
+
+    async def job(context: procrastinate.JobContext, payload: str, fails: int) -> None:
+        del payload
+        row = context.job
+        await application.work_async(row.queue, row.id, row.attempts + 1, fails, row.worker_id)
+
+    # Its max_attempts are retries: the first attempt is not among them.
+    app.task(name="job", pass_context=True, retry=procrastinate.RetryStrategy(max_attempts=application.attempts - 1))(
+        job
+    )
+
+    async def run() -> None:
+        async with app.open_async():
+            # Jobs that are retried send no notification: they wait for the next poll.
+            await app.run_worker_async(queues=queues, concurrency=1, fetch_job_polling_interval=0.1)
+
+    asyncio.run(run())
+
+
+def check(url: str) -> None:
+    """What its healthchecks command looks at."""
+    with _client(url) as app:
+        assert app.check_connection()
+
+
+def _client(url: str) -> procrastinate.App:
+    return procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=url)).open()
