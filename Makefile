@@ -50,7 +50,8 @@ screenshots: setup ## screenshots/*.svg from a live demo
 	@$(PYTHON) -m tests.screenshots $(ARGS)
 
 clean: ## remove the environment, caches and what was built
-	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache snapshot_report.html
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache snapshot_report.html \
+		tests/libraries/node/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: ## .venv and the system packages, with all that tests and checks need; the targets above call it

@@ -1,0 +1,97 @@
+"""pg-boss, for Node: queues by name in one partitioned table, each job with a state and the rules for its retries.
+
+Claims: ``state = 'active'``, ``started_on`` and ``heartbeat_on``, ``retry_count + 1`` if it was claimed before; of
+those with ``state < 'active' AND NOT blocked AND start_after <= job_now()`` (``created`` and ``retry``), highest
+priority and oldest first, FOR UPDATE SKIP LOCKED. No row says who claimed it; ``instance`` has the processes, with
+heartbeats and, as of the last one, how many jobs of each queue they have in hand.
+Fails: DELETE and INSERT of the same id, as ``retry`` (due after its delay) or as ``failed``. A failed one stays where
+it is, and a copy with a new id and the state ``created`` goes to the queue that ``dead_letter`` names.
+Times out: any process's supervisor fails what is active longer than ``expire_seconds`` (15 m), or has no heartbeat.
+Prunes: ``deletion_seconds`` (7 d) after ``completed_on``, and what waits beyond ``keep_until`` (14 d after sending).
+Its own functions: ``retry`` (failed), ``cancel``, ``resume`` (cancelled), ``deleteJob``, ``fail``, ``redrive`` (from a
+dead letter queue), and for active jobs an inner ``restore``. It cannot pause a queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.facts import query
+from tests.libraries import node
+from tests.libraries.library import ATTEMPTS, QUEUES, Counts, Event, Library, State, Worker, pushed
+
+PROGRAM: Final = "pgboss.js"
+DEAD_LETTERS: Final = "dead-letters"
+"""Where the dead jobs of the second queue go as well."""
+
+_TRUTH: Final = """
+    SELECT q.name,
+           count(*) FILTER (WHERE j.state < 'active' AND NOT j.blocked AND j.start_after <= now()),
+           count(*) FILTER (WHERE j.state = 'created' AND NOT j.blocked AND j.start_after > now()),
+           count(*) FILTER (WHERE j.state = 'retry' AND NOT j.blocked AND j.start_after > now()),
+           count(*) FILTER (WHERE j.state < 'active' AND j.blocked),
+           count(*) FILTER (WHERE j.state = 'active'),
+           count(*) FILTER (WHERE j.state = 'completed'),
+           count(*) FILTER (WHERE j.state = 'failed'),
+           count(*) FILTER (WHERE j.state = 'cancelled')
+    FROM pgboss.queue AS q LEFT JOIN pgboss.job AS j ON j.name = q.name
+    GROUP BY q.name"""
+_STATES: Final[tuple[State, ...]] = (
+    *("ready", "scheduled", "retry", "blocked", "in_progress", "done", "dead", "cancelled"),
+)
+
+
+class PgBoss(Library):
+    """pg-boss, its second queue with a table of its own and a dead letter queue."""
+
+    def __init__(self) -> None:
+        super().__init__("pg-boss", node.version("pg-boss"), names_workers=False)
+
+    def install(self, url: str) -> None:
+        node.ask(PROGRAM, "install", url=url, queues=QUEUES, attempts=ATTEMPTS, dead_letters=DEAD_LETTERS)
+
+    def start(
+        self, url: str, folder: Path, name: str, queues: Sequence[str], *, seconds_per_job: float = 0.0
+    ) -> Worker:
+        return node.start(PROGRAM, folder, name, queues, url, seconds_per_job)
+
+    def push(
+        self, url: str, queue: str, payloads: Sequence[str], *, due_in_s: float = 0.0, fails: int = 0
+    ) -> list[Event]:
+        asked = {"queue": queue, "payloads": payloads, "due_in_s": due_in_s, "fails": fails}
+        return pushed(queue, node.ask(PROGRAM, "push", url=url, **asked), due_in_s)
+
+    def check(self, url: str) -> None:
+        """Its supervisor goes round, its doctor finds the schema as it made it, and it counts what ``truth`` counts."""
+        query(
+            url, "UPDATE pgboss.queue SET monitor_claim_on = NULL, monitor_on = NULL, maintain_on = NULL"
+        )  # it is due
+        found = node.ask(PROGRAM, "check", url=url)
+        assert found["drift"]["ok"], found["drift"]
+        counted = {name: _theirs(counts) for name, counts in self.truth(url).items()}
+        assert {
+            each["name"]: {word: each[word] for word in counted[each["name"]]} for each in found["queues"]
+        } == counted
+
+    def truth(self, url: str) -> dict[str, Counts]:
+        return {
+            str(name): dict(zip(_STATES, map(int, map(str, counts)), strict=True))
+            for name, *counts in query(url, _TRUTH)
+        }
+
+    def held(self, url: str) -> dict[str, str]:
+        return {str(id): "" for (id,) in query(url, "SELECT id::text FROM pgboss.job WHERE state = 'active'")}
+
+
+def _theirs(counts: Counts) -> dict[str, int]:
+    """Counts by the names that the library has for them."""
+    return {
+        "readyCount": counts["ready"],
+        "deferredCount": counts["scheduled"] + counts["retry"],
+        "blockedCount": counts["blocked"],
+        "activeCount": counts["in_progress"],
+        "failedCount": counts["dead"],
+        "totalCount": sum(counts.values()),
+    }
