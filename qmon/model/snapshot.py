@@ -66,6 +66,8 @@ class QueueSamples:
     none and one is needed, ``counting`` is how much of the table has been seen, 0 to 1. ``unknown`` maps a figure to
     the reason why this layout cannot have it. ``left_out``: probes that were due and not read in this poll, to stay
     within the budget. ``partial``: why our role may see only a part of the rows, else empty.
+    ``scheduled_at``, ``dead_at``: when these were counted, and ``sized_at``: when the sizes in ``uses`` were read,
+    server clock, seconds; ``None``: in this poll.
     ``unread``: of many queues it was not this one's turn.
     ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
     """
@@ -83,7 +85,10 @@ class QueueSamples:
     longest_first: bool = False
     in_progress_ids: tuple[str, ...] | None = None
     scheduled: int | None = None
+    scheduled_at: float | None = None
     dead: int | None = None
+    dead_at: float | None = None
+    sized_at: float | None = None
     ring: RingSample | None = None
     depth: DepthSample | None = None
     count: TableCount | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -59,6 +60,7 @@ class Polled:
             snapshot = self.collector.collect(self.polls, INTERVAL_S, self.focus)
         self.trips.append(self.collector._runner.trips)
         self.read.append(frozenset(q.layout.queue for q in snapshot.queues if not q.unread))
+        snapshot = replace(snapshot, sampled_at=snapshot.sampled_at + self.now)  # its clock goes as ours
         self.now += INTERVAL_S
         return self.history.add(snapshot)
 
@@ -158,9 +160,9 @@ def test_what_was_not_read_for_three_turns_says_so(polled: Polled) -> None:
     track = polled.history._tracks["q13"]
     snapshot = polled.collector.collect(polled.polls + 1, INTERVAL_S, Focus())
     sample = next(q for q in snapshot.queues if q.layout.queue == "q13")
-    at, last = track._last or (0.0, None)
-    track._last = (at - 3.1 * TURN * INTERVAL_S, last) if last is not None else None
-    late = track.unread(snapshot, sample, unbroken=True)
+    assert track._last is not None
+    later = replace(snapshot, sampled_at=track._last[0] + 3.1 * TURN * INTERVAL_S)
+    late = track.unread(later, sample, unbroken=True)
     assert late.verdict.code == CANNOT_TELL
     assert late.ready.old
     assert late.ready.evidence.value is None

@@ -12,7 +12,7 @@ from qmon.monitor.probes.statements import StatementCache
 TABLE = 7
 
 
-def test_a_size_stays_for_two_minutes_and_is_read_at_once_for_a_new_table() -> None:
+def test_a_size_stays_with_the_time_of_its_reading_and_is_read_at_once_for_a_new_table() -> None:
     probes = ServerProbes(StatementCache(engine("postgres"), (18, 0)), None, OwnUses())
     use = UseSample(TABLE, 0, "orders", "table", 1, 1, 1, 0, 0, None)
 
@@ -30,5 +30,6 @@ def test_a_size_stays_for_two_minutes_and_is_read_at_once_for_a_new_table() -> N
     assert size(1_001.0, SizeSample(TABLE, 0, 8192), SizeSample(TABLE, 9, 1)) == 8192
     assert asked(1.0, TABLE) == []
     assert size(1_121.0) == 8192
-    assert size(1_122.0) is None
+    assert probes.sized_at((TABLE, 8)) == 1_001.0
+    assert probes.sized_at((8,)) is None
     assert asked(2.0, TABLE, 8) == ["7", "8"]

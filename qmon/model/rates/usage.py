@@ -71,6 +71,7 @@ class QueueUse:
         parts: the tables and their indexes.
         analyzed: how often the table's statistics were updated in the last 20 seconds.
         reads_per_pop: pages touched by each call of a procedure that pops (SQL Server); ``None``: not this server.
+        sized_at: when the sizes were read, the first of them, server clock, seconds.
     """
 
     rows_per_pop: Figure
@@ -82,6 +83,7 @@ class QueueUse:
     parts: tuple[IndexUse, ...]
     analyzed: int = 0
     reads_per_pop: Figure | None = None
+    sized_at: float = 0.0
 
     @property
     def touched(self) -> Figure:

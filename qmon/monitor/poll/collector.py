@@ -109,7 +109,7 @@ class Collector:
         self._sharing = Sharing()
         self._background = (slow,) if sampler is None else (slow, sampler)
         self._locks = Locks(self._statements)
-        self._filing = QueueFiling(engine, slow, self.observer, self._locks, self._messages)
+        self._filing = QueueFiling(engine, slow, self.observer, self._locks, self._messages, self._server)
         self._clients = ClientsAsked()
         self._procedures = Procedures(self._statements)
         self._broker = BrokerProbes(self._statements)
@@ -181,7 +181,7 @@ class Collector:
         found = found_in(results)
         read = self._seen(results, started)
         queues = tuple(
-            self._filing.of(probes, results, found) if name in read else self._unread[name]
+            self._filing.of(probes, results, found, server.now_at) if name in read else self._unread[name]
             for name, probes in self._queues.items()
         )
         self._standby = server.in_recovery

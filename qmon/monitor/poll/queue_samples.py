@@ -13,6 +13,7 @@ from qmon.model.snapshot import QueueSamples
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.scan_counts import uncounted, version_of
 from qmon.monitor.poll.budget import ProbeBudget
+from qmon.monitor.poll.server import ServerProbes
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.messages import MessageProbes, messages_of
 from qmon.monitor.probes.queue import QueueProbes, head_of, ring_probe
@@ -23,16 +24,25 @@ class QueueFiling:
     """Belongs to the collector of one connection, and reads what its parts know."""
 
     def __init__(
-        self, engine: Engine, slow: ExactCounts, observer: ProbeBudget, locks: Locks, messages: MessageProbes
+        self,
+        engine: Engine,
+        slow: ExactCounts,
+        observer: ProbeBudget,
+        locks: Locks,
+        messages: MessageProbes,
+        server: ServerProbes,
     ) -> None:
         self._engine = engine
+        self._server = server
         self._slow = slow
         self._observer = observer
         self._locks = locks
         self._messages = messages
 
-    def of(self, probes: QueueProbes, results: Results, every: Found) -> QueueSamples:
-        """The samples of one queue, which remembers of them what the next poll needs. ``every``: ``results`` sorted."""
+    def of(self, probes: QueueProbes, results: Results, every: Found, now_at: float) -> QueueSamples:
+        """The samples of one queue, which remembers of them what the next poll needs. ``every``: ``results`` sorted;
+        ``now_at``: server clock, seconds.
+        """
         layout, facts, memo = probes.layout, probes.facts, probes.memo
         queue, found = layout.queue, every.of(layout.queue)
         issued = every.sequences.get(facts.sequence_id) if facts.sequence_id is not None else None
@@ -57,7 +67,9 @@ class QueueFiling:
         memo.learn_span(ring)
         for probe, figure in (("scheduled", "scheduled"), ("scheduled_state", "scheduled"), ("in_state", "dead")):
             if probe in found:
-                setattr(memo, figure, found[probe][0].counted)
+                memo.extra[figure] = found[probe][0].counted, now_at
+        scheduled, scheduled_at = memo.extra.get("scheduled", (None, None))
+        dead, dead_at = memo.extra.get("dead", (None, None))
         ids = found.get("progress_ids")
         return QueueSamples(
             layout=layout, counters=every.counters.get(facts.table_id),
@@ -67,7 +79,8 @@ class QueueFiling:
             progress=first(results, "progress_oldest" if probes.longest_first else "progress", queue),
             longest_first=probes.longest_first, in_progress_ids=tuple(i.id for i in ids) if ids is not None else None,
             held_counted=self._engine.shows_deleted,
-            scheduled=memo.scheduled, dead=memo.dead, ring=ring,
+            scheduled=scheduled, scheduled_at=scheduled_at, dead=dead, dead_at=dead_at,
+            sized_at=self._server.sized_at(facts.tables), ring=ring,
             depth=probes.believed(first(results, "depth", queue), head, counted.count), count=counted.count,
             diagnostics=self._messages.diagnostics(probes, results),
             messages=messages_of(layout, facts, found), unknown=unknown, left_out=left_out,

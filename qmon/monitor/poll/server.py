@@ -16,15 +16,11 @@ from qmon.model.samples.waits import LatchSample, WaitSource, WaitTotal, WaitTot
 from qmon.model.snapshot import ProbeFailure
 from qmon.model.waits.known import PAGE_LATCHES
 from qmon.monitor.background.wait_sampler import WaitSampler
+from qmon.monitor.probes.cadence import SIZES_TURN_S, STATISTICS_S
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
 from qmon.redact import hide_passwords
 
-_STATISTICS_EVERY_S: Final = 10.0
-_SIZES_STAY_S: Final = 120.0
-"""Sizes that were not read for so long, since somebody locks the table, say, are not known any more."""
-_SIZES_TURN_S: Final = 60.0
-"""The same where there are so many queues that they are read in turns."""
 _EVERY_S: Final = 0.9
 """Polls that follow faster leave out use and horizon now and then."""
 _STALE_S: Final = 6.0
@@ -85,15 +81,15 @@ class ServerProbes:
         self._horizon = _Lately[tuple[HorizonSample, ...]]()
         self._store = _Lately[VersionStoreSample]()
         self._latches = _Lately[tuple[LatchSample, ...]]()
-        self._sizes: dict[tuple[int, int], tuple[float, int]] = {}
-        """By table and index: when it was read, server clock in seconds, and the bytes."""
+        self._sizes: dict[int, tuple[float, dict[int, int]]] = {}
+        """By table when they were read, server clock in seconds, and the bytes by index."""
         self._sized_at: dict[int, float] = {}
         self._analyzes = 0
         self._latched = False
 
     def keep(self, tables: Collection[int]) -> None:
         """Forget the sizes of other tables than these."""
-        self._sizes = {key: read for key, read in self._sizes.items() if key[0] in tables}
+        self._sizes = {table: read for table, read in self._sizes.items() if table in tables}
         self._sized_at = {table: at for table, at in self._sized_at.items() if table in tables}
 
     def wanted(
@@ -107,10 +103,10 @@ class ServerProbes:
         if self._sampler is not None:
             self._sampler.sample_often(closely)
         asked = self._statements.optional("wait_totals", WaitTotal)
-        if tables and (now - self._statistics_at >= _STATISTICS_EVERY_S or tables != self._tables):
+        if tables and (now - self._statistics_at >= STATISTICS_S or tables != self._tables):
             self._statistics_at, self._tables = now, tables
             asked += self._statements.of_tables("statistics", StatisticsSample, tables)
-            often_s = _SIZES_TURN_S if every_s else 0.0
+            often_s = SIZES_TURN_S if every_s else 0.0
             sized = [each for each in tables if now - self._sized_at.get(each, -often_s) >= often_s]
             self._sized_at |= dict.fromkeys(sized, now)
             asked += self._statements.of_tables("sizes", SizeSample, sized)
@@ -136,9 +132,9 @@ class ServerProbes:
         if analyzes != self._analyzes:
             self._analyzes, self._statistics_at = analyzes, float("-inf")  # they are new: read them with the next poll
         sizes: tuple[SizeSample, ...] = results.get(("", "sizes"), ())
-        self._sizes |= {(each.table_id, each.index_id): (server.now_at, each.bytes) for each in sizes}
-        oldest = server.now_at - _SIZES_STAY_S
-        self._sizes = {key: read for key, read in self._sizes.items() if read[0] >= oldest}
+        self._sizes |= {each.table_id: (server.now_at, {}) for each in sizes}
+        for each in sizes:
+            self._sizes[each.table_id][1][each.index_id] = each.bytes
         uses: Sequence[UseSample] | None = results.get(("", "uses"))
         if uses is not None and not one_trip:
             uses = [replace(use, own_rows=None, own_pages=None) for use in uses]
@@ -153,11 +149,15 @@ class ServerProbes:
             version_store=self._store.see(first(results, "version_store"), server.now_at),
         )
 
+    def sized_at(self, tables: Collection[int]) -> float | None:
+        """When the sizes of these tables were read, the first of them, where that is a probe of its own."""
+        return min((self._sizes[table][0] for table in tables if table in self._sizes), default=None)
+
     def _sized(self, uses: Sequence[UseSample]) -> list[UseSample]:
         """The samples with the sizes that were last read, where the probe has none itself."""
         return [
-            replace(use, bytes=read[1])
-            if use.bytes is None and (read := self._sizes.get((use.table_id, use.index_id))) is not None
+            replace(use, bytes=read[1].get(use.index_id))
+            if use.bytes is None and (read := self._sizes.get(use.table_id)) is not None
             else use
             for use in uses
         ]

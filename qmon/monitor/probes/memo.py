@@ -21,7 +21,8 @@ class Memo:
 
     ``bounded``: the head is sought from a known id on, since seeking it from the start was dear (many dead rows).
     ``still``: the head was the same for so many polls. ``counted``: rows that the newest head saw. ``denied``: so many
-    times in a row the server counted no row while there were some. ``counted_whole_at``: when the last count of the
+    times in a row the server counted no row while there were some. ``extra``: by figure (``scheduled``, ``dead``) how
+    many were counted, and when, server clock, seconds. ``counted_whole_at``: when the last count of the
     whole table was taken in, server clock, seconds. ``span``: how many numbers lay between the positions of a ring in
     the newest poll. ``idle``: nothing was ready or in progress when it was last read.
     """
@@ -32,8 +33,7 @@ class Memo:
     bounded: bool = False
     bounds: deque[str] = field(default_factory=lambda: deque(maxlen=_BOUND_LAG))
     counted_at: float = float("-inf")
-    scheduled: int | None = None
-    dead: int | None = None
+    extra: dict[str, tuple[int, float]] = field(default_factory=dict)
     head_id: str | None = None
     still: int = 0
     counted: int = 0

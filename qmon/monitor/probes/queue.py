@@ -25,6 +25,7 @@ from qmon.model.samples.polled import (
     RingSample,
     WalkSample,
 )
+from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S
 from qmon.monitor.probes.memo import FULL, Memo
 from qmon.monitor.probes.names import names_of, state_values
 from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache, first
@@ -42,8 +43,6 @@ def ring_probe(layout: Layout) -> str:
 
 
 _RECOUNT_EVERY: Final = 5
-_COUNTING_S: Final = 10.0
-_COUNTING_BRIEF_S: Final = 30.0
 _RING_WINDOW: Final = 32
 STILL: Final = 3
 _WALK: Final = 2 * FULL
@@ -141,7 +140,7 @@ class QueueProbes:
         asked += self._head(brief=brief)
         asked += self._in_progress(brief=brief)
         asked += self._depth()
-        if now - self.memo.counted_at >= (_COUNTING_BRIEF_S if brief else _COUNTING_S):
+        if now - self.memo.counted_at >= (COUNTING_BRIEF_S if brief else COUNTING_S):
             asked += self._counts()
             self.memo.counted_at = now
         if rows:

@@ -216,21 +216,26 @@ def gap(q: QueueSamples) -> tuple[Figure, str]:
 def fill(q: QueueSamples) -> Figure:
     """Share of a ring's slots that hold a message, 0 to 1."""
     if q.ring is None or q.layout.ring is None:
-        return Figure.unknown(q.unknown.get("fill", "only a ring has slots to fill"))
+        return _unknown(q, "fill") if q.layout.ring is not None else Figure.unknown("only a ring has slots to fill")
     used = pushed_up_to(q.ring) - popped_up_to(q.ring)
     return Figure(min(1.0, max(0.0, used / q.layout.ring.size)))
 
 
-def counted(q: QueueSamples, value: int | None, figure: str, scanned: int | None, at: float) -> Figure:
+def counted(
+    q: QueueSamples, value: int | None, figure: str, scanned: int | None, at: float, counted_at: float | None = None
+) -> Figure:
     """A count that is exact up to the limit, then what a scan of the table has ``scanned``, or a lower bound.
 
-    ``at``: now, server clock, seconds.
+    ``at``: now, and ``counted_at``: when it was counted, where not in this poll; server clock, seconds.
     """
+    age_s = max(0.0, at - counted_at) if counted_at is not None else 0.0
     if value is not None and value <= COUNT_LIMIT:
-        return Figure(float(value))
+        return Figure(float(value), age_s=age_s)
     if scanned is not None and q.count is not None:
         return by_scan(q.count, scanned if value is None else max(scanned, COUNT_LIMIT), at, "")
-    return _unknown(q, figure) if value is None else Figure(float(COUNT_LIMIT), at_least=True, reason=_MORE)
+    if value is None:
+        return _unknown(q, figure)
+    return Figure(float(COUNT_LIMIT), at_least=True, reason=_MORE, age_s=age_s)
 
 
 def by_scan(count: TableCount, value: float | None, at: float, missing: str) -> Figure:
@@ -257,15 +262,19 @@ def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
     return Figure(max(0.0, counters.live - others), estimated=True)
 
 
-def size(use: QueueUse | None) -> dict[str, Figure]:
-    """Bytes of the tables and their indexes, and by how many they grow a second, by their names in ``QueueView``."""
+def size(use: QueueUse | None, at: float) -> dict[str, Figure]:
+    """Bytes of the tables and their indexes, and by how many they grow a second, by their names in ``QueueView``.
+
+    ``at``: now, server clock, seconds.
+    """
     parts = use.parts if use is not None else ()
+    age_s = max(0.0, at - use.sized_at) if use is not None else 0.0
     bytes_ = [part.bytes for part in parts if part.bytes is not None]
     growth = [part.growth for part in parts if part.growth is not None]
-    unread = Figure.unknown("the tables are measured every minute")
+    unread = Figure.unknown(NOT_READ)
     return {
-        "bytes": Figure(float(sum(bytes_))) if bytes_ else unread,
-        "growth": Figure(sum(growth)) if growth else unread,
+        "bytes": Figure(float(sum(bytes_)), age_s=age_s) if bytes_ else unread,
+        "growth": Figure(sum(growth), age_s=age_s) if growth else unread,
     }
 
 

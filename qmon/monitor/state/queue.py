@@ -33,7 +33,7 @@ from qmon.monitor.state.first_seen import WatchedIds, WatchedProgress
 from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.rate_window import Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
-from qmon.monitor.state.stale_figures import StaleFigures, flow_left_out, of_before, of_locks
+from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
 from qmon.monitor.state.usage import UseTrack
 from qmon.monitor.state.verdict_log import VerdictLog
 
@@ -159,13 +159,15 @@ class QueueTrack:
             ready = replace(ready, estimated=not ready.at_least)
         if not moved and exact is None and ready.estimated and self._prev_at is not None:
             ready = replace(ready, age_s=ready.age_s + at - self._prev_at)
-        if q.head is None and "ready" not in q.unknown and (blind := _blind(snapshot, q)):
-            ready = Figure.unknown(blind)
+        if q.head is None and "ready" not in q.unknown and _blind(snapshot, q):
+            ready = Figure.unknown(NOT_READ)
         done = figures.done(q, ready, figures.in_progress(q, held, at))
         known = replace(
-            self._diagnosis.add(snapshot, q, done, sessions), use=self._use.add(snapshot, q, self._flow_now)
+            self._diagnosis.add(snapshot, q, done, sessions),
+            use=self._use.add(snapshot, q, self._flow_now, moved=moved),
         )
-        view = self._view(snapshot, q, ready, held, target, known)
+        behind_s = at - self._prev_at if not moved and self._prev_at is not None else 0.0
+        view = self._view(snapshot, q, ready, held, target, known, behind_s)
         orphans = known.ring_loss.orphans if known.ring_loss is not None else 0
         seen = held.rows if held is not None else None if pops_in_transaction(q.layout) else 0
         ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
@@ -179,7 +181,7 @@ class QueueTrack:
         """Take in what has moved; false where that was left out of this poll, and the next one has both."""
         if not unbroken:
             self._stale.forget()
-        elif flow_left_out(q) and self._prev is not None:
+        elif self._prev is not None and flow_unread(q, self._prev):
             self._flow_now, self._span_s = None, None
             return False
         self._began_anew = False
@@ -243,6 +245,7 @@ class QueueTrack:
         held: HeldRows | None,
         target: TargetEvidence,
         known: QueueEvidence,
+        behind_s: float,
     ) -> QueueView:
         at = snapshot.sampled_at
         rates = self._window.rates()
@@ -253,18 +256,14 @@ class QueueTrack:
         standby = standby_of(snapshot.server)
 
         def aged(name: str, figure: Figure) -> Figure:
-            limit_s = stale_figures.fresh_s(name, throttled, cadence_s)
+            limit_s = stale_figures.fresh_s(name, snapshot, q.layout.queue)
             if name in stale_figures.OF_LOCKS and any(map(of_locks, q.left_out)):
                 limit_s = max(limit_s, EVERY_S + 2 * snapshot.interval_s)
             figure = (figure if standby is None else standby.aged(figure)).aged(limit_s)
             return stale_figures.not_read(figure, at, cadence_s)
 
-        failed = next((f.words for f in snapshot.failures if f.queue == q.layout.queue), NOT_READ)
-
         def now(name: str, figure: Figure) -> Figure:
-            if figure.value is None and figure.reason == NOT_READ:
-                figure = Figure.unknown(failed)
-            shown = self._stale.see(name, figure, q, at)
+            shown = self._stale.see(name, figure, at, failure_of(name, snapshot, q.layout.queue))
             return aged(name, shown.of_a_part(q.partial) if q.partial and name in figures.OF_ROWS else shown)
 
         ready, in_progress, stuck, scheduled, dead, oldest, gap, fill = (
@@ -279,14 +278,15 @@ class QueueTrack:
         bound = self._bound.see(q, at, snapshot.client_ms / 1000)
         if bound is not None and oldest.age_s > 0 and oldest.value is not None:
             oldest = bound
-        behind = at - self._prev_at if self._prev_at is not None and flow_left_out(q) else 0.0
+        unmoved = failure_of("rates", snapshot, q.layout.queue)
 
         def rate(value: float | None) -> Figure:
-            return missing if value is None else aged("rates", of_before(Figure(value), behind))
+            return missing if value is None else aged("rates", of_before(Figure(value), behind_s, unmoved))
 
         push, pop = rate(rates.pushed if rates else None), rate(rates.popped if rates else None)
         if q.elsewhere:
             push, pop = (aged("rates", each or missing) for each in (self._by_ids.push, self._by_ids.pop))
+        sizes = {name: now(name, figure) for name, figure in figures.size(known.use, at).items()}
         failures = tuple(f for f in snapshot.failures if f.queue == q.layout.queue)
         pauses = pauses_of(q.layout, snapshot.pauses)
         recent = self._window.rates(_SMOOTH_S)
@@ -310,7 +310,7 @@ class QueueTrack:
             forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
-            ledger=None, past=self._verdict_log.add(verdicts, at), **figures.size(known.use),
+            ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _UNSEEN),
             flow=self._flow_now, span_s=self._span_s, use=known.use, unread=False,
@@ -328,9 +328,9 @@ class QueueTrack:
         state, count = q.layout.state, q.count
         if figure == "scheduled":
             scanned = count.scheduled if count is not None and q.layout.due_at is not None else None
-            return figures.counted(q, q.scheduled, figure, scanned, at)
+            return figures.counted(q, q.scheduled, figure, scanned, at, q.scheduled_at)
         dead = count.dead if count is not None and state is not None and state.dead is not None else None
-        return figures.counted(q, q.dead, figure, dead, at)
+        return figures.counted(q, q.dead, figure, dead, at, q.dead_at)
 
     def _forecast(self, ready: Figure, poppers: ClientsSeen | None) -> Forecast:
         if ready.at_least:

@@ -1,21 +1,22 @@
-"""Figures that stay on the screen while their probe is left out to stay within the budget, each with its age."""
+"""Figures that stay on the screen while their probe is left out to stay within the budget, or fails, with their age."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any, Final
 
-from qmon.model.budget import Throttled
 from qmon.model.figure import NOT_SINCE, Figure, Verdict
 from qmon.model.layout.layout import Layout
 from qmon.model.operations import Pause
 from qmon.model.rates.forecast import Forecast, Trend
 from qmon.model.rates.forgotten import forgotten
 from qmon.model.samples.polled import CounterSample
-from qmon.model.snapshot import QueueSamples, Snapshot
+from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.text import duration, time_of_day
-from qmon.model.view import QueueView
+from qmon.model.view import NOT_READ, QueueView
+from qmon.monitor.probes import table_counters
+from qmon.monitor.probes.cadence import COUNTING_BRIEF_S, COUNTING_S, SIZES_TURN_S, STATISTICS_S
 from qmon.monitor.probes.queue import ring_probe
 
 _NAMES: Final = tuple(field.name for field in fields(QueueView) if field.type == "Figure")
@@ -70,33 +71,62 @@ def of_locks(probe: str) -> bool:
     return probe.startswith("unseen")
 
 
-def flow_left_out(q: QueueSamples) -> bool:
-    """Whether what moved since the last poll is unknown, since its probe was left out."""
-    return any(probe == ring_probe(q.layout) or probe.startswith(_PROGRESS) for probe in q.left_out)
+def flow_unread(q: QueueSamples, before: QueueSamples) -> bool:
+    """Whether what moved since the poll ``before`` is not known, since its probe was left out, or failed."""
+    if any(probe == ring_probe(q.layout) or probe.startswith(_PROGRESS) for probe in q.left_out):
+        return True
+    return q.ring is None if before.ring is not None else q.counters is None and before.counters is not None
 
 
 _HEAD: Final = ("head", "ring", "depth")
+_OF_HOLDERS: Final = ("held", "unseen", "locks", "writers")
+_SWEEP: Final = "ring_sweep"
 _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "ready": _HEAD,
     "oldest": _HEAD,
     "gap": _HEAD,
     "fill": _HEAD,
-    "in_progress": (*_HEAD, _PROGRESS, "held", "unseen"),
-    "stuck": (*_HEAD, _PROGRESS, "held", "unseen"),
-    "rates": ("ring", _PROGRESS),
+    "in_progress": (*_HEAD, _PROGRESS, *_OF_HOLDERS),
+    "stuck": (*_HEAD, _PROGRESS, *_OF_HOLDERS),
+    "rates": ("ring", _PROGRESS, "counters", table_counters.PROBE),
     "scheduled": ("scheduled",),
     "dead": ("in_state",),
+    "bytes": ("sizes", "uses", table_counters.PROBE),
+    "growth": ("sizes", "uses", table_counters.PROBE),
 }
 """What the probes begin with that a figure of ``QueueView`` is read by."""
+_RARELY: Final[Mapping[str, tuple[float, float]]] = {
+    "scheduled": (COUNTING_S, COUNTING_BRIEF_S),
+    "dead": (COUNTING_S, COUNTING_BRIEF_S),
+    "bytes": (STATISTICS_S, SIZES_TURN_S),
+    "growth": (STATISTICS_S, SIZES_TURN_S),
+}
+"""Figures that are not read in each poll: every so many seconds, and where queues are read in turns."""
 FRESH_POLLS: Final = 3.0
 _LOST_POLLS: Final = 10.0
 _THROTTLED: Final = "read less often, to stay within the budget"
 
 
-def fresh_s(name: str, throttled: Sequence[Throttled], interval_s: float) -> float:
-    """So many seconds old may a figure be as evidence: three polls, or as often as its own probes are read."""
-    own = (each.every_s for each in throttled if each.probe.startswith(_READ_BY[name]))
-    return max([FRESH_POLLS * interval_s, *own])
+def fresh_s(name: str, snapshot: Snapshot, queue: str) -> float:
+    """So many seconds old may a figure be as evidence: three times its cadence, or as often as its own probes are read.
+
+    That a queue is read in its turn does not count where a probe has failed: then nothing is known of it since.
+    ``name``: a field of ``QueueView``, or ``rates``.
+    """
+    throttled = snapshot.observing.throttled if snapshot.observing is not None else ()
+    own = (each.every_s for each in throttled if each.queue in ("", queue) and _reads(each.probe, name))
+    rarely_s = _RARELY[name][snapshot.every_s > 0] if name in _RARELY else 0.0
+    turn_s = snapshot.every_s if failure_of(name, snapshot, queue) is None else 0.0
+    return max([FRESH_POLLS * max(snapshot.interval_s, turn_s, rarely_s), *own])
+
+
+def failure_of(name: str, snapshot: Snapshot, queue: str) -> ProbeFailure | None:
+    """Why a figure could not be read in this poll, if a probe of it has failed."""
+    return next((f for f in snapshot.failures if f.queue in ("", queue) and _reads(f.probe, name)), None)
+
+
+def _reads(probe: str, name: str) -> bool:
+    return probe.startswith(_READ_BY[name]) and probe != _SWEEP
 
 
 def not_read(figure: Figure, at: float, interval_s: float) -> Figure:
@@ -106,11 +136,12 @@ def not_read(figure: Figure, at: float, interval_s: float) -> Figure:
     return replace(figure, reason=f"{NOT_SINCE}{time_of_day(at - figure.age_s)}, throttled; n reads now")
 
 
-def of_before(figure: Figure, seconds: float) -> Figure:
-    """The same, so many seconds later, where its probe was left out."""
+def of_before(figure: Figure, seconds: float, failure: ProbeFailure | None = None) -> Figure:
+    """The same, so many seconds later, where its probe was left out, or has failed."""
     if figure.value is None or seconds <= 0:
         return figure
-    return replace(figure, estimated=not figure.at_least, reason=_THROTTLED, age_s=figure.age_s + seconds)
+    reason = _THROTTLED if failure is None else failure.words
+    return replace(figure, estimated=not figure.at_least, reason=reason, age_s=figure.age_s + seconds)
 
 
 class OldestBound:
@@ -162,18 +193,24 @@ class StaleFigures:
     def __init__(self) -> None:
         self._figures: dict[str, tuple[float, Figure]] = {}
 
-    def see(self, name: str, figure: Figure, q: QueueSamples, at: float) -> Figure:
+    def see(self, name: str, figure: Figure, at: float, failure: ProbeFailure | None) -> Figure:
         """The figure as it is to be shown at ``at`` (server clock, seconds): the last one, older, where none was read.
 
-        ``name``: a field of ``QueueView``.
+        Where it cannot be read any more, for want of a permission, it is not known. ``name``: a field of ``QueueView``;
+        ``failure``: of its probes.
         """
-        if figure.value is not None or not any(name in OF_LOCKS or not of_locks(probe) for probe in q.left_out):
+        unread = figure.value is None and figure.reason == NOT_READ
+        if failure is not None and failure.grant and (unread or figure.age_s > 0):
+            figure, unread = Figure.unknown(failure.words), False
+        if not unread:
+            if failure is not None and figure.age_s > 0:
+                figure = replace(figure, reason=failure.words)
             self._figures[name] = (at, figure)
             return figure
         read_at, last = self._figures.get(name, (at, figure))
         if last.value is None:
-            return figure
-        return of_before(last, at - read_at)
+            return figure if failure is None else Figure.unknown(failure.words)
+        return of_before(last, at - read_at, failure)
 
     def forget(self) -> None:
         """There was a gap or a restart: what was read before it holds no more."""

@@ -57,10 +57,15 @@ class UseTrack:
         self._sizes: dict[Key, deque[tuple[float, int]]] = {}
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
 
-    def add(self, snapshot: Snapshot, q: QueueSamples, flow: Flow | None) -> QueueUse | None:
-        """Take in one poll. ``flow``: messages moved since the poll before, ``None`` across a gap or a reset."""
+    def add(self, snapshot: Snapshot, q: QueueSamples, flow: Flow | None, *, moved: bool = True) -> QueueUse | None:
+        """Take in one poll. ``flow``: messages moved since the poll before, ``None`` across a gap or a reset.
+
+        ``moved`` false: that was not read in this poll, and the next one has both.
+        """
         at = snapshot.sampled_at
         self._read = self._reads.add(snapshot, q.layout)
+        if not moved:
+            return self._shown
         if flow is None:
             self._prev_at, self._shown = None, None
             self._ticks.clear()
@@ -86,7 +91,7 @@ class UseTrack:
             self._ticks.popleft()
         self._prev, self._prev_q, self._prev_at = now, q, at
         self._popped, self._polls = 0.0, 0
-        self._shown = self._figures(snapshot, now, at)
+        self._shown = self._figures(snapshot, q, now, at)
         return self._shown
 
     def _updates(self, q: QueueSamples) -> tuple[int, int]:
@@ -95,7 +100,7 @@ class UseTrack:
             return 0, 0
         return q.counters.updated - before.counters.updated, q.counters.hot_updated - before.counters.hot_updated
 
-    def _figures(self, snapshot: Snapshot, now: dict[Key, UseSample], at: float) -> QueueUse:
+    def _figures(self, snapshot: Snapshot, q: QueueSamples, now: dict[Key, UseSample], at: float) -> QueueUse:
         rows = self._per_pop(lambda work: work.rows)
         if not self._past or at - self._past[-1][0] >= _REMEMBER_EVERY_S:
             self._past.append((at, rows.value if self._read is None else self._read.value))
@@ -110,6 +115,7 @@ class UseTrack:
             parts=tuple(self._part(key, use, at, fragments.get(key)) for key, use in sorted(now.items())),
             analyzed=max(0, self._analyzes[-1][1] - self._analyzes[0][1]) if self._analyzes else 0,
             reads_per_pop=self._read,
+            sized_at=at if q.sized_at is None else q.sized_at,
         )  # fmt: skip
 
     def _per_pop(self, of: Callable[[PopWork], int | None]) -> Figure:

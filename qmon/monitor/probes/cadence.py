@@ -1,0 +1,14 @@
+"""How often is read what is not part of each poll, in seconds; where it costs too much, it is read less often still."""
+
+from __future__ import annotations
+
+from typing import Final
+
+COUNTING_S: Final = 10.0
+"""Scheduled and dead messages."""
+COUNTING_BRIEF_S: Final = 30.0
+"""The same of a queue that is only asked whether it has messages."""
+STATISTICS_S: Final = 10.0
+"""Statistics and sizes of tables."""
+SIZES_TURN_S: Final = 60.0
+"""Sizes where there are so many queues that they are read in turns."""
