@@ -43,7 +43,7 @@ from qmon.monitor.probes.statements import ProbeStatement, StatementCache
 
 GIVES: Final = (
     "all that a poll reads",
-    "exact counts of deep queues, and the full search for the oldest message",
+    "exact counts of deep queues, the full search for the oldest message, and the catalog read anew beside the polls",
     "what sessions wait for over time, where the server counts no waits",
     "acting while the dashboard is open",
 )

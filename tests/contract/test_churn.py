@@ -23,7 +23,7 @@ def test_of_a_queue_that_is_gone_and_no_longer_shown_nothing_is_kept(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither by its name nor by the id of its table, wherever the watching remembers something."""
-    monkeypatch.setattr("qmon.monitor.poll.poller._RESOLVE_EVERY_S", 0.2)
+    monkeypatch.setattr("qmon.monitor.background.catalog_reading.EVERY_S", 0.2)
     monkeypatch.setattr("qmon.monitor.catalog.resolve._MOST_LOST", 1)  # so many that are gone stay in sight
     query(database, f"CREATE TABLE stays_queue {QUEUE}")
     ids: dict[str, set[object]] = {}

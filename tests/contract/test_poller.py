@@ -176,7 +176,9 @@ def test_a_table_that_even_readers_must_wait_for_is_told_and_comes_back(database
         holder.execute("LOCK TABLE fifo IN ACCESS EXCLUSIVE MODE")
         locked = watched.queue("fifo", lambda q: q.failures)
         assert "locked by session" in locked.failures[0].reason
-        assert locked.ready.value is None
+        assert locked.ready.value == 0
+        assert locked.ready.age_s > 0
+        assert "locked by session" in locked.ready.reason
         query(database, "SELECT naive_push('x') FROM generate_series(1, 5)")
         moving = watched.queue("naive", lambda q: q.ready.value == 5 and q.push_rate.value, polls=2)
         assert moving.push_rate.value

@@ -11,7 +11,7 @@ from typing import Final
 
 from qmon.demo.server import EmbeddedServer
 from qmon.model.view import View
-from qmon.monitor.poll import poller
+from qmon.monitor.background import catalog_reading
 from tests.contract.test_churn import QUEUE
 from tests.contract.watching import watching
 from tests.facts import query
@@ -30,7 +30,7 @@ def plateau(minutes: float) -> str:
 
     Raises ``AssertionError`` where memory still grows after the first quarter.
     """
-    poller._RESOLVE_EVERY_S = _RESOLVE_S  # type: ignore[misc]
+    catalog_reading.EVERY_S = _RESOLVE_S  # type: ignore[misc]
     made, sizes, began = 0, list[tuple[float, float]](), time.monotonic()
     with EmbeddedServer(settings={"fsync": "off"}) as server, watching(server.url(), interval_s=1.0) as watched:
         query(server.url(), f"CREATE TABLE stays_queue {QUEUE}")

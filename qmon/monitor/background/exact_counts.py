@@ -22,6 +22,7 @@ from qmon.model.samples.deadlocks import Circle
 from qmon.model.samples.polled import ClockSample, HeadSample
 from qmon.model.samples.usage import Fragmentation
 from qmon.model.snapshot import ProbeFailure
+from qmon.monitor.background.catalog_reading import CatalogReading
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
 from qmon.monitor.background.reader import BackgroundReader
 from qmon.monitor.background.scan_counts import COST_FACTOR, Counted, ScanCounts, Version
@@ -46,8 +47,9 @@ _DEAR_HEAD_S: Final = 0.001
 _DEADLINE_S: Final = 30.0
 _IDLE_S: Final = 1.0
 _GRAPHS: Final = ("", "graphs")
-"""The task that is of the whole server, not of a queue."""
-_PROBES: Final = {"fragments": "fragmentation", "graphs": "deadlock_graphs"}
+_CATALOG: Final = ("", "catalog")
+"""The tasks that are of the target as a whole, not of a queue."""
+_PROBES: Final = {"fragments": "fragmentation", "graphs": "deadlock_graphs", "catalog": "catalog"}
 """What some kinds of tasks are called where they fail."""
 _UNDER_WAY: Final = float("inf")
 """When a task is due that is being done; another time than that was asked for meanwhile, and counts."""
@@ -81,8 +83,12 @@ class ExactCounts(BackgroundReader):
         clock: Callable[[], float] = time.monotonic,
         budget: Budget | None = None,
         within_s: float | None = None,
+        catalog: CatalogReading | None = None,
     ) -> None:
-        """``within_s``: it is closed after so many seconds; a count that takes longer is not begun."""
+        """``within_s``: it is closed after so many seconds; a count that takes longer is not begun.
+
+        ``catalog``: what is read of it anew.
+        """
         super().__init__(engine, connect, clock)
         self._queues: dict[str, Spec] = {}
         self._tasks: dict[tuple[str, str], _Task] = {}
@@ -90,6 +96,9 @@ class ExactCounts(BackgroundReader):
         self._failures: dict[tuple[str, str], ProbeFailure] = {}
         self._forgotten: dict[str, int] = {}
         """How often each queue was forgotten: what was begun before is left out."""
+        self._catalog = catalog
+        self._refused = False
+        """The last connection was not to be had."""
         self._fragments = FragmentationReader(engine)
         self._graphs = deadlocks.DeadlockReports(engine)
         self.own = OwnUses()
@@ -106,17 +115,17 @@ class ExactCounts(BackgroundReader):
         with self._lock:
             known, self._queues = self._queues, {spec.layout.queue: spec for spec in specs}
             self.counts.keep([name for name, spec in self._queues.items() if _same_rows(known.get(name), spec)])
-            self._failures = {key: f for key, f in self._failures.items() if key == _GRAPHS or key[0] in self._queues}
+            self._failures = {key: f for key, f in self._failures.items() if not key[0] or key[0] in self._queues}
             self._forgotten = {name: times for name, times in self._forgotten.items() if name in self._queues}
             self._heads = {name: head for name, head in self._heads.items() if name in self._queues}
-            of_server = self._tasks.get(_GRAPHS)
+            of_all = {key: task for key, task in self._tasks.items() if not key[0]}
             self._tasks = {
                 (name, kind): self._tasks.get((name, kind), _Task(name, kind, wanted=kind == "head"))
                 for name in self._queues
                 for kind in ("head", "count")
             } | self._of_fragments()
-            if self._graphs.able:
-                self._tasks[_GRAPHS] = of_server or _Task(*_GRAPHS, wanted=False, again=False)
+            for key in (_CATALOG, _GRAPHS) if self._graphs.able else (_CATALOG,):
+                self._tasks[key] = of_all.get(key) or _Task(*key, wanted=False, again=False)
         tables = {table for spec in specs for table in spec.facts.tables}
         self.own.keep(tables | self.counts.parts)
         self._wake.set()
@@ -158,6 +167,18 @@ class ExactCounts(BackgroundReader):
                     self._failures.pop((queue, "count"), None)
                 if self.counts.unchanged(queue, versions.get(queue), at) and not task.again:
                     task.due_at = max(task.due_at, self._clock() + _SETTLED_S)
+
+    def read_catalog(self) -> bool:
+        """Read the catalogue as soon as the read under way has ended; false where there is no connection for that."""
+        if self._catalog is None or self._refused:
+            return False
+        self._catalog.ask()
+        with self._lock:
+            task = self._tasks[_CATALOG]
+            if not task.wanted:
+                task.wanted, task.due_at = True, 0.0
+                self._wake.set()
+        return True
 
     def count_exactly(self, queue: str) -> None:
         """Count this queue as soon as the count under way has ended, whatever it costs."""
@@ -241,7 +262,12 @@ class ExactCounts(BackgroundReader):
 
     def _open(self) -> Connection:
         session = Session(purpose="count", statement_timeout_s=_DEADLINE_S, lock_timeout_s=1.0, read_only=True)
-        self._connection = self._connect(session)
+        try:
+            self._connection = self._connect(session)
+        except QmonError:
+            self._refused = True
+            raise
+        self._refused = False
         return self._connection
 
     def _next(self) -> _Task | None:
@@ -268,7 +294,10 @@ class ExactCounts(BackgroundReader):
         every = {"head": 0.0, "fragments": EVERY_S, "graphs": deadlocks.EVERY_S}.get(task.kind, _SETTLED_S)
         given_up = counted = False
         try:
-            if found is None:
+            if task.kind == "catalog" and self._catalog is not None:
+                self._catalog.read(connection)
+                task.wanted = False
+            elif found is None:
                 self._graphs.read(connection, StatementCache(self._engine, connection.version))
             elif task.kind == "head":
                 self._find_head(connection, found, task, begun)
@@ -282,7 +311,8 @@ class ExactCounts(BackgroundReader):
             every = max(every, task.rest_s)
             with self._lock:
                 if task.due_at == _UNDER_WAY and not given_up:
-                    rest = max(every, took * COST_FACTOR * self.qmons) if task.kind != "count" else every
+                    dear = task.kind not in ("count", "catalog")
+                    rest = max(every, took * COST_FACTOR * self.qmons) if dear else every
                     task.due_at = self._clock() + (_SETTLED_S if counted and task.again else rest)
                     task.again = task.again and not counted
         with self._lock:
@@ -317,11 +347,13 @@ class ExactCounts(BackgroundReader):
         again = _TRY_AGAIN_S
         if isinstance(problem, LockTimeout):
             again = _LOCK_AGAIN_S
-        elif isinstance(problem, DeadlineExceeded):
+        elif isinstance(problem, DeadlineExceeded) and task.kind != "catalog":
             again = _DEADLINE_S * COST_FACTOR * self.qmons
         task.due_at = self._clock() + again
         if task.kind == "count":
             self.counts.fail(task.queue, str(problem))
+        if task.kind == "catalog" and self._refused:
+            return  # the polls read it themselves
         with self._lock:
             failure = ProbeFailure(f"exact {task.kind}", str(problem), task.queue)
             if task.kind in _PROBES:

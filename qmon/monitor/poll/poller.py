@@ -18,9 +18,9 @@ from qmon.engines.base import Connection, Engine, Session
 from qmon.errors import BadInput, ConnectionLost, DeadlineExceeded, NoConnectionLeft, QmonError, Unreachable
 from qmon.model.budget import Budget
 from qmon.model.text import duration
+from qmon.monitor.background.catalog_reading import CatalogReading, Resolve
 from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.wait_sampler import WaitSampler
-from qmon.monitor.catalog.resolve import NOTHING, Resolved
 from qmon.monitor.poll.collector import Collector
 from qmon.monitor.poll.own_connections import OwnConnections
 from qmon.monitor.poll.quarantine import InFlightProbe, ProbeQuarantine
@@ -31,10 +31,6 @@ _LOG: Final = logging.getLogger(__name__)
 MIN_INTERVAL_S: Final = 0.5
 MAX_INTERVAL_S: Final = 60.0
 BACK_OFF_S: Final = (1.0, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0)
-_RESOLVE_EVERY_S: Final = 120.0
-_RESOLVE_LOST_S: Final = 3.0
-_COST_FACTOR: Final = 30.0
-"""While a queue is gone the catalogue is read every few seconds, and for no more than so small a share of the time."""
 _GRACE_S: Final = 2.0
 _WATCH_EVERY_S: Final = 0.25
 _MOST_ABANDONED: Final = 3
@@ -52,7 +48,6 @@ _REPORT_S: Final = 2.0
 """What takes longer is reported."""
 
 Connect = Callable[[Session], Connection]
-Resolve = Callable[[Connection, Resolved], Resolved]
 
 
 class _ConnectionAttempt:
@@ -80,8 +75,8 @@ class Poller:
         target: the target's name, free of secrets.
         engine: its engine.
         connect: opens a connection for a session.
-        resolve: finds the queues to watch, given what it found last; asked at each connect, every two minutes, and
-            every few seconds while a queue is gone.
+        resolve: finds the queues to watch, given what it found last; asked at each connect, and in the background
+            every two minutes, and every few seconds while a queue is gone.
         interval_s: seconds between polls.
         clock: our monotonic clock, seconds.
         budget: what polling may cost the server; one per cent of a processor by default.
@@ -97,10 +92,7 @@ class Poller:
         self._target = target
         self._engine = engine
         self._connect = OwnConnections(connect)
-        self._resolve = resolve
-        self._resolved = NOTHING
-        self._again_s = _RESOLVE_LOST_S
-        self._gone = False
+        self._catalog = CatalogReading(resolve, clock)
         self._budget = budget
         self._at_once = at_once if within_s is None else sys.maxsize
         self._clock = clock
@@ -120,7 +112,7 @@ class Poller:
         self._failing = log.Changes(_LOG)
         self._sequence = 0
         self._connected = threading.Event()
-        self._slow = ExactCounts(engine, self._connect_background, clock, budget, within_s)
+        self._slow = ExactCounts(engine, self._connect_background, clock, budget, within_s, self._catalog)
         self._sampler = WaitSampler(engine, self._connect_background, clock)
         self._watchdog: threading.Thread | None = None
 
@@ -266,11 +258,13 @@ class Poller:
             self._target, self._engine, connection, self._slow, self._clock, self._sampler, self._budget,
             lambda: self._connect.commits, attempt.suspicion, self._at_once,
         )  # fmt: skip
-        resolved_at = self._first_read(attempt, collector, connection)
+        self._first_read(attempt, collector, connection)
         while not self._closed.is_set() and not attempt.abandoned.is_set():
             self._wake.clear()
-            if self._clock() - resolved_at >= (self._again_s if self._gone else _RESOLVE_EVERY_S):
-                resolved_at = self._use(attempt, collector, connection)
+            if (found := self._catalog.take()) is not None:
+                self._slow.use(collector.use(found))
+            elif self._catalog.due and not self._slow.read_catalog():
+                self._use(attempt, collector, connection)
             began = self._busy(attempt, self._deadline())
             if self._whole.is_set():
                 self._whole.clear()
@@ -280,14 +274,14 @@ class Poller:
             if attempt.abandoned.is_set():
                 return
             if collector.stale:
-                resolved_at = self._use(attempt, collector, connection)
+                self._use(attempt, collector, connection)
                 continue
             if not attempt.live or attempt.late:
                 self._live(attempt, connection)
             self._sequence, self._tries, self._reason = snapshot.sequence, 0, ""
             self._emit(attempt, snapshot)
             self._failing.see({f"{self._target}: {f.probe} of {f.queue or 'all'}": f.reason for f in snapshot.failures})
-            self._gone = self._gone or any(failure.gone for failure in snapshot.failures)
+            self._catalog.gone = self._catalog.gone or any(failure.gone for failure in snapshot.failures)
             took = self._clock() - began
             pause = collector.observer.interval_s
             self._wake.wait(max(pause - took, 0.1 * pause))
@@ -300,25 +294,19 @@ class Poller:
         attempt.live, attempt.late, attempt.cancelled = True, False, False
         self._state(attempt, Phase.LIVE)
 
-    def _first_read(self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection) -> float:
+    def _first_read(self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection) -> None:
         attempt.reads = True
-        read_at = self._use(attempt, collector, connection, FIRST_READ_S)
+        self._use(attempt, collector, connection, FIRST_READ_S)
         connection.limit(self._deadline())
         attempt.reads = False
-        return read_at
 
     def _use(
         self, attempt: _ConnectionAttempt, collector: Collector, connection: Connection, allowed_s: float = _CATALOGUE_S
-    ) -> float:
-        """Read the catalogue; returns when that was, our clock, seconds."""
-        began = self._busy(attempt, self._deadline() + allowed_s)
-        self._resolved = self._resolve(connection, self._resolved)
-        self._slow.use(collector.use(self._resolved))
+    ) -> None:
+        """Read the catalogue over the connection that polls: at first, and where what it said is no longer so."""
+        self._busy(attempt, self._deadline() + allowed_s)
+        self._slow.use(collector.use(self._catalog.read_here(connection)))
         attempt.busy_since = None
-        now = self._clock()
-        self._again_s = min(max(_RESOLVE_LOST_S, (now - began) * _COST_FACTOR), _RESOLVE_EVERY_S)
-        self._gone = self._resolved.locked or any(problem.gone for problem in self._resolved.problems)
-        return now
 
     def _busy(self, attempt: _ConnectionAttempt, allowed_s: float) -> float:
         attempt.allowed_s = allowed_s

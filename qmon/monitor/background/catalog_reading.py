@@ -1,0 +1,87 @@
+"""When the catalogue is read anew, and what it said last.
+
+Polls ask for it and take it in between two of them. A background reader reads, since that may take seconds where tables
+are many or the server is busy.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from qmon.engines.base import Connection
+from qmon.monitor.catalog.resolve import NOTHING, Resolved
+
+EVERY_S: Final = 120.0
+LOST_S: Final = 3.0
+"""While a queue is gone, or something of a table was locked."""
+_COST_FACTOR: Final = 30.0
+"""Then it is read for no more than so small a share of the time."""
+
+Resolve = Callable[[Connection, Resolved], Resolved]
+
+
+class CatalogReading:
+    """The queues of a target as the catalogue has them. Used by the thread that polls, but for ``read``.
+
+    ``resolve``: finds them over a connection, given what it found last.
+    """
+
+    def __init__(self, resolve: Resolve, clock: Callable[[], float] = time.monotonic) -> None:
+        self._resolve = resolve
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._before: Resolved | None = None
+        """What was found last when it was asked for; ``None``: it is not."""
+        self._found: tuple[Resolved, float] | None = None
+        """What was read since, and how long that took."""
+        self._resolved = NOTHING
+        self._read_at = float("-inf")
+        self._again_s = LOST_S
+        self.gone = False
+        """Something is missing that may come back: it is read again soon."""
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to read it again."""
+        return self._clock() - self._read_at >= (self._again_s if self.gone else EVERY_S)
+
+    def ask(self) -> None:
+        """Have it read in the background."""
+        with self._lock:
+            if self._found is None and self._before is None:
+                self._before = self._resolved
+
+    def take(self) -> Resolved | None:
+        """What was read in the background since this was last called, if anything was."""
+        with self._lock:
+            found, self._found = self._found, None
+        return None if found is None else self._learn(*found)
+
+    def read_here(self, connection: Connection) -> Resolved:
+        """Read it at once; what is being read in the background is left out, as it may be older."""
+        began = self._clock()
+        found = self._resolve(connection, self._resolved)
+        with self._lock:
+            self._before = self._found = None
+        return self._learn(found, self._clock() - began)
+
+    def read(self, connection: Connection) -> None:
+        """Read it if it was asked for; in the thread of the background reader."""
+        with self._lock:
+            before = self._before
+        if before is None:
+            return
+        began = self._clock()
+        found = self._resolve(connection, before)
+        with self._lock:
+            if self._before is before:
+                self._before, self._found = None, (found, self._clock() - began)
+
+    def _learn(self, found: Resolved, took_s: float) -> Resolved:
+        self._resolved, self._read_at = found, self._clock()
+        self._again_s = min(max(LOST_S, took_s * _COST_FACTOR), EVERY_S)
+        self.gone = found.locked or any(problem.gone for problem in found.problems)
+        return found

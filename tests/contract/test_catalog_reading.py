@@ -1,0 +1,140 @@
+"""The catalogue is read anew beside the polls: none waits for it, and what it says is taken in between two of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from qmon.engines.base import Connection, Session
+from qmon.errors import NoConnectionLeft, QueryFailed
+from qmon.monitor.background import catalog_reading
+from qmon.monitor.catalog.resolve import Resolved, resolve
+from qmon.monitor.poll.poller import POLL, Poller
+from tests.contract.watching import ROOMY, Watched, installed
+from tests.facts import query, wait_until
+from tests.queues import ENGINE, target_of
+
+WAITS_S = 60.0
+NOT_NOW = "not now"
+
+
+class Catalogue:
+    """Reads the catalogue, from the second time on only while ``free``, and notes over which session."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+        self.began = threading.Event()
+        self.fails = False
+        self.sessions: list[int] = []
+
+    def __call__(self, connection: Connection, before: Resolved) -> Resolved:
+        self.sessions.append(connection.session_id)
+        if len(self.sessions) > 1:
+            self.began.set()
+            assert self.free.wait(WAITS_S)
+            if self.fails:
+                raise QueryFailed(NOT_NOW)
+        return resolve(connection, ENGINE, (), before=before)
+
+
+@contextmanager
+def watching(url: str, read: Catalogue, *, most: int = 9) -> Iterator[Watched]:
+    """Watch; ``most``: so many connections are to be had."""
+    open_now: list[str] = []
+
+    def connect(session: Session) -> Connection:
+        if len(open_now) >= most:
+            raise NoConnectionLeft("the server has no connection left")
+        open_now.append(session.purpose)
+        return ENGINE.connect(target_of(url), session)
+
+    watched = Watched(Poller("test", ENGINE, connect, read, interval_s=0.5, budget=ROOMY))
+    watched.poller.start(watched)
+    try:
+        yield watched
+    finally:
+        read.free.set()
+        watched.poller.close()
+
+
+@pytest.fixture
+def url(database: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(catalog_reading, "EVERY_S", 0.5)
+    installed(database, "fifo")
+    return database
+
+
+def test_polls_go_on_while_it_is_read_and_know_what_it_found_afterwards(url: str) -> None:
+    read = Catalogue()
+    with watching(url, read) as watched:
+        watched.view()
+        assert read.began.wait(WAITS_S)
+        installed(url, "status")
+        query(url, "SELECT fifo_push('x')")
+        assert watched.queue("fifo", lambda q: q.ready.value == 1, polls=4)
+        assert watched.views[-1].queue("status") is None
+        read.free.set()
+        assert watched.queue("status", lambda q: q.ready.value == 0).failures == ()
+        polling, *others = read.sessions
+        assert polling not in others
+        names = [str(name) for (name,) in query(url, OURS)]
+        assert sorted(names) == ["qmon count", "qmon poll", "qmon waits"]
+
+
+OURS = "SELECT application_name FROM pg_stat_activity WHERE datname = current_database() AND application_name ~ '^qmon'"
+
+
+def test_what_was_read_before_a_poll_found_it_changed_is_left_out(url: str) -> None:
+    """A table is dropped while the catalogue is read, the polls see it, and read it themselves: that is newer."""
+    read = Catalogue()
+    slow = catalog_reading.CatalogReading(read)
+    connection, other = (ENGINE.connect(target_of(url), session) for session in (POLL, Session("count")))
+    try:
+        assert [layout.queue for layout in slow.read_here(connection).layouts] == ["fifo"]
+        slow.ask()
+        reading = threading.Thread(target=slow.read, args=(other,))
+        reading.start()
+        assert read.began.wait(WAITS_S)
+        read.free.set()
+        query(url, "DROP TABLE fifo CASCADE")
+        assert slow.read_here(connection).layouts == ()
+        reading.join(WAITS_S)
+        assert slow.take() is None
+        slow.ask()
+        slow.read(connection)
+        found = slow.take()
+        assert found is not None
+        assert [layout.queue for layout in found.lost] == ["fifo"]
+        assert slow.gone
+    finally:
+        connection.close()
+        other.close()
+
+
+def test_with_one_connection_the_polls_read_it_themselves(url: str) -> None:
+    read = Catalogue()
+    read.free.set()
+    with watching(url, read, most=1) as watched:
+        watched.view(polls=2)
+        installed(url, "status")
+        assert watched.queue("status", lambda q: q.ready.value == 0)
+        assert len(set(read.sessions)) == 1
+        assert not [f for f in watched.views[-1].failures if f.probe == "catalog"]
+
+
+def test_where_it_cannot_be_read_the_polls_go_on_and_say_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qmon.monitor.background.exact_counts._TRY_AGAIN_S", 0.5)
+    read = Catalogue()
+    read.fails = True
+    read.free.set()
+    with watching(url, read) as watched:
+        view = watched.view(lambda v: any(f.probe == "catalog" for f in v.failures), polls=2)
+        assert [f.reason for f in view.failures if f.probe == "catalog"] == [NOT_NOW]
+        fifo = view.queue("fifo")
+        assert fifo is not None
+        assert fifo.ready.value == 0
+        read.fails = False
+        wait_until(lambda: not watched.views[-1].failures, what="it is read again")
