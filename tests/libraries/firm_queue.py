@@ -20,6 +20,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Final
 
+from tests.libraries.actions import Actions
 from tests.libraries.library import Library
 from tests.libraries.python import PythonLibrary
 
@@ -49,10 +50,63 @@ BROKEN: Final = f"""
 SELECT * FROM ({_EACH}) AS e
 WHERE (finished_at IS NULL) <> (state IS NOT NULL) OR states > 1
 """
+_READY: Final = """
+INSERT INTO firm_queue_ready_executions (job_id, queue_name, priority, created_at)
+SELECT id, queue_name, priority, timezone('UTC', now()) FROM job
+RETURNING job_id
+"""
+ACTIONS: Final = Actions(
+    # A worker that lives all the same writes nothing when it ends, as its claim has gone.
+    requeue=f"""
+WITH claim AS (
+    DELETE FROM firm_queue_claimed_executions WHERE job_id = ? RETURNING job_id
+), job AS (
+    SELECT j.id, j.queue_name, j.priority FROM claim AS c JOIN firm_queue_jobs AS j ON j.id = c.job_id
+){_READY}""",
+    retry=f"""
+WITH failure AS (
+    DELETE FROM firm_queue_failed_executions WHERE job_id = ? RETURNING job_id
+), job AS (
+    UPDATE firm_queue_jobs AS j
+    SET attempts = 0, finished_at = NULL, updated_at = timezone('UTC', now())
+    FROM failure AS f
+    WHERE j.id = f.job_id
+    RETURNING j.id, j.queue_name, j.priority
+){_READY}""",
+    # A job with a concurrency_key may hold a place in its semaphore, which would have to go to another.
+    discard="""
+WITH job AS (
+    SELECT id FROM firm_queue_jobs WHERE id = ? AND concurrency_key IS NULL
+), ready AS (
+    DELETE FROM firm_queue_ready_executions AS e USING job WHERE e.job_id = job.id RETURNING e.job_id
+), scheduled AS (
+    DELETE FROM firm_queue_scheduled_executions AS e USING job WHERE e.job_id = job.id RETURNING e.job_id
+), failed AS (
+    DELETE FROM firm_queue_failed_executions AS e USING job WHERE e.job_id = job.id RETURNING e.job_id
+), waiting AS (
+    TABLE ready UNION ALL TABLE scheduled UNION ALL TABLE failed
+)
+DELETE FROM firm_queue_jobs AS j USING waiting AS w WHERE j.id = w.job_id RETURNING j.id
+""",
+    pause="""
+INSERT INTO firm_queue_pauses (queue_name, created_at) VALUES (?, timezone('UTC', now()))
+ON CONFLICT (queue_name) DO NOTHING
+RETURNING queue_name
+""",
+    resume="DELETE FROM firm_queue_pauses WHERE queue_name = ? RETURNING queue_name",
+    paused="SELECT queue_name FROM firm_queue_pauses ORDER BY 1",
+)
 
 
 def firm_queue() -> Library:
     """The library, as it is installed."""
     return PythonLibrary(
-        "firm-queue", version("firm-queue"), program="firm_queue", counts=COUNTS, holders=HOLDERS, broken=BROKEN
+        "firm-queue",
+        version("firm-queue"),
+        program="firm_queue",
+        counts=COUNTS,
+        holders=HOLDERS,
+        broken=BROKEN,
+        actions=ACTIONS,
+        prunes=True,
     )

@@ -23,6 +23,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Final
 
+from tests.libraries.actions import Actions
 from tests.libraries.library import Library
 from tests.libraries.python import PythonLibrary
 
@@ -50,8 +51,55 @@ WHERE (state = 'completed') <> (completed_at IS NOT NULL)
    OR (state = 'available' AND attempt >= max_attempts)
    OR (state IN ('executing', 'completed', 'retryable', 'discarded') AND attempted_at IS NULL)
 """
+_SIGNAL: Final = """
+SELECT pg_notify('public.oban_signal', json_build_object('action', '{}', 'queue', ?::text, 'ident', 'any')::text)
+"""
+ACTIONS: Final = Actions(
+    # Its lifeline discards what has no attempt left; who asks for a requeue does not ask for that.
+    requeue="""
+UPDATE oban_jobs
+SET state = 'available',
+    max_attempts = greatest(max_attempts, attempt + 1),
+    meta = meta || jsonb_build_object('rescued', coalesce((meta ->> 'rescued')::int, 0) + 1)
+WHERE id = ? AND state = 'executing'
+RETURNING id
+""",
+    retry="""
+UPDATE oban_jobs
+SET state = 'available',
+    max_attempts = greatest(max_attempts, attempt + 1),
+    scheduled_at = timezone('UTC', now()),
+    completed_at = NULL,
+    cancelled_at = NULL,
+    discarded_at = NULL,
+    meta = jsonb_set(meta, '{uniq_bmp}', '[]')
+WHERE id = ? AND state = 'discarded'
+RETURNING id
+""",
+    discard="""
+UPDATE oban_jobs
+SET state = 'cancelled',
+    cancelled_at = timezone('UTC', now()),
+    meta = meta || jsonb_build_object('cancel_attempted_at', timezone('UTC', now()))
+WHERE id = ? AND state IN ('available', 'scheduled', 'retryable', 'suspended')
+RETURNING id
+""",
+    pause=_SIGNAL.format("pause"),
+    resume=_SIGNAL.format("resume"),
+    # What its producers know of it; one that starts now is not among them.
+    paused="SELECT queue FROM oban_producers GROUP BY 1 HAVING bool_and((meta ->> 'paused')::boolean) ORDER BY 1",
+)
 
 
 def oban() -> Library:
     """The library, as it is installed."""
-    return PythonLibrary("Oban", version("oban"), program="oban", counts=COUNTS, holders=HOLDERS, broken=BROKEN)
+    return PythonLibrary(
+        "Oban",
+        version("oban"),
+        program="oban",
+        counts=COUNTS,
+        holders=HOLDERS,
+        broken=BROKEN,
+        actions=ACTIONS,
+        prunes=True,
+    )

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tests.libraries.actions import Actions
 from tests.libraries.library import QUEUES, Library
 from tests.libraries.programs.pgmq import folder
 from tests.libraries.python import PythonLibrary
@@ -37,6 +38,16 @@ HOLDERS: Final = " UNION ALL ".join(
 BROKEN: Final = " UNION ALL ".join(
     f"SELECT '{queue}', msg_id FROM pgmq.q_{queue} AS q JOIN pgmq.a_{queue} AS a USING (msg_id)" for queue in QUEUES
 )
+_MESSAGE: Final = """
+(
+    SELECT split_part(name, '/', 1) AS queue, split_part(name, '/', 2)::bigint AS id FROM (SELECT ?::text AS name) AS n
+) AS m
+"""
+ACTIONS: Final = Actions(
+    # A consumer that lives all the same deletes or archives it when it ends.
+    requeue=f"SELECT r.msg_id FROM {_MESSAGE}, pgmq.set_vt(m.queue, m.id, 0) AS r",
+    discard=f"SELECT m.id FROM {_MESSAGE} WHERE pgmq.delete(m.queue, m.id)",
+)
 
 
 def pgmq() -> Library:
@@ -50,4 +61,5 @@ def pgmq() -> Library:
         counts=COUNTS,
         holders=HOLDERS,
         broken=BROKEN,
+        actions=ACTIONS,
     )

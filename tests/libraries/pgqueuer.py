@@ -21,6 +21,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Final
 
+from tests.libraries.actions import Actions
 from tests.libraries.library import Library
 from tests.libraries.python import PythonLibrary
 
@@ -52,10 +53,44 @@ FULL JOIN pgqueuer AS q ON q.id = last.job_id
 WHERE (last.status IN ('queued', 'picked', 'failed')) IS DISTINCT FROM (q.id IS NOT NULL)
    OR q.status <> last.status
 """
+_LOGGED: Final = """
+INSERT INTO pgqueuer_log (job_id, status, entrypoint, priority)
+SELECT id, '{}', entrypoint, priority FROM changed
+RETURNING job_id
+"""
+_CHANGED: Final = "RETURNING id, entrypoint, priority"
+ACTIONS: Final = Actions(
+    # A worker that lives all the same deletes the row when it ends, whatever its status is.
+    requeue=f"""
+WITH changed AS (
+    UPDATE pgqueuer
+    SET status = 'queued', execute_after = now(), attempts = attempts + 1, updated = now(), queue_manager_id = NULL
+    WHERE id = ? AND status = 'picked'
+    {_CHANGED}
+){_LOGGED.format("queued")}""",
+    retry=f"""
+WITH changed AS (
+    UPDATE pgqueuer
+    SET status = 'queued', execute_after = now(), attempts = 0, updated = now(), queue_manager_id = NULL
+    WHERE id = ? AND status = 'failed'
+    {_CHANGED}
+){_LOGGED.format("queued")}""",
+    # Of a job in progress the worker would have to be told as well.
+    discard=f"""
+WITH changed AS (
+    DELETE FROM pgqueuer WHERE id = ? AND status IN ('queued', 'failed') {_CHANGED}
+){_LOGGED.format("canceled")}""",
+)
 
 
 def pgqueuer() -> Library:
     """The library, as it is installed."""
     return PythonLibrary(
-        "PgQueuer", version("pgqueuer"), program="pgqueuer", counts=COUNTS, holders=HOLDERS, broken=BROKEN
+        "PgQueuer",
+        version("pgqueuer"),
+        program="pgqueuer",
+        counts=COUNTS,
+        holders=HOLDERS,
+        broken=BROKEN,
+        actions=ACTIONS,
     )

@@ -18,6 +18,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Final
 
+from tests.libraries.actions import Actions
 from tests.libraries.library import Library
 from tests.libraries.python import PythonLibrary
 
@@ -55,6 +56,15 @@ WHERE l.type IS NULL
               ELSE l.type::text = j.status::text
           END
 """
+_RETRY: Final = """
+SELECT id, procrastinate_retry_job_v2(id, now(), NULL, NULL, NULL) FROM procrastinate_jobs WHERE id = ? AND status = {}
+"""
+ACTIONS: Final = Actions(
+    # A worker that lives all the same marks the job as done when it ends, even while another works on it.
+    requeue=_RETRY.format("'doing'"),
+    retry=_RETRY.format("'failed'"),
+    discard="SELECT id FROM procrastinate_cancel_job_v1(?, false, false) AS id WHERE id IS NOT NULL",
+)
 
 
 def procrastinate() -> Library:
@@ -66,4 +76,6 @@ def procrastinate() -> Library:
         counts=COUNTS,
         holders=HOLDERS,
         broken=BROKEN,
+        actions=ACTIONS,
+        prunes=True,
     )

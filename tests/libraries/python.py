@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from tests.facts import query
+from tests.libraries.actions import NONE, Actions
 from tests.libraries.library import ATTEMPTS, QUEUES, Counts, Event, Library, State, Worker, pushed
 
 
@@ -27,6 +28,9 @@ class Program(Protocol):
     def check(self, url: str) -> None:
         """Run the library's own checks."""
 
+    def prune(self, url: str) -> None:
+        """Delete what is done, where the library does so."""
+
 
 @dataclass(frozen=True)
 class PythonLibrary(Library):
@@ -37,12 +41,16 @@ class PythonLibrary(Library):
         counts: queue, state and number of jobs, in SQL.
         holders: id and worker of each job in progress, in SQL.
         broken: rows that must not be, in SQL.
+        actions: how to set right what is stuck.
+        prunes: whether it deletes what is done, some time later.
     """
 
     program: str = ""
     counts: str = ""
     holders: str = ""
     broken: str = ""
+    actions: Actions = NONE
+    prunes: bool = False
 
     def install(self, url: str) -> None:
         self._module.install(url)
@@ -62,6 +70,10 @@ class PythonLibrary(Library):
     def check(self, url: str) -> None:
         self._module.check(url)
         assert query(url, self.broken) == []
+
+    def prune(self, url: str) -> None:
+        """Let it delete what is done, however recently."""
+        self._module.prune(url)
 
     def truth(self, url: str) -> dict[str, Counts]:
         return tallied(query(url, self.counts), self.untold)

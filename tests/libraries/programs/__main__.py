@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+from pathlib import Path
 
-from tests.libraries.programs.application import Application, end_with_standard_input, log_from_environment
+from tests.libraries.programs.application import Application, end_with_standard_input
 
 
 def main() -> None:
     """Work until SIGTERM."""
     library, url, seconds_per_job, attempts, *queues = sys.argv[1:]
     end_with_standard_input()
-    application = Application(log_from_environment(), float(seconds_per_job), int(attempts))
+    application = Application(Path(os.environ["QMON_TEST_LOG"]), float(seconds_per_job), int(attempts))
     importlib.import_module(f"tests.libraries.programs.{library}").work(url, queues, application)
 
 

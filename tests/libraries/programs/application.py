@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 
 class Failed(Exception):
@@ -20,12 +21,12 @@ class Application:
     """A worker's own part.
 
     Attributes:
-        log: descriptor of its log, open for appending.
+        log: where it logs.
         seconds_per_job: how long each job sleeps.
         attempts: how often a job is tried at most.
     """
 
-    log: int
+    log: Path
     seconds_per_job: float
     attempts: int
 
@@ -34,7 +35,7 @@ class Application:
 
         Args:
             attempt: 1 at the first one.
-            fails: so many attempts fail.
+            fails: so many attempts fail; none once a file ``mended`` lies beside the log.
             worker: who does it, as the library's tables say it.
         """
         self._say("claimed", queue, job, worker)
@@ -48,7 +49,7 @@ class Application:
         self._end(queue, job, attempt, fails, worker)
 
     def _end(self, queue: str, job: object, attempt: int, fails: int, worker: object) -> None:
-        if attempt > fails:
+        if attempt > fails or self.log.with_name("mended").exists():
             self._say("completed", queue, job, worker)
             return
         self._say("failed" if attempt >= self.attempts else "retried", queue, job, worker)
@@ -56,12 +57,8 @@ class Application:
 
     def _say(self, event: str, queue: str, job: object, worker: object) -> None:
         line = {"at": time.time(), "event": event, "queue": queue, "id": str(job), "worker": str(worker)}
-        os.write(self.log, json.dumps(line).encode() + b"\n")
-
-
-def log_from_environment() -> int:
-    """The log that the environment names, open for appending."""
-    return os.open(os.environ["QMON_TEST_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        with self.log.open("ab", buffering=0) as log:
+            log.write(json.dumps(line).encode() + b"\n")
 
 
 def end_with_standard_input() -> None:

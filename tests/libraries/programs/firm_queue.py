@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import firm.queue
-from firm.queue import schema
+from firm.queue import maintenance, schema
 from firm.queue.supervisor import DispatcherConfig, ForkSupervisor, SupervisorConfig, WorkerConfig
 from sqlalchemy import select
 
@@ -56,6 +56,12 @@ def work(url: str, queues: Sequence[str], application: Application) -> None:
 
 def check(url: str) -> None:
     """It has no checks of its own."""
+
+
+def prune(url: str) -> None:
+    """Delete finished jobs, of any age."""
+    with _configured(url) as runtime:
+        maintenance.clear_finished(runtime)
 
 
 @contextmanager

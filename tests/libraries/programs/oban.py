@@ -84,3 +84,13 @@ def check(url: str) -> None:
             await oban.Oban(pool=pool)._verify_structure()
 
     asyncio.run(run())
+
+
+def prune(url: str) -> None:
+    """What its pruner does, of any age."""
+
+    async def run() -> None:
+        async with AsyncConnectionPool(url, min_size=1, open=False) as pool:
+            await oban.Oban(pool=pool)._query.prune_jobs(0, 1000)
+
+    asyncio.run(run())

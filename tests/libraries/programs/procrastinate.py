@@ -53,5 +53,15 @@ def check(url: str) -> None:
         assert app.check_connection()
 
 
+def prune(url: str) -> None:
+    """What its task ``remove_old_jobs`` does, of any age."""
+
+    async def run() -> None:
+        async with procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url)).open_async() as app:
+            await app.job_manager.delete_old_jobs(nb_hours=0)
+
+    asyncio.run(run())
+
+
 def _client(url: str) -> procrastinate.App:
     return procrastinate.App(connector=procrastinate.SyncPsycopgConnector(conninfo=url)).open()

@@ -1,0 +1,103 @@
+"""What a library's own functions write, done with SQL while real workers run, and taken by them as their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.facts import query, wait_until
+from tests.libraries.firm_queue import firm_queue
+from tests.libraries.library import ATTEMPTS, QUEUES, Event, Worker, fates
+from tests.libraries.oban import oban
+from tests.libraries.pgmq import pgmq
+from tests.libraries.pgqueuer import pgqueuer
+from tests.libraries.procrastinate import procrastinate
+from tests.libraries.python import PythonLibrary
+
+pytestmark = pytest.mark.server
+
+MAILS, INVOICES = QUEUES
+
+
+@pytest.fixture(params=[procrastinate, pgqueuer, oban, firm_queue, pgmq])
+def library(request: pytest.FixtureRequest, database: str) -> PythonLibrary:
+    """Each library, its tables made in a fresh database."""
+    made: PythonLibrary = request.param()
+    made.install(database)
+    return made
+
+
+def agree(library: PythonLibrary, url: str, log: list[Event]) -> None:
+    """While nothing moves, tables hold what the log says, and the library itself finds nothing wrong."""
+    truth = library.truth(url)
+    for queue, counts in fates(log, library.untold).items():
+        assert {state: truth[queue][state] for state in counts} == counts, queue
+    library.check(url)
+
+
+def times(worker: Worker, id: str, kind: str) -> int:
+    """How often a worker's log says something of a job."""
+    return sum(event.id == id and event.event == kind for event in worker.events())
+
+
+def test_what_is_requeued_is_worked_on_once(library: PythonLibrary, database: str, tmp_path: Path) -> None:
+    log = library.push(database, MAILS, ["stuck"])
+    id = log[0].id
+    for attempt in range(ATTEMPTS):  # the last one leaves no attempt
+        with library.start(database, tmp_path, f"doomed {attempt}", [MAILS], seconds_per_job=3600) as doomed:
+            doomed.kill()
+        log += doomed.events()
+        agree(library, database, log)
+        assert len(query(database, library.actions.requeue, id)) == 1
+        assert library.truth(database)[MAILS]["ready"] == 1
+        library.check(database)
+    log += library.push(database, MAILS, ["another"])
+    with library.start(database, tmp_path, "good", QUEUES) as good:
+        good.wait(2, "completed")
+        good.stop()
+    assert [times(good, id, kind) for kind in ("claimed", "completed", "retried", "failed")] == [1, 1, 0, 0]
+    agree(library, database, log + good.events())
+    if library.prunes:
+        library.prune(database)
+        assert library.truth(database)[MAILS]["done"] == 0
+        library.check(database)
+
+
+def test_a_dead_job_is_retried_and_a_waiting_one_discarded(
+    library: PythonLibrary, database: str, tmp_path: Path
+) -> None:
+    log = library.push(database, INVOICES, ["dead"], fails=ATTEMPTS)
+    dead = log[0].id
+    kept, unwanted = library.push(database, MAILS, ["tomorrow", "not at all"], due_in_s=86_400)
+    with library.start(database, tmp_path, "worker", QUEUES) as worker:
+        worker.wait(1, "failed")
+        wait_until(lambda: library.truth(database)[INVOICES]["dead"] == 1, what="it is dead")
+        library.check(database)
+        (tmp_path / "mended").touch()
+        if library.actions.retry:
+            assert len(query(database, library.actions.retry, dead)) == 1
+            worker.wait(1, "completed")
+        assert len(query(database, library.actions.discard, unwanted.id)) == 1
+        assert query(database, library.actions.discard, unwanted.id) == []
+        worker.stop()
+    assert times(worker, dead, "claimed") == ATTEMPTS + bool(library.actions.retry)
+    agree(library, database, [*log, kept, *worker.events()])
+
+
+@pytest.mark.parametrize("library", [oban, firm_queue], indirect=True)
+def test_a_queue_is_paused_and_resumed(library: PythonLibrary, database: str, tmp_path: Path) -> None:
+    with library.start(database, tmp_path, "worker", QUEUES) as worker:
+        log = library.push(database, MAILS, ["before"])
+        worker.wait(1, "completed")
+        query(database, library.actions.pause, MAILS)
+        wait_until(lambda: query(database, library.actions.paused) == [(MAILS,)], what="it is paused")
+        log += library.push(database, MAILS, ["kept back"])
+        log += library.push(database, INVOICES, ["after it"])
+        worker.wait(2, "completed")
+        assert times(worker, log[1].id, "claimed") == 0
+        query(database, library.actions.resume, MAILS)
+        worker.wait(3, "completed")
+        assert query(database, library.actions.paused) == []
+        worker.stop()
+    agree(library, database, log + worker.events())
