@@ -6,11 +6,15 @@ from collections import defaultdict
 
 from qmon.engines.base import Query
 from qmon.engines.sql import queries
+from qmon.engines.sql.conditions import Where
 from qmon.engines.sql.file import scanned
 from qmon.engines.sql.queries import Name, SqlFile
 from qmon.engines.sql.text import Form, Placeholder
 from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.groups.conditions import Column as RowColumn
+from qmon.model.groups.conditions import IsNull
 from qmon.model.layout.table_facts import Column, IndexName
+from qmon.model.layout.zones import UTC_ZONE
 
 LISTED: frozenset[Form] = frozenset({"list", "set", "text", "numbered", "on"})
 
@@ -29,7 +33,9 @@ def names_for(query: Query, kind: str = "varchar", *, filtered: bool = False, si
     out: dict[str, Name] = {}
     for slot, forms in forms_of(query).items():
         name = f"q_{slot}"
-        if "int" in forms:
+        if "where" in forms:
+            out[slot] = Where(IsNull(RowColumn("q_c")), "dbo", UTC_ZONE)
+        elif "int" in forms:
             out[slot] = size
         elif forms & LISTED:
             out[slot] = ("q_c",)

@@ -17,6 +17,7 @@ from qmon.cli.commands import (
     designs,
     help,
     install,
+    libraries,
     load,
     queues,
     record,
@@ -77,7 +78,7 @@ def _root(
 
 
 for group in (
-    connect, status, record, replay, check, act, operations, queues, doctor, setup, designs, install, load,
+    connect, status, record, replay, check, act, operations, queues, doctor, setup, designs, libraries, install, load,
     archive,
     bench, pipeline, help,
 ):  # fmt: skip

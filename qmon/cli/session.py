@@ -184,6 +184,9 @@ class Acting:
             name = next(iter(known))
         if name is None:
             raise BadInput(f"which queue? {nearest('', known).removeprefix('; ') or 'none is known here'}")
+        of_group = next((g.group for g in resolved.groups if name.startswith(g.group.name)), None)
+        if name not in known and of_group is not None:
+            return of_group.layout(name.removeprefix(of_group.name).removeprefix("/") or None)
         if name not in known:
             problem = next((p.reason for p in resolved.problems if p.queue == name), None)
             raise BadInput(problem or f"there is no queue {name!r} here{nearest(name, known)}")

@@ -228,6 +228,10 @@ class Engine(Protocol):
         """The present time to compare a column of such times with."""
         ...
 
+    def now_less(self, zone: Zone, seconds: str) -> str:
+        """The same, as the statement began, so that an index serves it; less so many seconds, an expression or none."""
+        ...
+
     def text_type(self, kind: str) -> str:
         """The type of text, without its length, that a column of type ``kind`` is compared with and stays as it is."""
         ...

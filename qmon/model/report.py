@@ -135,6 +135,7 @@ def queue_object(queue: QueueView) -> dict[str, Any]:
         "name": queue.name,
         "design": queue.layout.design,
         **{name: _value(name, figure.evidence) for name, figure in figures.items()},
+        **({"others": {each.name: each.counted for each in queue.others}} if queue.others else {}),
         "window_seconds": None if queue.window_s is None else round(queue.window_s, 3),
         "verdict": {"code": queue.verdict.code, "proof": queue.verdict.proof},
         "verdicts": [_verdict(each) for each in queue.verdicts or (queue.verdict,)],

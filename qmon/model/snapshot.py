@@ -12,6 +12,7 @@ from qmon.model.samples.broker import Broker
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import Circle
+from qmon.model.samples.groups import StateCount, StepTotals
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.messages import NO_DIAGNOSTICS, MessageDiagnostics
 from qmon.model.samples.polled import (
@@ -68,7 +69,8 @@ class QueueSamples:
     within the budget. ``partial``: why our role may see only a part of the rows, else empty.
     ``scheduled_at``, ``dead_at``: when these were counted, and ``sized_at``: when the sizes in ``uses`` were read,
     server clock, seconds; ``None``: in this poll.
-    ``unread``: of many queues it was not this one's turn.
+    ``unread``: of many queues it was not this one's turn. Of a queue of a group: ``done`` messages, those in ``others``
+    states, and ``totals`` of what moved.
     ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
     """
 
@@ -89,6 +91,9 @@ class QueueSamples:
     dead: int | None = None
     dead_at: float | None = None
     sized_at: float | None = None
+    done: int | None = None
+    others: tuple[StateCount, ...] = ()
+    totals: StepTotals | None = None
     ring: RingSample | None = None
     depth: DepthSample | None = None
     count: TableCount | None = None

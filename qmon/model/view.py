@@ -15,6 +15,7 @@ from qmon.model.rates.flow import Flow
 from qmon.model.rates.forecast import Forecast
 from qmon.model.rates.ledger import Ledger
 from qmon.model.rates.series import Point
+from qmon.model.samples.groups import StateCount
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.polled import MessageSample, WaitSample
 from qmon.model.snapshot import ProbeFailure
@@ -43,7 +44,8 @@ class QueueView:
     ``done``: messages done and not archived; ``bytes`` of tables and indexes, ``growth`` in bytes per second.
     ``counting``: how much of the table the first scan has seen, 0 to 1, where figures are still to come from it.
     ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
-    that poll, ``None`` where something came between. ``unread``: of many queues it was not this one's turn.
+    that poll, ``None`` where something came between. ``unread``: of many queues it was not this one's turn. ``others``:
+    messages in states that are none of these, by the library's own names.
     """
 
     layout: Layout
@@ -81,6 +83,7 @@ class QueueView:
     span_s: float | None = None
     use: QueueUse | None = None
     unread: bool = False
+    others: tuple[StateCount, ...] = ()
 
     @property
     def name(self) -> str:

@@ -36,6 +36,7 @@ from qmon.monitor.catalog.resolve import resolve
 from qmon.monitor.catalog.wanted_indexes import proposals
 from qmon.monitor.poll.standby import replica, with_replica
 from qmon.monitor.probes import table_counters
+from qmon.monitor.probes.groups import GroupProbes
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.own_reads import OwnUses
 from qmon.monitor.probes.queue import QueueProbes, Spec
@@ -147,6 +148,9 @@ def checkup(connection: Connection, engine: Engine, configured: Sequence[Layout]
     for layout in resolved.layouts:
         spec = Spec(layout, resolved.facts[layout.queue])
         checks += _of_queue(connection, engine, statements, spec)
+    for found in resolved.groups:
+        probes = GroupProbes(statements, found)
+        checks += [_run(connection, each) for each in probes.wanted(time.monotonic(), found.group.name, 10)]
     return checks
 
 

@@ -135,10 +135,10 @@ def _and_from_the_middle(live: Live, reader: RecordingReader) -> None:
         wait_until(lambda: len(seen.views) >= 2, what="the figures, and those with all of the past")
         assert plain(seen.views[-1]) == plain(live.views[middle])
         replay.step()
-        wait_until(lambda: seen.snapshots[-1].sequence == live.snapshots[middle + 1].sequence)
+        wait_until(lambda: seen.views[-1].sequence == live.snapshots[middle + 1].sequence)
         assert plain(seen.views[-1]) == plain(live.views[middle + 1])
         replay.step_back()
-        wait_until(lambda: seen.snapshots[-1].sequence == live.snapshots[middle].sequence)
+        wait_until(lambda: seen.views[-1].sequence == live.snapshots[middle].sequence)
         marks = reader.marks()
         assert {mark.kind for mark in marks} == {"verdict"}
         replay.seek(reader.begins_at)

@@ -22,6 +22,7 @@ from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, Tr
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
+from qmon.model.samples.groups import GroupLastSample, GroupOwnerSample, GroupStateSample, GroupStepsSample
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.samples.usage import (
@@ -79,6 +80,8 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "waits": polled.WaitSample, "writers": polled.WriterSample, "lost": LostSample,
     "partial": polled.PartialSample, "readable": polled.ReadableSample,
     "replica": polled.ReplicaSample,
+    "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
+    "group_states": GroupStateSample, "group_steps": GroupStepsSample,
 }  # fmt: skip
 OWN_TABLE: Final = "probe/pauses"
 """Reads qmon's own table: nothing documents its types but ``control/``."""

@@ -17,6 +17,7 @@ from qmon.errors import BadInput
 
 if TYPE_CHECKING:
     from qmon.cli.session import Opened
+    from qmon.model.groups.group import Group
     from qmon.model.layout.layout import Layout
     from qmon.monitor.catalog.discovery import Candidate
     from qmon.monitor.catalog.resolve import Resolved
@@ -46,10 +47,11 @@ def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
     from qmon.monitor.catalog.discovery import discover
     from qmon.monitor.catalog.resolve import resolve
 
-    resolved = resolve(at.connection, at.engine, at.configured, by_shape=False)
+    resolved = resolve(at.connection, at.engine, at.configured, by_shape=False, by_library=True)
     known = {name for layout in resolved.layouts for name in (layout.table, layout.data_table)}
     catalog = Catalog(at.connection, at.engine)
-    findings = discover(catalog)
+    theirs = resolved.of_libraries
+    findings = discover(catalog, [table for table in catalog.tables() if table.name not in theirs])
     holders = catalog.lock_holders()
     findings = [f if f.locked is None else replace(f, missing=holders.get(f.locked, f.missing)) for f in findings]
     return resolved, [f for f in findings if not known & {f.layout.table, f.layout.data_table} - {None}]
@@ -71,6 +73,10 @@ def _print(resolved: Resolved, findings: list[Candidate]) -> None:
         (layout.queue, layout.design, layout.table, layout.source.value, "; ".join(resolved.reasons[layout.queue]))
         for layout in resolved.layouts
     ]
+    rows += [
+        (g.group.name, g.group.library or "states", g.group.table, "library", _of_library(g.group))
+        for g in resolved.groups
+    ]
     rows += [(f.layout.queue, f.layout.design, f.layout.table, f"{_sure(f)}, by shape", _why(f)) for f in findings]
     if rows:
         table(("QUEUE", "DESIGN", "TABLE", "KNOWN FROM", "WHY"), rows, wrap=4)
@@ -82,6 +88,12 @@ def _print(resolved: Resolved, findings: list[Candidate]) -> None:
             say(f"  {clean(problem.grant)}")
     if findings and on_terminal():
         note("what is found by shape is a guess: qmon init writes it down for you to confirm")
+
+
+def _of_library(group: Group) -> str:
+    """By what its queues are told apart."""
+    tables = "its tables were recognised"
+    return f"{tables}; a queue for each value of `{group.queue.name}`" if group.queue is not None else tables
 
 
 def _as_object(at: Opened, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
@@ -102,6 +114,10 @@ def _as_object(at: Opened, resolved: Resolved, findings: list[Candidate]) -> dic
         | {"unknown": None, "slow": None}
         for f in findings
     ]
+    groups = [
+        {"name": g.group.name, "library": g.group.library, "table": str(g.group.table), "word": g.group.word}
+        for g in resolved.groups
+    ]
     problems = [{"queue": p.queue or None, "reason": p.reason, "grant": p.grant or None} for p in resolved.problems]
     return {
         "schema": 1,
@@ -109,6 +125,7 @@ def _as_object(at: Opened, resolved: Resolved, findings: list[Candidate]) -> dic
         "engine": at.engine.name,
         "server_version": ".".join(map(str, at.connection.version)),
         "queues": known + guessed,
+        "libraries": groups,
         "problems": problems,
     }
 

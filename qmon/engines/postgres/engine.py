@@ -19,7 +19,7 @@ from qmon.engines.rows import records
 from qmon.engines.sql.queries import load, render
 from qmon.errors import BadInput, MissingDriver, NoConnectionLeft, QmonError
 from qmon.model.config_reader import nearest
-from qmon.model.layout.zones import UTC_ZONE, Zone
+from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
 
 if TYPE_CHECKING:
     from qmon.engines.odbc import OdbcConnection
@@ -128,11 +128,22 @@ class Postgres:
         """A ``timestamptz``; our sessions are in UTC, so that a time without a zone is read as UTC."""
         if zone.name == UTC_ZONE.name:
             return f"CAST({expression} AS timestamptz)"
+        if zone == UNIX:
+            return f"to_timestamp({expression})"
         return f"({expression} AT TIME ZONE {self.literal(zone.name)})"
 
     def clock(self, zone: Zone) -> str:
         """``clock_timestamp()``, or that time by the wall clock of the zone."""
         return "clock_timestamp()" if zone.name == UTC_ZONE.name else self.utc("clock_timestamp()", zone)
+
+    def now_less(self, zone: Zone, seconds: str) -> str:
+        """``statement_timestamp()``, as the zone has it."""
+        if zone == UNIX:
+            now = "CAST(extract(epoch FROM statement_timestamp()) AS bigint)"
+            return f"{now} - CAST({seconds} AS bigint)" if seconds else now
+        now = f"statement_timestamp() - make_interval(secs => CAST({seconds} AS float8))" if seconds else ""
+        now = now or "statement_timestamp()"
+        return now if zone.name == UTC_ZONE.name else self.utc(f"({now})", zone)
 
     def text_type(self, kind: str) -> str:
         """``text``, whatever the column: values are bound without a type of their own."""

@@ -10,16 +10,17 @@ from importlib.resources.abc import Traversable
 from typing import Final
 
 from qmon import carried
-from qmon.engines.base import Engine, EngineName, Query, Statement
+from qmon.engines.base import Engine, EngineName, Query, Statement, Value
+from qmon.engines.sql.conditions import RowColumn, Where, row_sql
 from qmon.engines.sql.file import parse, scanned
 from qmon.engines.sql.text import Parameter, Placeholder, QueryFileError, Separator
 from qmon.errors import BadInput
 from qmon.model.layout.table_facts import Column, IndexName
 from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn
 
-Name = Sequence[str] | str | int | TimeColumn | Column | IndexName | None
+Name = Sequence[str] | str | int | TimeColumn | Column | IndexName | RowColumn | Where | None
 """What stands for a ``{name}``: an identifier's parts, its only part, a whole number, a column of which more is known,
-an index, or nothing."""
+an index, what a group says of a row, or nothing."""
 
 ENGINES: Final[tuple[EngineName, ...]] = ("postgres", "sqlserver")
 KINDS: Final[Mapping[str, str]] = {
@@ -192,7 +193,13 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
             parameters.append(piece.name)
             out.append("?")
         elif isinstance(piece, Placeholder):
-            out.append(_filled(piece, names[piece.name], query.name, engine))
+            name = names[piece.name]
+            if isinstance(name, RowColumn | Where):
+                text, values = row_sql(engine, name, piece.name)
+                parameters += values
+                out.append(_of_row(piece, name, text, query.name, engine))
+            else:
+                out.append(_filled(piece, name, query.name, engine))
         else:
             out.append(";" if isinstance(piece, Separator) else piece)
     return Statement(query.name, "".join(out), tuple(parameters), query.columns)
@@ -208,13 +215,24 @@ def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[st
 
 def plain(name: Name) -> Sequence[str] | str | int | None:
     """The name alone, without what else is known of a column or an index."""
+    if isinstance(name, RowColumn | Where):
+        raise BadInput(f"{name!r} is no identifier")
     return name.name if isinstance(name, TimeColumn | Column | IndexName) else name
+
+
+def values_within(names: Mapping[str, Name], engine: Engine) -> dict[str, Value]:
+    """The values of what a group says of a row, as a statement with these names asks for them."""
+    out: dict[str, Value] = {}
+    for slot, name in names.items():
+        if isinstance(name, RowColumn | Where):
+            out |= row_sql(engine, name, slot)[1]
+    return out
 
 
 def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     if slot.form in ("utc", "clock") and (slot.optional or value is not None):
         return _time(slot, value, query, engine)
-    if slot.form in ("type", "recompile"):
+    if slot.form in ("type", "recompile", "where"):
         return _known(slot, value, query, engine)
     value = plain(value)
     if value is None:
@@ -240,6 +258,15 @@ def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     return engine.literal(quoted) if slot.form == "literal" else quoted
 
 
+def _of_row(slot: Placeholder, value: RowColumn | Where, text: str, query: str, engine: Engine) -> str:
+    """What a group says of a row, as the slot asks for it."""
+    if isinstance(value, Where) and slot.form == "where":
+        return text
+    if isinstance(value, RowColumn) and slot.form in ("text", "utc", "identifier"):
+        return {"text": engine.text_of([text]), "utc": engine.utc(text, value.zone)}.get(slot.form, text)
+    raise BadInput(f"{query} has another use for {slot.name} than {value!r}")
+
+
 def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
     """What the type of a column asks of the values that it is compared with, or a filtered index of its statement."""
     if slot.form == "type" and isinstance(value, Column):
@@ -248,7 +275,7 @@ def _known(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:
         return engine.text_type("")
     if slot.form == "recompile" and isinstance(value, IndexName):
         return ", RECOMPILE" if value.filtered else ""
-    wanted = "a column with its type" if slot.form == "type" else "an index"
+    wanted = {"type": "a column with its type", "where": "a condition"}.get(slot.form, "an index")
     raise BadInput(f"{query} takes {wanted} for {slot.name}, not {value!r}")
 
 

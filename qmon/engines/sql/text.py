@@ -11,7 +11,19 @@ from qmon.engines.base import EngineName
 from qmon.errors import QmonError
 
 Form = Literal[
-    "identifier", "literal", "int", "list", "set", "text", "numbered", "on", "utc", "clock", "type", "recompile"
+    "identifier",
+    "literal",
+    "int",
+    "list",
+    "set",
+    "text",
+    "numbered",
+    "on",
+    "utc",
+    "clock",
+    "type",
+    "recompile",
+    "where",
 ]
 
 
@@ -71,7 +83,7 @@ _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
     "sqlserver": re.compile(r"(?P<bracket>\[(?:[^\]]|\]\])*\])|(?P<unclosed>\[)|" + _COMMON, re.VERBOSE | re.DOTALL),
 }
 _BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
-_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|clock|type|recompile"
+_FORMS: Final = "literal|int|list|set|text|numbered|on|utc|clock|type|recompile|where"
 _SLOT: Final = re.compile(rf"\{{([a-z][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
 
 

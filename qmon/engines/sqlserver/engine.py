@@ -21,7 +21,7 @@ from qmon.engines.sql.queries import load, render
 from qmon.engines.sqlserver import errors as errors
 from qmon.engines.sqlserver.freetds import DEFAULTS, is_freetds, translated
 from qmon.errors import BadInput, MissingDriver, QmonError
-from qmon.model.layout.zones import UTC_ZONE, Zone
+from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
 
 if TYPE_CHECKING:
     import pyodbc
@@ -94,6 +94,9 @@ class SqlServer:
         """
         if zone.name == UTC_ZONE.name:
             return f"CAST(SWITCHOFFSET(CAST({expression} AS datetimeoffset(3)), 0) AS datetime2(3))"
+        if zone == UNIX:
+            days = f"DATEADD(DAY, {expression} / 86400, CAST('1970-01-01T00:00:00' AS datetime2(3)))"
+            return f"DATEADD(SECOND, {expression} % 86400, {days})"
         plain = f"CAST({expression} AS datetime2(3))"
         ahead = _ahead(zone, plain, local=True)
         never = f"{plain} < '1900-01-01T00:00:00' OR {plain} >= '9998-01-01T00:00:00'"
@@ -106,6 +109,15 @@ class SqlServer:
         if not zone.changes:
             return "SYSDATETIME()"
         return f"DATEADD(MINUTE, {_ahead(zone, 'SYSUTCDATETIME()', local=False)}, SYSUTCDATETIME())"
+
+    def now_less(self, zone: Zone, seconds: str) -> str:
+        """``SYSUTCDATETIME()``, which is the same for all of a statement, as the zone has it."""
+        if zone == UNIX:
+            day = "CAST('1970-01-01T00:00:00' AS datetime2(3))"
+            days = f"CAST(DATEDIFF(DAY, {day}, SYSUTCDATETIME()) AS bigint) * 86400"
+            now = f"{days} + DATEDIFF(SECOND, CAST(SYSUTCDATETIME() AS date), SYSUTCDATETIME())"
+            return f"({now} - {seconds})" if seconds else f"({now})"
+        return f"DATEADD(SECOND, -({seconds}), {self.clock(zone)})" if seconds else self.clock(zone)
 
     def text_type(self, kind: str) -> str:
         """``varchar`` for such a column: compared with ``nvarchar`` it would be converted row by row, and its index be

@@ -54,3 +54,6 @@ TRAITS: Final[dict[str, Traits]] = {
     "service_broker": Traits("Rusanu", "SQL Server's built-in queues", False, "fifo", True),
 }
 """Every design by name. Sources: Kejser 2012, Rusanu 2010, Buschmann 2019, Al Zabir 2010."""
+
+OF_A_PART: Final = Traits("", "rows in states that conditions tell", False, "any", True)
+"""Of the queues of a group (``model.groups``), whose tables qmon has not designed."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal
 
-from qmon.model.layout.designs import TRAITS, Traits
+from qmon.model.layout.designs import OF_A_PART, TRAITS, Traits
 from qmon.model.layout.zones import UNKNOWN, UTC_ZONE, TimeColumn, Zone
 
 StateValue = str | int
@@ -128,6 +128,23 @@ class Clients:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Which of the queues of a group this is (``model.groups``): the value of the column that tells them apart.
+
+    ``value``: ``None`` for all that the table holds. ``library``: whose tables they are, empty for one's own; ``word``:
+    what it calls a message. ``kinds``: which states there are. ``own_timeout``: each message says itself how long it
+    may be in progress.
+    """
+
+    group: str
+    value: str | None = None
+    library: str = ""
+    word: str = "message"
+    kinds: tuple[str, ...] = ()
+    own_timeout: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """How one table acts as a queue. Columns the table lacks are ``None``; what depends on them is switched off.
 
@@ -141,7 +158,7 @@ class Layout:
     known of each, from the catalogue.
     ``pop``: ``"delete"`` where a pop deletes its row although rows have states; ``None``: as the design does.
     ``routines`` maps push, pop, complete, fail … to the procedures of an installed design; ``switch`` is what these ask
-    whether they are paused, ``None`` for tables that qmon has not installed.
+    whether they are paused, ``None`` for tables that qmon has not installed. ``part``: of a group's queue, which one.
     """
 
     queue: str
@@ -173,11 +190,12 @@ class Layout:
     routines: tuple[tuple[str, TableName], ...] = ()
     switch: Switch | None = None
     source: LayoutSource = LayoutSource.CONFIGURATION
+    part: Part | None = None
 
     @property
     def traits(self) -> Traits:
         """What is true of every queue of this design."""
-        return TRAITS[self.design]
+        return OF_A_PART if self.part is not None else TRAITS[self.design]
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -189,6 +207,8 @@ class Layout:
 
         ``figure``: a field of ``QueueView``. What it has may still be unknown at a moment, or to our role.
         """
+        if self.part is not None:
+            return _part_has(self.part, figure)
         state, ring = self.state, self.ring is not None
         working = not ring and (
             self.pop == "delete" or state is None or state.in_progress is not None or not self.traits.completes
@@ -225,3 +245,10 @@ class Layout:
     def routine(self, verb: str) -> TableName | None:
         """The procedure of an installed design that does ``verb`` (``push``, ``pop``, …), if there is one."""
         return dict(self.routines).get(verb)
+
+
+def _part_has(part: Part, figure: str) -> bool:
+    wanted = {"stuck": "in_progress", "complete_rate": "in_progress"}.get(figure, figure)
+    if figure in ("gap", "fill"):
+        return False
+    return wanted not in ("in_progress", "scheduled", "dead", "done") or wanted in part.kinds

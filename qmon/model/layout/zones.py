@@ -32,6 +32,8 @@ class Zone:
 UTC_ZONE: Final = Zone("utc")
 LOCAL: Final = Zone("local")
 UNKNOWN: Final = Zone("unknown")
+UNIX: Final = Zone("unix")
+"""Seconds since the epoch, in a column of whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)

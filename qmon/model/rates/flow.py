@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from qmon.model.layout.layout import Layout
 from qmon.model.rates.committed_rows import CommittedWork
+from qmon.model.samples.groups import StepTotals
 from qmon.model.samples.polled import RingSample
 
 
@@ -42,11 +43,12 @@ def table_flow(
         in_progress_change: how many more messages are in progress than before, ``None`` where that is not known.
         in_table_change: how many more live rows the table has, ``None`` where vacuum or analyze came between.
     """
-    if layout.deletes_on_pop or layout.state is None:
+    state = layout.state
+    if layout.deletes_on_pop or (state is None and layout.part is None):
         return Flow(work.inserted, work.deleted, None, work.inserted - work.deleted)
-    if layout.state.in_progress is None:
+    if state is not None and state.in_progress is None:
         return Flow(work.inserted, work.updated, None, work.inserted - work.updated)
-    if layout.state.done is not None:
+    if state is not None and state.done is not None:
         # Pop and complete are updates, and so is every way out of "in progress": U = pops + outs, change = pops - outs.
         popped = work.updated / 2 if in_progress_change is None else (work.updated + in_progress_change) / 2
         popped = _within(popped, work.updated)
@@ -57,6 +59,24 @@ def table_flow(
     popped = _within((work.updated + work.deleted + in_progress_change) / 2, work.updated)
     net = work.inserted - popped if in_table_change is None else float(in_table_change - in_progress_change)
     return Flow(work.inserted, popped, work.deleted, net)
+
+
+def steps_flow(before: StepTotals, now: StepTotals, in_progress_change: int | None) -> Flow | None:
+    """Messages moved, from steps that were written down; ``None`` where pushes, or both pops and their ends, are not.
+
+    Where pops are not written down: what ended was popped, and so was what is more in progress than before.
+    """
+    pushed, popped = _more(before.pushed, now.pushed), _more(before.popped, now.popped)
+    completed, failed = _more(before.completed, now.completed), _more(before.failed, now.failed)
+    if popped is None and completed is not None and in_progress_change is not None:
+        popped = max(0.0, completed + (failed or 0.0) + in_progress_change)
+    if pushed is None or popped is None:
+        return None
+    return Flow(pushed, popped, completed, pushed - popped + (failed or 0.0))
+
+
+def _more(before: int | None, now: int | None) -> float | None:
+    return None if before is None or now is None or now < before else float(now - before)
 
 
 def pushed_up_to(ring: RingSample) -> int:

@@ -10,7 +10,10 @@ from typing import Final
 
 from qmon.engines.base import Connection, Engine
 from qmon.errors import BadInput, LockTimeout
+from qmon.libraries.catalogue import libraries
+from qmon.libraries.recognise import may_belong, recognise
 from qmon.model.config_reader import nearest
+from qmon.model.groups.group import FoundGroup
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
 from qmon.model.layout.table_facts import TableFacts
 from qmon.model.layout.zones import Zone
@@ -44,6 +47,8 @@ class Resolved:
         unread: what may be a queue, or is one, and could not be looked into, since somebody locks its table: each has
             its problem, and nothing is remembered of it.
         locked: something of a table was not read for that reason, so that it is to be read again soon.
+        groups: tables of libraries, or of one's own, whose rows are in states that conditions tell.
+        of_libraries: all tables of these libraries: none of them is a queue by its shape.
     """
 
     layouts: tuple[Layout, ...] = ()
@@ -54,6 +59,8 @@ class Resolved:
     places: Mapping[str, int] = field(default_factory=dict)
     unread: tuple[Layout, ...] = ()
     locked: bool = False
+    groups: tuple[FoundGroup, ...] = ()
+    of_libraries: frozenset[TableName] = frozenset()
 
 
 NOTHING: Final = Resolved()
@@ -68,12 +75,14 @@ def resolve(
     *,
     before: Resolved = NOTHING,
     by_shape: bool = True,
+    by_library: bool | None = None,
     readable_only: bool = True,
 ) -> Resolved:
     """The queues of a target, completed from its catalogue.
 
     ``by_shape``: where neither the configuration nor the registry names a queue, take what looks like one with
-    confidence; such layouts say so in their ``source``. ``readable_only``: a table that our role may not read is a
+    confidence; such layouts say so in their ``source``. ``by_library``: take the queues of libraries that are known,
+    as a rule where those found by shape are, too. ``readable_only``: a table that our role may not read is a
     problem; without it its facts are given all the same, for granting that right. ``before``: what this gave last: a
     queue that was there then and is gone is a problem, wherever it was known from, but for one that was uninstalled. A
     queue that cannot be had is a problem and leaves the others alone. Raises what ``Connection.fetch`` raises where the
@@ -85,7 +94,10 @@ def resolve(
     sequences = catalog.sequences()
     if not readable_only:
         tables = [replace(table, readable=True) for table in tables]
-    work = _Resolver(catalog, tables, sequences, problems, before.facts)
+    wanted = (by_shape if by_library is None else by_library) and not configured
+    found = _of_libraries(catalog, tables) if wanted else _Theirs()
+    tables = [table for table in tables if table.name not in found.tables]
+    work = _Resolver(catalog, tables, sequences, (*problems, *found.problems), before.facts)
     work.prefetch([*configured, *installed])
     for layout in configured:
         work.configured(layout, installed, before.places.get(layout.queue))
@@ -104,7 +116,40 @@ def resolve(
                 work.unread[finding.layout.queue] = (finding.layout, finding.locked)
             elif likely(finding):
                 work.found(finding)
-    return work.result()
+    return replace(work.result(), groups=found.groups, of_libraries=found.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class _Theirs:
+    """The groups of libraries, all of their tables, and those that our role may not read."""
+
+    groups: tuple[FoundGroup, ...] = ()
+    tables: frozenset[TableName] = frozenset()
+    problems: tuple[ProbeFailure, ...] = ()
+
+
+def _of_libraries(catalog: Catalog, tables: Sequence[TableRow]) -> _Theirs:
+    """The libraries that qmon knows whose tables are here."""
+    known = libraries()
+    near = [table for table in tables if may_belong(table.table_name, known)]
+    columns = catalog.columns(near)
+    named: dict[str, dict[str, frozenset[str]]] = {}
+    for table in near:
+        of_table = frozenset(column.column_name for column in columns.get(table.table_id, ()))
+        named.setdefault(table.table_schema, {})[table.table_name] = of_table
+    found = recognise(known, catalog.engine.name, named)
+    rows = {table.name: table for table in tables}
+    groups: list[FoundGroup] = []
+    problems: list[ProbeFailure] = []
+    for each in found:
+        hidden = sorted((table for table in each.tables if not rows[table].readable), key=str)
+        problems += [
+            ProbeFailure("library", f"{each.library.name}: our role may not read {table}", grant=catalog.grant(table))
+            for table in hidden
+        ]
+        if not hidden:
+            groups += [FoundGroup(g, rows[g.table].table_id, rows[g.table].estimated_rows) for g in each.groups]
+    return _Theirs(tuple(groups), frozenset(table for each in found for table in each.tables), tuple(problems))
 
 
 class _Resolver:

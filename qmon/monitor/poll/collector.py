@@ -42,6 +42,7 @@ from qmon.monitor.poll.standby import replica, seen_from_standby
 from qmon.monitor.poll.turns import AT_ONCE, Turns
 from qmon.monitor.probes import table_counters
 from qmon.monitor.probes.broker import BrokerProbes
+from qmon.monitor.probes.groups import Groups
 from qmon.monitor.probes.locks import Locks
 from qmon.monitor.probes.messages import MessageProbes
 from qmon.monitor.probes.procedures import Procedures
@@ -113,6 +114,7 @@ class Collector:
         self._clients = ClientsAsked()
         self._procedures = Procedures(self._statements)
         self._broker = BrokerProbes(self._statements)
+        self._groups = Groups(self._statements)
         self._first = True
 
     def use(self, resolved: Resolved) -> tuple[Spec, ...]:
@@ -141,7 +143,8 @@ class Collector:
         self._lost = tuple(QueueSamples(layout, unknown=reasons[layout.queue]) for layout in lost)
         self._replaced.use(self._queues, [layout.table for layout in resolved.lost])
         self._anew = frozenset()
-        self._runner.keep(self._queues, [table for spec in specs for table in spec.facts.tables])
+        groups = self._groups.use(resolved.groups)
+        self._runner.keep({*self._queues, *groups}, [table for spec in specs for table in spec.facts.tables])
         return specs
 
     def collect(self, sequence: int, interval_s: float, focus: Focus) -> Snapshot:
@@ -151,8 +154,9 @@ class Collector:
         self._read = self._turns.choose(self._queues, focus, started, interval_s)
         self._brief = frozenset(name for name in self._turns.others if self._queues[name].memo.idle)
         statements = self.observer.choose(
-            self._wanted(started, focus), interval_s, focus.watched, self._turns.every_s, self._turns.looked_at
-        )
+            self._wanted(started, focus), interval_s, focus.watched | self._groups.of(focus.watched),
+            self._turns.every_s, self._turns.looked_at,
+        )  # fmt: skip
         commits = self._commits()
         results, failures = self._runner.run(statements, self.observer.timed())
         self.observer.missed(self._runner.missed)
@@ -186,7 +190,9 @@ class Collector:
         )
         self._standby = server.in_recovery
         queues = self._filing.counting(queues, self._queues, server.now_at, standby=self._standby)
+        queues += self._groups.samples(results, started, server.now_at, found.counters)
         failures = self._locked.named(failures, self._queues, lambda more: self._ask(more, failures))
+        failures = self._groups.failures(failures)
         spent = self._spent(results)
         replaced = self._replaced.see(self._queues, results)
         self._anew, self.stale = replaced or frozenset(), replaced is not None
@@ -258,7 +264,7 @@ class Collector:
         statements = [self._statements.of("server", ServerSample)]
         queues = {name: self._queues[name] for name in self._read}
         facts = [probes.facts for probes in queues.values()]
-        tables = [table for each in facts for table in each.tables]
+        tables = [table for each in facts for table in each.tables] + self._groups.counted
         if tables:
             named = {probes.facts.table_id: probes.names for probes in queues.values()}
             statements += table_counters.wanted(self._statements, tables, named)
@@ -269,6 +275,7 @@ class Collector:
             rows = ROW_LIMIT if focus.rows_of == name else None
             statements += probes.wanted(now, self._sessions, rows, brief=name in self._brief)
             statements += probes.newest_id() if self._standby else []
+        statements += self._groups.wanted(now, focus.rows_of, ROW_LIMIT)
         statements += replica(self._statements) if self._standby else []
         if any(pops_in_transaction(probes.layout) or probes.held_probe for probes in self._queues.values()):
             statements.append(self._statements.of("writers", WriterSample))

@@ -121,6 +121,8 @@ def stuck(
         return _held_too_long(q, held, writers)
     if q.progress is not None and q.progress.in_progress == 0 and q.layout.has("stuck"):
         return Figure(0.0)
+    if q.progress is not None and q.layout.part is not None:
+        return _unknown(q, "stuck") if q.progress.stuck is None else Figure(float(q.progress.stuck))
     if q.progress is not None and q.progress.stuck is not None and q.layout.tells(q.layout.started_at):
         capped = q.progress.stuck > COUNT_LIMIT or (q.progress.in_progress > COUNT_LIMIT and not q.longest_first)
         return Figure(float(min(q.progress.stuck, COUNT_LIMIT)), at_least=capped, reason=_MORE if capped else "")
@@ -229,7 +231,7 @@ def counted(
     ``at``: now, and ``counted_at``: when it was counted, where not in this poll; server clock, seconds.
     """
     age_s = max(0.0, at - counted_at) if counted_at is not None else 0.0
-    if value is not None and value <= COUNT_LIMIT:
+    if value is not None and (value <= COUNT_LIMIT or q.layout.part is not None):
         return Figure(float(value), age_s=age_s)
     if scanned is not None and q.count is not None:
         return by_scan(q.count, scanned if value is None else max(scanned, COUNT_LIMIT), at, "")
@@ -255,6 +257,8 @@ def done(q: QueueSamples, ready: Figure, in_progress: Figure) -> Figure:
         return Figure.unknown("done messages do not stay in the table")
     if q.elsewhere:
         return Figure.unknown(q.elsewhere)
+    if q.layout.part is not None:
+        return _unknown(q, "done") if q.done is None else Figure(float(q.done))
     uncounted = in_progress.value is None and not pops_in_transaction(q.layout)
     if counters is None or ready.value is None or uncounted or ready.at_least or in_progress.at_least:
         return Figure.unknown("not known before the others are counted")

@@ -10,7 +10,7 @@ from qmon.model.evidence import QueueEvidence, TargetEvidence
 from qmon.model.figure import Figure, Severity, Verdict
 from qmon.model.operations import pauses_of
 from qmon.model.rates.committed_rows import Shares, committed, shares_of
-from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, table_flow
+from qmon.model.rates.flow import Flow, pops_in_transaction, ring_flow, ring_ready, steps_flow, table_flow
 from qmon.model.rates.forecast import Forecast, Trend, forecast
 from qmon.model.rates.forgotten import Uses, forgotten
 from qmon.model.rates.series import Point, SeriesRecorder
@@ -200,6 +200,8 @@ class QueueTrack:
             return None
         if q.ring is not None:
             return ring_flow(before.ring, q.ring) if before.ring is not None else None
+        if q.totals is not None and before.totals is not None:
+            return steps_flow(before.totals, q.totals, self._in_progress_change(q))
         if q.counters is None or before.counters is None or "rates" in q.unknown or q.elsewhere:
             return None
         if not (q.counters.counted and before.counters.counted):
@@ -215,10 +217,7 @@ class QueueTrack:
             self._shares = Shares()
             return None
         self._shares = shares_of(before.counters, q.counters, work, self._shares)
-        change = None
-        if q.progress is not None and before.progress is not None:
-            counts = (before.progress.in_progress, q.progress.in_progress)
-            change = counts[1] - counts[0] if max(counts) <= COUNT_LIMIT else None
+        change = self._in_progress_change(q)
         table = None
         if (
             work.exact
@@ -227,6 +226,14 @@ class QueueTrack:
         ):
             table = q.counters.live - before.counters.live
         return table_flow(work, q.layout, change, table)
+
+    def _in_progress_change(self, q: QueueSamples) -> int | None:
+        """How many more messages are in progress than in the poll before, where both were counted."""
+        before = self._prev
+        if before is None or q.progress is None or before.progress is None:
+            return None
+        counts = (before.progress.in_progress, q.progress.in_progress)
+        return counts[1] - counts[0] if max(counts) <= COUNT_LIMIT or q.layout.part is not None else None
 
     def _count(self, q: QueueSamples, at: float, exact: float | None, held: int) -> None:
         if exact is not None:
@@ -313,7 +320,7 @@ class QueueTrack:
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _UNSEEN),
-            flow=self._flow_now, span_s=self._span_s, use=known.use, unread=False,
+            flow=self._flow_now, span_s=self._span_s, use=known.use, unread=False, others=q.others,
         )  # fmt: skip
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
@@ -377,7 +384,7 @@ def _nothing_counted(seconds: float) -> str:
 
 
 def _completes(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
-    if (
+    if q.layout.part is None and (
         q.layout.pop == "delete"
         or not q.layout.traits.completes
         or q.layout.state is None

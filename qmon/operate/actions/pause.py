@@ -13,9 +13,10 @@ from qmon.model.text import duration, format_duration, moment, one_line
 from qmon.operate.actions import gate, pause_check, pause_switch
 from qmon.operate.actions.pause_switch import HeldPause, Means
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
+from qmon.operate.plan import allowed
 from qmon.operate.plan.rights import why_not
 from qmon.operate.run.operation import Record, Running
-from qmon.operate.run.prepared import PreparedAction
+from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql
 
 MIN_PAUSE_S: Final = 1.0
@@ -36,6 +37,8 @@ def prepare_pause(
     """
     if not MIN_PAUSE_S <= for_s <= MAX_PAUSE_S:
         raise BadInput(f"a pause lasts from 1s to 24h, not {format_duration(for_s)}; it can be extended before it ends")
+    if (why_never := allowed.why_not(layout, Kind.PAUSE)) is not None:
+        return refused(context, Kind.PAUSE, layout.queue, f"Pause the {side} of {layout.queue}?", why_never)
     with context.sql("pause") as sql:
         means = pause_switch.find(sql, layout, side)
         held, why = _held(context, sql, means, side)

@@ -15,6 +15,9 @@ _ON_ROWS: Final = frozenset({Kind.REQUEUE, Kind.PURGE})
 
 def why_not(layout: Layout, kind: Kind) -> str | None:
     """The reason why this cannot be done to this queue, in one line; ``None`` where it can be planned."""
+    if layout.part is not None and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE, Kind.PAUSE):
+        whose = f"{layout.part.library}'s" if layout.part.library else "a group's"
+        return f"qmon watches {whose} queues and does not change them yet: use its own tools"
     if layout.source is LayoutSource.DISCOVERY and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE):
         return "this queue was found by its shape alone; keep it with qmon init, then it can be acted on"
     if layout.design == "service_broker" and kind in _ON_ROWS:

@@ -61,6 +61,9 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
         _lying("dead", queue.dead, 3, hot=True),
         _lying(queue.gap_kind or "gap", queue.gap, 2),
     ]
+    lying += [
+        LinePart(((f"{clean(each.name)} ", "muted"), (text.count(each.counted), "text")), 4) for each in queue.others
+    ]
     if queue.pushers.value is not None:
         lying.append(_lying("pushers", queue.pushers, 5))
     if queue.poppers.value is not None:

@@ -1,0 +1,114 @@
+"""SQL of the conditions of a group (``model.groups``): names quoted, a ``?`` for each value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from qmon.engines.base import Engine, Value
+from qmon.model.groups.conditions import (
+    Column,
+    Compared,
+    Condition,
+    Every,
+    Exists,
+    IsNull,
+    OneOf,
+    Some,
+    Timed,
+)
+from qmon.model.layout.zones import Zone
+
+ROW: Final = "q"
+"""The alias of the group's own table in the statements."""
+_OTHER: Final = "x"
+
+
+@dataclass(frozen=True, slots=True)
+class RowColumn:
+    """A column of a row, or of the row it refers to, as a name that a statement may use."""
+
+    column: Column
+    schema: str
+    zone: Zone
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A condition, as a name that a statement may use."""
+
+    condition: Condition
+    schema: str
+    zone: Zone
+
+
+def row_sql(engine: Engine, given: RowColumn | Where, name: str) -> tuple[str, dict[str, Value]]:
+    """The text, and its values in the order of their question marks; ``name`` begins the names of these."""
+    writer = _Writer(engine, given.schema, given.zone, name)
+    if isinstance(given, Where):
+        return writer.text(given.condition, ROW), writer.values
+    return writer.column(given.column, ROW), writer.values
+
+
+class _Writer:
+    def __init__(self, engine: Engine, schema: str, zone: Zone, name: str) -> None:
+        self._engine = engine
+        self._schema = schema
+        self._zone = zone
+        self._name = name
+        self.values: dict[str, Value] = {}
+
+    def text(self, condition: Condition, of: str) -> str:
+        """The condition on a row of the table that has this alias."""
+        match condition:
+            case OneOf():
+                return self._one_of(condition, of)
+            case IsNull(column, negated):
+                return f"{self.column(column, of)} IS {'NOT ' if negated else ''}NULL"
+            case Compared(column, how, other):
+                left = self.column(column, of)
+                return f"{left} {how} {self._bound(other) if isinstance(other, int) else self.column(other, of)}"
+            case Timed(column, how, plus):
+                left = self.column(column, of)
+                less = self.column(plus, of) if isinstance(plus, Column) else self._bound(plus) if plus else ""
+                return f"{left} {how} {self._engine.now_less(self._zone, less)}"
+            case Exists():
+                return self._exists(condition, of)
+            case Every(conditions):
+                return f"({' AND '.join(self.text(each, of) for each in conditions) or '1 = 1'})"
+            case Some(conditions):
+                return f"({' OR '.join(self.text(each, of) for each in conditions) or '1 = 0'})"
+
+    def column(self, column: Column, of: str) -> str:
+        """The column; of another table as the one value that is found there."""
+        quote, lookup = self._engine.quote, column.lookup
+        other = of if lookup is None else of + _OTHER
+        element = "" if column.element is None else f"[{column.element:d}]"
+        text = f"{other}.{quote((column.name,))}{element}"
+        if lookup is None:
+            return text
+        found = text if lookup.pick is None else f"{lookup.pick.upper()}({text})"
+        table, key, by = quote((self._schema, lookup.table)), quote((lookup.key,)), quote((lookup.by,))
+        more = "" if lookup.when is None else f" AND {self.text(lookup.when, other)}"
+        return f"(SELECT {found} FROM {table} AS {other} WHERE {other}.{key} = {of}.{by}{more})"  # noqa: S608 - quoted
+
+    def _bound(self, value: Value) -> str:
+        self.values[f"{self._name}_{len(self.values) + 1}"] = value
+        return "?"
+
+    def _one_of(self, condition: OneOf, of: str) -> str:
+        column = self.column(condition.column, of)
+        marks = ", ".join(self._bound(value) for value in condition.values)
+        if condition.negated:
+            return f"({column} IS NULL OR {column} NOT IN ({marks}))"
+        return f"{column} = {marks}" if len(condition.values) == 1 else f"{column} IN ({marks})"
+
+    def _exists(self, condition: Exists, of: str) -> str:
+        other = of + _OTHER
+        quote = self._engine.quote
+        table, key = quote((self._schema, condition.table)), quote((condition.key,))
+        more = f" AND {self.text(condition.when, other)}" if condition.when is not None else ""
+        both = [f"{other}.{key}", self.column(condition.by, of)]
+        same = " = ".join(self._engine.text_of([each]) if condition.as_text else each for each in both)
+        found = f"EXISTS (SELECT 1 FROM {table} AS {other} WHERE {same}{more})"  # noqa: S608 - quoted
+        return f"NOT {found}" if condition.negated else found

@@ -1,0 +1,45 @@
+"""The catalogue of libraries: the files that come with qmon, and those of the user's configuration folder."""
+
+from __future__ import annotations
+
+import importlib.resources
+import tomllib
+from functools import cache
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import platformdirs
+
+from qmon.errors import BadInput
+from qmon.libraries.library import Library, library_from_dict
+
+
+def own_folder() -> Path:
+    """Where a user puts files of libraries, which win over those of the same name that come with qmon."""
+    return platformdirs.user_config_path("qmon") / "libraries"
+
+
+def libraries(folder: Path | None = None) -> tuple[Library, ...]:
+    """All libraries, by name. ``folder``: the user's. Raises ``BadInput`` where a file of the user is wrong."""
+    found = {library.name: library for library in _built_in()}
+    own = own_folder() if folder is None else folder
+    for path in sorted(own.glob("*.toml")):
+        library = _read(path, str(path))
+        found[library.name] = library
+    return tuple(found[name] for name in sorted(found))
+
+
+@cache
+def _built_in() -> tuple[Library, ...]:
+    files = importlib.resources.files("qmon.libraries").iterdir()
+    return tuple(_read(file, f"libraries/{file.name}") for file in files if file.name.endswith(".toml"))
+
+
+def _read(file: Traversable | Path, where: str) -> Library:
+    try:
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeError) as problem:
+        raise BadInput(f"{where}: cannot be read: {problem}") from None
+    except (ValueError, RecursionError) as problem:
+        raise BadInput(f"{where}: {problem}") from None
+    return library_from_dict(raw, where)

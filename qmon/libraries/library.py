@@ -1,0 +1,92 @@
+"""A library that keeps queues in a database: by what its tables are known, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from qmon.engines.base import EngineName
+from qmon.errors import BadInput
+from qmon.model.config_reader import Keys
+from qmon.model.groups.group import Group
+from qmon.model.groups.io import group_from_dict
+from qmon.model.layout.layout import LayoutSource, TableName
+
+PREFIX = "~"
+"""Begins the name of a table that begins with one of the library's ``prefixes``."""
+ANY = "*"
+"""In the name of a group's table: whatever a queue is called that has a table of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library.
+
+    Attributes:
+        name: as its users write it.
+        engine: the engine that it is for.
+        docs: the address of its documentation.
+        tested: with which versions, and how.
+        tables: by which it is known, each with columns that it has; all in one schema.
+        others: further tables of it, none of them a queue.
+        prefixes: what names that begin with ``~`` may begin with; one without is the empty one.
+        groups: its queues, as they are written.
+        where: the file, for messages.
+    """
+
+    name: str
+    engine: EngineName
+    docs: str
+    tested: str
+    tables: Mapping[str, tuple[str, ...]]
+    others: tuple[str, ...]
+    prefixes: tuple[str, ...]
+    groups: tuple[Mapping[str, object], ...]
+    where: str
+
+
+def library_from_dict(raw: Mapping[str, object], where: str) -> Library:
+    """Read a library; raises ``BadInput`` that begins with ``where`` and the path of the key."""
+    keys = Keys(raw, f"{where}: ")
+    tables = keys.inner("tables")
+    if tables is None or not tables.raw:
+        raise BadInput(f"{where}: needs [tables], by which it is known")
+    library = Library(
+        name=keys.need_text("name"),
+        engine=cast("EngineName", keys.choice("engine", ("postgres", "sqlserver")) or "postgres"),
+        docs=keys.text("docs") or "",
+        tested=keys.text("tested") or "",
+        tables={name: tables.names(name) for name in tables.raw},
+        others=tuple(keys.texts("others")),
+        prefixes=tuple(keys.texts("prefixes")) or ("",),
+        groups=tuple(keys.tables("group")),
+        where=where,
+    )
+    keys.finish()
+    if not library.groups:
+        raise BadInput(f"{where}: needs a [[group]], its queues")
+    for number in range(1, len(library.groups) + 1):
+        group_of(library, number, library.prefixes[0], TableName("schema", "table"), library.name)
+    return library
+
+
+def group_of(library: Library, number: int, prefix: str, table: TableName, name: str) -> Group:
+    """One of its groups (from 1), of this table and by this name. Raises ``BadInput``."""
+    raw = cast("Mapping[str, object]", _prefixed(library.groups[number - 1], prefix))
+    given = {"name": name, "library": library.name, **raw}
+    where = f"{library.where}: group[{number}]"
+    return group_from_dict(given, table, where=where, source=LayoutSource.DISCOVERY)
+
+
+def prefixed(name: str, prefix: str) -> str:
+    """The name of a table, with the prefix where it has one."""
+    return prefix + name.removeprefix(PREFIX) if name.startswith(PREFIX) else name
+
+
+def _prefixed(value: object, prefix: str) -> object:
+    if isinstance(value, str):
+        return prefixed(value, prefix)
+    if isinstance(value, Mapping):
+        return {key: _prefixed(each, prefix) for key, each in value.items()}
+    return [_prefixed(each, prefix) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,82 @@
+"""Which libraries have tables in a database: by the names of tables and of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from qmon.libraries.library import ANY, Library, group_of, prefixed
+from qmon.model.groups.conditions import tables_of
+from qmon.model.groups.group import Group
+from qmon.model.layout.layout import TableName
+
+Tables = Mapping[str, Mapping[str, frozenset[str]]]
+"""Schema → table → its columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A library whose tables are in a schema. ``groups``: its queues; ``tables``: all of its tables that are there."""
+
+    library: Library
+    schema: str
+    groups: tuple[Group, ...]
+    tables: frozenset[TableName]
+
+
+def recognise(known: Iterable[Library], engine: str, tables: Tables) -> tuple[Recognised, ...]:
+    """The libraries that are there, by schema and name. Raises ``BadInput`` where a library's file is wrong."""
+    libraries = [library for library in known if library.engine == engine]
+    places = [
+        (library, schema, prefix)
+        for schema in sorted(tables)
+        for library in libraries
+        for prefix in library.prefixes
+        if _is_there(library, prefix, tables[schema])
+    ]
+    names = [library.name for library, _, _ in places]
+    return tuple(
+        _recognised(library, schema, prefix, tables[schema], several=names.count(library.name) > 1)
+        for library, schema, prefix in places
+    )
+
+
+def may_belong(table: str, known: Iterable[Library]) -> bool:
+    """Whether a table of this name may be one of a library."""
+    return any(
+        _fits(table, prefixed(name, prefix))
+        for library in known
+        for prefix in library.prefixes
+        for name in (*library.tables, *library.others, *(str(raw.get("table", "")) for raw in library.groups))
+    )
+
+
+def _is_there(library: Library, prefix: str, tables: Mapping[str, frozenset[str]]) -> bool:
+    needed = {prefixed(name, prefix): columns for name, columns in library.tables.items()}
+    return all(name in tables and tables[name].issuperset(columns) for name, columns in needed.items())
+
+
+def _recognised(library: Library, schema: str, prefix: str, tables: Iterable[str], *, several: bool) -> Recognised:
+    """``several``: it is there more than once, and its queues are called after their schema, too."""
+    groups = tuple(_groups(library, schema, prefix, tables, f"{schema}.{library.name}" if several else library.name))
+    names = [prefixed(name, prefix) for name in (*library.tables, *library.others)]
+    own = {name for name in tables if any(_fits(name, each) for each in names)}
+    own |= {group.table.name for group in groups}
+    return Recognised(library, schema, groups, frozenset(TableName(schema, name) for name in own))
+
+
+def _groups(library: Library, schema: str, prefix: str, tables: Iterable[str], name: str) -> Iterator[Group]:
+    for number, raw in enumerate(library.groups, 1):
+        wanted = prefixed(str(raw.get("table", "")), prefix)
+        for table in sorted(tables):
+            if _fits(table, wanted):
+                queue = table.removeprefix(wanted.removesuffix(ANY)) if wanted.endswith(ANY) else ""
+                own = f"{name}/{queue}" if queue else name
+                group = group_of(library, number, prefix, TableName(schema, table), own)
+                known = group.gone is None or tables_of(group.gone) <= set(tables)
+                yield group if known else replace(group, gone=None)
+
+
+def _fits(table: str, wanted: str) -> bool:
+    """Whether a table has this name; ``*`` at its end stands for anything."""
+    return table.startswith(wanted.removesuffix(ANY)) if wanted.endswith(ANY) else table == wanted

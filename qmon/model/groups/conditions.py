@@ -1,0 +1,110 @@
+"""Conditions on a row: what is true of the rows in one state. Data; ``engines.sql.conditions`` makes SQL of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from qmon.model.layout.layout import StateValue
+
+Comparison = Literal["<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The row of another table that a row refers to: that whose ``key`` equals the row's own ``by``.
+
+    ``pick``: of several rows of which ``when`` is true, the smallest or the greatest value.
+    """
+
+    table: str
+    key: str
+    by: str
+    pick: Literal["min", "max"] | None = None
+    when: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the row, or of the row that it refers to (``lookup``). ``element``: of an array, from 1."""
+
+    name: str
+    element: int | None = None
+    lookup: Lookup | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The column has one of these values; or none of them, or is NULL (``negated``)."""
+
+    column: Column
+    values: tuple[StateValue, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """The column is NULL, or is not (``negated``)."""
+
+    column: Column
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The column compared with a whole number, or with another column."""
+
+    column: Column
+    how: Comparison
+    other: int | Column
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A time, so many seconds later (``plus``, or the column that has them), compared with the present one."""
+
+    column: Column
+    how: Literal["<=", ">"]
+    plus: float | Column = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """Another table has such a row: its ``key`` equals the row's own ``by``, and ``when`` is true of it.
+
+    ``as_text``: they are of different types, and compared as texts.
+    """
+
+    table: str
+    key: str
+    by: Column
+    when: Condition | None = None
+    negated: bool = False
+    as_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """All of these are true."""
+
+    of: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """At least one of these is true."""
+
+    of: tuple[Condition, ...]
+
+
+Condition = OneOf | IsNull | Compared | Timed | Exists | Every | Some
+
+
+def tables_of(condition: Condition) -> frozenset[str]:
+    """The other tables that a condition asks for a row; not those that only columns are looked up in."""
+    match condition:
+        case Exists(table, when=when):
+            return frozenset({table}) | (tables_of(when) if when is not None else frozenset())
+        case Every(of) | Some(of):
+            return frozenset(table for each in of for table in tables_of(each))
+    return frozenset()

@@ -1,0 +1,99 @@
+"""Group: a table, with those it refers to, whose rows are the messages of one queue or of several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from qmon.model.groups.conditions import Column, Condition
+from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, Layout, LayoutSource, Part, TableName
+
+Kind = Literal["ready", "scheduled", "in_progress", "dead", "done", "other"]
+Step = Literal["pushed", "popped", "completed", "failed"]
+KINDS: Final[tuple[Kind, ...]] = ("ready", "scheduled", "in_progress", "dead", "done", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state of a message, as the library calls it, and what it comes to.
+
+    ``since``: the time that its age is counted from; ``when``: what is true of its rows. A row is in one state.
+    """
+
+    name: str
+    kind: Kind
+    when: Condition
+    since: Column | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Where it is written down that messages were pushed, popped or ended: rows that are only ever added.
+
+    ``table``: its rows are numbered by ``id`` in the order in which they come; ``queue``: the column with the queue;
+    ``steps``: which rows are which step.
+    """
+
+    table: str
+    id: str
+    queue: Column | None
+    steps: tuple[tuple[Step, Condition | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """How the rows of a table are messages, of one queue or of as many as ``queue`` has values.
+
+    Tables are named without their schema, which is that of ``table``. ``overdue``: true of a row in progress that has
+    taken too long, where rows say so themselves; else it is ``timeout_s`` seconds. ``gone``: true of one whose worker
+    is known to be gone. ``times``: what times mean that have no zone. ``library``: whose tables they are, empty for
+    one's own; ``word``: what it calls a message. ``counters``: the server's counters of the table tell what moves: a
+    pop updates its row, and what is done is deleted.
+    """
+
+    name: str
+    table: TableName
+    id: str
+    states: tuple[State, ...]
+    queue: Column | None = None
+    overdue: Condition | None = None
+    gone: Condition | None = None
+    owner: Column | None = None
+    attempts: Column | None = None
+    payload: Column | None = None
+    priority: Column | None = None
+    steps: tuple[Steps, ...] = ()
+    counters: bool = False
+    times: str = "utc"
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    library: str = ""
+    word: str = "message"
+    source: LayoutSource = LayoutSource.DISCOVERY
+
+    @property
+    def schema(self) -> str:
+        """The schema of all its tables."""
+        return self.table.schema
+
+    def has(self, kind: Kind) -> bool:
+        """Whether there is a state of this kind."""
+        return any(state.kind == kind for state in self.states)
+
+    def layout(self, value: str | None) -> Layout:
+        """One of its queues; ``None``: all that it holds."""
+        kinds = tuple(dict.fromkeys(state.kind for state in self.states))
+        part = Part(self.name, value, self.library, self.word, kinds, self.overdue is not None)
+        name = self.name if value is None else f"{self.name}/{value}"
+        return Layout(
+            name, self.library or "states", self.table, id=self.id, timeout_s=self.timeout_s, part=part,
+            source=self.source,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGroup:
+    """A group that is there: the id of its table, and how many rows that has, as the catalogue estimates them."""
+
+    group: Group
+    table_id: int
+    rows: int | None

@@ -1,0 +1,208 @@
+"""Groups as plain dictionaries, as TOML files write them; every fault is named with its key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, cast
+
+from qmon.errors import BadInput
+from qmon.model.config_reader import Keys
+from qmon.model.groups.conditions import (
+    Column,
+    Compared,
+    Condition,
+    Every,
+    Exists,
+    IsNull,
+    Lookup,
+    OneOf,
+    Some,
+    Timed,
+)
+from qmon.model.groups.group import KINDS, Group, Kind, State, Step, Steps
+from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
+
+_STEPS: Final[tuple[Step, ...]] = ("pushed", "popped", "completed", "failed")
+_TESTS: Final = ("null", "not", "past", "future", "below", "at_least", "plus")
+
+
+def group_from_dict(
+    raw: Mapping[str, object], table: TableName, *, where: str, source: LayoutSource = LayoutSource.CONFIGURATION
+) -> Group:
+    """Read a group. ``table``: the table that it is about, with its schema; the key ``table`` is read by the caller.
+
+    Raises ``BadInput`` that begins with ``where`` and the path of the key.
+    """
+    keys = Keys(raw, where)
+    keys.text("table")
+    group = Group(
+        name=keys.need_text("name"),
+        table=table,
+        id=keys.need_text("id"),
+        states=_states(keys),
+        queue=_column(keys, "queue"),
+        overdue=_condition(keys, "overdue"),
+        gone=_condition(keys, "gone"),
+        owner=_column(keys, "owner"),
+        attempts=_column(keys, "attempts"),
+        payload=_column(keys, "payload"),
+        priority=_column(keys, "priority"),
+        steps=tuple(_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)),
+        counters=keys.flag("counters"),
+        times=keys.choice("times", ("utc", "unix")) or "utc",
+        timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
+        library=keys.text("library") or "",
+        word=keys.text("word") or "message",
+        source=source,
+    )
+    keys.finish()
+    return group
+
+
+def _states(keys: Keys) -> tuple[State, ...]:
+    found = keys.tables("state")
+    states = tuple(_state(Keys(raw, f"{keys.path('state')}[{n}]")) for n, raw in enumerate(found, 1))
+    if not any(state.kind == "ready" for state in states):
+        raise BadInput(f"{keys.where}: needs a [[state]] of the kind ready")
+    names = [state.name for state in states]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise BadInput(f"{keys.where}: two states are called {twice!r}")
+    return states
+
+
+def _state(keys: Keys) -> State:
+    name = keys.need_text("name")
+    kind = keys.choice("kind", KINDS) or (name if name in KINDS else "other")
+    when = _condition(keys, "when")
+    if when is None:
+        raise BadInput(f"{keys.where}: needs when, what is true of its rows")
+    state = State(name, cast("Kind", kind), when, _column(keys, "since"))
+    keys.finish()
+    return state
+
+
+def _steps(keys: Keys) -> Steps:
+    rows: list[tuple[Step, Condition | None]] = []
+    for step in _STEPS:
+        if keys.raw.get(step) is True:
+            keys.flag(step)
+            rows.append((step, None))
+        elif (condition := _condition(keys, step)) is not None:
+            rows.append((step, condition))
+    if not rows:
+        raise BadInput(f"{keys.where}: needs {' or '.join(_STEPS)}")
+    steps = Steps(keys.need_text("table"), keys.need_text("id"), _column(keys, "queue"), tuple(rows))
+    keys.finish()
+    return steps
+
+
+def _column(keys: Keys, name: str) -> Column | None:
+    """A column: its name, or a table ``{ column = …, element = 2 }``, or one of another table (``Lookup``)."""
+    inner = keys.inner(name, alone="column")
+    if inner is None:
+        return None
+    table, lookup = inner.text("table"), None
+    if table is not None:
+        pick = cast('Literal["min", "max"] | None', inner.choice("pick", ("min", "max")))
+        key, by = inner.text("key") or "id", inner.need_text("by")
+        lookup = Lookup(table, key, by, pick, _condition(inner, "when"))
+    column = Column(inner.need_text("column"), inner.whole("element"), lookup)
+    inner.finish()
+    return column
+
+
+def _condition(keys: Keys, name: str) -> Condition | None:
+    inner = keys.inner(name)
+    return None if inner is None else _every(inner)
+
+
+def _every(keys: Keys) -> Condition:
+    """All that a table of tests says: a column and what is true of it, ``any`` for one of several, ``exists``."""
+    of: list[Condition] = []
+    for name in keys.raw:
+        if name == "any":
+            of.append(_some(keys))
+        elif name in ("exists", "missing"):
+            inner = keys.inner(name)
+            assert inner is not None  # noqa: S101 - the key is there
+            of.append(_exists(inner, negated=name == "missing"))
+        else:
+            of += _tests(Column(name), keys)
+    if not of:
+        raise BadInput(f"{keys.where}: says nothing")
+    keys.finish()
+    return of[0] if len(of) == 1 else Every(tuple(of))
+
+
+def _some(keys: Keys) -> Condition:
+    raw = keys.tables("any")
+    if not raw:
+        raise BadInput(f"{keys.path('any')}: is a list of tables, one of which is true")
+    return Some(tuple(_every(Keys(one, f"{keys.path('any')}[{n}]")) for n, one in enumerate(raw, 1)))
+
+
+def _exists(keys: Keys, *, negated: bool) -> Condition:
+    by = _column(keys, "by")
+    exists = Exists(
+        keys.need_text("table"), keys.text("key") or "id", by or Column("id"), _condition(keys, "when"), negated,
+        keys.flag("as_text"),
+    )  # fmt: skip
+    keys.finish()
+    return exists
+
+
+def _tests(column: Column, keys: Keys) -> list[Condition]:
+    """What is true of one column: a value, a list of values, or a table of tests."""
+    name = column.name
+    raw = keys.raw[name]
+    if isinstance(raw, Mapping):
+        return _named_tests(column, Keys(raw, keys.path(name)), keys)
+    return [OneOf(column, _values(keys, name))]
+
+
+def _values(keys: Keys, name: str) -> tuple[StateValue, ...]:
+    raw = keys.raw[name]
+    if not isinstance(raw, list):
+        value = keys.scalar(name)
+        return () if value is None else (value,)
+    keys.entries(name)
+    values = tuple(Keys({"value": one}, keys.path(name)).scalar("value") for one in raw)
+    if not values or None in values:
+        raise BadInput(f"{keys.path(name)}: must be one or more values")
+    return tuple(value for value in values if value is not None)
+
+
+def _named_tests(column: Column, tests: Keys, outer: Keys) -> list[Condition]:
+    outer.inner(column.name)
+    of: list[Condition] = []
+    if "null" in tests.raw:
+        of.append(IsNull(column, negated=not tests.flag("null")))
+    if "not" in tests.raw:
+        of.append(OneOf(column, _values(tests, "not"), negated=True))
+    if tests.flag("past"):
+        of.append(Timed(column, "<=", _added(tests)))
+    if tests.flag("future"):
+        of.append(Timed(column, ">", _added(tests)))
+    if "below" in tests.raw:
+        of.append(Compared(column, "<", _other(tests, "below")))
+    if "at_least" in tests.raw:
+        of.append(Compared(column, ">=", _other(tests, "at_least")))
+    if not of:
+        raise BadInput(f"{tests.where}: needs one of {', '.join(_TESTS)}")
+    tests.finish(_TESTS)
+    return of
+
+
+def _other(tests: Keys, name: str) -> int | Column:
+    """What a column is compared with: a whole number, or the column of that name."""
+    if isinstance(tests.raw[name], str):
+        return Column(tests.need_text(name))
+    return tests.whole(name) or 0
+
+
+def _added(tests: Keys) -> float | Column:
+    """What is added to a time before it is compared: a duration, or the seconds in the column of that name."""
+    raw = tests.raw.get("plus")
+    if isinstance(raw, str) and not raw[:1].isdigit():
+        return Column(tests.need_text("plus"))
+    return tests.seconds("plus") or 0.0

@@ -1,0 +1,60 @@
+"""Samples of groups (``model.groups``): one record a probe of the same name; see there for each column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from qmon.model.samples.messages import OwnerSample
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStateSample:
+    """One row a queue that has messages in this state. ``late``: those that have been in it for too long."""
+
+    state: str
+    queue: str | None
+    counted: int
+    oldest_s: float | None
+    late: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOwnerSample(OwnerSample):
+    """The same as of any queue, with the queue that the message is in."""
+
+    queue: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLastSample:
+    """One row: the greatest number of a table to which rows are only ever added."""
+
+    last_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupStepsSample:
+    """One row a queue: steps since a row of such a table, and how many of these up to a later one."""
+
+    step: str
+    queue: str | None
+    counted: int
+    settled: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepTotals:
+    """Messages pushed, popped, completed and failed since watching began; ``None``: nothing tells."""
+
+    pushed: int | None = None
+    popped: int | None = None
+    completed: int | None = None
+    failed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StateCount:
+    """So many messages are in a state that is none of qmon's own."""
+
+    name: str
+    counted: int

@@ -1,0 +1,380 @@
+"""The probes of a group: its messages by queue and state, who works on them, and the steps that are written down."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from qmon.engines.base import Value
+from qmon.engines.sql.conditions import RowColumn, Where
+from qmon.engines.sql.queries import Name, values_within
+from qmon.model.groups.conditions import Column, Condition, Every, Some, Timed
+from qmon.model.groups.group import FoundGroup, Kind, State, Steps
+from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
+from qmon.model.samples.groups import (
+    GroupLastSample,
+    GroupOwnerSample,
+    GroupStateSample,
+    GroupStepsSample,
+    StateCount,
+    StepTotals,
+)
+from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
+from qmon.model.samples.polled import CounterSample, HeadSample, MessageSample, ProgressSample
+from qmon.model.snapshot import ProbeFailure, QueueSamples
+from qmon.monitor.probes.memo import COUNT_LIMIT
+from qmon.monitor.probes.messages import OWNERS
+from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache
+
+MOST_QUEUES: Final = 500
+"""So many queues of a group are known at most, those with most messages."""
+MOST_FINISHED: Final = 100_000
+"""Of a table with so many rows at most finished messages are counted."""
+_SELDOM_S: Final = 10.0
+_FINISHED_S: Final = 60.0
+_EACH_POLL: Final[frozenset[Kind]] = frozenset({"ready", "scheduled", "in_progress"})
+_NEVER: Final = Some(())
+_ALWAYS: Final = Every(())
+_NO_STEPS: Final = "nothing in the tables of this library says what was pushed and popped"
+_MIXED: Final = "the table holds several queues, and nothing says of which one a row was that is gone"
+_NO_GAP: Final = "only a ring, or a table whose rows come in order, has a gap"
+_NO_SLOTS: Final = "only a ring has slots to fill"
+
+
+@dataclass(slots=True)
+class _Log:
+    """How far the steps of one table were counted. ``before``: its last number in the polls before, the newest last."""
+
+    after: int | None = None
+    before: list[int] = field(default_factory=list)
+    settled: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    totals: dict[tuple[str, str | None], int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Read:
+    """What was read of a state last: by queue. ``at``: our clock, and ``server_at``: the server's, in seconds;
+    ``whole``: of every queue."""
+
+    at: float = float("-inf")
+    server_at: float = 0.0
+    rows: Mapping[str | None, GroupStateSample] = field(default_factory=dict)
+    whole: bool = False
+    now: bool = False
+
+
+class GroupProbes:
+    """The probes of one group on one connection."""
+
+    def __init__(self, statements: StatementCache, found: FoundGroup) -> None:
+        self.group = group = found.group
+        self.found = found
+        self._statements = statements
+        self._zone: Zone = UNIX if group.times == "unix" else UTC_ZONE
+        self._read = {state.name: _Read() for state in group.states}
+        self._queues: dict[str | None, None] = {}
+        self._logs = [_Log() for _ in group.steps]
+        self._asked: set[str] = set()
+
+    def wanted(self, now: float, shown: str | None, rows: int) -> list[ProbeStatement]:
+        """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed."""
+        asked = [self._state(state) for state in self.group.states if self._due(state, now)]
+        self._asked = {state.name for state in self.group.states if self._due(state, now)}
+        asked += self._owners()
+        for number, (steps, log) in enumerate(zip(self.group.steps, self._logs, strict=True)):
+            asked.append(self._of("group_last", str(number), GroupLastSample, {}, self._log_names(steps)))
+            if log.after is not None:
+                asked += self._steps(number, steps, log)
+        if shown is not None and (value := self._value(shown)) is not _NONE:
+            asked += self._messages(value, rows)
+        return asked
+
+    def learn(self, results: Results, now: float, server_at: float) -> None:
+        """Take in what a poll has found. ``now``: our clock, and ``server_at``: the server's, in seconds."""
+        for state in self.group.states:
+            read = self._read[state.name]
+            rows = results.get((self.group.name, f"group_states:{state.name}"))
+            read.now = rows is not None
+            if rows is not None:
+                read.at, read.server_at = now, server_at
+                read.rows, read.whole = {row.queue: row for row in rows}, len(rows) < MOST_QUEUES
+                self._meet(read.rows)
+        for number, log in enumerate(self._logs):
+            self._learn_steps(number, log, results)
+
+    def samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
+        """The queues of the group, as this poll found them. ``counters``: of its table."""
+        owners: defaultdict[str | None, list[OwnerSample]] = defaultdict(list)
+        found: Iterable[GroupOwnerSample] = results.get((self.group.name, "group_owners"), ())
+        for row in found:
+            owners[row.queue].append(OwnerSample(row.id, row.owner, row.owner_state, row.attempts, row.age_s))
+        known = (self.group.name, "group_owners") in results
+        values: Iterable[str | None] = self._queues or (None,)
+        return tuple(self._queue(value, tuple(owners[value]) if known else None, results, counters) for value in values)
+
+    def _queue(
+        self,
+        value: str | None,
+        owners: tuple[OwnerSample, ...] | None,
+        results: Results,
+        counters: CounterSample | None,
+    ) -> QueueSamples:
+        alone = len(self._queues) <= 1
+        ready, busy = self._sum("ready", value), self._sum("in_progress", value)
+        left_out = [probe for probe, kind in (("head", "ready"), ("progress", "in_progress")) if not self._now(kind)]
+        totals = self._totals(value)
+        unknown = {"gap": _NO_GAP, "fill": _NO_SLOTS}
+        if not self.group.steps and not (self.group.counters and alone):
+            unknown["rates"] = _MIXED if self.group.counters else _NO_STEPS
+        layout = self.group.layout(value)
+        messages: Any = results.get((layout.queue, "group_messages"))
+        return QueueSamples(
+            layout,
+            counters=counters if self.group.counters and alone else None,
+            head=None if ready is None else HeadSample(None, ready.oldest_s, ready.counted),
+            head_limit=COUNT_LIMIT + 1 + (0 if ready is None else ready.counted),
+            progress=None if busy is None else ProgressSample(busy.counted, busy.late, busy.oldest_s),
+            longest_first=True,
+            scheduled=_counted(self._sum("scheduled", value, old=True)),
+            scheduled_at=self._read_at("scheduled"),
+            dead=_counted(self._sum("dead", value, old=True)),
+            dead_at=self._read_at("dead"),
+            done=_counted(self._sum("done", value, old=True)),
+            others=self._others(value),
+            totals=totals,
+            messages=messages,
+            unknown=unknown,
+            diagnostics=MessageDiagnostics(owners=owners, owners_limit=OWNERS, proof=self._proof),
+            left_out=tuple(left_out),
+        )
+
+    @property
+    def _proof(self) -> str:
+        return "" if self.group.gone is not None else "the owner is a name, which proves nothing"
+
+    def _now(self, kind: str) -> bool:
+        """Whether all states of this kind were read in this poll."""
+        return all(self._read[state.name].now for state in self.group.states if state.kind == kind)
+
+    def _read_at(self, kind: Kind) -> float | None:
+        """When the states of this kind were counted, server clock; ``None``: in this poll, or never."""
+        reads = [self._read[state.name] for state in self.group.states if state.kind == kind]
+        return None if self._now(kind) else min((read.server_at for read in reads), default=None)
+
+    def _sum(self, kind: Kind, value: str | None, *, old: bool = False) -> GroupStateSample | None:
+        """All messages of a queue in the states of one kind; ``None`` where they were not read, now or ever."""
+        states = [state for state in self.group.states if state.kind == kind]
+        if not states or not all(self._knows(state, value, old=old) for state in states):
+            return None
+        rows = [row for state in states if (row := self._read[state.name].rows.get(value)) is not None]
+        ages = [row.oldest_s for row in rows if row.oldest_s is not None]
+        counted, late = sum(row.counted for row in rows), sum(row.late for row in rows)
+        return GroupStateSample(kind, value, counted, max(ages, default=None), late)
+
+    def _knows(self, state: State, value: str | None, *, old: bool) -> bool:
+        read = self._read[state.name]
+        return (read.now or (old and read.at > float("-inf"))) and (read.whole or value in read.rows)
+
+    def _others(self, value: str | None) -> tuple[StateCount, ...]:
+        others = (state for state in self.group.states if state.kind == "other")
+        return tuple(
+            StateCount(state.name, row.counted if (row := self._read[state.name].rows.get(value)) else 0)
+            for state in others
+            if self._knows(state, value, old=True)
+        )
+
+    def _meet(self, queues: Iterable[str | None]) -> None:
+        """Remember queues that were seen; those that were there first stay, as many as may be."""
+        for queue in queues:
+            if len(self._queues) < MOST_QUEUES:
+                self._queues.setdefault(queue)
+
+    def _due(self, state: State, now: float) -> bool:
+        if state.kind in _EACH_POLL:
+            return True
+        if state.kind == "done" and ((self.found.rows or 0) > MOST_FINISHED):
+            return False
+        return now - self._read[state.name].at >= (_FINISHED_S if state.kind == "done" else _SELDOM_S)
+
+    def _value(self, queue: str) -> Any:
+        """Which of our queues has this name."""
+        return next((value for value in self._queues if self.group.layout(value).queue == queue), _NONE)
+
+    @property
+    def queues(self) -> frozenset[str]:
+        """The names of the queues that are known."""
+        return frozenset(self.group.layout(value).queue for value in self._queues or (None,))
+
+    # ------------------------------------------------------------------------------------------- statements
+
+    def _state(self, state: State) -> ProbeStatement:
+        names: dict[str, Name] = {
+            "table": self.group.table.parts,
+            "queue": self._column(self.group.queue),
+            "since": self._column(state.since),
+            "rows": self._where(state.when),
+            "late": self._where(self._late(state)),
+        }
+        values: dict[str, Value] = {"state": state.name, "limit": MOST_QUEUES}
+        return self._of("group_states", state.name, GroupStateSample, values, names)
+
+    def _late(self, state: State) -> Condition:
+        if state.kind != "in_progress":
+            return _NEVER
+        if self.group.overdue is not None:
+            return self.group.overdue
+        return _NEVER if state.since is None else Timed(state.since, "<=", self.group.timeout_s)
+
+    def _owners(self) -> list[ProbeStatement]:
+        busy = [state for state in self.group.states if state.kind == "in_progress"]
+        if not busy or (self.group.owner is None and self.group.gone is None):
+            return []
+        names = self._row_names(busy[0]) | {
+            "rows": self._where(Some(tuple(state.when for state in busy))),
+            "gone": self._where(self.group.gone or _NEVER),
+        }
+        values: dict[str, Value] = {"proves": self.group.gone is not None, "limit": OWNERS}
+        return [self._of("group_owners", "", GroupOwnerSample, values, names)]
+
+    def _messages(self, value: str | None, rows: int) -> list[ProbeStatement]:
+        state = next((each for each in self.group.states if each.kind == "in_progress"), self.group.states[0])
+        names = self._row_names(state) | {
+            "payload": self._column(self.group.payload),
+            "rows": self._where(state.when),
+        }
+        values: dict[str, Value] = {"state": state.kind, "queue": value, "limit": rows}
+        statement = self._of("group_messages", "", MessageSample, values, names)
+        return [replace(statement, queue=self.group.layout(value).queue)]
+
+    def _row_names(self, state: State) -> dict[str, Name]:
+        return {
+            "table": self.group.table.parts,
+            "id": self._column(Column(self.group.id)),
+            "queue": self._column(self.group.queue),
+            "since": self._column(state.since),
+            "owner": self._column(self.group.owner),
+            "attempts": self._column(self.group.attempts),
+        }
+
+    def _log_names(self, steps: Steps) -> dict[str, Name]:
+        return {"log": (self.group.schema, steps.table), "id": steps.id, "queue": self._column(steps.queue)}
+
+    def _steps(self, number: int, steps: Steps, log: _Log) -> list[ProbeStatement]:
+        asked = []
+        for step, condition in steps.steps:
+            names = self._log_names(steps) | {"rows": self._where(condition or _ALWAYS)}
+            values: dict[str, Value] = {"step": step, "after": log.after, "settled": log.before[0]}
+            asked.append(self._of("group_steps", f"{number}:{step}", GroupStepsSample, values, names))
+        return asked
+
+    def _of(
+        self, probe: str, which: str, record: type, values: dict[str, Value], names: Mapping[str, Name]
+    ) -> ProbeStatement:
+        """The statement; what it has found is filed under ``probe:which``."""
+        own = f"{PART}{self.group.name}{PART}{which}"
+        within = values_within(names, self._statements.engine)
+        statement = self._statements.of(probe, record, values | within, names, own)
+        return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
+
+    def _column(self, column: Column | None) -> Name:
+        return None if column is None else RowColumn(column, self.group.schema, self._zone)
+
+    def _where(self, condition: Condition) -> Where:
+        return Where(condition, self.group.schema, self._zone)
+
+    # ------------------------------------------------------------------------------------------------ steps
+
+    def _learn_steps(self, number: int, log: _Log, results: Results) -> None:
+        """Steps up to a row of two polls ago are taken for settled: whoever wrote them has committed by now."""
+        found = results.get((self.group.name, f"group_last:{number}"))
+        if not found:
+            return
+        last = found[0].last_id or 0
+        if log.after is None or last < log.after:
+            log.after, log.before = last, [last]
+            return
+        steps = self.group.steps[number].steps
+        counts = [results.get((self.group.name, f"group_steps:{number}:{step}")) for step, _ in steps]
+        if any(rows is None for rows in counts):
+            return
+        log.totals = dict(log.settled)
+        for row in (row for rows in counts if rows is not None for row in rows):
+            key = (row.step, row.queue)
+            log.totals[key] = log.settled.get(key, 0) + row.counted
+            log.settled[key] = log.settled.get(key, 0) + row.settled
+            self._meet((row.queue,))
+        log.after = log.before[0]
+        log.before = [*log.before[-1:], last]
+
+    def _totals(self, value: str | None) -> StepTotals | None:
+        counted: dict[str, int] = {}
+        for steps, log in zip(self.group.steps, self._logs, strict=True):
+            if log.after is None:
+                return None
+            for step, _ in steps.steps:
+                counted[step] = counted.get(step, 0) + log.totals.get((step, value), 0)
+        return StepTotals(**counted) if counted else None
+
+
+class Groups:
+    """The groups of one target on one connection."""
+
+    def __init__(self, statements: StatementCache) -> None:
+        self._statements = statements
+        self._probes: dict[str, GroupProbes] = {}
+
+    def use(self, found: Iterable[FoundGroup]) -> frozenset[str]:
+        """Watch these from the next poll on; returns their names. What is remembered of one that stays is kept."""
+        before = self._probes
+        self._probes = {}
+        for each in found:
+            name = each.group.name
+            known = before.get(name)
+            same = known is not None and (known.group, known.found.table_id) == (each.group, each.table_id)
+            self._probes[name] = known if known is not None and same else GroupProbes(self._statements, each)
+            self._probes[name].found = each
+        return frozenset(self._probes)
+
+    @property
+    def counted(self) -> list[int]:
+        """The tables whose counters tell what moves."""
+        return [probes.found.table_id for probes in self._probes.values() if probes.group.counters]
+
+    def of(self, queues: Iterable[str]) -> frozenset[str]:
+        """The groups that these queues belong to."""
+        wanted = frozenset(queues)
+        return frozenset(name for name, probes in self._probes.items() if wanted & probes.queues)
+
+    def wanted(self, now: float, shown: str | None, rows: int) -> list[ProbeStatement]:
+        """The statements of this poll; see ``GroupProbes``."""
+        return [statement for probes in self._probes.values() for statement in probes.wanted(now, shown, rows)]
+
+    def samples(
+        self, results: Results, now: float, server_at: float, counters: Mapping[int, CounterSample]
+    ) -> tuple[QueueSamples, ...]:
+        """The queues of all groups, as this poll found them; see ``GroupProbes.learn``."""
+        out: list[QueueSamples] = []
+        for probes in self._probes.values():
+            probes.learn(results, now, server_at)
+            out += probes.samples(results, counters.get(probes.found.table_id))
+        return tuple(out)
+
+    def failures(self, failures: Iterable[ProbeFailure]) -> list[ProbeFailure]:
+        """The failures of a poll; what failed of a group did so for each of its queues."""
+        out: list[ProbeFailure] = []
+        for failure in failures:
+            probes = self._probes.get(failure.queue)
+            if probes is None:
+                out.append(failure)
+            else:
+                out += [replace(failure, queue=queue) for queue in sorted(probes.queues)]
+        return out
+
+
+_NONE: Final = object()
+
+
+def _counted(sample: GroupStateSample | None) -> int | None:
+    return None if sample is None else sample.counted

@@ -1,0 +1,32 @@
+-- Messages of one queue of a group that are in one state, the oldest first.
+-- {table}     the group's table
+-- {id}        column: the id
+-- {queue?}    column: the queue
+-- {since?}    column: the time that the age is counted from
+-- {owner?}    column: who works on it
+-- {attempts?} column: how often it was popped
+-- {payload?}  column: the message
+-- {rows!where}     condition: the row is in this state
+-- :state      what the state is called
+-- :queue      the queue, NULL for the whole table
+-- :limit      so many at most
+-- > id        id as text
+-- > state     the same
+-- > age_s     its age in seconds
+-- > owner     who works on it
+-- > attempts  how often it was popped
+-- > payload   its first characters; its size alone where it is large
+SELECT
+    {id!text} AS id,
+    CAST(:state AS text) AS state,
+    CAST(extract(epoch FROM clock_timestamp() - {since?!utc}) AS float8) AS age_s,
+    {owner?!text} AS owner,
+    CAST({attempts?} AS int) AS attempts,
+    CASE
+        WHEN pg_column_size({payload?}) > 65536 THEN pg_size_pretty(CAST(pg_column_size({payload?}) AS bigint)) || ' stored'
+        ELSE left(CAST({payload?} AS text), 200)
+    END AS payload
+FROM {table} AS q
+WHERE {rows!where} AND (CAST(:queue AS text) IS NULL OR {queue?!text} = :queue)
+ORDER BY {since?!utc} NULLS LAST
+LIMIT CAST(:limit AS int)

@@ -1,0 +1,32 @@
+-- Who works on the messages of a group that are in progress, the longest-running first.
+-- {table}     the group's table
+-- {id}        column: the id
+-- {queue?}    column: the queue
+-- {since?}    column: since when it is in progress
+-- {owner?}    column: who works on it
+-- {attempts?} column: how often it was popped
+-- {rows!where}     condition: the row is in progress
+-- {gone!where}    condition: whoever works on it is known to be gone
+-- :proves     whether that condition is there
+-- :limit      so many at most
+-- > id        id as text
+-- > owner     who works on it, as the row says
+-- > owner_state  dead, alive, unknown; none without an owner
+-- > attempts  how often it was popped
+-- > age_s     seconds since it was popped
+-- > queue     the queue, NULL where the table holds one
+SELECT
+    {id!text} AS id,
+    {owner?!text} AS owner,
+    CASE
+        WHEN CAST(:proves AS boolean) THEN CASE WHEN {gone!where} THEN 'dead' ELSE 'alive' END
+        WHEN {owner?!text} IS NULL THEN 'none'
+        ELSE 'unknown'
+    END AS owner_state,
+    CAST({attempts?} AS int) AS attempts,
+    CAST(extract(epoch FROM clock_timestamp() - {since?!utc}) AS float8) AS age_s,
+    {queue?!text} AS queue
+FROM {table} AS q
+WHERE {rows!where}
+ORDER BY {since?!utc} NULLS LAST
+LIMIT CAST(:limit AS int)

@@ -1,0 +1,88 @@
+"""What qmon says of the queues of libraries, without a line of configuration: what their tables hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from qmon.model.view import QueueView, View
+from qmon.monitor.one_shot import view_after
+from tests.libraries.every import LIBRARIES
+from tests.libraries.library import ATTEMPTS, QUEUES, Counts, Library, State
+from tests.queues import target_of
+
+pytestmark = pytest.mark.server
+
+STATES: tuple[State, ...] = ("ready", "scheduled", "in_progress", "dead", "done")
+ENDS: tuple[State, ...] = ("dead", "done")
+OTHERS: tuple[State, ...] = ("cancelled", "blocked")
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest, database: str) -> Library:
+    """Each library, its tables made in a fresh database."""
+    made: Library = request.param()
+    made.install(database)
+    return made
+
+
+def watched(url: str) -> View:
+    """What two polls say."""
+    return view_after(target_of(url), polls=2, interval_s=0.5)
+
+
+def of_queue(view: View, name: str) -> QueueView:
+    """The queue that the library calls so."""
+    (found,) = [queue for queue in view.queues if queue.name.endswith(f"/{name}")]
+    return found
+
+
+def counted(queue: QueueView) -> dict[str, float | None]:
+    """Its messages by state."""
+    figures = {name: getattr(queue, name) for name in STATES if queue.layout.has(name)}
+    assert not any(figure.at_least or figure.estimated for figure in figures.values()), queue
+    return {name: figure.value for name, figure in figures.items()}
+
+
+def expected(truth: Counts, queue: QueueView) -> Mapping[str, float]:
+    """The same by the library's own rules: what is to be tried again is scheduled. What ends may leave the table."""
+    told = {name: truth.get(name, 0) for name in STATES} | {
+        "scheduled": truth.get("scheduled", 0) + truth.get("retry", 0)
+    }
+    return {name: value for name, value in told.items() if name not in ENDS or queue.layout.has(name)}
+
+
+def agrees(library: Library, url: str) -> View:
+    """Each queue has the figures that its tables hold, and nothing failed."""
+    view = watched(url)
+    assert not view.failures
+    truth = library.truth(url)
+    for name in QUEUES:
+        queue = of_queue(view, name)
+        assert not queue.failures
+        assert counted(queue) == expected(truth[name], queue), name
+        assert sum(each.counted for each in queue.others) == sum(truth[name].get(other, 0) for other in OTHERS)
+    return view
+
+
+def test_each_queue_has_the_figures_of_its_tables(library: Library, database: str, tmp_path: Path) -> None:
+    mails, invoices = QUEUES
+    library.push(database, mails, ["one", "two", "three"])
+    library.push(database, mails, ["tomorrow", "as well"], due_in_s=86_400)
+    library.push(database, invoices, ["one"])
+    library.push(database, invoices, ["dead"], fails=ATTEMPTS)
+    view = agrees(library, database)
+    assert sorted(queue.name.rpartition("/")[2] for queue in view.queues) == sorted(QUEUES)
+    assert (of_queue(view, mails).oldest.value or 0) < 60
+
+    with library.start(database, tmp_path, "worker", QUEUES) as worker:
+        worker.wait(5, "completed", "failed")
+        worker.stop()
+    agrees(library, database)
+
+    library.push(database, invoices, ["stuck"])
+    with library.start(database, tmp_path, "doomed", [invoices], seconds_per_job=3600) as doomed:
+        doomed.kill()
+    agrees(library, database)

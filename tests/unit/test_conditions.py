@@ -1,0 +1,89 @@
+"""Conditions on rows as SQL: every value bound, every name quoted, in the order of the question marks."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from qmon.engines.base import Engine
+from qmon.engines.postgres.engine import Postgres
+from qmon.engines.sql.conditions import RowColumn, Where, row_sql
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.model.groups.conditions import (
+    Column,
+    Compared,
+    Condition,
+    Every,
+    Exists,
+    IsNull,
+    Lookup,
+    OneOf,
+    Some,
+    Timed,
+)
+from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
+
+HOSTILE = "a]\"]b'; drop table x; --"
+BOTH: list[Engine] = [Postgres(), SqlServer()]
+LOOKUP = Lookup("workers", "id", "worker", "max", OneOf(Column("kind"), ("w",)))
+ALL: dict[str, Condition] = {
+    "one": OneOf(Column(HOSTILE), ("new",)),
+    "several": OneOf(Column(HOSTILE), ("new", 1)),
+    "none": OneOf(Column(HOSTILE), ("new",), negated=True),
+    "null": IsNull(Column(HOSTILE)),
+    "number": Compared(Column(HOSTILE), ">=", 5),
+    "column": Compared(Column(HOSTILE), "<", Column("most")),
+    "past": Timed(Column(HOSTILE), "<="),
+    "late": Timed(Column(HOSTILE), "<=", 30.0),
+    "its own": Timed(Column(HOSTILE), ">", Column("seconds")),
+    "elsewhere": Exists(HOSTILE, "id", Column("worker"), OneOf(Column("kind"), ("w",))),
+    "nowhere": Exists(HOSTILE, "id", Column("worker"), negated=True),
+    "looked up": IsNull(Column("beat", lookup=LOOKUP), negated=True),
+}
+
+
+def sql(engine: Engine, condition: Condition, zone: Zone = UTC_ZONE) -> tuple[str, list[object]]:
+    """The text, and the values in their order."""
+    text, values = row_sql(engine, Where(condition, "s", zone), "rows")
+    return text, list(values.values())
+
+
+@pytest.mark.parametrize("engine", BOTH, ids=lambda engine: engine.name)
+@pytest.mark.parametrize("zone", [UTC_ZONE, UNIX], ids=lambda zone: zone.name)
+@pytest.mark.parametrize("condition", ALL.values(), ids=ALL)
+def test_no_value_is_in_the_text_and_no_name_leaves_its_quotes(
+    condition: Condition, zone: Zone, engine: Engine
+) -> None:
+    text, values = sql(engine, condition, zone)
+    assert text.count("?") == len(values)
+    bare = text.replace(engine.quote((HOSTILE,)), "").replace(engine.quote(("s", HOSTILE)), "")
+    assert "drop" not in bare
+    assert not {"new", "w"} & set(re.findall(r"\w+", bare.lower()))
+
+
+def test_values_come_in_the_order_of_their_marks() -> None:
+    looked_up = Timed(Column("beat", lookup=LOOKUP), "<=", 30.0)
+    text, values = sql(Postgres(), Every((OneOf(Column("state"), ("a", "b")), looked_up, OneOf(Column("n"), (7,)))))
+    assert values == ["a", "b", "w", 30.0, 7]
+    assert text.index('"state"') < text.index('"kind"') < text.index("make_interval") < text.index('"n"')
+
+
+def test_nothing_said_is_true_and_none_of_nothing_is_false() -> None:
+    assert sql(Postgres(), Every(())) == ("(1 = 1)", [])
+    assert sql(Postgres(), Some(())) == ("(1 = 0)", [])
+
+
+def test_a_negated_list_holds_for_null() -> None:
+    text, _ = sql(Postgres(), OneOf(Column("state"), ("a",), negated=True))
+    assert text == '(q."state" IS NULL OR q."state" NOT IN (?))'
+
+
+def test_a_column_of_the_row_referred_to_is_one_value() -> None:
+    text, values = row_sql(Postgres(), RowColumn(Column("beat", lookup=LOOKUP), "s", UTC_ZONE), "since")
+    found = 'SELECT MAX(qx."beat") FROM "s"."workers" AS qx WHERE qx."id" = q."worker" AND qx."kind" = ?'
+    assert (text, values) == (f"({found})", {"since_1": "w"})
+
+
+def test_an_element_of_an_array() -> None:
+    assert row_sql(Postgres(), RowColumn(Column("by", 2), "s", UTC_ZONE), "owner")[0] == 'q."by"[2]'

@@ -1,0 +1,88 @@
+"""Groups as they are written: what is read, and one line for each fault."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.model.groups.conditions import Column, Compared, Every, Exists, IsNull, OneOf, Some, Timed
+from qmon.model.groups.group import Group
+from qmon.model.groups.io import group_from_dict
+from qmon.model.layout.layout import TableName
+
+READY = '[[state]]\nname = "ready"\nwhen = { status = "new" }\n'
+
+
+def group(text: str) -> Group:
+    """The group that is written so."""
+    return group_from_dict(tomllib.loads(text), TableName("s", "jobs"), where="file")
+
+
+def when(text: str) -> object:
+    """A condition that is written so."""
+    return group(f'name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nwhen = {text}\n').states[0].when
+
+
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        ('{ a = "x" }', OneOf(Column("a"), ("x",))),
+        ('{ a = ["x", 1] }', OneOf(Column("a"), ("x", 1))),
+        ("{ a = true }", OneOf(Column("a"), ("true",))),
+        ('{ a = { not = "x" } }', OneOf(Column("a"), ("x",), negated=True)),
+        ("{ a = { null = true } }", IsNull(Column("a"))),
+        ("{ a = { null = false } }", IsNull(Column("a"), negated=True)),
+        ("{ a = { past = true } }", Timed(Column("a"), "<=")),
+        ('{ a = { future = true, plus = "30s" } }', Timed(Column("a"), ">", 30.0)),
+        ('{ a = { past = true, plus = "lease" } }', Timed(Column("a"), "<=", Column("lease"))),
+        ('{ a = { below = "most" } }', Compared(Column("a"), "<", Column("most"))),
+        ("{ a = { at_least = 3 } }", Compared(Column("a"), ">=", 3)),
+        ("{ a = 1, b = 2 }", Every((OneOf(Column("a"), (1,)), OneOf(Column("b"), (2,))))),
+        ("{ any = [{ a = 1 }, { b = 2 }] }", Some((OneOf(Column("a"), (1,)), OneOf(Column("b"), (2,))))),
+        ('{ exists = { table = "t", key = "job" } }', Exists("t", "job", Column("id"))),
+        (
+            '{ missing = { table = "t", by = "w", when = { a = 1 } } }',
+            Exists("t", "id", Column("w"), OneOf(Column("a"), (1,)), negated=True),
+        ),
+    ],
+)
+def test_a_condition_is_read(text: str, condition: object) -> None:
+    assert when(text) == condition
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('name = "jobs"\n' + READY, "file: needs id"),
+        ('name = "jobs"\nid = "id"\n', "file: needs a [[state]] of the kind ready"),
+        ('name = "jobs"\nid = "id"\n' + READY + READY, "file: two states are called 'ready'"),
+        ('name = "jobs"\nid = "id"\nqueeu = "q"\n' + READY, "file.queeu: unknown key; did you mean queue?"),
+        ('name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\n', "file.state[1]: needs when"),
+        ('name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nwhen = {}\n', "file.state[1].when: says nothing"),
+        (
+            'name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nwhen = { a = { pasd = true } }\n',
+            "file.state[1].when.a: needs one of null, not, past",
+        ),
+        (
+            'name = "jobs"\nid = "id"\n[[state]]\nname = "ready"\nkind = "redy"\nwhen = { a = 1 }\n',
+            "file.state[1].kind: 'redy' is unknown; did you mean ready?",
+        ),
+        (
+            'name = "jobs"\nid = "id"\n' + READY + '[[steps]]\ntable = "t"\nid = "id"\n',
+            "file.steps[1]: needs pushed or",
+        ),
+    ],
+)
+def test_each_fault_is_named(text: str, fault: str) -> None:
+    with pytest.raises(BadInput) as found:
+        group(text)
+    assert str(found.value).startswith(fault)
+
+
+def test_a_queue_of_a_group_has_the_figures_of_its_states() -> None:
+    layout = group('name = "jobs"\nid = "id"\n' + READY).layout("mails")
+    assert layout.queue == "jobs/mails"
+    assert layout.has("ready")
+    assert not any(map(layout.has, ("in_progress", "stuck", "scheduled", "dead", "done", "complete_rate", "gap")))

@@ -1,0 +1,89 @@
+"""The catalogue of libraries: each file is read, and its tables are recognised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qmon.errors import BadInput
+from qmon.libraries.catalogue import libraries
+from qmon.libraries.library import Library, library_from_dict, prefixed
+from qmon.libraries.recognise import may_belong, recognise
+
+KNOWN = libraries(Path("/nowhere"))
+
+
+def tables(library: Library, prefix: str) -> dict[str, frozenset[str]]:
+    """The tables that it is known by, and one for each group that has a queue's name in it."""
+    found = {prefixed(name, prefix): frozenset(columns) for name, columns in library.tables.items()}
+    groups = (str(raw["table"]) for raw in library.groups)
+    return found | {name.replace("*", "mails"): frozenset() for name in groups if "*" in name}
+
+
+@pytest.mark.parametrize("library", KNOWN, ids=lambda library: library.name)
+def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> None:
+    for prefix in library.prefixes:
+        found = recognise(KNOWN, library.engine, {"app": tables(library, prefix)})
+        assert [each.library.name for each in found] == [library.name]
+        assert found[0].groups
+        assert all(group.schema == "app" and group.name.startswith(library.name) for group in found[0].groups)
+
+
+@pytest.mark.parametrize("library", KNOWN, ids=lambda library: library.name)
+def test_a_column_that_is_missing_makes_it_another_table(library: Library) -> None:
+    name, columns = next(iter(library.tables.items()))
+    given = tables(library, library.prefixes[0]) | {prefixed(name, library.prefixes[0]): frozenset(columns[1:])}
+    assert recognise([library], library.engine, {"app": given}) == ()
+
+
+@pytest.mark.parametrize("library", KNOWN, ids=lambda library: library.name)
+def test_it_says_where_to_read_on_and_how_it_was_tested(library: Library) -> None:
+    assert library.docs.startswith("https://")
+    assert library.tested
+
+
+def test_a_file_of_the_user_adds_one_or_takes_the_place_of_one(tmp_path: Path) -> None:
+    text = 'name = "oban"\n[tables]\nown_jobs = ["id"]\n[[group]]\ntable = "own_jobs"\nid = "id"\n'
+    text += '[[group.state]]\nname = "ready"\nwhen = { state = "new" }\n'
+    (tmp_path / "own.toml").write_text(text)
+    found = {library.name: library for library in libraries(tmp_path)}
+    assert len(found) == len(KNOWN)
+    assert found["oban"].tables == {"own_jobs": ("id",)}
+    assert may_belong("own_jobs", found.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("name = ", "own.toml: Invalid value"),
+        ('name = "x"\n', "own.toml: needs [tables]"),
+        ('name = "x"\n[tables]\nt = "id"\n', "own.toml: needs a [[group]]"),
+        ('name = "x"\n[tables]\nt = "id"\n[[group]]\ntable = "t"\n', "own.toml: group[1]: needs"),
+    ],
+)
+def test_each_fault_of_such_a_file_is_named(tmp_path: Path, text: str, fault: str) -> None:
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(BadInput) as found:
+        libraries(tmp_path)
+    assert fault in str(found.value)
+
+
+def test_without_the_table_of_workers_nobody_is_called_gone() -> None:
+    library = next(each for each in KNOWN if each.name == "oban")
+    alone = tables(library, "")
+    found = [recognise(KNOWN, "postgres", {"app": given}) for given in (alone, alone | {"oban_producers": frozenset()})]
+    assert [each[0].groups[0].gone is None for each in found] == [True, False]
+
+
+def test_tables_in_two_schemas_are_two() -> None:
+    library = next(each for each in KNOWN if each.name == "pg-boss")
+    both = {schema: tables(library, "") for schema in ("a", "b")}
+    found = recognise(KNOWN, "postgres", both)
+    assert [group.name for each in found for group in each.groups] == ["a.pg-boss", "b.pg-boss"]
+
+
+def test_the_first_group_of_a_library_is_read_when_the_file_is() -> None:
+    raw = {"name": "x", "tables": {"t": "id"}, "group": [{"table": "t", "id": "id", "state": [{"name": "ready"}]}]}
+    with pytest.raises(BadInput, match="needs when"):
+        library_from_dict(raw, "x.toml")
