@@ -21,6 +21,7 @@ from typing import Final
 
 from tests.facts import query
 from tests.libraries import node
+from tests.libraries.actions import Actions
 from tests.libraries.library import ATTEMPTS, Counts, Event, Library, State, Worker, pushed
 
 PROGRAM: Final = "graphile.js"
@@ -52,12 +53,68 @@ _BROKEN: Final = """
            WHERE j.job_queue_id = q.id AND j.locked_by IS NOT DISTINCT FROM q.locked_by AND j.locked_at IS NOT NULL)
           <> (q.locked_at IS NOT NULL)::int"""
 
+ACTIONS: Final = Actions(
+    # As it gives back what a pool has taken and not begun: the attempt counts no more. ``force_unlock_workers`` would
+    # let go of all jobs of the pool, and one that was tried for the last time would be dead.
+    requeue="""
+WITH held AS (
+    SELECT id, job_queue_id, locked_by
+    FROM graphile_worker._private_jobs
+    WHERE id = ? AND locked_at IS NOT NULL
+    FOR UPDATE
+), unlocked AS (
+    UPDATE graphile_worker._private_job_queues AS q
+    SET locked_by = NULL, locked_at = NULL
+    FROM held
+    WHERE q.id = held.job_queue_id AND q.locked_by = held.locked_by
+)
+UPDATE graphile_worker._private_jobs AS j
+SET attempts = greatest(0, j.attempts - 1), locked_by = NULL, locked_at = NULL
+FROM held
+WHERE j.id = held.id
+RETURNING j.id
+""",
+    retry="""
+SELECT done.id
+FROM graphile_worker._private_jobs AS j
+CROSS JOIN LATERAL
+    graphile_worker.reschedule_jobs(ARRAY[j.id], run_at := now(), max_attempts := j.max_attempts + 1) AS done
+WHERE j.id = ? AND j.locked_at IS NULL AND j.attempts >= j.max_attempts
+""",
+    # It deletes what has been locked for 4 h as well.
+    discard="""
+SELECT done.id
+FROM graphile_worker._private_jobs AS j
+CROSS JOIN LATERAL graphile_worker.complete_jobs(ARRAY[j.id]) AS done
+WHERE j.id = ? AND j.locked_at IS NULL AND j.attempts < j.max_attempts
+""",
+)
+
+# Workers pass by a queue that is locked; a lock that is never old is never taken away.
+PAUSE_SERIAL: Final = """
+UPDATE graphile_worker._private_job_queues
+SET locked_at = 'infinity', locked_by = 'paused'
+WHERE queue_name = ? AND locked_by IS DISTINCT FROM 'paused'
+RETURNING id
+"""
+# The job that was in progress and still is has its lock back.
+RESUME_SERIAL: Final = """
+UPDATE graphile_worker._private_job_queues AS q
+SET (locked_at, locked_by) = (
+    SELECT j.locked_at, j.locked_by
+    FROM graphile_worker._private_jobs AS j
+    WHERE j.job_queue_id = q.id AND j.locked_at IS NOT NULL
+)
+WHERE q.queue_name = ? AND q.locked_by = 'paused'
+RETURNING q.id
+"""
+
 
 class Graphile(Library):
     """graphile-worker, in its own schema."""
 
     def __init__(self) -> None:
-        super().__init__("graphile-worker", node.version("graphile-worker"), frozenset({"done"}))
+        super().__init__("graphile-worker", node.version("graphile-worker"), frozenset({"done"}), actions=ACTIONS)
 
     def install(self, url: str) -> None:
         node.ask(PROGRAM, "install", url=url)
@@ -84,6 +141,10 @@ class Graphile(Library):
     def check(self, url: str) -> None:
         """It has no checks of its own: locks are whole, and a locked queue has the one job that locked it."""
         assert query(url, _BROKEN) == []
+
+    def prune(self, url: str) -> None:
+        """Let it delete what is dead, and queues without jobs."""
+        node.ask(PROGRAM, "prune", url=url)
 
     def truth(self, url: str) -> dict[str, Counts]:
         found = query(url, _TRUTH)

@@ -17,6 +17,7 @@ from typing import Final, Literal, Self
 
 from tests.cli.calling import surroundings
 from tests.facts import wait_until
+from tests.libraries.actions import NONE, Actions
 
 QUEUES: Final = ("mails", "invoices")
 ATTEMPTS: Final = 2
@@ -149,12 +150,16 @@ class Library(ABC):
         version: the installed one.
         untold: states that its tables cannot tell.
         names_workers: whether its tables tell the worker of a job.
+        actions: how to set right what is stuck.
+        prunes: whether it deletes what is done, some time later.
     """
 
     name: str
     version: str
     untold: frozenset[State] = field(default=frozenset())
     names_workers: bool = True
+    actions: Actions = NONE
+    prunes: bool = False
 
     @abstractmethod
     def install(self, url: str) -> None:
@@ -181,6 +186,10 @@ class Library(ABC):
     @abstractmethod
     def check(self, url: str) -> None:
         """The library's own checks, else its invariants. Raises ``AssertionError``."""
+
+    @abstractmethod
+    def prune(self, url: str) -> None:
+        """Let it delete what is done, however recently."""
 
     @abstractmethod
     def truth(self, url: str) -> dict[str, Counts]:

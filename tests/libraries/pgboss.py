@@ -20,6 +20,7 @@ from typing import Final
 
 from tests.facts import query
 from tests.libraries import node
+from tests.libraries.actions import Actions
 from tests.libraries.library import ATTEMPTS, QUEUES, Counts, Event, Library, State, Worker, pushed
 
 PROGRAM: Final = "pgboss.js"
@@ -42,12 +43,51 @@ _STATES: Final[tuple[State, ...]] = (
     *("ready", "scheduled", "retry", "blocked", "in_progress", "done", "dead", "cancelled"),
 )
 
+_KEPT: Final = "greatest(j.keep_until, now() + q.retention_seconds * interval '1 second')"
+"""Its supervisor deletes what waits beyond ``keep_until``, also just after its own ``retry``."""
+_WORKED_ON_AGAIN: Final = f"""
+UPDATE pgboss.job AS j
+SET state = 'retry',
+    retry_limit = j.retry_limit + 1,
+    heartbeat_on = NULL,
+    completed_on = NULL,
+    start_after = greatest(j.start_after, now()),
+    keep_until = {_KEPT}
+FROM pgboss.queue AS q
+WHERE q.name = j.name AND j.id = CAST(? AS uuid) AND j.state = {{}}
+RETURNING j.id
+"""
+ACTIONS: Final = Actions(
+    # As after its own ``fail`` and ``retry``. Its inner ``restore`` clears ``started_on``: the next claim is no new
+    # attempt then, and a worker that lives all the same could end the job while another works on it.
+    requeue=_WORKED_ON_AGAIN.format("'active'"),
+    # Its copy in a dead letter queue stays there.
+    retry=_WORKED_ON_AGAIN.format("'failed'"),
+    # Its ``cancel``; ``resume`` is the way back.
+    discard="""
+UPDATE pgboss.job SET state = 'cancelled', completed_on = now()
+WHERE id = CAST(? AS uuid) AND state < 'active'
+RETURNING id
+""",
+)
+RESUME_CANCELLED: Final = f"""
+UPDATE pgboss.job AS j
+SET state = 'created',
+    completed_on = NULL,
+    upsert_by_key = NULL,
+    start_after = greatest(j.start_after, now()),
+    keep_until = {_KEPT}
+FROM pgboss.queue AS q
+WHERE q.name = j.name AND j.id = CAST(? AS uuid) AND j.state = 'cancelled'
+RETURNING j.id
+"""
+
 
 class PgBoss(Library):
     """pg-boss, its second queue with a table of its own and a dead letter queue."""
 
     def __init__(self) -> None:
-        super().__init__("pg-boss", node.version("pg-boss"), names_workers=False)
+        super().__init__("pg-boss", node.version("pg-boss"), names_workers=False, actions=ACTIONS, prunes=True)
 
     def install(self, url: str) -> None:
         node.ask(PROGRAM, "install", url=url, queues=QUEUES, attempts=ATTEMPTS, dead_letters=DEAD_LETTERS)
@@ -74,6 +114,15 @@ class PgBoss(Library):
         assert {
             each["name"]: {word: each[word] for word in counted[each["name"]]} for each in found["queues"]
         } == counted
+
+    def prune(self, url: str) -> None:
+        """Let its supervisor delete what is done, as if it had been done long ago."""
+        query(
+            url,
+            "UPDATE pgboss.job SET completed_on = now() - deletion_seconds * interval '2 seconds'"
+            " WHERE state = 'completed'",
+        )
+        self.check(url)
 
     def truth(self, url: str) -> dict[str, Counts]:
         return {

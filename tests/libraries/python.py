@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from tests.facts import query
-from tests.libraries.actions import NONE, Actions
 from tests.libraries.library import ATTEMPTS, QUEUES, Counts, Event, Library, State, Worker, pushed
 
 
@@ -41,16 +40,12 @@ class PythonLibrary(Library):
         counts: queue, state and number of jobs, in SQL.
         holders: id and worker of each job in progress, in SQL.
         broken: rows that must not be, in SQL.
-        actions: how to set right what is stuck.
-        prunes: whether it deletes what is done, some time later.
     """
 
     program: str = ""
     counts: str = ""
     holders: str = ""
     broken: str = ""
-    actions: Actions = NONE
-    prunes: bool = False
 
     def install(self, url: str) -> None:
         self._module.install(url)
@@ -72,7 +67,6 @@ class PythonLibrary(Library):
         assert query(url, self.broken) == []
 
     def prune(self, url: str) -> None:
-        """Let it delete what is done, however recently."""
         self._module.prune(url)
 
     def truth(self, url: str) -> dict[str, Counts]:

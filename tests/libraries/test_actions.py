@@ -7,28 +7,25 @@ from pathlib import Path
 import pytest
 
 from tests.facts import query, wait_until
+from tests.libraries.every import LIBRARIES
 from tests.libraries.firm_queue import firm_queue
-from tests.libraries.library import ATTEMPTS, QUEUES, Event, Worker, fates
+from tests.libraries.library import ATTEMPTS, QUEUES, Event, Library, Worker, fates
 from tests.libraries.oban import oban
-from tests.libraries.pgmq import pgmq
-from tests.libraries.pgqueuer import pgqueuer
-from tests.libraries.procrastinate import procrastinate
-from tests.libraries.python import PythonLibrary
 
 pytestmark = pytest.mark.server
 
 MAILS, INVOICES = QUEUES
 
 
-@pytest.fixture(params=[procrastinate, pgqueuer, oban, firm_queue, pgmq])
-def library(request: pytest.FixtureRequest, database: str) -> PythonLibrary:
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest, database: str) -> Library:
     """Each library, its tables made in a fresh database."""
-    made: PythonLibrary = request.param()
+    made: Library = request.param()
     made.install(database)
     return made
 
 
-def agree(library: PythonLibrary, url: str, log: list[Event]) -> None:
+def agree(library: Library, url: str, log: list[Event]) -> None:
     """While nothing moves, tables hold what the log says, and the library itself finds nothing wrong."""
     truth = library.truth(url)
     for queue, counts in fates(log, library.untold).items():
@@ -41,7 +38,7 @@ def times(worker: Worker, id: str, kind: str) -> int:
     return sum(event.id == id and event.event == kind for event in worker.events())
 
 
-def test_what_is_requeued_is_worked_on_once(library: PythonLibrary, database: str, tmp_path: Path) -> None:
+def test_what_is_requeued_is_worked_on_once(library: Library, database: str, tmp_path: Path) -> None:
     log = library.push(database, MAILS, ["stuck"])
     id = log[0].id
     for attempt in range(ATTEMPTS):  # the last one leaves no attempt
@@ -64,9 +61,7 @@ def test_what_is_requeued_is_worked_on_once(library: PythonLibrary, database: st
         library.check(database)
 
 
-def test_a_dead_job_is_retried_and_a_waiting_one_discarded(
-    library: PythonLibrary, database: str, tmp_path: Path
-) -> None:
+def test_a_dead_job_is_retried_and_a_waiting_one_discarded(library: Library, database: str, tmp_path: Path) -> None:
     log = library.push(database, INVOICES, ["dead"], fails=ATTEMPTS)
     dead = log[0].id
     kept, unwanted = library.push(database, MAILS, ["tomorrow", "not at all"], due_in_s=86_400)
@@ -86,7 +81,7 @@ def test_a_dead_job_is_retried_and_a_waiting_one_discarded(
 
 
 @pytest.mark.parametrize("library", [oban, firm_queue], indirect=True)
-def test_a_queue_is_paused_and_resumed(library: PythonLibrary, database: str, tmp_path: Path) -> None:
+def test_a_queue_is_paused_and_resumed(library: Library, database: str, tmp_path: Path) -> None:
     with library.start(database, tmp_path, "worker", QUEUES) as worker:
         log = library.push(database, MAILS, ["before"])
         worker.wait(1, "completed")

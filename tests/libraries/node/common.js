@@ -1,5 +1,6 @@
 // What both programs share: their one argument (JSON), the application's log, jobs that sleep and fail as they were told.
-import { appendFileSync } from "node:fs";
+import { appendFileSync, existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
 export const [, , command, words] = process.argv;
@@ -15,12 +16,12 @@ export function say(answer) {
   process.stdout.write(JSON.stringify(answer) + "\n");
 }
 
-/** Work on a job: `attempt` is 1 at first, of `attempts` at most; `payload.fails` of them fail. */
+/** Work on a job: `attempt` is 1 at first, of `attempts` at most; `payload.fails` of them fail, none once a file `mended` lies beside the log. */
 export async function work({ queue, id, worker }, { payload, attempt, attempts }) {
   const event = { queue, id, worker };
   log({ ...event, event: "claimed" });
   await setTimeout(1000 * asked.seconds_per_job);
-  if (attempt <= payload.fails) {
+  if (attempt <= payload.fails && !existsSync(join(dirname(process.env.QMON_TEST_LOG), "mended"))) {
     log({ ...event, event: attempt < attempts ? "retried" : "failed" });
     throw new Error(`attempt ${attempt} of ${payload.fails} that fail`);
   }

@@ -36,10 +36,7 @@ const commands = {
     until_told(() => runner.stop());
   },
 
-  // Its own functions on jobs: completeJobs, permanentlyFailJobs, rescheduleJobs, forceUnlockWorkers, cleanup.
-  async act() {
-    say((await utils((utils) => utils[asked.act](...asked.arguments))) ?? null);
-  },
+  prune: () => utils((utils) => utils.cleanup({ tasks: ["DELETE_PERMAFAILED_JOBS", "GC_JOB_QUEUES"] })),
 };
 
 await commands[command]();

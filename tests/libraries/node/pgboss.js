@@ -37,15 +37,10 @@ const commands = {
     until_told(() => boss.stop());
   },
 
-  // Its supervisor's whole round, what it finds wrong with its schema, and its counts.
+  // Its supervisor's whole round with what it prunes, what it finds wrong with its schema, and its counts.
   async check() {
     await boss.supervise();
     say({ drift: await boss.detectSchemaDrift(), queues: await boss.getQueues() });
-  },
-
-  // Its own functions on jobs: cancel, resume, retry, deleteJob, fail.
-  async act() {
-    say(await boss[asked.act](asked.queue, asked.ids));
   },
 };
 
