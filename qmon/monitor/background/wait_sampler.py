@@ -1,7 +1,7 @@
 """Samples what sessions wait for, between polls: a thread and a connection of its own, one constant cheap statement.
 
-For servers that count no waits. It samples four times a second, ten times while the waits are on the screen, and
-never so often that this would take half a per cent of one processor, of all qmons of the database together.
+For servers that count no waits. All qmons of the database together sample four times a second, ten times while the
+waits are on the screen, and never so often that this would take half a per cent of one processor.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import median
 from typing import Final
 
 from qmon import log
-from qmon.engines.base import Connection, Engine, Session
+from qmon.engines.base import Bound, Connection, Engine, Rows, Session
 from qmon.engines.rows import records
 from qmon.errors import ConnectionLost, QmonError
 from qmon.model.samples.deadlocks import Circle, CircleSample
@@ -95,38 +95,34 @@ class WaitSampler(BackgroundReader):
 
         Returns whether there is nothing more to do.
         """
-        session = Session(purpose="waits", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True)
+        session = Session("waits", statement_timeout_s=_DEADLINE_S, lock_timeout_s=0.1, read_only=True, repeats=True)
         connection = self._connection = self._connect(session)
         statements = StatementCache(self._engine, connection.version)
         if statements.has("wait_totals") or not statements.has("waits"):
             return True
         circles = statements.of("circles", CircleSample, _CIRCLES).bound if statements.has("circles") else None
         sample, clock = statements.of("waits", WaitSample).bound, statements.of("clock", ClockSample).bound
-        trip = min(self._timed(lambda: connection.fetch(clock)) for _ in range(3))
         began = records(ClockSample, connection.fetch(clock))[0].now_at
         last, planned = self._clock(), 0.0
+
+        def read(bound: Bound) -> Rows:
+            started, rows, ended = connection.fetch_batch([clock, bound, clock])
+            took_lately.append(records(ClockSample, ended)[0].now_at - records(ClockSample, started)[0].now_at)
+            return rows
+
         took_lately: deque[float] = deque(maxlen=_MEDIAN_OF)
         while not self._closed and not self._given_up:
             started = self._clock()
-            seen = records(WaitSample, connection.fetch(sample))
-            now = self._clock()
-            took = max(0.0, now - started - trip)
-            took_lately.append(took)
+            seen = records(WaitSample, read(sample))
             stands_for = min(started - last, _LONGEST * planned)
             last = started
             self._add(began, seen, stands_for)
             if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
-                self._see(records(CircleSample, connection.fetch(circles)))
-                took_lately.append(max(0.0, self._clock() - now - trip))
-            planned = max(CLOSELY_S if self._closely else EVERY_S, median(took_lately) * _COST_FACTOR * self.qmons)
+                self._see(records(CircleSample, read(circles)))
+            planned = max(CLOSELY_S if self._closely else EVERY_S, median(took_lately) * _COST_FACTOR) * self.qmons
             self._wake.wait(planned)
             self._wake.clear()
         return self._closed
-
-    def _timed(self, call: Callable[[], object]) -> float:
-        started = self._clock()
-        call()
-        return self._clock() - started
 
     def _add(self, began: float, seen: list[WaitSample], stands_for: float) -> None:
         with self._lock:
