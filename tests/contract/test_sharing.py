@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 
 import pytest
 
+from qmon.engines.base import Bound, Statement
 from qmon.model.budget import Budget, Observing
 from qmon.model.view import View
+from qmon.monitor.background.wait_sampler import WaitSampler
 from qmon.tui.shared.header import header
 from qmon.tui.status import Shown
 from tests.cli.calling import call
 from tests.contract.watching import Watched, installed, watching
 from tests.facts import query, wait_until
+from tests.queues import ENGINE, target_of
 
 INTERVAL_S = 0.5
 MANY = 5
@@ -83,3 +87,30 @@ def test_five_qmons_share_one_budget_and_the_last_has_it_to_itself(database: str
             return observing(view).qmons == 1 and not observing(view).throttled and view.interval_s == INTERVAL_S
 
         assert observing(last.view(whole, timeout=120)).allowed_ms == pytest.approx(1000 * INTERVAL_S * budget.share)
+
+
+@pytest.mark.parametrize("qmons", [1, 5])
+def test_all_qmons_together_sample_waits_four_times_a_second(database: str, qmons: int) -> None:
+    sampler = WaitSampler(ENGINE, lambda session: ENGINE.connect(target_of(database), session))
+    sampler.qmons = qmons
+    pauses: list[float] = []
+    prepared: list[int] = []
+    known = Bound(Statement("test", "SELECT CAST(count(*) AS int) AS n FROM pg_prepared_statements", (), ("n",)))
+
+    class Paced(threading.Event):
+        """Ends the sampling after five times."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            pauses.append(timeout or 0.0)
+            sampler._closed = len(pauses) == 5
+            if sampler._closed and sampler._connection is not None:
+                prepared.extend(int(str(row[0])) for row in sampler._connection.fetch(known).rows)
+            return True
+
+    sampler._wake = Paced()
+    try:
+        assert sampler._stay()
+    finally:
+        sampler._drop()
+    assert min(pauses) >= 0.25 * qmons
+    assert prepared == [2]  # the statement and the clock: the server plans neither of them each time

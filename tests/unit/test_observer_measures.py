@@ -21,6 +21,8 @@ JOBS = [
     ProbeStatement("clock", ClockSample, STATEMENT),
 ]
 
+CLOCK = {("", "clock"): 0.02}
+
 
 def polled(
     observer: ProbeBudget, costs: dict[tuple[str, str], float], polls: int, focus: Focus | None = None
@@ -38,7 +40,7 @@ def polled(
 
 def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
     observer = ProbeBudget(Budget(0.01))
-    cheap = {job.key: 0.5 for job in JOBS}
+    cheap = {job.key: 0.5 for job in JOBS} | CLOCK
     assert all(len(read) == len(JOBS) for read in polled(observer, cheap, 10))
     assert observer.observing(0).throttled == ()
 
@@ -60,7 +62,7 @@ def test_the_dearest_is_read_less_often_while_it_is_dear() -> None:
 
 def test_the_queue_under_the_cursor_and_one_with_a_verdict_are_throttled_last() -> None:
     observer = ProbeBudget(Budget(0.01))
-    costs = {job.key: 0.1 for job in JOBS} | {(queue, "head"): 4.0 for queue in ("a", "b", "c")}
+    costs = {job.key: 0.1 for job in JOBS} | CLOCK | {(queue, "head"): 3.0 for queue in ("a", "b", "c")}
     for watched, other in (("a", "c"), ("c", "a")):
         focus = Focus(cursor=watched, visible=frozenset({"a", "b", "c"}), with_verdict=frozenset({"b"}))
         reads = polled(observer, costs, 40, focus)[20:]
@@ -84,7 +86,9 @@ def test_what_others_cost_is_not_what_the_probes_cost() -> None:
     for poll in range(400):
         busy = 100 <= poll < 300
         read = [job.key for job in observer.choose(JOBS, 1.0)]
-        times = {key: 1.2 * (30.0 if busy and chance.random() < 0.2 else 1.0) for key in observer.timed()}
+        times = {
+            key: CLOCK.get(key, 1.2) * (30.0 if busy and chance.random() < 0.2 else 1.0) for key in observer.timed()
+        }
         observer.learn(times, {}, 30.0 * len(read) if busy else 1.3 * len(read), 1000.0 + poll)
         seen = observer.observing(0)
         assert seen.throttled == (), poll
@@ -107,7 +111,7 @@ def test_what_was_dear_among_others_is_timed_anew_once_they_are_gone(gone: int) 
     for poll in range(gone + 12):
         times = 1.0 if poll >= gone else 12.0
         read = [job.key for job in observer.choose(jobs, 1.0)]
-        took = {key: 0.5 if key != detail else 160.0 if poll < gone else 3.0 for key in read}
+        took = {key: CLOCK.get(key, 0.5) if key != detail else 160.0 if poll < gone else 3.0 for key in read}
         observer.learn({key: took[key] for key in observer.timed()}, {}, times * (0.5 * len(read) + 3.5), 1000.0 + poll)
         if poll in (60, gone - 1):
             assert [each.probe for each in observer.observing(0).throttled] == ["statistics"]
@@ -142,3 +146,12 @@ def test_without_a_budget_nothing_is_left_out() -> None:
     observer = ProbeBudget()
     reads = polled(observer, {job.key: 30.0 for job in JOBS}, 20)
     assert all(len(read) == len(JOBS) for read in reads)
+
+
+def test_the_cost_is_what_the_sessions_take_of_a_processor_and_not_the_least_times_alone() -> None:
+    """By the processor time of qmon's sessions a poll takes 1.4 to 1.6 times the sum of its probes' least times."""
+    observer = ProbeBudget(Budget(0.01))
+    costs = {job.key: 0.08 for job in JOBS} | {("", "clock"): 0.008}
+    polled(observer, costs, 20)
+    least = sum(costs.values())
+    assert 1.35 * least < observer.observing(0).expected_ms < 1.65 * least

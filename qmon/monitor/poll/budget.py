@@ -1,9 +1,10 @@
 """The observer: measures what each probe costs the server, and keeps the poll within its budget.
 
 A probe is timed by the server's clock, read before and after it in the same batch; a few of them in each poll, in turn,
-and those that are read less often whenever they are. Its cost is the least of its last times, less what reading the
-clock takes: on a busy server most of the time that passes is not what the probe costs. How much longer than that a
-poll takes says how slow the server is.
+and those that are read less often whenever they are. Its cost comes from the least of its last times, less what reading
+the clock takes: on a busy server most of the time that passes is not what the probe costs. How much longer than that a
+poll takes says how slow the server is. What a statement takes besides, before the first clock and after the last, is
+reckoned: by the processor time of its sessions a poll takes 1.4 to 1.6 times the sum of the least times.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ _SHARE: Final = 8
 _SHARE_SLOW: Final = 3
 _FEWEST: Final = 4
 _LEAST_OF: Final = 8
+_USUAL: Final = 1.25
+"""A probe takes about so many times its least time, since not all it reads is always near the processor."""
+_AROUND: Final = 4.0
+"""So many times what reading the clock takes passes around each statement: it is parsed, counted, committed."""
 _PROVEN: Final = 3
 _SETTLING: Final = 12
 """In so many polls of a connection everything is read and timed: neither statements nor tables are in memory yet."""
@@ -185,7 +190,7 @@ class ProbeBudget:
             self._times.setdefault(key, deque(maxlen=_LEAST_OF)).append(max(0.0, ms))
         nothing = self._clock_ms
         for key in times:
-            cost = max(0.0, min(self._times[key]) - nothing)
+            cost = _USUAL * max(0.0, min(self._times[key]) - nothing) + _AROUND * nothing
             self._costs[key] = cost if self._proven(key) else cost / _ALONE
             self._slow[key] = self._slowness.ratio
         for key in [key for key, often in self._often.items() if often < _FORGOTTEN]:
