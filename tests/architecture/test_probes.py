@@ -11,7 +11,7 @@ from qmon.engines.sql import queries
 MONITOR: Final = Path(__file__).parents[2] / "qmon" / "monitor"
 ASKED_BY_DOCTOR: Final = (
     "doctor.py", "probes/queue.py", "probes/locks.py", "probes/table_counters.py", "poll/standby.py",
-    "background/scan.py", "background/fragmentation.py", "probes/groups.py",
+    "background/scan.py", "background/fragmentation.py", "probes/groups.py", "probes/group_steps.py",
 )  # fmt: skip
 """Where the statements of the checkup are made."""
 NOT_BY_DOCTOR: Final = {

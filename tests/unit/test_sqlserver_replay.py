@@ -22,7 +22,13 @@ from qmon.model.samples.broker import BrokerMonitorSample, BrokerQueueSample, Tr
 from qmon.model.samples.clients import ClientSample
 from qmon.model.samples.counters import ServerCounters
 from qmon.model.samples.deadlocks import GraphSample, ReportFile, ReportSample
-from qmon.model.samples.groups import GroupLastSample, GroupOwnerSample, GroupStateSample, GroupStepsSample
+from qmon.model.samples.groups import (
+    GroupLastSample,
+    GroupOwnerSample,
+    GroupStateSample,
+    GroupStepsAtSample,
+    GroupStepsSample,
+)
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
 from qmon.model.samples.usage import (
@@ -81,7 +87,7 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "partial": polled.PartialSample, "readable": polled.ReadableSample,
     "replica": polled.ReplicaSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
-    "group_states": GroupStateSample, "group_steps": GroupStepsSample,
+    "group_states": GroupStateSample, "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,
 }  # fmt: skip
 OWN_TABLE: Final = "probe/pauses"
 """Reads qmon's own table: nothing documents its types but ``control/``."""

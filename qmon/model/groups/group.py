@@ -28,14 +28,16 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Where it is written down that messages were pushed, popped or ended: rows that are only ever added.
+    """Where it is written down that messages were pushed, popped or ended.
 
-    ``table``: its rows are numbered by ``id`` in the order in which they come; ``queue``: the column with the queue;
-    ``steps``: which rows are which step.
+    ``table``: rows are added to it, numbered by ``id`` in the order in which they come; or ``at`` has the time of the
+    step, and an index leads to it by queue and time. ``queue``: the column with the queue; ``steps``: which rows are
+    which step.
     """
 
     table: str
-    id: str
+    id: str | None
+    at: str | None
     queue: Column | None
     steps: tuple[tuple[Step, Condition | None], ...]
 

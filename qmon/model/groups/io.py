@@ -91,7 +91,11 @@ def _steps(keys: Keys) -> Steps:
             rows.append((step, condition))
     if not rows:
         raise BadInput(f"{keys.where}: needs {' or '.join(_STEPS)}")
-    steps = Steps(keys.need_text("table"), keys.need_text("id"), _column(keys, "queue"), tuple(rows))
+    steps = Steps(keys.need_text("table"), keys.text("id"), keys.text("at"), _column(keys, "queue"), tuple(rows))
+    if (steps.id is None) == (steps.at is None):
+        raise BadInput(f"{keys.where}: needs id, by which its rows are numbered, or at, the time of a step")
+    if steps.at is not None and (steps.queue is None or steps.queue.lookup is not None):
+        raise BadInput(f"{keys.where}: where steps are found by their time, queue must be a column of the same table")
     keys.finish()
     return steps
 

@@ -43,6 +43,15 @@ class GroupStepsSample:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupStepsAtSample:
+    """One row a queue: steps within some seconds."""
+
+    step: str
+    queue: str | None
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepTotals:
     """Messages pushed, popped, completed and failed since watching began; ``None``: nothing tells."""
 

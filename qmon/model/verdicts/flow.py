@@ -197,9 +197,23 @@ def _ring_full(s: RuleInput) -> str | None:
     return f"{s.fill.value:.0%} of the slots hold messages, pushers wait"
 
 
+_WAITS_S: Final = 20.0
+"""Where nothing tells pops: for so long a message has been ready while none was in progress."""
+
+
+def _not_taken(s: RuleInput) -> str | None:
+    """Where no rates are known, but each message is seen until it is done."""
+    waits = s.oldest.value
+    if not s.ready.value or s.in_progress.value != 0 or waits is None or waits < _WAITS_S:
+        return None
+    return f"{s.ready.value:,.0f} ready, the oldest for {duration(waits)}, and none is in progress"
+
+
 def _not_moving(s: RuleInput) -> str | None:
     if s.paused(Side.POPPERS):
         return None
+    if s.moved is None and s.layout is not None and s.layout.part is not None:
+        return _not_taken(s)
     if not s.ready.value or s.moved is None or s.moved > 0:
         return None
     return f"{s.ready.value:,.0f} ready and not one pop, while {s.push_rate.value or 0:,.1f}/s are pushed"

@@ -8,25 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from qmon.engines.base import Value
-from qmon.engines.sql.conditions import RowColumn, Where
-from qmon.engines.sql.queries import Name, values_within
-from qmon.model.groups.conditions import Column, Condition, Every, Some, Timed
-from qmon.model.groups.group import FoundGroup, Kind, State, Steps
-from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
-from qmon.model.samples.groups import (
-    GroupLastSample,
-    GroupOwnerSample,
-    GroupStateSample,
-    GroupStepsSample,
-    StateCount,
-    StepTotals,
-)
+from qmon.engines.sql.queries import Name
+from qmon.model.groups.conditions import Column, Condition, Some, Timed
+from qmon.model.groups.group import FoundGroup, Kind, State
+from qmon.model.samples.groups import GroupOwnerSample, GroupStateSample, StateCount
 from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
 from qmon.model.samples.polled import CounterSample, HeadSample, MessageSample, ProgressSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples
+from qmon.monitor.probes.group_steps import GroupStatements, StepCounts
 from qmon.monitor.probes.memo import COUNT_LIMIT
 from qmon.monitor.probes.messages import OWNERS
-from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache
+from qmon.monitor.probes.statements import ProbeStatement, Results, StatementCache
 
 MOST_QUEUES: Final = 500
 """So many queues of a group are known at most, those with most messages."""
@@ -36,21 +28,10 @@ _SELDOM_S: Final = 10.0
 _FINISHED_S: Final = 60.0
 _EACH_POLL: Final[frozenset[Kind]] = frozenset({"ready", "scheduled", "in_progress"})
 _NEVER: Final = Some(())
-_ALWAYS: Final = Every(())
 _NO_STEPS: Final = "nothing in the tables of this library says what was pushed and popped"
 _MIXED: Final = "the table holds several queues, and nothing says of which one a row was that is gone"
 _NO_GAP: Final = "only a ring, or a table whose rows come in order, has a gap"
 _NO_SLOTS: Final = "only a ring has slots to fill"
-
-
-@dataclass(slots=True)
-class _Log:
-    """How far the steps of one table were counted. ``before``: its last number in the polls before, the newest last."""
-
-    after: int | None = None
-    before: list[int] = field(default_factory=list)
-    settled: dict[tuple[str, str | None], int] = field(default_factory=dict)
-    totals: dict[tuple[str, str | None], int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -71,22 +52,16 @@ class GroupProbes:
     def __init__(self, statements: StatementCache, found: FoundGroup) -> None:
         self.group = group = found.group
         self.found = found
-        self._statements = statements
-        self._zone: Zone = UNIX if group.times == "unix" else UTC_ZONE
+        self._make = GroupStatements(statements, group)
+        self._steps = StepCounts(self._make)
         self._read = {state.name: _Read() for state in group.states}
         self._queues: dict[str | None, None] = {}
-        self._logs = [_Log() for _ in group.steps]
-        self._asked: set[str] = set()
 
     def wanted(self, now: float, shown: str | None, rows: int) -> list[ProbeStatement]:
         """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed."""
         asked = [self._state(state) for state in self.group.states if self._due(state, now)]
-        self._asked = {state.name for state in self.group.states if self._due(state, now)}
         asked += self._owners()
-        for number, (steps, log) in enumerate(zip(self.group.steps, self._logs, strict=True)):
-            asked.append(self._of("group_last", str(number), GroupLastSample, {}, self._log_names(steps)))
-            if log.after is not None:
-                asked += self._steps(number, steps, log)
+        asked += self._steps.wanted(queue for queue in self._queues if queue is not None)
         if shown is not None and (value := self._value(shown)) is not _NONE:
             asked += self._messages(value, rows)
         return asked
@@ -101,8 +76,7 @@ class GroupProbes:
                 read.at, read.server_at = now, server_at
                 read.rows, read.whole = {row.queue: row for row in rows}, len(rows) < MOST_QUEUES
                 self._meet(read.rows)
-        for number, log in enumerate(self._logs):
-            self._learn_steps(number, log, results)
+        self._meet(self._steps.learn(results, server_at))
 
     def samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
         """The queues of the group, as this poll found them. ``counters``: of its table."""
@@ -124,7 +98,8 @@ class GroupProbes:
         alone = len(self._queues) <= 1
         ready, busy = self._sum("ready", value), self._sum("in_progress", value)
         left_out = [probe for probe, kind in (("head", "ready"), ("progress", "in_progress")) if not self._now(kind)]
-        totals = self._totals(value)
+        left_out += [] if self._steps.read else ["progress"]
+        totals = self._steps.totals(value)
         unknown = {"gap": _NO_GAP, "fill": _NO_SLOTS}
         if not self.group.steps and not (self.group.counters and alone):
             unknown["rates"] = _MIXED if self.group.counters else _NO_STEPS
@@ -212,13 +187,13 @@ class GroupProbes:
     def _state(self, state: State) -> ProbeStatement:
         names: dict[str, Name] = {
             "table": self.group.table.parts,
-            "queue": self._column(self.group.queue),
-            "since": self._column(state.since),
-            "rows": self._where(state.when),
-            "late": self._where(self._late(state)),
+            "queue": self._make.column(self.group.queue),
+            "since": self._make.column(state.since),
+            "rows": self._make.where(state.when),
+            "late": self._make.where(self._late(state)),
         }
         values: dict[str, Value] = {"state": state.name, "limit": MOST_QUEUES}
-        return self._of("group_states", state.name, GroupStateSample, values, names)
+        return self._make.of("group_states", state.name, GroupStateSample, values, names)
 
     def _late(self, state: State) -> Condition:
         if state.kind != "in_progress":
@@ -232,90 +207,31 @@ class GroupProbes:
         if not busy or (self.group.owner is None and self.group.gone is None):
             return []
         names = self._row_names(busy[0]) | {
-            "rows": self._where(Some(tuple(state.when for state in busy))),
-            "gone": self._where(self.group.gone or _NEVER),
+            "rows": self._make.where(Some(tuple(state.when for state in busy))),
+            "gone": self._make.where(self.group.gone or _NEVER),
         }
         values: dict[str, Value] = {"proves": self.group.gone is not None, "limit": OWNERS}
-        return [self._of("group_owners", "", GroupOwnerSample, values, names)]
+        return [self._make.of("group_owners", "", GroupOwnerSample, values, names)]
 
     def _messages(self, value: str | None, rows: int) -> list[ProbeStatement]:
         state = next((each for each in self.group.states if each.kind == "in_progress"), self.group.states[0])
         names = self._row_names(state) | {
-            "payload": self._column(self.group.payload),
-            "rows": self._where(state.when),
+            "payload": self._make.column(self.group.payload),
+            "rows": self._make.where(state.when),
         }
         values: dict[str, Value] = {"state": state.kind, "queue": value, "limit": rows}
-        statement = self._of("group_messages", "", MessageSample, values, names)
+        statement = self._make.of("group_messages", "", MessageSample, values, names)
         return [replace(statement, queue=self.group.layout(value).queue)]
 
     def _row_names(self, state: State) -> dict[str, Name]:
         return {
             "table": self.group.table.parts,
-            "id": self._column(Column(self.group.id)),
-            "queue": self._column(self.group.queue),
-            "since": self._column(state.since),
-            "owner": self._column(self.group.owner),
-            "attempts": self._column(self.group.attempts),
+            "id": self._make.column(Column(self.group.id)),
+            "queue": self._make.column(self.group.queue),
+            "since": self._make.column(state.since),
+            "owner": self._make.column(self.group.owner),
+            "attempts": self._make.column(self.group.attempts),
         }
-
-    def _log_names(self, steps: Steps) -> dict[str, Name]:
-        return {"log": (self.group.schema, steps.table), "id": steps.id, "queue": self._column(steps.queue)}
-
-    def _steps(self, number: int, steps: Steps, log: _Log) -> list[ProbeStatement]:
-        asked = []
-        for step, condition in steps.steps:
-            names = self._log_names(steps) | {"rows": self._where(condition or _ALWAYS)}
-            values: dict[str, Value] = {"step": step, "after": log.after, "settled": log.before[0]}
-            asked.append(self._of("group_steps", f"{number}:{step}", GroupStepsSample, values, names))
-        return asked
-
-    def _of(
-        self, probe: str, which: str, record: type, values: dict[str, Value], names: Mapping[str, Name]
-    ) -> ProbeStatement:
-        """The statement; what it has found is filed under ``probe:which``."""
-        own = f"{PART}{self.group.name}{PART}{which}"
-        within = values_within(names, self._statements.engine)
-        statement = self._statements.of(probe, record, values | within, names, own)
-        return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
-
-    def _column(self, column: Column | None) -> Name:
-        return None if column is None else RowColumn(column, self.group.schema, self._zone)
-
-    def _where(self, condition: Condition) -> Where:
-        return Where(condition, self.group.schema, self._zone)
-
-    # ------------------------------------------------------------------------------------------------ steps
-
-    def _learn_steps(self, number: int, log: _Log, results: Results) -> None:
-        """Steps up to a row of two polls ago are taken for settled: whoever wrote them has committed by now."""
-        found = results.get((self.group.name, f"group_last:{number}"))
-        if not found:
-            return
-        last = found[0].last_id or 0
-        if log.after is None or last < log.after:
-            log.after, log.before = last, [last]
-            return
-        steps = self.group.steps[number].steps
-        counts = [results.get((self.group.name, f"group_steps:{number}:{step}")) for step, _ in steps]
-        if any(rows is None for rows in counts):
-            return
-        log.totals = dict(log.settled)
-        for row in (row for rows in counts if rows is not None for row in rows):
-            key = (row.step, row.queue)
-            log.totals[key] = log.settled.get(key, 0) + row.counted
-            log.settled[key] = log.settled.get(key, 0) + row.settled
-            self._meet((row.queue,))
-        log.after = log.before[0]
-        log.before = [*log.before[-1:], last]
-
-    def _totals(self, value: str | None) -> StepTotals | None:
-        counted: dict[str, int] = {}
-        for steps, log in zip(self.group.steps, self._logs, strict=True):
-            if log.after is None:
-                return None
-            for step, _ in steps.steps:
-                counted[step] = counted.get(step, 0) + log.totals.get((step, value), 0)
-        return StepTotals(**counted) if counted else None
 
 
 class Groups:

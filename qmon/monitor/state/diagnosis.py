@@ -48,6 +48,8 @@ class QueueDiagnosis:
         loss = before.ring_loss
         if layout.ring is not None and "ring_sweep" not in left_out:
             loss = self._ring.add(messages, layout.ring.size, at)
+        if layout.part is not None:  # whose sessions are its workers' cannot be told by what they run
+            sessions = None
         self._last = QueueEvidence(
             pushers=before.pushers if sessions is None else self._pushers.add(snapshot, layout, sessions),
             poppers=before.poppers if sessions is None else self._poppers.add(snapshot, layout, sessions),

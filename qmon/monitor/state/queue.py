@@ -319,7 +319,7 @@ class QueueTrack:
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
-            **figures.clients(known, SESSIONS if q.elsewhere else _UNSEEN),
+            **figures.clients(known, _no_clients(q)),
             flow=self._flow_now, span_s=self._span_s, use=known.use, unread=False, others=q.others,
         )  # fmt: skip
 
@@ -352,6 +352,13 @@ class QueueTrack:
                 now.completed if now else None, in_progress.value, oldest.value,
             )
         )  # fmt: skip
+
+
+def _no_clients(q: QueueSamples) -> str:
+    """Why nobody knows who pushes and pops, where that is so."""
+    if q.elsewhere:
+        return SESSIONS
+    return _UNSEEN if q.layout.part is None else "the workers of a library are not told apart by their sessions"
 
 
 def _uses(snapshot: Snapshot, q: QueueSamples) -> Uses:

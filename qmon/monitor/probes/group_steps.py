@@ -1,0 +1,163 @@
+"""Steps of a group's messages, counted as they are written down: from these come its rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from qmon.engines.base import Value
+from qmon.engines.sql.conditions import RowColumn, Where
+from qmon.engines.sql.queries import Name, values_within
+from qmon.model.groups.conditions import Column, Condition, Every
+from qmon.model.groups.group import Group, Steps
+from qmon.model.layout.zones import UNIX, UTC_ZONE
+from qmon.model.samples.groups import GroupLastSample, GroupStepsAtSample, GroupStepsSample, StepTotals
+from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache
+
+_ALWAYS: Final = Every(())
+_LAG_S: Final = 1.0
+"""Steps by their time are counted so much later, as who writes one commits a moment after its time."""
+Key = tuple[str, str | None]
+"""A step and a queue."""
+
+
+class GroupStatements:
+    """Makes the statements of one group."""
+
+    def __init__(self, statements: StatementCache, group: Group) -> None:
+        self.group = group
+        self.cache = statements
+        self._zone = UNIX if group.times == "unix" else UTC_ZONE
+
+    def of(
+        self, probe: str, which: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name]
+    ) -> ProbeStatement:
+        """One statement; what it has found is filed under ``probe:which``."""
+        own = f"{PART}{self.group.name}{PART}{which}"
+        within = values_within(names, self.cache.engine)
+        statement = self.cache.of(probe, record, {**values, **within}, names, own)
+        return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
+
+    def column(self, column: Column | None) -> Name:
+        """A column of a row, or of one that it refers to."""
+        return None if column is None else RowColumn(column, self.group.schema, self._zone)
+
+    def where(self, condition: Condition) -> Where:
+        """A condition on a row."""
+        return Where(condition, self.group.schema, self._zone)
+
+
+@dataclass(slots=True)
+class _Log:
+    """How far the steps of one table were counted. ``before``: its last number in the polls before, the newest last;
+    ``after_s``, ``until_s``: the server's clock, seconds since the epoch, from and to which steps are asked for now.
+    """
+
+    after: int | None = None
+    before: list[int] = field(default_factory=list)
+    settled: dict[Key, int] = field(default_factory=dict)
+    totals: dict[Key, int] = field(default_factory=dict)
+    after_s: float | None = None
+    until_s: float = 0.0
+
+
+class StepCounts:
+    """What was counted of the steps of one group on one connection."""
+
+    def __init__(self, statements: GroupStatements) -> None:
+        self._make = statements
+        self._group = statements.group
+        self._logs = [_Log() for _ in self._group.steps]
+        self._server_at: float | None = None
+        self.read = True
+        """All that was to be counted was counted in the last poll."""
+
+    def wanted(self, queues: Iterable[str]) -> list[ProbeStatement]:
+        """The statements of this poll. ``queues``: those that are known."""
+        asked: list[ProbeStatement] = []
+        known = sorted(queues)
+        for number, (steps, log) in enumerate(zip(self._group.steps, self._logs, strict=True)):
+            if steps.id is not None:
+                asked += self._numbered(number, steps, steps.id, log)
+            elif steps.at is not None and self._server_at is not None:
+                asked += self._timed(number, steps, steps.at, log, known)
+        return asked
+
+    def _numbered(self, number: int, steps: Steps, id_: str, log: _Log) -> list[ProbeStatement]:
+        names: dict[str, Name] = {"log": (self._group.schema, steps.table), "id": id_}
+        asked = [self._make.of("group_last", str(number), GroupLastSample, {}, names)]
+        if log.after is None:
+            return asked
+        for step, condition in steps.steps:
+            of_step = names | {
+                "queue": self._make.column(steps.queue), "rows": self._make.where(condition or _ALWAYS)
+            }  # fmt: skip
+            values: dict[str, Value] = {"step": step, "after": log.after, "settled": log.before[0]}
+            asked.append(self._make.of("group_steps", f"{number}:{step}", GroupStepsSample, values, of_step))
+        return asked
+
+    def _timed(self, number: int, steps: Steps, at: str, log: _Log, queues: Sequence[str]) -> list[ProbeStatement]:
+        log.until_s = (self._server_at or 0.0) - _LAG_S
+        if log.after_s is None:
+            log.after_s = log.until_s
+        asked = []
+        for step, condition in steps.steps:
+            names: dict[str, Name] = {
+                "log": (self._group.schema, steps.table), "at": at,
+                "queue": None if steps.queue is None else steps.queue.name,
+                "rows": self._make.where(condition or _ALWAYS),
+            }  # fmt: skip
+            values: dict[str, Value] = {
+                "step": step, "queues": self._make.cache.engine.texts(queues),
+                "after_ms": round(log.after_s * 1000), "until_ms": round(log.until_s * 1000),
+            }  # fmt: skip
+            asked.append(self._make.of("group_steps_at", f"{number}:{step}", GroupStepsAtSample, values, names))
+        return asked
+
+    def learn(self, results: Results, server_at: float) -> frozenset[str | None]:
+        """Take in what a poll has found; returns the queues it was of. ``server_at``: the server's clock, seconds."""
+        met: set[str | None] = set()
+        self.read = True
+        for number, (steps, log) in enumerate(zip(self._group.steps, self._logs, strict=True)):
+            probe = "group_steps" if steps.id is not None else "group_steps_at"
+            counts = [results.get((self._group.name, f"{probe}:{number}:{step}")) for step, _ in steps.steps]
+            rows = None if None in counts else [row for each in counts for row in each or ()]
+            self.read = self.read and (rows is not None or (log.after is None and log.after_s is None))
+            if steps.id is not None:
+                self._learn_numbered(log, results.get((self._group.name, f"group_last:{number}")), rows)
+                met |= {row.queue for row in rows or ()}
+            elif rows is not None:
+                for row in rows:
+                    log.totals[row.step, row.queue] = log.totals.get((row.step, row.queue), 0) + row.counted
+                log.after_s = log.until_s
+        self._server_at = server_at
+        return frozenset(met)
+
+    @staticmethod
+    def _learn_numbered(
+        log: _Log, found: Sequence[GroupLastSample] | None, rows: Sequence[GroupStepsSample] | None
+    ) -> None:
+        """Steps up to a row of two polls ago are taken for settled: whoever wrote them has committed by now."""
+        if not found:
+            return
+        last = found[0].last_id or 0
+        if log.after is None or last < log.after:
+            log.after, log.before = last, [last]
+        elif rows is not None:
+            log.totals = dict(log.settled)
+            for row in rows:
+                key = (row.step, row.queue)
+                log.totals[key] = log.settled.get(key, 0) + row.counted
+                log.settled[key] = log.settled.get(key, 0) + row.settled
+            log.after, log.before = log.before[0], [*log.before[-1:], last]
+
+    def totals(self, queue: str | None) -> StepTotals | None:
+        """What was counted of a queue so far; ``None``: nothing tells, or not yet."""
+        counted: dict[str, int] = {}
+        for steps, log in zip(self._group.steps, self._logs, strict=True):
+            if log.after is None and log.after_s is None:
+                return None
+            for step, _ in steps.steps:
+                counted[step] = counted.get(step, 0) + log.totals.get((step, queue), 0)
+        return StepTotals(**counted) if counted else None
