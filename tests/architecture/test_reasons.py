@@ -19,6 +19,7 @@ KEPT: Final = frozenset({"unknown", "slow"})
 """Where reasons are kept by the figure's name: ``unknown["gap"] = …``."""
 NOT_READ_OUT: Final = {
     "failed": "what the server said of a probe that failed",
+    "failure.words": "the same, of a figure that stays as it was read last",
     "blind": "the same",
     "self.reason": "of an old figure that itself says since when it was not read",
     "reason": "why a queue is gone: the words of its failure",

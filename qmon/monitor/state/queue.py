@@ -42,6 +42,7 @@ MOST_POINTS: Final = 1200
 _FIRST = "rates follow with the second poll"
 _NOT_YET = "not read yet: many queues are read in turns"
 _UNSEEN = "sessions, or what they run, cannot be seen"
+_OF_A_LIBRARY = "the workers of a library are not told apart by their sessions"
 _BROKEN = "counters were not read without a break"
 _FORGOTTEN = "the server began to count this table anew, or may have"
 
@@ -319,7 +320,7 @@ class QueueTrack:
             window_s=rates.seconds if rates else None, pauses=pauses, verdicts=verdicts, throttled=throttled,
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
-            **figures.clients(known, _no_clients(q)),
+            **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
             flow=self._flow_now, span_s=self._span_s, use=known.use, unread=False, others=q.others,
         )  # fmt: skip
 
@@ -354,13 +355,6 @@ class QueueTrack:
         )  # fmt: skip
 
 
-def _no_clients(q: QueueSamples) -> str:
-    """Why nobody knows who pushes and pops, where that is so."""
-    if q.elsewhere:
-        return SESSIONS
-    return _UNSEEN if q.layout.part is None else "the workers of a library are not told apart by their sessions"
-
-
 def _uses(snapshot: Snapshot, q: QueueSamples) -> Uses:
     """The totals of the queue's own table and its indexes."""
     own = q.counters.table_id if q.counters is not None else None
@@ -391,12 +385,7 @@ def _nothing_counted(seconds: float) -> str:
 
 
 def _completes(q: QueueSamples, rates: Rates | None, rate: Callable[[float | None], Figure]) -> Figure:
-    if q.layout.part is None and (
-        q.layout.pop == "delete"
-        or not q.layout.traits.completes
-        or q.layout.state is None
-        or q.layout.state.in_progress is None
-    ):
+    if not q.layout.has("complete_rate"):
         return Figure.unknown(q.unknown.get("complete_rate", "a pop of this design completes its message"))
     if rates is not None and rates.completed is None:
         return Figure.unknown("cannot be told from pops")
