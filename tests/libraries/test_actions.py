@@ -85,8 +85,13 @@ def test_a_queue_is_paused_and_resumed(library: Library, database: str, tmp_path
     with library.start(database, tmp_path, "worker", QUEUES) as worker:
         log = library.push(database, MAILS, ["before"])
         worker.wait(1, "completed")
-        query(database, library.actions.pause, MAILS)
-        wait_until(lambda: query(database, library.actions.paused) == [(MAILS,)], what="it is paused")
+
+        def paused() -> bool:
+            """Told until it is so: a worker may work before it listens."""
+            query(database, library.actions.pause, MAILS)
+            return query(database, library.actions.paused) == [(MAILS,)]
+
+        wait_until(paused, what="it is paused")
         log += library.push(database, MAILS, ["kept back"])
         log += library.push(database, INVOICES, ["after it"])
         worker.wait(2, "completed")
