@@ -4,41 +4,69 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
+from typer.main import get_group
 
 from qmon import __version__
-from qmon.cli.commands import (
-    archive,
-    check,
-    connect,
-    designs,
-    help,
-    install,
-    libraries,
-    load,
-    queues,
-    record,
-    replay,
-    setup,
-    status,
-)
-from qmon.cli.commands.act import act, operations
-from qmon.cli.commands.bench import bench
-from qmon.cli.commands.doctor import doctor
-from qmon.cli.commands.pipeline import pipeline
 from qmon.cli.guard import Guarded
 
-_FANCY = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+COMMANDS: Final = {
+    "connect": ("connect", "demo"),
+    "status": ("status",),
+    "record": ("record",),
+    "replay": ("replay", "export"),
+    "check": ("check",),
+    "act.act": ("requeue", "purge", "pause", "resume", "repair", "undo", "end-blocker", "gate"),
+    "act.operations": ("operations", "trash"),
+    "queues": ("queues", "init"),
+    "doctor.doctor": ("doctor",),
+    "setup": ("setup",),
+    "designs": ("designs",),
+    "libraries": ("libraries",),
+    "install": ("install", "uninstall"),
+    "load": ("load",),
+    "archive": ("archive",),
+    "bench.bench": ("bench",),
+    "pipeline.pipeline": ("pipeline",),
+    "help": ("help",),
+}
+"""By module of ``qmon.cli.commands``, in the order of the help."""
+_FANCY: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+_MARKUP: Final = "rich" if _FANCY else None
+
+
+class Commands(Guarded):
+    """Imports the module of the command that is asked for; all of them for a list, or a name that none has."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, in the order of the help."""
+        if len(self.commands) < sum(map(len, COMMANDS.values())):
+            self._import(*COMMANDS)
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, if it is there."""
+        if cmd_name not in self.commands:
+            self._import(*([module for module, names in COMMANDS.items() if cmd_name in names] or COMMANDS))
+        return super().get_command(ctx, cmd_name)
+
+    def _import(self, *modules: str) -> None:
+        made = typer.Typer(rich_markup_mode=_MARKUP)
+        for module in modules:
+            import_module(f"qmon.cli.commands.{module}").add_to(made)
+        self.commands = get_group(made).commands
+
 
 app = typer.Typer(
     name="qmon",
-    cls=Guarded,
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich" if _FANCY else None,
+    rich_markup_mode=_MARKUP,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A terminal dashboard for message queues kept in database tables.",
     epilog="Begin with: qmon demo, or: qmon connect postgresql://user@host/database. The manual: qmon help",
@@ -75,14 +103,6 @@ def _root(
     from qmon.cli.logged import keep_log
 
     keep_log(context, log_file, log_level)
-
-
-for group in (
-    connect, status, record, replay, check, act, operations, queues, doctor, setup, designs, libraries, install, load,
-    archive,
-    bench, pipeline, help,
-):  # fmt: skip
-    group.add_to(app)
 
 
 def main() -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
+from typer.main import get_group
+
+from qmon.cli.app import COMMANDS
 
 CHECKOUT = Path(__file__).parents[2]
 HEAVY = ("textual", "pyspark", "pyodbc")
@@ -87,6 +92,27 @@ except SystemExit as end:
     assert not end.code
 """
     assert loaded_by(asking).isdisjoint(HEAVY)
+
+
+def test_a_command_imports_its_own_module_alone() -> None:
+    asking = """
+import sys
+from qmon.cli import main
+sys.argv = ["qmon", "libraries"]
+try:
+    main()
+except SystemExit:
+    before = "qmon.cli.commands."
+    assert [name for name in sys.modules if name.startswith(before)] == [before + "libraries"], sys.modules
+"""
+    loaded_by(asking)
+
+
+def test_each_command_is_listed_beside_its_module() -> None:
+    for module, names in COMMANDS.items():
+        made = typer.Typer()
+        importlib.import_module(f"qmon.cli.commands.{module}").add_to(made)
+        assert tuple(get_group(made).commands) == names
 
 
 def test_the_guardian_lives_on_the_standard_library() -> None:

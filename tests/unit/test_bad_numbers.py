@@ -106,7 +106,9 @@ def test_what_is_no_size_is_refused(bad: str) -> None:
 
 def numeric() -> Iterator[tuple[tuple[str, ...], str]]:
     """Every option of every command that takes a number, a duration or a moment."""
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), typer.main.get_command(app))]
+    root: Any = typer.main.get_command(app)
+    root.list_commands(typer.Context(root))  # imports them all
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), root)]
     while waiting:
         path, command = waiting.pop()
         waiting += [((*path, name), each) for name, each in getattr(command, "commands", {}).items()]
