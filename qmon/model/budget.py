@@ -177,14 +177,16 @@ def pace(
         in_turns: many queues are read in turns, which costs as much per second at any interval: it stays.
     """
     allowed = budget.allowed_ms(asked_s)
+    lessened = [key for key, n in before.every.items() if key in costs and n > 1]
+    most = {key: _most(rank(key), asked_s, often.get(key, 1.0)) for key in lessened}
+    every = {key: min(before.every[key], each) for key, each in most.items() if each > 1}
+    load = load_ms(costs, every, overhead_ms)
+    if load <= FULL * allowed:
+        _relax(costs, every, EASY * allowed - load, rank)
+        return ProbePace(asked_s, every)
     ranks = {key: rank(key) for key in costs}
     most = {key: _most(worth, asked_s, often.get(key, 1.0)) for key, worth in ranks.items()}
-    every = {key: min(n, most[key]) for key, n in before.every.items() if most.get(key, 1) > 1 and n > 1}
-    load = load_ms(costs, every, overhead_ms)
-    if load > FULL * allowed:
-        _tighten(costs, every, load - FULL * allowed, most, ranks)
-    else:
-        _relax(costs, every, EASY * allowed - load, ranks)
+    _tighten(costs, every, load - FULL * allowed, most, ranks)
     if in_turns or budget.poll_ms is not None or load_ms(costs, every, overhead_ms) <= allowed:
         return ProbePace(asked_s, every)
     interval_s = _stretched(costs, ranks, overhead_ms, budget, asked_s)
@@ -234,9 +236,9 @@ def _tighten(
             heapq.heappush(able, (rank, -costs[dearest] / every[dearest], dearest))
 
 
-def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float, ranks: Mapping[Key, Rank]) -> None:
+def _relax(costs: Mapping[Key, float], every: dict[Key, int], room: float, rank: Callable[[Key], Rank]) -> None:
     """Read what is left out as often as there is room for, what is worth most first and the cheapest of that."""
-    for key in sorted(every, key=lambda key: (-ranks[key], costs[key], key)):
+    for key in sorted(every, key=lambda key: (-rank(key), costs[key], key)):
         if room <= 0:
             return
         a_poll = costs[key] / every[key]

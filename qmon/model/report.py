@@ -123,13 +123,13 @@ def status_object(view: View) -> dict[str, Any]:
             "cpu_ms": probe.cpu_ms,
         },
         **target_object(probe),
-        "queues": [queue_object(queue) for queue in view.queues],
+        "queues": [queue_object(queue, view.since_read_s(queue)) for queue in view.queues],
         "failures": [failure_object(f) for f in (*view.failures, *(f for q in view.queues for f in q.failures))],
     }
 
 
-def queue_object(queue: QueueView) -> dict[str, Any]:
-    """One queue of the status report."""
+def queue_object(queue: QueueView, since_read_s: float = 0.0) -> dict[str, Any]:
+    """One queue of the status report. ``since_read_s``: as ``View`` has it."""
     figures = {figure.name: figure.of(queue) for figure in QUEUE_FIGURES} | use_figures(queue.use)
     return {
         "name": queue.name,
@@ -141,7 +141,9 @@ def queue_object(queue: QueueView) -> dict[str, Any]:
         "verdicts": [_verdict(each) for each in queue.verdicts or (queue.verdict,)],
         "approximate": {n: "≥" if f.at_least else "~" for n, f in figures.items() if f.at_least or f.estimated},
         "unknown": {n: f.evidence.reason or "not known" for n, f in figures.items() if f.evidence.value is None},
-        "age_seconds": {n: round(f.age_s, 3) for n, f in figures.items() if f.age_s > 0},
+        "age_seconds": {
+            n: round(age, 3) for n, f in figures.items() if f.value is not None and (age := f.age_s + since_read_s) > 0
+        },
         "old": {n: _value(n, f) for n, f in figures.items() if f.old},
     }
 

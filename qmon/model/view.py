@@ -44,8 +44,9 @@ class QueueView:
     ``done``: messages done and not archived; ``bytes`` of tables and indexes, ``growth`` in bytes per second.
     ``counting``: how much of the table the first scan has seen, 0 to 1, where figures are still to come from it.
     ``flow``: what moved since the poll before, where its counters were read without a break; ``span_s``: seconds since
-    that poll, ``None`` where something came between. ``unread``: of many queues it was not this one's turn. ``others``:
-    messages in states that are none of these, by the library's own names.
+    that poll, ``None`` where something came between. ``read_at``: where it was not this queue's turn, of many, when it
+    was read (server clock, seconds since the epoch): ages of figures are as of then. ``others``: messages in states
+    that are none of these, by the library's own names.
     """
 
     layout: Layout
@@ -82,7 +83,7 @@ class QueueView:
     flow: Flow | None = None
     span_s: float | None = None
     use: QueueUse | None = None
-    unread: bool = False
+    read_at: float | None = None
     others: tuple[StateCount, ...] = ()
 
     @property
@@ -148,6 +149,10 @@ class View:
     def pauses(self) -> tuple[Pause, ...]:
         """The pauses in force, of every queue that is watched."""
         return tuple(pause for each in self.queues for pause in each.pauses)
+
+    def since_read_s(self, queue: QueueView) -> float:
+        """So many seconds older than their own ages are the figures of a queue whose turn it was not, else 0."""
+        return 0.0 if queue.read_at is None else self.sampled_at - queue.read_at
 
     def queue(self, name: str) -> QueueView | None:
         """The queue of that name, if it is there."""

@@ -99,8 +99,8 @@ def _counted(watch: Watch) -> Iterator[None]:
 
 
 def _oldest(view: View) -> float:
-    figures = (getattr(queue, name) for queue in view.queues for name in _FIGURES)
-    return max((figure.age_s for figure in figures if figure.value is not None and not figure.every_s), default=0.0)
+    figures = ((view.since_read_s(queue), getattr(queue, name)) for queue in view.queues for name in _FIGURES)
+    return max((s + f.age_s for s, f in figures if f.value is not None and not f.every_s), default=0.0)
 
 
 def run(*, quick: bool = False) -> Part:

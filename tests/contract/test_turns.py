@@ -113,7 +113,7 @@ def test_each_queue_is_read_in_its_turn_and_what_is_looked_at_in_each_poll(polle
     assert {queue.verdict.code for queue in view.queues} == {EMPTY}
     for queue in view.queues:
         read_now = queue.name in polled.read[-1]
-        assert (queue.ready.age_s == 0) == read_now
+        assert (view.since_read_s(queue) == 0) == (queue.read_at is None) == read_now
         assert queue.ready.estimated != read_now
 
 

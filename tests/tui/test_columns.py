@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qmon.model.figure import Verdict
-from qmon.monitor.state.stale_figures import later
 from qmon.tui.overview import rows as overview
 from qmon.tui.widgets.columns import GridColumn, GridRow, natural_widths, place
 from tests.tui.scripted import twelve
@@ -50,11 +49,11 @@ def test_columns_do_not_shrink_back() -> None:
 
 def test_a_row_is_made_anew_only_where_its_queue_was_read() -> None:
     known: overview.Known = {}
-    queues = [later(queue, 3.0, ()) if n % 2 else queue for n, queue in enumerate(twelve())]
+    queues = twelve()
     first = overview.rows(queues, 120, known=known)
     assert [row.cells for row in first] == [row.cells for row in overview.rows(queues, 120)]
-    again = overview.rows([later(queue, 1.0, ()) if queue.unread else queue for queue in queues], 120, known=known)
-    assert [one is other for one, other in zip(first, again, strict=True)] == [queue.unread for queue in queues]
+    again = overview.rows([replace(queue) if n % 2 else queue for n, queue in enumerate(queues)], 120, known=known)
+    assert [one is other for one, other in zip(first, again, strict=True)] == [n % 2 == 0 for n in range(len(queues))]
     judged = [replace(queue, verdicts=tuple([queue.verdict]), verdict=Verdict("stuck", "since")) for queue in queues]
     assert all("stuck" in str(row.cells) for row in overview.rows(judged, 120, known=known))
     wide = overview.rows(queues, 200, known=known)

@@ -22,7 +22,7 @@ from qmon.monitor.background.exact_counts import ExactCounts
 from qmon.monitor.background.fragmentation import EVERY_S, FIRST_S, FragmentationReader
 from qmon.monitor.probes.queue import Spec
 from qmon.monitor.probes.statements import StatementCache
-from qmon.monitor.state.usage import UseTrack
+from qmon.monitor.state.usage import UseTrack, uses_of
 from qmon.tui.waits import usage as panel
 from tests.replayed import BIG, Driver, connection
 from tests.tsql_types import Type
@@ -181,7 +181,7 @@ def test_it_is_shown_beside_the_other_readings_of_an_index(known: bool) -> None:
         Fragmentation(99, 5, 990.0, 0.9),
     )
     snapshot = replace(poll(1, 1000.0), uses=(TABLE, INDEX, HEAVY), fragments=found if known else ())
-    shown = UseTrack().add(snapshot, fifo(COUNTERS), Flow(0, 0, 0, 0))
+    shown = UseTrack().add(snapshot, fifo(COUNTERS), uses_of(snapshot), Flow(0, 0, 0, 0))
     assert shown is not None
     assert [part.fragmented for part in shown.parts] == ([0.031, None, None] if known else [None] * 3)
     queue = replace(view().queues[0], use=shown)

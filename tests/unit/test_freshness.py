@@ -12,6 +12,7 @@ from qmon.model.budget import Observing, Throttled
 from qmon.model.figure import Figure
 from qmon.model.layout.layout import Layout, Ring, StateColumn, TableName
 from qmon.model.rates.forecast import Trend
+from qmon.model.report import status_object
 from qmon.model.samples.polled import CounterSample, HeadSample, ProgressSample, RingSample, ServerSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples, Snapshot
 from qmon.model.text import time_of_day
@@ -162,6 +163,29 @@ def test_what_was_left_out_is_as_old_as_its_reading(steps: list[Step]) -> None:
                 assert found.value is not None
                 assert abs(found.age_s - (world.at - read_at[name])) < 1e-6
                 assert found.estimated == (found.age_s > 0)
+
+
+def test_a_queue_whose_turn_it_is_not_is_the_same_from_poll_to_poll_and_gets_older() -> None:
+    world, history = World(), TargetHistory()
+    step = Step(1.0, 10, 5, 20, "", left_out=False)
+    history.add(world.poll(step))
+    read = history.add(world.poll(step)).queues[0]
+    views = []
+    for _ in range(31):
+        polled = world.poll(step)
+        others = tuple(QueueSamples(q.layout, unread=True) for q in polled.queues)
+        views.append(history.add(replace(polled, queues=others, every_s=10.0)))
+    first, last = (view.queues[0] for view in (views[0], views[-1]))
+    assert all(view.queues[0] is first for view in views[:30])
+    assert (first.ready.value, first.ready.estimated, read.ready.estimated) == (read.ready.value, True, False)
+    for n, view in enumerate(views, 1):
+        ages = status_object(view)["queues"][0]["age_seconds"]
+        assert {name: ages[name] for name in ("ready", "oldest_seconds", "push_rate")} == {
+            "ready": n, "oldest_seconds": n, "push_rate": n,
+        }  # fmt: skip
+        assert "scheduled" not in ages, "what is not known has no age"
+    assert (last.ready.old, last.ready.age_s, last.verdict.code) == (True, 31.0, "cannot tell")
+    assert views[-1].since_read_s(last) == 0
 
 
 DEEP = st.lists(

@@ -68,13 +68,15 @@ def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: 
     ticks = [tick for tick in ticks if tick[0] > 0]
     if ready is None or len(ticks) < 2:
         return Forecast(Trend.UNKNOWN)
+    if not any(flow.pushed or flow.popped or flow.net for _, flow in ticks):
+        return _unmoved(ready)
     drift = drift_of([(seconds, flow.net) for seconds, flow in ticks])
     pushed, popped = _rates(ticks, drift.seconds)
     net = drift.net
     if ready == 0 and abs(net) <= max(0.5, _STEADY_SHARE * pushed):
         return Forecast(Trend.STEADY, text="empty")
     if popped == 0 and pushed == 0 and ready > 0:
-        return Forecast(Trend.STEADY, growth=0.0, text="not moving")
+        return _unmoved(ready)
     unsure = SIGMAS * drift.error
     if abs(net) <= max(unsure, _STEADY_SHARE * max(pushed, popped), 0.05):
         steady = unsure <= _UNCLEAR_SHARE * max(pushed, popped)
@@ -86,6 +88,12 @@ def forecast(ready: float | None, ticks: Sequence[tuple[float, Flow]], poppers: 
         return Forecast(Trend.STEADY, growth=net, text="stable")
     band = max(LAG_S, left * min(1.0, SIGMAS * drift.ahead(max(left, 1.0)) / -net))
     return Forecast(Trend.DRAINING, left, band, net, _drains(left, band))
+
+
+def _unmoved(ready: float) -> Forecast:
+    if ready == 0:
+        return Forecast(Trend.STEADY, text="empty")
+    return Forecast(Trend.STEADY, growth=0.0, text="not moving")
 
 
 def _drains(left: float, band: float) -> str:

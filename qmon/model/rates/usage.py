@@ -102,24 +102,18 @@ def work_between(before: UseSample, now: UseSample, polls: int = 1) -> PopWork |
     ``polls``: how many polls the two are apart. Where there are some between, each is taken to have read as much as the
     first.
     """
-    done = PopWork(
-        _less(now.scans, before.scans),
-        _less(now.rows_read, before.rows_read),
-        _less(now.pages, before.pages),
-        _less(now.latch_waits, before.latch_waits),
-        _less(now.lock_waits, before.lock_waits),
-        _less(now.splits, before.splits),
-    )
-    counts = (done.scans, done.rows, done.pages, done.latch_waits, done.lock_waits, done.splits)
-    if any(count is not None and count < 0 for count in counts):
+    scans = _less(now.scans, before.scans)
+    rows = _less(now.rows_read, before.rows_read)
+    pages = _less(now.pages, before.pages)
+    latch_waits = _less(now.latch_waits, before.latch_waits)
+    lock_waits = _less(now.lock_waits, before.lock_waits)
+    splits = _less(now.splits, before.splits)
+    if any(count is not None and count < 0 for count in (scans, rows, pages, latch_waits, lock_waits, splits)):
         return None
     known = before.own_rows is not None and before.own_pages is not None and polls == 1
-    rows = None if done.rows is None else max(0, done.rows - polls * (before.own_rows or 0))
-    pages = None if done.pages is None else max(0, done.pages - polls * (before.own_pages or 0))
-    return PopWork(
-        done.scans, rows, pages, done.latch_waits, done.lock_waits, done.splits,
-        known,
-    )  # fmt: skip
+    rows = None if rows is None else max(0, rows - polls * (before.own_rows or 0))
+    pages = None if pages is None else max(0, pages - polls * (before.own_pages or 0))
+    return PopWork(scans, rows, pages, latch_waits, lock_waits, splits, known)
 
 
 def works_between(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from heapq import nsmallest
 from typing import Final
 
 from qmon.model.budget import AT_ONCE, Budget, Key, Observing, ProbeCost, ProbePace, Rank, Throttled, chosen, pace
@@ -67,6 +68,8 @@ class ProbeBudget:
         self._pace = ProbePace(0.0)
         self._times: dict[Key, deque[float]] = {}
         self._costs: dict[Key, float] = {}
+        self._expected: dict[Key, float] = {}
+        """Milliseconds a poll of each probe, were nothing left out: some are not due in each poll."""
         self._slow: dict[Key, float] = {}
         """How slow the server was when each was timed last."""
         self._often: dict[Key, float] = {}
@@ -199,15 +202,15 @@ class ProbeBudget:
         if server_ms is not None:
             intrinsic = self._overhead_ms + sum(self._costs.get(key, 0.0) for key in self._read)
             self._slowness.see(server_ms, intrinsic, now_at)
+        self._expected = {key: ms * min(1.0, self._often.get(key, 0.0)) for key, ms in self._costs.items()}
         if server_ms is not None or alone or times:
             self._set_pace(server_ms)
 
     def _set_pace(self, server_ms: float | None) -> None:
-        expected = self._expected
         if self._polls < _SETTLING and (server_ms or 0.0) < _TOO_LONG * self._asked_s * 1000:
             return
         self._pace = pace(
-            expected, self._overhead_ms, self.budget, self._asked_s, self._pace, self._rank, self._often,
+            self._expected, self._overhead_ms, self.budget, self._asked_s, self._pace, self._rank, self._often,
             in_turns=self._turn < 1.0,
         )  # fmt: skip
 
@@ -239,11 +242,6 @@ class ProbeBudget:
         """What a poll costs besides its probes: reading the clock beside those that are timed."""
         return self._clock_ms * (2 + len(self._asked) / _SHARE)
 
-    @property
-    def _expected(self) -> dict[Key, float]:
-        """Milliseconds a poll of each probe, were nothing left out: some are not due in each poll."""
-        return {key: ms * min(1.0, self._often.get(key, 0.0)) for key, ms in self._costs.items()}
-
     def cost_s(self, key: Key) -> float:
         """Seconds that a probe costs the server each time; 0 where that is not known."""
         return self._costs.get(key, 0.0) / 1000
@@ -255,20 +253,19 @@ class ProbeBudget:
     def observing(self, commits: int) -> Observing:
         """What watching costs. ``commits``: transactions of qmon's own that the server had counted before this poll."""
         every = self._pace.every
-        expected = self._expected
         throttled = sorted(
             (self._throttled(key, n) for key, n in every.items()), key=lambda each: (-each.ms, each.probe)
         )
-        dearest = sorted(expected, key=lambda key: (-expected[key], key))[:_DEAREST]
+        dearest = nsmallest(_DEAREST, ((-ms, key) for key, ms in self._expected.items()))
         return Observing(
             budget=self._whole.text,
             allowed_ms=self.budget.allowed_ms(self.interval_s),
             asked_s=self._asked_s,
-            expected_ms=_fine(self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in expected.items())),
+            expected_ms=_fine(self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in self._expected.items())),
             throttled=tuple(_joined(throttled)),
             dearest=tuple(
                 ProbeCost(key[0], _plain(key[1]), _fine(self._costs[key]), _fine(min(1.0, self._often.get(key, 0.0))))
-                for key in dearest
+                for _, key in dearest
             ),
             slower=round(self._slowness.times, 1),
             slower_since=self._slowness.since_at,

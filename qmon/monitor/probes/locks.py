@@ -68,10 +68,14 @@ class Locks:
         In every poll while sessions wait for locks, rows are held before a head that does not move, or a screen shows
         it; else four times a minute.
         """
+        held = (queues[name] for name in self._held & queues.keys())
+        needed = any(self.asks(probes) and probes.memo.still >= STILL for probes in held)
+        listed = queues.get(focus.rows_of or "")
+        shown = focus.blocking or (listed is not None and self.asks(listed))
+        if not (needed or shown or self._waited or now - self._read_at >= EVERY_S):
+            return []
         asked = {name: probes for name, probes in queues.items() if self.asks(probes)}
-        needed = any(name in self._held and probes.memo.still >= STILL for name, probes in asked.items())
-        shown = focus.blocking or focus.rows_of in asked
-        if not asked or not (needed or shown or self._waited or now - self._read_at >= EVERY_S):
+        if not asked:
             return []
         self._asked_at = now
         tables = self._statements.engine.ids(sorted({probes.facts.table_id for probes in asked.values()}))

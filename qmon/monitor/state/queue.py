@@ -34,7 +34,7 @@ from qmon.monitor.state.rates.id_rates import IdRates
 from qmon.monitor.state.rates.rate_window import Rates, RateWindow, Tick
 from qmon.monitor.state.ring import LedgerTrack
 from qmon.monitor.state.stale_figures import StaleFigures, failure_of, flow_unread, of_before, of_locks
-from qmon.monitor.state.usage import UseTrack
+from qmon.monitor.state.usage import TableUses, UseTrack, own_uses
 from qmon.monitor.state.verdict_log import VerdictLog
 
 _SMOOTH_S: Final = 4.0
@@ -109,12 +109,15 @@ class QueueTrack:
             unjudged = Verdict(CANNOT_TELL, _NOT_YET)
             return replace(view, verdict=unjudged, verdicts=(unjudged,))
         seen_at, view = self._last
+        pauses = pauses_of(q.layout, snapshot.pauses)
+        if view.read_at is None or view.pauses != pauses:
+            view = stale_figures.unread(view, seen_at, pauses)
+            self._last = seen_at, view
         age_s = at - seen_at
-        view = stale_figures.later(view, age_s, pauses_of(q.layout, snapshot.pauses))
         if age_s <= stale_figures.FRESH_POLLS * max(snapshot.every_s, snapshot.interval_s):
-            return view
+            return view  # the same from poll to poll
         unjudged = Verdict(CANNOT_TELL, f"last read {duration(age_s)} ago", Severity.NOTICE, at)
-        return replace(stale_figures.as_old(view, 0.0, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
+        return replace(stale_figures.as_old(view, age_s, unjudged.proof), verdict=unjudged, verdicts=(unjudged,))
 
     def add(
         self,
@@ -124,11 +127,12 @@ class QueueTrack:
         unbroken: bool,
         target: TargetEvidence,
         sessions: Sessions | None = None,
+        uses: TableUses | None = None,
     ) -> QueueView:
         """Take in one poll. ``unbroken``: it follows the one before without a gap or a restart.
 
-        ``target``: what is known of the target as a whole from this poll and those before; ``sessions``: those of the
-        snapshot, where it has them.
+        ``target``: what is known of the target as a whole from this poll and those before; ``sessions``, ``uses``:
+        those of the snapshot, where it has them.
         """
         at = snapshot.sampled_at
         if q.counters is not None:
@@ -138,8 +142,8 @@ class QueueTrack:
             self._forget()
         self._files = files
         unbroken, self._was_gone = unbroken and not self._was_gone, False
-        uses = _uses(snapshot, q)
-        moved = self._advance(q, uses, at, unbroken)
+        own = own_uses(uses, q)
+        moved = self._advance(q, own, at, unbroken)
         if not unbroken:
             self._progress.broken()
         if q.in_progress_ids is not None:
@@ -165,7 +169,7 @@ class QueueTrack:
         done = figures.done(q, ready, figures.in_progress(q, held, at))
         known = replace(
             self._diagnosis.add(snapshot, q, done, sessions),
-            use=self._use.add(snapshot, q, self._flow_now, moved=moved),
+            use=self._use.add(snapshot, q, uses, self._flow_now, moved=moved),
         )
         behind_s = at - self._prev_at if not moved and self._prev_at is not None else 0.0
         view = self._view(snapshot, q, ready, held, target, known, behind_s)
@@ -174,7 +178,7 @@ class QueueTrack:
         ledger = self._ledger.add(q, view.ready, seen, view.gap, orphans, unbroken=unbroken)
         view = replace(view, ledger=None if q.elsewhere else ledger)
         if moved:
-            self._prev, self._prev_uses, self._prev_at = q, uses, at
+            self._prev, self._prev_uses, self._prev_at = q, own, at
         self._last = at, view
         return view
 
@@ -321,7 +325,7 @@ class QueueTrack:
             ledger=None, past=self._verdict_log.add(verdicts, at), **sizes,
             done=figures.done(q, ready, in_progress), counting=q.counting,
             **figures.clients(known, SESSIONS if q.elsewhere else _OF_A_LIBRARY if q.layout.part else _UNSEEN),
-            flow=self._flow_now, span_s=self._span_s, use=known.use, unread=False, others=q.others,
+            flow=self._flow_now, span_s=self._span_s, use=known.use, read_at=None, others=q.others,
         )  # fmt: skip
 
     def _no_rates(self, snapshot: Snapshot, q: QueueSamples) -> str:
@@ -353,12 +357,6 @@ class QueueTrack:
                 now.completed if now else None, in_progress.value, oldest.value,
             )
         )  # fmt: skip
-
-
-def _uses(snapshot: Snapshot, q: QueueSamples) -> Uses:
-    """The totals of the queue's own table and its indexes."""
-    own = q.counters.table_id if q.counters is not None else None
-    return {(use.table_id, use.index_id): use for use in snapshot.uses or () if use.table_id == own}
 
 
 def _blind(snapshot: Snapshot, q: QueueSamples) -> str:

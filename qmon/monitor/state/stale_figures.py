@@ -42,20 +42,20 @@ def as_old(view: QueueView, age_s: float, reason: str) -> QueueView:
     }  # fmt: skip
     return replace(
         view, **old, forecast=Forecast(Trend.UNKNOWN), messages=None, flow=None, span_s=None, window_s=None,
-        ledger=None, throttled=(), use=None,
+        ledger=None, throttled=(), use=None, read_at=None,
     )  # fmt: skip
 
 
-def later(view: QueueView, seconds: float, pauses: tuple[Pause, ...]) -> QueueView:
-    """The same, so many seconds later: it was not this queue's turn. ``pauses``: those in force now."""
+def unread(view: QueueView, read_at: float, pauses: tuple[Pause, ...]) -> QueueView:
+    """The view of a queue in the polls in which it is not its turn. ``pauses``: those in force now."""
     older: dict[str, Any] = {
-        name: Figure(  # of hundreds of queues in each poll: ``replace`` takes five times as long
-            f.value, not f.at_least, f.at_least, f.reason, f.age_s + seconds, f.every_s, f.old, f.partial
+        name: Figure(  # of a hundred queues in each poll: ``replace`` takes five times as long
+            f.value, not f.at_least, f.at_least, f.reason, f.age_s, f.every_s, f.old, f.partial
         )
         for name, f in _figures(view)
         if f.value is not None
     }
-    return replace(view, **older, messages=None, flow=None, span_s=None, pauses=pauses, unread=True)
+    return replace(view, **older, messages=None, flow=None, span_s=None, pauses=pauses, read_at=read_at)
 
 
 def _figures(view: QueueView) -> Iterator[tuple[str, Figure]]:

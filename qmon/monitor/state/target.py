@@ -18,6 +18,7 @@ from qmon.monitor.state.queue import QueueTrack
 from qmon.monitor.state.rates.counters import RECENT_S, SHOWN_S, CounterTrack, CounterWindow, DeadlockTrack, WaitTrack
 from qmon.monitor.state.rates.rate_window import RATE_WINDOW_S
 from qmon.monitor.state.stale_figures import gone_queues
+from qmon.monitor.state.usage import uses_of
 
 BUDGET_SHARE: Final = 0.01
 """Server time qmon may use, as a share of one processor."""
@@ -60,6 +61,7 @@ class TargetHistory:
         )  # fmt: skip
         queues, gone = [], gone_queues(snapshot)
         sessions = None if snapshot.clients is None else Sessions(snapshot.clients)
+        uses = uses_of(snapshot)
         for samples in snapshot.queues:
             track = self._tracks.get(samples.layout.queue)
             if track is None:
@@ -69,7 +71,11 @@ class TargetHistory:
             elif samples.layout.queue in gone:
                 queues.append(track.gone(snapshot, samples))
             else:
-                queues.append(track.add(snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions))
+                queues.append(
+                    track.add(
+                        snapshot, samples, unbroken=unbroken, target=readings, sessions=sessions, uses=uses
+                    )
+                )  # fmt: skip
         names = {samples.layout.queue for samples in snapshot.queues}
         for name in self._tracks.keys() - names:
             del self._tracks[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -28,6 +28,27 @@ _READS_S: Final = 60.0
 _NEXT_READING: Final = "follows with the next reading"
 _NOT_KNOWN: Final = 'no procedure that pops is known and has run: poppers = { procedure = "…" } names one'
 _NOT_RUN: Final = "none of its procedures has run, or our role may not see them: VIEW DEFINITION shows them"
+
+
+TableUses = Mapping[int, Sequence[UseSample]]
+"""By table what a poll has read of its use."""
+
+
+def uses_of(snapshot: Snapshot) -> TableUses | None:
+    """Sorted once a poll, so that many queues cost no more than their number; ``None``: not asked in this poll."""
+    if snapshot.uses is None:
+        return None
+    found: dict[int, list[UseSample]] = {}
+    for use in snapshot.uses:
+        found.setdefault(use.table_id, []).append(use)
+    return found
+
+
+def own_uses(uses: TableUses | None, q: QueueSamples) -> dict[Key, UseSample]:
+    """The totals of a queue's own table and its indexes."""
+    if uses is None or q.counters is None:
+        return {}
+    return {(use.table_id, use.index_id): use for use in uses.get(q.counters.table_id, ())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +78,9 @@ class UseTrack:
         self._sizes: dict[Key, deque[tuple[float, int]]] = {}
         self._past: deque[tuple[float, float | None]] = deque(maxlen=_REMEMBERED)
 
-    def add(self, snapshot: Snapshot, q: QueueSamples, flow: Flow | None, *, moved: bool = True) -> QueueUse | None:
+    def add(
+        self, snapshot: Snapshot, q: QueueSamples, uses: TableUses | None, flow: Flow | None, *, moved: bool = True
+    ) -> QueueUse | None:
         """Take in one poll. ``flow``: messages moved since the poll before, ``None`` across a gap or a reset.
 
         ``moved`` false: that was not read in this poll, and the next one has both.
@@ -78,9 +101,9 @@ class UseTrack:
         while len(self._analyzes) > 1 and self._analyzes[0][0] <= at - ANALYZED_S:
             self._analyzes.popleft()
         own = {c.table_id for c in (q.counters, q.data_counters) if c is not None}
-        if snapshot.uses is None or not own:
+        if uses is None or not own:
             return self._shown  # not asked in this poll
-        now = {(use.table_id, use.index_id): use for use in snapshot.uses if use.table_id in own}
+        now = {(use.table_id, use.index_id): use for table in own for use in uses.get(table, ())}
         works = works_between(self._prev, now, self._polls) if self._prev_at is not None else None
         if works is None or self._prev_at is None:
             self._ticks.clear()
@@ -122,13 +145,13 @@ class UseTrack:
         if not self._ticks:
             return Figure.unknown(_FIRST)
         popped = sum(tick.popped for tick in self._ticks)
-        found = [(of(work), work.ours) for tick in self._ticks for work in tick.work.values()]
-        known = [value for value, _ in found if value is not None]
+        works = [work for tick in self._ticks for work in tick.work.values()]
+        known = [value for value in map(of, works) if value is not None]
         if not known:
             return Figure.unknown("this server does not count rows read")
         if popped < 1:
             return Figure.unknown("nothing was popped")
-        return Figure(sum(known) / popped, estimated=not all(ours for _, ours in found))
+        return Figure(sum(known) / popped, estimated=not all(work.ours for work in works))
 
     def _before(self, snapshot: Snapshot, at: float) -> float | None:
         """What a pop touched before the horizon's oldest holder began."""
@@ -140,18 +163,14 @@ class UseTrack:
     def _part(self, key: Key, use: UseSample, at: float, fragmentation: Fragmentation | None) -> IndexUse:
         seconds = sum(tick.seconds for tick in self._ticks)
         works = [tick.work[key] for tick in self._ticks if key in tick.work]
-
-        def rate(of: Callable[[PopWork], float | None]) -> float | None:
-            known = [value for value in map(of, works) if value is not None]
-            return sum(known) / seconds if known and seconds > 0 else None
-
+        counts = zip(*((w.scans, w.rows, w.pages, w.latch_waits, w.lock_waits, w.splits) for w in works), strict=True)
+        rates = [_per_second(each, seconds) for each in counts] or [None] * 6
+        scans, rows, pages, latch_waits, lock_waits, splits = rates
         read_at = fragmentation.read_at if fragmentation is not None else None
         return IndexUse(
             name=use.name, role=use.role, id=use.index_id, bytes=use.bytes, ghosts=use.ghosts,
-            growth=self._growth(key, use, at), scans=rate(lambda w: w.scans), rows=rate(lambda w: w.rows),
-            pages=rate(lambda w: w.pages),
-            latch_waits=rate(lambda w: w.latch_waits), lock_waits=rate(lambda w: w.lock_waits),
-            splits=rate(lambda w: w.splits),
+            growth=self._growth(key, use, at), scans=scans, rows=rows, pages=pages,
+            latch_waits=latch_waits, lock_waits=lock_waits, splits=splits,
             fragmented=fragmentation.fragmented if fragmentation is not None else None,
             fragmented_s=None if read_at is None else max(0.0, at - read_at),
             unread=fragmentation.unread if fragmentation is not None else "",
@@ -167,6 +186,11 @@ class UseTrack:
             sizes.popleft()
         since, was = sizes[0]
         return (use.bytes - was) / (at - since) if at - since >= _REMEMBER_EVERY_S else None
+
+
+def _per_second(counts: Sequence[float | None], seconds: float) -> float | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) / seconds if known and seconds > 0 else None
 
 
 class ReadsTrack:

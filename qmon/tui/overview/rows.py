@@ -51,8 +51,10 @@ WITH_USUAL: Final = (*COLUMNS[:_USUAL_AT], baselines.COLUMN, *COLUMNS[_USUAL_AT:
 """Where it is known what is usual."""
 
 
-Known = dict[str, tuple[object, tuple[bool, bool], GridRow]]
-"""By queue the row of one that was not read since: whose verdicts, how it was drawn, and the row."""
+_Made = tuple[QueueView, tuple[bool, bool], GridRow]
+"""What a row was made of, how it was drawn, and the row."""
+Known = dict[str, _Made]
+"""By queue."""
 
 
 def rows(
@@ -63,9 +65,13 @@ def rows(
     ``unusual``: what is outside its band, for rows of ``WITH_USUAL``. ``known``: rows of before, and those of now.
     """
     look = cells >= next(c.from_width for c in COLUMNS if c.key == "trend"), cells >= FULL_WORDS_FROM
-    plain = (_row_of(queue, look, {} if known is None else known) for queue in queues)
+    known = {} if known is None else known
+    made = {queue.name: _made(queue, look, known.get(queue.name)) for queue in queues}
+    known.clear()
+    known.update(made)
+    plain = tuple(row for _, _, row in made.values())
     if unusual is None:
-        return tuple(plain)
+        return plain
     full = cells >= baselines.FULL_WORDS_FROM
     return tuple(_with_usual(row, unusual.get(row.key, ()), full) for row in plain)
 
@@ -77,14 +83,11 @@ def _with_usual(row: GridRow, found: Sequence[Anomaly], full: bool) -> GridRow:
     return GridRow(row.key, (*marked[:_USUAL_AT], baselines.cell(found, full=full), *marked[_USUAL_AT:]), row.notes)
 
 
-def _row_of(queue: QueueView, look: tuple[bool, bool], known: Known) -> GridRow:
-    """The row of before where the queue was not read since: only its ages differ, and no cell shows them."""
-    if not queue.unread:
-        return _row(queue, *look)
-    found = known.get(queue.name)
-    if found is None or found[0] is not queue.verdicts or found[1] != look:
-        found = known[queue.name] = queue.verdicts, look, _row(queue, *look)
-    return found[2]
+def _made(queue: QueueView, look: tuple[bool, bool], before: _Made | None) -> _Made:
+    """The row of before where its queue was not read since."""
+    if before is not None and before[0] is queue and before[1] == look:
+        return before
+    return queue, look, _row(queue, *look)
 
 
 def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:

@@ -44,7 +44,7 @@ def title(queue: QueueView, cells: int) -> list[Line]:
     return [spread(left, [LinePart.of(f"{verdict} ", tone)], cells)]
 
 
-def readings(queue: QueueView, cells: int) -> list[Line]:
+def readings(queue: QueueView, cells: int, since_read_s: float = 0.0) -> list[Line]:
     """Two lines of figures: what moves, with its trend, and what lies there."""
     moving = [
         _moving(queue, "depth", "ready", queue.ready, "depth", cells),
@@ -76,8 +76,9 @@ def readings(queue: QueueView, cells: int) -> list[Line]:
         lying.append(LinePart((*_lying("size", queue.bytes, 5, write=text.size).spans, (grows, "muted")), 5))
     if queue.layout.ring is not None:
         lying.append(_lying("fill", queue.fill, 2, write=text.percent))
-    if queue.ready.age_s >= 1.0 and not queue.ready.old:
-        lying.append(LinePart.of(f"depth counted {text.duration(queue.ready.age_s)} ago", "muted", 5))
+    age_s = queue.ready.age_s + since_read_s
+    if age_s >= 1.0 and not queue.ready.old:
+        lying.append(LinePart.of(f"depth counted {text.duration(age_s)} ago", "muted", 5))
     return [_indented(moving, cells), _indented(lying, cells)]
 
 

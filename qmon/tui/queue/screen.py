@@ -88,7 +88,7 @@ class QueueScreen(DashboardScreen):
         self.set_class(found.ledger is None, "-no-ledger")
         writers: dict[str, Callable[[int, int], list[Line]]] = {
             "#title": lambda cells, _: panel.title(found, cells),
-            "#readings": lambda cells, _: panel.readings(found, cells),
+            "#readings": lambda cells, _: panel.readings(found, cells, view.since_read_s(found)),
             "#tables": lambda cells, rows: horizon.of_queue(found, view, cells, rows if tall else 1),
             "#because": lambda cells, rows: panel.verdict_lines(found, view, cells, min(rows, self._verdict_rows)),
             "#plot": lambda cells, rows: throughput(found.history, cells, rows, plain=plain),
