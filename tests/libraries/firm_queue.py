@@ -46,6 +46,13 @@ HOLDERS: Final = """
 SELECT c.job_id, p.name
 FROM firm_queue_claimed_executions AS c LEFT JOIN firm_queue_processes AS p ON p.id = c.process_id
 """
+ORPHANS: Final = """
+SELECT c.job_id
+FROM firm_queue_claimed_executions AS c
+LEFT JOIN firm_queue_processes AS p
+    ON p.id = c.process_id AND p.last_heartbeat_at >= timezone('UTC', now()) - interval '300 s'
+WHERE p.id IS NULL
+"""
 BROKEN: Final = f"""
 SELECT * FROM ({_EACH}) AS e
 WHERE (finished_at IS NULL) <> (state IS NOT NULL) OR states > 1
@@ -108,5 +115,7 @@ def firm_queue() -> Library:
         holders=HOLDERS,
         broken=BROKEN,
         actions=ACTIONS,
+        orphans=ORPHANS,
+        fenced=True,
         prunes=True,
     )

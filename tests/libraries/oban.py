@@ -42,6 +42,14 @@ FROM oban_jobs
 GROUP BY 1, 2
 """
 HOLDERS: Final = "SELECT id, attempted_by[2] FROM oban_jobs WHERE state = 'executing'"
+# Its own rule is five minutes in progress, whoever works on it; its producers have a minute to say that they live.
+ORPHANS: Final = """
+SELECT j.id
+FROM oban_jobs AS j
+LEFT JOIN oban_producers AS p
+    ON p.uuid::text = j.attempted_by[2] AND p.updated_at >= timezone('UTC', now()) - interval '60 s'
+WHERE j.state = 'executing' AND p.uuid IS NULL
+"""
 BROKEN: Final = """
 SELECT id, state, attempt, max_attempts, completed_at, discarded_at, cancelled_at
 FROM oban_jobs
@@ -101,5 +109,7 @@ def oban() -> Library:
         holders=HOLDERS,
         broken=BROKEN,
         actions=ACTIONS,
+        orphans=ORPHANS,
+        fenced=True,
         prunes=True,
     )

@@ -43,6 +43,7 @@ UNION ALL
 SELECT entrypoint, 'done', count(*) FROM pgqueuer_log WHERE status = 'successful' GROUP BY 1
 """
 HOLDERS: Final = "SELECT id, queue_manager_id::text FROM pgqueuer WHERE status = 'picked'"
+ORPHANS: Final = "SELECT id FROM pgqueuer WHERE status = 'picked' AND heartbeat < now() - interval '30 s'"
 BROKEN: Final = """
 WITH last AS (
     SELECT DISTINCT ON (job_id) job_id, status FROM pgqueuer_log ORDER BY job_id, id DESC
@@ -60,7 +61,7 @@ RETURNING job_id
 """
 _CHANGED: Final = "RETURNING id, entrypoint, priority"
 ACTIONS: Final = Actions(
-    # A worker that lives all the same deletes the row when it ends, whatever its status is.
+    # A worker that lives all the same mostly takes it back and goes on; at its end it deletes the row, whoever has it.
     requeue=f"""
 WITH changed AS (
     UPDATE pgqueuer
@@ -93,4 +94,5 @@ def pgqueuer() -> Library:
         holders=HOLDERS,
         broken=BROKEN,
         actions=ACTIONS,
+        orphans=ORPHANS,
     )

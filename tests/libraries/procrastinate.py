@@ -39,6 +39,12 @@ FROM procrastinate_jobs
 GROUP BY 1, 2
 """
 HOLDERS: Final = "SELECT id, worker_id FROM procrastinate_jobs WHERE status = 'doing'"
+ORPHANS: Final = """
+SELECT j.id
+FROM procrastinate_jobs AS j
+LEFT JOIN procrastinate_workers AS w ON w.id = j.worker_id AND w.last_heartbeat >= now() - interval '30 s'
+WHERE j.status = 'doing' AND w.id IS NULL
+"""
 BROKEN: Final = """
 WITH last AS (
     SELECT DISTINCT ON (job_id) job_id, type
@@ -77,5 +83,6 @@ def procrastinate() -> Library:
         holders=HOLDERS,
         broken=BROKEN,
         actions=ACTIONS,
+        orphans=ORPHANS,
         prunes=True,
     )

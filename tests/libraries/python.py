@@ -40,12 +40,16 @@ class PythonLibrary(Library):
         counts: queue, state and number of jobs, in SQL.
         holders: id and worker of each job in progress, in SQL.
         broken: rows that must not be, in SQL.
+        orphans: id of each job in progress whose worker has gone, by the library's own rule, in SQL.
+        fenced: whether a worker whose job was requeued meanwhile changes nothing when it ends.
     """
 
     program: str = ""
     counts: str = ""
     holders: str = ""
     broken: str = ""
+    orphans: str = ""
+    fenced: bool = False
 
     def install(self, url: str) -> None:
         self._module.install(url)

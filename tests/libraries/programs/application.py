@@ -8,8 +8,12 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
+
+_LOOK_S: Final = 0.02
 
 
 class Failed(Exception):
@@ -22,7 +26,7 @@ class Application:
 
     Attributes:
         log: where it logs.
-        seconds_per_job: how long each job sleeps.
+        seconds_per_job: how long each job sleeps, unless a file with the log's name and ``.wake`` is there.
         attempts: how often a job is tried at most.
     """
 
@@ -39,14 +43,22 @@ class Application:
             worker: who does it, as the library's tables say it.
         """
         self._say("claimed", queue, job, worker)
-        time.sleep(self.seconds_per_job)
+        for nap in self._naps():
+            time.sleep(nap)
         self._end(queue, job, attempt, fails, worker)
 
     async def work_async(self, queue: str, job: object, attempt: int, fails: int, worker: object = "") -> None:
         """``work`` for libraries whose jobs are coroutines."""
         self._say("claimed", queue, job, worker)
-        await asyncio.sleep(self.seconds_per_job)
+        for nap in self._naps():
+            await asyncio.sleep(nap)
         self._end(queue, job, attempt, fails, worker)
+
+    def _naps(self) -> Iterator[float]:
+        """Sleep so long, each time, until the job's time is over or it is woken."""
+        until = time.monotonic() + self.seconds_per_job
+        while (left := until - time.monotonic()) > 0 and not self.log.with_suffix(".wake").exists():
+            yield min(left, _LOOK_S)
 
     def _end(self, queue: str, job: object, attempt: int, fails: int, worker: object) -> None:
         if attempt > fails or self.log.with_name("mended").exists():

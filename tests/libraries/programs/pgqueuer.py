@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-import psycopg
+import asyncpg
 from pgqueuer import PgQueuer
 from pgqueuer.core.executors import DatabaseRetryEntrypointExecutor
-from pgqueuer.db import PsycopgDriver
+from pgqueuer.db import AsyncpgDriver
 from pgqueuer.models import Job
 from pgqueuer.queries import Queries
 
@@ -21,9 +21,12 @@ from tests.libraries.programs.application import Application
 
 
 @asynccontextmanager
-async def _connected(url: str) -> AsyncIterator[psycopg.AsyncConnection]:
-    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+async def _connected(url: str) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(url)
+    try:
         yield connection
+    finally:
+        await connection.close()
 
 
 def install(url: str) -> None:
@@ -31,7 +34,7 @@ def install(url: str) -> None:
 
     async def run() -> None:
         async with _connected(url) as connection:
-            await Queries(PsycopgDriver(connection)).install()
+            await Queries(AsyncpgDriver(connection)).install()
 
     asyncio.run(run())
 
@@ -45,7 +48,7 @@ def push(url: str, queue: str, payloads: Sequence[str], due_in_s: float, fails: 
     async def run() -> list[str]:
         count = len(bodies)
         async with _connected(url) as connection:
-            queries = Queries(PsycopgDriver(connection))
+            queries = Queries(AsyncpgDriver(connection))
             return [str(each) for each in await queries.enqueue([queue] * count, bodies, [0] * count, [due] * count)]
 
     return asyncio.run(run())
@@ -56,7 +59,7 @@ def work(url: str, queues: Sequence[str], application: Application) -> None:
 
     async def run() -> None:
         async with _connected(url) as connection:
-            pgq = PgQueuer.from_psycopg_connection(connection)
+            pgq = PgQueuer.from_asyncpg_connection(connection)
 
             async def job(row: Job) -> None:
                 fails = json.loads(row.payload)["fails"]
@@ -80,6 +83,6 @@ def check(url: str) -> None:
 
     async def run() -> None:
         async with _connected(url) as connection:
-            await PgQueuer.from_psycopg_connection(connection).qm.verify_structure()
+            await PgQueuer.from_asyncpg_connection(connection).qm.verify_structure()
 
     asyncio.run(run())
