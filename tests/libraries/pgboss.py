@@ -103,6 +103,10 @@ class PgBoss(Library):
         asked = {"queue": queue, "payloads": payloads, "due_in_s": due_in_s, "fails": fails}
         return pushed(queue, node.ask(PROGRAM, "push", url=url, **asked), due_in_s)
 
+    def push_flow(self, url: str) -> None:
+        """Push a job of the second queue and two of the first that wait for it, of which one is due tomorrow."""
+        node.ask(PROGRAM, "flow", url=url, queues=QUEUES)
+
     def check(self, url: str) -> None:
         """Its supervisor goes round, its doctor finds the schema as it made it, and it counts what ``truth`` counts."""
         query(

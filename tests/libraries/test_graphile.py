@@ -9,6 +9,7 @@ import pytest
 from tests.facts import query
 from tests.libraries.graphile import ACTIONS, PAUSE_SERIAL, RESUME_SERIAL, Graphile
 from tests.libraries.library import ATTEMPTS, QUEUES
+from tests.libraries.test_figures import agrees
 
 pytestmark = pytest.mark.server
 
@@ -32,6 +33,7 @@ def test_a_killed_job_blocks_its_queue_until_it_is_requeued(library: Graphile, d
     truth = library.truth(database)[MAILS]
     assert (truth["blocked"], truth["ready"]) == (1, 0)
     library.check(database)
+    agrees(library, database)
     with library.start(database, tmp_path, "good", QUEUES) as good:
         library.push(database, MAILS, ["beside it"])
         good.wait(1, "completed")

@@ -10,6 +10,7 @@ import pytest
 from tests.facts import query, wait_until
 from tests.libraries.library import ATTEMPTS, QUEUES
 from tests.libraries.pgboss import ACTIONS, DEAD_LETTERS, RESUME_CANCELLED, PgBoss
+from tests.libraries.test_figures import agrees
 
 pytestmark = pytest.mark.server
 
@@ -34,6 +35,13 @@ def test_a_dead_job_stays_and_its_copy_waits_elsewhere(library: PgBoss, database
     assert (truth[INVOICES]["dead"], truth[DEAD_LETTERS]["ready"]) == (1, 1)
     copies = query(database, "SELECT source_id::text, id <> source_id FROM pgboss.job WHERE name = ?", DEAD_LETTERS)
     assert copies == [(dead.id, True)]
+
+
+def test_what_waits_for_another_job_is_blocked_whenever_it_is_due(library: PgBoss, database: str) -> None:
+    library.push_flow(database)
+    assert library.truth(database)[MAILS]["blocked"] == 2
+    library.check(database)
+    agrees(library, database)
 
 
 def test_a_queue_may_have_a_table_of_its_own(library: PgBoss, database: str) -> None:

@@ -24,6 +24,17 @@ const commands = {
     say(await boss.insert(asked.queue, jobs, { returnId: true }));
   },
 
+  // One job of the second queue, and two of the first that wait for it, one of them due tomorrow.
+  async flow() {
+    const [plain, own] = asked.queues;
+    const child = { name: plain, dependsOn: ["first"] };
+    await boss.flow([
+      { ref: "first", name: own, data: { fails: 0 } },
+      { ...child, ref: "second", data: { fails: 0 } },
+      { ...child, ref: "third", data: { fails: 0 }, options: { startAfter: 86400 } },
+    ]);
+  },
+
   async work() {
     // At most one job of each queue at a time; the next one is fetched at once while there are any.
     const options = { batchSize: 1, includeMetadata: true, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true };
