@@ -13,7 +13,6 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
-from urllib.parse import quote
 
 import psutil
 
@@ -151,7 +150,7 @@ def _polled(server: EmbeddedServer, count: int, seconds: float) -> dict[str, flo
     """The poller by itself, from connecting on, through a relay that counts."""
     with connected(server.url()) as facts, relayed(server.socket_dir) as wire:
         facts.execute("SELECT pg_stat_statements_reset()")
-        url = server.url(user=_ROLE).replace(quote(str(server.socket_dir), safe=""), quote(str(wire.folder), safe=""))
+        url = wire.through(server.url(user=_ROLE), server.socket_dir)
         poller, watch = open_poller(bench_target(url), interval_s=_INTERVAL_S, budget=Budget(_BUDGET)), Watch(wire)
         with _counted(watch), closing(poller):
             poller.start(watch)

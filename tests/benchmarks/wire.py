@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import quote
 
 _SOCKET = ".s.PGSQL.5432"
 _POLL = b"qmon poll\0"
@@ -23,6 +24,10 @@ class Wire:
     received: int = 0
     trips: int = 0
 
+    def through(self, url: str, socket_dir: Path) -> str:
+        """The URL of a server at this socket, that leads through here."""
+        return url.replace(quote(str(socket_dir), safe=""), quote(str(self.folder), safe=""))
+
 
 class _Relay:
     """One connection. It is that of the poll if it says so as it begins."""
@@ -30,6 +35,7 @@ class _Relay:
     def __init__(self, wire: Wire, client: socket.socket, server: socket.socket) -> None:
         self._wire, self._client, self._server = wire, client, server
         self._polls = self._answered = False
+        self._guard, self._ways = threading.Lock(), 2
         for work in (self._there, self._back):
             threading.Thread(target=work, daemon=True).start()
 
@@ -56,6 +62,11 @@ class _Relay:
         for each in (self._client, self._server):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
+        with self._guard:
+            self._ways -= 1
+            if not self._ways:
+                self._client.close()
+                self._server.close()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from qmon.demo.server import EmbeddedServer
 from qmon.model.figure import Severity
 from qmon.model.verdicts.judge import CANNOT_TELL, EMPTY
 from qmon.model.view import QueueView, View
@@ -19,6 +20,7 @@ from qmon.monitor.poll.runner import MOST_TRIPS
 from qmon.monitor.source import Focus
 from qmon.monitor.state.target import TargetHistory
 from qmon.operate.install.install import install
+from tests.benchmarks.wire import relayed
 from tests.facts import connected, query
 from tests.queues import ENGINE, opened, target_of
 
@@ -185,3 +187,22 @@ def test_what_a_slow_poll_does_not_come_to_stays_as_it_was_read(url: str, monkey
     assert any(missed)
     assert not missed[-1]
     assert of(polled.poll(), "q00").verdict.severity > Severity.FINE
+
+
+def test_no_poll_has_a_round_trip_for_each_queue(server: EmbeddedServer, database: str) -> None:
+    """On the wire: neither in the first polls, in which statements are tried and prepared, nor later."""
+    with opened(database) as connection:
+        for n in range(QUEUES):
+            design = ("status", "batch_fast", "batch_single", "batch_split")[n % 4]
+            install(connection, ENGINE, design, schema="public", queue=f"q{n:02}")
+            query(database, f"SELECT q{n:02}_push('x')")
+    with relayed(server.socket_dir) as wire:
+        polled = Polled(wire.through(database, server.socket_dir), QUEUES)
+        trips = []
+        for n in range(8):
+            polled.focus = Focus(rows_of=f"q{n:02}")
+            before = wire.trips
+            polled.poll()
+            trips.append(wire.trips - before)
+        assert max(trips) < 10, trips
+        polled.connection.close()

@@ -155,3 +155,18 @@ def test_the_cost_is_what_the_sessions_take_of_a_processor_and_not_the_least_tim
     polled(observer, costs, 20)
     least = sum(costs.values())
     assert 1.35 * least < observer.observing(0).expected_ms < 1.65 * least
+
+
+def test_where_queues_have_turns_each_poll_reads_what_decides_for_all_of_them() -> None:
+    """Else a queue whose turn comes every ten polls may never meet the poll in ten that reads it."""
+    observer = ProbeBudget(Budget(0.01))
+    costs = {job.key: 6.0 if job.queue else 0.2 for job in JOBS} | CLOCK
+    left_out = 0
+    for poll in range(60):
+        read = {job.key for job in observer.choose(JOBS, 1.0, every_s=10.0, shown=("a", "b"))}
+        observer.learn({key: costs[key] for key in observer.timed()}, {}, sum(costs[key] for key in read))
+        if poll >= 20:
+            assert ("", "waits") in read
+            left_out += len(JOBS) - len(read)
+    assert left_out > 0
+    assert {each.queue for each in observer.observing(0).throttled} <= {"a", "b"}

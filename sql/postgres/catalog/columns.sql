@@ -36,7 +36,7 @@ SELECT CAST(a.attrelid AS bigint)                                           AS t
        CASE WHEN e.typcategory = 'A' THEN 'array'
             WHEN e.typtype = 'e' THEN 'enum'
             ELSE pg_catalog.format_type(e.oid, NULL) END                    AS type_name,
-       a.attnotnull                                                         AS not_null,
+       coalesce(a.attnotnull)                                               AS not_null,
        CAST(q.sequence_oid AS bigint)                                       AS sequence_id,
        CAST(q.sequence_schema AS text)                                      AS sequence_schema,
        CAST(q.sequence_name AS text)                                        AS sequence_name,

@@ -16,8 +16,8 @@ WITH locked AS MATERIALIZED (
 )
 SELECT CAST(i.indrelid AS bigint)                                           AS table_id,
        CAST(x.relname AS text)                                              AS index_name,
-       i.indisunique                                                        AS is_unique,
-       i.indisprimary                                                       AS is_primary,
+       coalesce(i.indisunique)                                              AS is_unique,
+       coalesce(i.indisprimary)                                             AS is_primary,
        i.indpred IS NOT NULL                                                AS is_partial,
        CAST(k.position AS integer)                                          AS position,
        CAST(a.attname AS text)                                              AS column_name,

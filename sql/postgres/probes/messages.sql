@@ -20,7 +20,7 @@ SELECT
     CASE WHEN m.running THEN 'in_progress' ELSE 'ready' END AS state,
     CAST(extract(epoch FROM clock_timestamp() - coalesce(a.xact_start, m.enqueued_at)) AS float8) AS age_s,
     CAST(l.pid AS text) AS owner,
-    m.attempts,
+    coalesce(m.attempts) AS attempts,
     m.payload
 FROM (
     SELECT

@@ -21,8 +21,8 @@ SELECT
     m.qmon_id AS id,
     'in_progress' AS state,
     CAST(extract(epoch FROM clock_timestamp() - m.qmon_started_at) AS float8) AS age_s,
-    m.qmon_owner AS owner,
-    m.qmon_attempts AS attempts,
+    coalesce(m.qmon_owner) AS owner,
+    coalesce(m.qmon_attempts) AS attempts,
     d.qmon_payload AS payload
 FROM (
     SELECT

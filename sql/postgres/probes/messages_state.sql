@@ -19,8 +19,8 @@ SELECT
     m.seen_id AS id,
     'in_progress' AS state,
     CAST(extract(epoch FROM clock_timestamp() - m.seen_started_at) AS float8) AS age_s,
-    m.seen_owner AS owner,
-    m.seen_attempts AS attempts,
+    coalesce(m.seen_owner) AS owner,
+    coalesce(m.seen_attempts) AS attempts,
     m.seen_payload AS payload
 FROM (
     SELECT

@@ -40,7 +40,7 @@ seen AS MATERIALIZED (
 )
 SELECT
     s.id,
-    s.owner,
+    coalesce(s.owner) AS owner,
     CASE
         WHEN CAST(:kind AS text) = 'none' THEN 'none'
         WHEN s.owner IS NULL THEN 'unknown'
@@ -56,6 +56,6 @@ SELECT
             END
         ELSE 'unknown'
     END AS owner_state,
-    s.attempts,
+    coalesce(s.attempts) AS attempts,
     CAST(extract(epoch FROM clock_timestamp() - s.started_at) AS float8) AS age_s
 FROM seen AS s

@@ -10,7 +10,7 @@
 -- > id         id as text
 -- > attempts   how often it was popped
 -- > mark       empty
-SELECT CAST(h.id AS text) AS id, CAST(h.attempts AS int) AS attempts, CAST('' AS text) AS mark
+SELECT CAST(h.id AS text) AS id, coalesce(CAST(h.attempts AS int)) AS attempts, CAST('' AS text) AS mark
 FROM (
     SELECT {message_id} AS id, {attempts} AS attempts
     FROM {table}
