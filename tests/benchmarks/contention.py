@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Final
 
+from qmon.config.file import Settings
 from qmon.demo.runner import SETTINGS, scene_on
 from qmon.demo.server import EmbeddedServer
 from qmon.model.budget import Budget
@@ -31,10 +32,11 @@ from tests.benchmarks.results import Bound, Part
 from tests.facts import connected
 from tests.laboratory import locks, poppers
 from tests.laboratory.case import FINE, Outcome
-from tests.laboratory.laboratory import INTERVAL_S, Laboratory
+from tests.laboratory.laboratory import Laboratory
 from tests.queues import ENGINE
 
 LOOPS: Final = (0, 4, 16)
+INTERVAL_S: Final = Settings().interval_s
 OLD_AT_MOST: Final = 0.02
 BACK_S: Final = 10.0
 CASES: Final = tuple(
@@ -76,14 +78,14 @@ class Stretch:
 
 
 def run(*, quick: bool = False) -> Part:
-    """The demo's scene beside no, four and sixteen busy loops, ten minutes each; the polls at 1 s."""
+    """The demo's scene beside no, four and sixteen busy loops, ten minutes each; polled as the demo polls it."""
     stretch_s = 60.0 if quick else 600.0
     part = Part("contention", {"queues": 16 + len(CASES), "interval_s": INTERVAL_S, "seconds each": stretch_s})
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(EmbeddedServer(settings=SETTINGS))
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         stack.enter_context(scene_on(server, quiet=True))
-        lab = Laboratory(server, folder, CASES, (), budget=Budget())
+        lab = Laboratory(server, folder, CASES, (), budget=Budget(), interval_s=INTERVAL_S)
         stack.enter_context(lab.running())
         truth = stack.enter_context(Truth(server.url(), lab).looking())
         for loops in LOOPS:

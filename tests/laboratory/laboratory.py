@@ -54,10 +54,11 @@ class Laboratory:
         witnesses: Sequence[str],
         drains: Sequence[Run] = (),
         budget: Budget = ROOMY,
+        interval_s: float = INTERVAL_S,
     ) -> None:
         """``witnesses``: designs with a queue each that nobody disturbs; ``drains``: runs that go on beside.
 
-        ``budget``: what polling may cost the server.
+        ``budget``: what polling may cost the server; ``interval_s``: seconds between polls.
         """
         self.server, self.url = server, server.url()
         self.target = target_of(self.url)
@@ -66,6 +67,7 @@ class Laboratory:
         self.witnesses = tuple(f"witness_{design}" for design in witnesses)
         self.drains = tuple(drains)
         self.budget = budget
+        self.interval_s = interval_s
         self.layouts: dict[str, Layout] = {}
         self.poppers: dict[str, Load] = {}
         self._storms: list[tuple[float, float, str]] = []
@@ -89,7 +91,7 @@ class Laboratory:
             for case in self.cases:
                 if case.own_processes:
                     self.start_poppers(case)
-            watch = watching(self._watcher(), self._configured, INTERVAL_S, self.budget)
+            watch = watching(self._watcher(), self._configured, self.interval_s, self.budget)
             self.watched: Watched = stack.enter_context(watch)
             self._warm_up()
             yield
@@ -190,7 +192,7 @@ class Laboratory:
 
     def poll(self, at: float, number: int = 1) -> View:
         """The so-manieth poll from ``at`` on, waited for."""
-        limit = max(0.0, at - time.time()) + 60 + number * INTERVAL_S * 5
+        limit = max(0.0, at - time.time()) + 60 + number * self.interval_s * 5
         wait_until(lambda: len(self.since(at)) >= number, limit, what=f"poll {number}")
         return self.since(at)[number - 1]
 

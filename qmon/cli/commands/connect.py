@@ -170,6 +170,7 @@ def demo(
 
 def _shown(length: float | None) -> int:
     """The demo under the dashboard, for so many seconds or until the user leaves; returns the exit code."""
+    from qmon.config.file import Settings
     from qmon.demo import runner
     from qmon.monitor.open import open_poller
     from qmon.monitor.state.target import TargetHistory
@@ -177,6 +178,6 @@ def _shown(length: float | None) -> int:
     from qmon.tui import ActionRunner, run
 
     with runner.ended_by_signals(), runner.scene() as (target, _):
-        poller = open_poller(target, interval_s=runner.INTERVAL_S)
+        poller = open_poller(target, interval_s=Settings().interval_s)
         acting = ActionRunner(open_context(target))
         return run(poller, TargetHistory().add, environment=target.environment, for_s=length, runner=acting)
