@@ -1,0 +1,113 @@
+"""The rates of the queues of libraries, beside what applications wrote down over the same seconds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.model.view import QueueView, View
+from tests.contract.watching import watching
+from tests.libraries.every import LIBRARIES
+from tests.libraries.library import QUEUES, Event, Kind, Library
+from tests.libraries.test_figures import of_queue
+
+pytestmark = pytest.mark.server
+
+INTERVAL_S: Final = 0.5
+BATCH: Final = 10
+WINDOW_S: Final = 8.0
+ENOUGH_S: Final = 1.5
+"""So many seconds of what flows may rates be off: they lag, and batches are pushed at once."""
+MIXED: Final = frozenset({"graphile-worker"})
+"""Nothing in their tables tells of which queue a job was that is done."""
+
+
+@contextmanager
+def pushing(library: Library, url: str, queues: Iterable[str]) -> Iterator[list[Event]]:
+    """Batches of jobs are pushed one after the other until the end of the block; the log of them."""
+    log: list[Event] = []
+    done = threading.Event()
+
+    def push() -> None:
+        number = 0
+        while not done.is_set():
+            for queue in queues:
+                number += 1
+                log.extend(library.push(url, queue, [f"{number}/{n}" for n in range(BATCH)]))
+            done.wait(0.3)
+
+    thread = threading.Thread(target=push)
+    thread.start()
+    try:
+        yield log
+    finally:
+        done.set()
+        thread.join()
+
+
+def within(events: Iterable[Event], kind: Kind, queue: str, start: float, end: float) -> int:
+    """How many such events there were in these seconds."""
+    return sum(event.event == kind and event.queue == queue and start < event.at <= end for event in events)
+
+
+def agrees(rate: float, window_s: float, counted: Callable[[float, float], int], end: float) -> bool:
+    """Whether a rate comes to what was counted in as many seconds, which ended up to four polls ago."""
+    lags = [n * INTERVAL_S for n in range(5)]
+    found = [counted(end - lag - window_s, end - lag) for lag in lags]
+    most = max(found) / window_s
+    near = max(0.03 * max(found), ENOUGH_S * most)
+    return min(found) - near <= rate * window_s <= max(found) + near
+
+
+def told(view: View, name: str) -> QueueView | None:
+    """The queue, once its rates are over a good window."""
+    queue = of_queue(view, name)
+    return queue if (queue.window_s or 0.0) >= WINDOW_S and queue.push_rate.value is not None else None
+
+
+@pytest.mark.parametrize("make", LIBRARIES)
+def test_rates_are_what_the_application_wrote_down(make: Callable[[], Library], database: str, tmp_path: Path) -> None:
+    library = make()
+    library.install(database)
+    for name in QUEUES:
+        library.push(database, name, ["first"])
+    with (
+        library.start(database, tmp_path, "worker", QUEUES, seconds_per_job=0.01) as worker,
+        watching(database, interval_s=INTERVAL_S) as watched,
+        pushing(library, database, QUEUES) as log,
+    ):
+        worker.wait(10, "completed")
+        if library.name in MIXED:
+            view = watched.view(lambda view: len(view.queues) >= len(QUEUES), polls=6)
+            for name in QUEUES:
+                queue = of_queue(view, name)
+                assert queue.push_rate.value is None
+                assert queue.pop_rate.value is None
+                assert "several queues" in queue.push_rate.reason
+            return
+        view = watched.view(lambda view: all(told(view, name) for name in QUEUES), timeout=60)
+    events = worker.events()
+    moved = 0
+    for name in QUEUES:
+        queue = of_queue(view, name)
+        window_s = queue.window_s or 0.0
+        checked: list[tuple[Kind, float | None, list[Event]]] = [
+            ("pushed", queue.push_rate.value, log), ("completed", queue.complete_rate.value, events),
+            ("claimed", queue.pop_rate.value, events),
+        ]  # fmt: skip
+        for kind, rate, said in checked:
+            if rate is None:
+                assert kind == "completed", (name, kind)
+                continue
+
+            def counted(start: float, end: float, kind: Kind = kind, said: list[Event] = said, of: str = name) -> int:
+                return within(said, kind, of, start, end)
+
+            moved += counted(view.sampled_at - window_s, view.sampled_at)
+            assert agrees(rate, window_s, counted, view.sampled_at), (name, kind, rate * window_s, window_s)
+    assert moved > 0

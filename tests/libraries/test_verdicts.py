@@ -1,0 +1,83 @@
+"""What qmon says of the queues of libraries that stand still: a worker was killed, or nobody takes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.contract.watching import watching
+from tests.facts import query
+from tests.libraries.every import LIBRARIES
+from tests.libraries.firm_queue import firm_queue
+from tests.libraries.graphile import Graphile
+from tests.libraries.library import QUEUES, Library
+from tests.libraries.oban import oban
+from tests.libraries.pgboss import PgBoss
+from tests.libraries.pgqueuer import pgqueuer
+from tests.libraries.procrastinate import procrastinate
+from tests.libraries.test_figures import of_queue
+
+pytestmark = pytest.mark.server
+
+HOLD_S: Final = 30.0
+LATE: Final[list[tuple[Callable[[], Library], str]]] = [
+    (procrastinate, "UPDATE procrastinate_workers SET last_heartbeat = last_heartbeat - interval '10 m'"),
+    (oban, "UPDATE oban_producers SET updated_at = updated_at - interval '10 m'"),
+    (firm_queue, "UPDATE firm_queue_processes SET last_heartbeat_at = last_heartbeat_at - interval '10 m'"),
+    (pgqueuer, "UPDATE pgqueuer SET heartbeat = heartbeat - interval '10 m'"),
+    (PgBoss, "UPDATE pgboss.job SET started_on = now() - 2 * expire_seconds * interval '1 s' WHERE state = 'active'"),
+    (Graphile, "UPDATE graphile_worker._private_jobs SET locked_at = locked_at - interval '1 h'"),
+]
+"""What makes time pass: a heartbeat that is old, or a job that is in progress for longer than it may be."""
+
+
+@pytest.mark.parametrize(("make", "later"), LATE)
+def test_the_job_of_a_worker_that_was_killed_is_named(
+    make: Callable[[], Library], later: str, database: str, tmp_path: Path
+) -> None:
+    library = make()
+    library.install(database)
+    _, invoices = QUEUES
+    library.push(database, invoices, ["stuck"])
+    with library.start(database, tmp_path, "doomed", [invoices], seconds_per_job=3600) as doomed:
+        doomed.wait(1, "claimed")
+        with watching(database) as watched:
+            view = watched.view(lambda view: any(queue.in_progress.value == 1 for queue in view.queues), polls=3)
+            assert not [queue.verdicts for queue in view.queues if "stuck in progress" in str(queue.verdicts)]
+            doomed.kill()
+            query(database, later)
+            view = watched.view(lambda view: of_queue(view, invoices).verdict.code == "stuck in progress")
+    evidence = of_queue(view, invoices).verdict.proof
+    (id,) = library.held(database)
+    if library.names_workers:
+        assert f"message {id}" in evidence
+    others = [queue for queue in view.queues if not queue.name.endswith(f"/{invoices}")]
+    assert not [queue for queue in others if queue.verdict.code == "stuck in progress"]
+
+
+@pytest.mark.parametrize("make", LIBRARIES)
+def test_ready_messages_that_nobody_takes_are_named_after_their_time(
+    make: Callable[[], Library], database: str, tmp_path: Path
+) -> None:
+    library = make()
+    library.install(database)
+    mails, _ = QUEUES
+    for name in QUEUES:
+        library.push(database, name, ["first"])
+    with watching(database) as watched:
+        with library.start(database, tmp_path, "worker", QUEUES, seconds_per_job=0.05) as worker:
+            for number in range(6):
+                library.push(database, mails, [f"{number}/{n}" for n in range(10)])
+                worker.wait(10 * number, "completed", timeout=60)
+            worker.stop()
+        said = {
+            queue.verdict.code for view in watched.views for queue in view.queues if queue.name.endswith(f"/{mails}")
+        }
+        assert "no pops" not in said
+        library.push(database, mails, ["left alone"])
+        left = watched.view(lambda view: of_queue(view, mails).ready.value, timeout=30)
+        view = watched.view(lambda view: of_queue(view, mails).verdict.code == "no pops", timeout=90)
+    assert 8 <= view.sampled_at - left.sampled_at <= HOLD_S
