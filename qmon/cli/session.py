@@ -184,7 +184,7 @@ class Acting:
             name = next(iter(known))
         if name is None:
             raise BadInput(f"which queue? {nearest('', known).removeprefix('; ') or 'none is known here'}")
-        of_group = next((g.group for g in resolved.groups if name.startswith(g.group.name)), None)
+        of_group = next((g.group for g in resolved.groups if f"{name}/".startswith(f"{g.group.name}/")), None)
         if name not in known and of_group is not None:
             return of_group.layout(name.removeprefix(of_group.name).removeprefix("/") or None)
         if name not in known:

@@ -21,25 +21,26 @@ def own_folder() -> Path:
 
 def libraries(folder: Path | None = None) -> tuple[Library, ...]:
     """All libraries, by name. ``folder``: the user's. Raises ``BadInput`` where a file of the user is wrong."""
-    found = {library.name: library for library in _built_in()}
+    found = {library.name: library for library in built_in()}
     own = own_folder() if folder is None else folder
     for path in sorted(own.glob("*.toml")):
-        library = _read(path, str(path))
+        library = _read(path, str(path), own=True)
         found[library.name] = library
     return tuple(found[name] for name in sorted(found))
 
 
 @cache
-def _built_in() -> tuple[Library, ...]:
+def built_in() -> tuple[Library, ...]:
+    """Those that come with qmon."""
     files = importlib.resources.files("qmon.libraries").iterdir()
     return tuple(_read(file, f"libraries/{file.name}") for file in files if file.name.endswith(".toml"))
 
 
-def _read(file: Traversable | Path, where: str) -> Library:
+def _read(file: Traversable | Path, where: str, *, own: bool = False) -> Library:
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeError) as problem:
         raise BadInput(f"{where}: cannot be read: {problem}") from None
     except (ValueError, RecursionError) as problem:
         raise BadInput(f"{where}: {problem}") from None
-    return library_from_dict(raw, where)
+    return library_from_dict(raw, where, own=own)

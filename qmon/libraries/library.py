@@ -33,6 +33,7 @@ class Library:
         prefixes: what names that begin with ``~`` may begin with; one without is the empty one.
         groups: its queues, as they are written.
         where: the file, for messages.
+        own: the user has written it.
     """
 
     name: str
@@ -44,9 +45,10 @@ class Library:
     prefixes: tuple[str, ...]
     groups: tuple[Mapping[str, object], ...]
     where: str
+    own: bool = False
 
 
-def library_from_dict(raw: Mapping[str, object], where: str) -> Library:
+def library_from_dict(raw: Mapping[str, object], where: str, *, own: bool = False) -> Library:
     """Read a library; raises ``BadInput`` that begins with ``where`` and the path of the key."""
     keys = Keys(raw, f"{where}: ")
     tables = keys.inner("tables")
@@ -62,6 +64,7 @@ def library_from_dict(raw: Mapping[str, object], where: str) -> Library:
         prefixes=tuple(keys.texts("prefixes")) or ("",),
         groups=tuple(keys.tables("group")),
         where=where,
+        own=own,
     )
     keys.finish()
     if not library.groups:
@@ -76,7 +79,8 @@ def group_of(library: Library, number: int, prefix: str, table: TableName, name:
     raw = cast("Mapping[str, object]", _prefixed(library.groups[number - 1], prefix))
     given = {"name": name, "library": library.name, **raw}
     where = f"{library.where}: group[{number}]"
-    return group_from_dict(given, table, where=where, source=LayoutSource.DISCOVERY)
+    source = LayoutSource.CONFIGURATION if library.own else LayoutSource.DISCOVERY
+    return group_from_dict(given, table, where=where, source=source)
 
 
 def prefixed(name: str, prefix: str) -> str:

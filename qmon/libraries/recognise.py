@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from qmon.libraries.library import ANY, Library, group_of, prefixed
 from qmon.model.groups.conditions import tables_of
 from qmon.model.groups.group import Group
-from qmon.model.layout.layout import TableName
+from qmon.model.layout.layout import Layout, TableName
 
 Tables = Mapping[str, Mapping[str, frozenset[str]]]
 """Schema → table → its columns."""
@@ -39,6 +39,23 @@ def recognise(known: Iterable[Library], engine: str, tables: Tables) -> tuple[Re
         _recognised(library, schema, prefix, tables[schema], several=names.count(library.name) > 1)
         for library, schema, prefix in places
     )
+
+
+def group_of_queue(known: Iterable[Library], layout: Layout) -> tuple[Group, str] | None:
+    """The group that a queue is of, and what the names of its library's tables begin with.
+
+    ``known``: where to look for the library; ``None`` where it is not among them.
+    """
+    part = layout.part
+    if part is None:
+        return None
+    for library in known:
+        for number, raw in enumerate(library.groups, 1):
+            for prefix in library.prefixes:
+                if library.name == part.library and _fits(layout.table.name, prefixed(str(raw["table"]), prefix)):
+                    group = group_of(library, number, prefix, layout.table, part.group)
+                    return (group if part.proves else replace(group, gone=None)), prefix
+    return None
 
 
 def may_belong(table: str, known: Iterable[Library]) -> bool:

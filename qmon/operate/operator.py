@@ -14,6 +14,8 @@ from qmon.operate.actions.ring_repair import prepare_repair
 from qmon.operate.actions.trash import prepare_empty_trash
 from qmon.operate.actions.undo import prepare_undo
 from qmon.operate.context import OperatorContext
+from qmon.operate.libraries.pause import library_paused, prepare_library_pause, prepare_library_resume
+from qmon.operate.libraries.requeue import prepare_library_requeue
 from qmon.operate.run.operations import recorded
 from qmon.operate.run.prepared import PreparedAction
 
@@ -29,6 +31,8 @@ class Operator:
 
         Where a pop deletes, the sessions whose open transactions hold messages are to be ended.
         """
+        if layout.part is not None:
+            return prepare_library_requeue(self.context, layout, choice)
         return prepare_requeue(self.context, layout, choice)
 
     def purge(self, layout: Layout, choice: Choice) -> PreparedAction:
@@ -40,12 +44,24 @@ class Operator:
         return prepare_undo(self.context, operation, choice)
 
     def pause(self, layout: Layout, side: Side, *, for_s: float = DEFAULT_PAUSE_S) -> PreparedAction:
-        """Pushers or poppers are to stop for so many seconds. Raises ``BadInput`` outside 1 s to 24 h."""
+        """Pushers or poppers are to stop for so many seconds. Raises ``BadInput`` outside 1 s to 24 h.
+
+        The pause of a library has no end of its own.
+        """
+        if layout.part is not None:
+            return prepare_library_pause(self.context, layout, side)
         return prepare_pause(self.context, layout, side, for_s)
 
     def resume(self, layout: Layout, side: Side) -> PreparedAction:
         """Paused pushers or poppers are to go on."""
+        if layout.part is not None:
+            return prepare_library_resume(self.context, layout, side)
         return prepare_resume(self.context, layout, side)
+
+    def library_paused(self, layout: Layout) -> bool:
+        """Whether a library's own pause stops the poppers of this queue."""
+        with self.context.sql("pauses") as sql:
+            return library_paused(sql, layout)
 
     def install_gate(self, layout: Layout) -> PreparedAction:
         """A table that qmon has not installed is to get a trigger, by which its pushers can be paused."""

@@ -30,6 +30,7 @@ KINDS: Final[Mapping[str, str]] = {
     "control": "control",
     "designs": "design",
     "switch": "switch",
+    "libraries": "library",
 }
 """The folders, and the first word of the names of the queries in them."""
 SWITCH: Final = "switch"
@@ -52,7 +53,7 @@ class SqlFile:
 
     @property
     def kind(self) -> str:
-        """``probe``, ``action``, ``catalog``, ``control``, ``design`` or ``switch``."""
+        """``probe``, ``action``, ``catalog``, ``control``, ``design``, ``switch`` or ``library``."""
         return self.name.partition("/")[0]
 
 

@@ -84,7 +84,7 @@ _DIALECT: Final[dict[EngineName, re.Pattern[str]]] = {
 }
 _BLOCK_EDGE: Final = re.compile(r"/\*|\*/")
 _FORMS: Final = "literal|int|list|set|text|numbered|on|utc|clock|type|recompile|where"
-_SLOT: Final = re.compile(rf"\{{([a-z][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
+_SLOT: Final = re.compile(rf"\{{([a-z_][a-z0-9_]*)(\?)?(?:!({_FORMS})(?:\.([a-z]+))?)?\}}")
 
 
 def slot(text: str, line: int, where: str) -> Placeholder:

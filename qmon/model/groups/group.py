@@ -84,7 +84,10 @@ class Group:
     def layout(self, value: str | None) -> Layout:
         """One of its queues; ``None``: all that it holds."""
         kinds = tuple(dict.fromkeys(state.kind for state in self.states))
-        part = Part(self.name, value, self.library, self.word, kinds, self.overdue is not None)
+        own = self.source is LayoutSource.CONFIGURATION
+        part = Part(
+            self.name, value, self.library, self.word, kinds, self.overdue is not None, self.gone is not None, own
+        )  # fmt: skip
         name = self.name if value is None else f"{self.name}/{value}"
         return Layout(
             name, self.library or "states", self.table, id=self.id, timeout_s=self.timeout_s, part=part,

@@ -133,7 +133,8 @@ class Part:
 
     ``value``: ``None`` for all that the table holds. ``library``: whose tables they are, empty for one's own; ``word``:
     what it calls a message. ``kinds``: which states there are. ``own_timeout``: each message says itself how long it
-    may be in progress.
+    may be in progress. ``proves``: whether a message's worker is gone is known. ``own``: of a library that the user has
+    described.
     """
 
     group: str
@@ -142,6 +143,8 @@ class Part:
     word: str = "message"
     kinds: tuple[str, ...] = ()
     own_timeout: bool = False
+    proves: bool = False
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,24 @@ from __future__ import annotations
 
 from typing import Final
 
-from qmon.model.layout.layout import Layout, LayoutSource
-from qmon.model.operations import Kind
+from qmon.model.layout.layout import Layout, LayoutSource, Part
+from qmon.model.operations import Kind, Side
+from qmon.operate.plan.library_queue import library_queue
 
 _ON_ROWS: Final = frozenset({Kind.REQUEUE, Kind.PURGE})
+_VERBS: Final = {
+    Kind.REQUEUE: "requeue messages of", Kind.PURGE: "purge", Kind.PAUSE: "pause", Kind.RESUME: "resume",
+    Kind.REPAIR: "repair", Kind.INSTALL_GATE: "install a gate on",
+}  # fmt: skip
 
 
-def why_not(layout: Layout, kind: Kind) -> str | None:
-    """The reason why this cannot be done to this queue, in one line; ``None`` where it can be planned."""
-    if layout.part is not None and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE, Kind.PAUSE):
-        whose = f"{layout.part.library}'s" if layout.part.library else "a group's"
-        return f"qmon watches {whose} queues and does not change them yet: use its own tools"
+def why_not(layout: Layout, kind: Kind, side: Side | None = None) -> str | None:
+    """The reason why this cannot be done to this queue, in one line; ``None`` where it can be planned.
+
+    ``side``: whom a pause is to stop.
+    """
+    if layout.part is not None and kind in _VERBS:
+        return _no_library(layout, layout.part, kind, side)
     if layout.source is LayoutSource.DISCOVERY and kind in (*_ON_ROWS, Kind.REPAIR, Kind.INSTALL_GATE):
         return "this queue was found by its shape alone; keep it with qmon init, then it can be acted on"
     if layout.design == "service_broker" and kind in _ON_ROWS:
@@ -29,6 +36,17 @@ def why_not(layout: Layout, kind: Kind) -> str | None:
     if kind is Kind.REPAIR and (layout.ring is None or layout.ring.turn is None):
         return "only a ring whose slots have a turn can be repaired"
     return None
+
+
+def _no_library(layout: Layout, part: Part, kind: Kind, side: Side | None) -> str | None:
+    whose = f"{part.library}'s" if part.library else "a group's"
+    queue = library_queue(layout)
+    if queue is not None and kind is Kind.REQUEUE and queue.statement("requeue") is not None:
+        return None
+    if queue is not None and kind in (Kind.PAUSE, Kind.RESUME) and queue.statement("pause") is not None:
+        return f"{part.library} can pause its workers alone: the poppers" if side is Side.PUSHERS else None
+    more = ", which a file of yours describes" if part.own else ""
+    return f"qmon does not {_VERBS[kind]} {whose} queues{more}: use its own tools"
 
 
 def _no_requeue(layout: Layout) -> str | None:

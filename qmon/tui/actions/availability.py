@@ -28,12 +28,12 @@ def why_not(runner: ActionRunner | None, view: View | None, queue: QueueView | N
     for_all = why_nothing(runner, view)
     if for_all is not None:
         return for_all
-    kind = ACTIONS[action][0]
+    kind, side = ACTIONS[action]
     if kind is Kind.END_BLOCKER:
         return None if head_blocker(view) is not None else "no session blocks another one"
     if queue is None:
         return "no queue is chosen"
-    return None if kind is Kind.UNDO else allowed.why_not(queue.layout, kind)
+    return None if kind is Kind.UNDO else allowed.why_not(queue.layout, kind, side)
 
 
 def why_nothing(runner: ActionRunner | None, view: View | None) -> str | None:

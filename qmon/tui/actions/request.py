@@ -45,6 +45,8 @@ class ActionRequest:
             return operator.purge(self.layout, self.choice)
         if self.kind is Kind.REPAIR:
             return operator.repair(self.layout)
+        if self.layout.part is not None and self.side is Side.POPPERS and operator.library_paused(self.layout):
+            return operator.resume(self.layout, self.side)
         known = (self.queue, str(self.layout.table))  # it may have been paused under another name of the same table
         if any(p.side is self.side and (p.queue, p.table)[bool(p.table)] in known for p in operator.pauses()):
             return operator.resume(self.layout, self.side)

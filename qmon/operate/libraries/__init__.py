@@ -1,0 +1,1 @@
+"""Acting on queues of libraries, by what their own functions write."""

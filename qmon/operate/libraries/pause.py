@@ -1,0 +1,88 @@
+"""Pausing the workers of a library's queue by the library's own pause, and letting them go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from qmon.engines.sql import queries
+from qmon.model.layout.io import table_to_text
+from qmon.model.layout.layout import Layout
+from qmon.model.operations import Kind, Plan, Progress, Side, Undo
+from qmon.operate.context import OnProgress, OperatorContext, Stopped
+from qmon.operate.plan import allowed
+from qmon.operate.plan.library_queue import LibraryQueue, library_queue
+from qmon.operate.plan.rights import why_not
+from qmon.operate.run.operation import Record, Running
+from qmon.operate.run.prepared import PreparedAction, refused
+from qmon.operate.sql import Sql
+
+
+@dataclass(frozen=True, slots=True)
+class _Queue:
+    queue: str
+
+
+def prepare_library_pause(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
+    """Stop the poppers until they are resumed: such a pause has no end of its own."""
+    return _prepare(context, layout, side, Kind.PAUSE)
+
+
+def prepare_library_resume(context: OperatorContext, layout: Layout, side: Side) -> PreparedAction:
+    """Let the poppers go on, whoever has paused them."""
+    return _prepare(context, layout, side, Kind.RESUME)
+
+
+def library_paused(sql: Sql, layout: Layout) -> bool:
+    """Whether the library's own pause stops the poppers of this queue."""
+    queue = library_queue(layout)
+    statement = None if queue is None else queue.statement("paused")
+    return queue is not None and statement is not None and bool(_run(sql, queue, statement))
+
+
+def _prepare(context: OperatorContext, layout: Layout, side: Side, kind: Kind) -> PreparedAction:
+    pauses = kind is Kind.PAUSE
+    title = f"Pause the {side} of {layout.queue}" if pauses else f"Let the {side} of {layout.queue} go on"
+    deny = partial(refused, context, kind, layout.queue, f"{title}?")
+    queue = library_queue(layout)
+    statement = None if queue is None else queue.statement("pause" if pauses else "resume")
+    if (why := allowed.why_not(layout, kind, side)) is not None or queue is None or statement is None:
+        return deny(why or f"{layout.queue} is no queue of a library")
+    if queue.value is None:
+        return deny(f"which of its queues? {layout.queue} is a table of several")
+    with context.sql("pause" if pauses else "resume") as sql:
+        (table,) = queue.tables(sql, statement)
+        already = None
+        if library_paused(sql, layout) is pauses:
+            already = f"the {side} of {layout.queue} are {'paused already' if pauses else 'not paused'}"
+        plan = Plan(
+            kind, context.target.name, layout.queue,
+            title=f"{title} until they are resumed?" if pauses else f"{title}?",
+            count=1, unit="pause", predicate=f"the {side} of {layout.queue}",
+            sql=(sql.statement(statement, queue.names_for(sql, statement)).text,), seconds=0.1,
+            undo=Undo(possible=False, notes=("resume lifts it at any time" if pauses else "pause stops them again",)),
+            consequences=(queries.load(sql.engine.name, statement, sql.connection.version).purpose,),
+            risks=("it does not end by itself: somebody must resume it",) if pauses else (),
+            consent=context.consent(), reason=pauses,
+            refused=why_not(context, sql, "INSERT,SELECT" if pauses else "DELETE,SELECT", table) or already,
+        )  # fmt: skip
+    record = Record(table_to_text(layout.table), {"side": str(side), "statement": statement})
+    return PreparedAction(context, plan, _Set(queue, statement), record)
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """Pauses or resumes, in one transaction."""
+
+    queue: LibraryQueue
+    statement: str
+
+    def __call__(self, sql: Sql, operation: Running, on_progress: OnProgress, stopped: Stopped) -> None:
+        with operation.batch() as tally:
+            done = len(_run(sql, self.queue, self.statement))
+            tally.done, tally.changed = done, 1 - done
+        on_progress(Progress(1, done=done, changed=1 - done))
+
+
+def _run(sql: Sql, queue: LibraryQueue, statement: str) -> list[_Queue]:
+    return sql.fetch(_Queue, statement, queue.names_for(sql, statement), {"queue": queue.value})

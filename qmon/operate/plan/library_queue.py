@@ -1,0 +1,113 @@
+"""A library's queue as acting sees it: its group, and the statements that there are for its library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final, Literal
+
+from qmon.engines.sql import queries
+from qmon.engines.sql.conditions import RowColumn, Where
+from qmon.engines.sql.queries import Name
+from qmon.libraries.catalogue import built_in
+from qmon.libraries.recognise import group_of_queue
+from qmon.model.groups.conditions import Column, Condition, Every, Some, Timed
+from qmon.model.groups.group import Group, Kind, State
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
+from qmon.operate.sql import Sql
+
+Verb = Literal["requeue", "retry", "pause", "resume", "paused"]
+"""``requeue``: of messages in progress; ``retry``: of dead ones."""
+NEVER: Final = Some(())
+_OWN: Final = frozenset({"table"})
+
+
+@dataclass(frozen=True)
+class LibraryQueue:
+    """A queue of a library that comes with qmon. ``prefix``: what the names of its tables begin with."""
+
+    layout: Layout
+    group: Group
+    prefix: str
+
+    @property
+    def value(self) -> str | None:
+        """What the library calls the queue; ``None`` where its table is all there is to name it."""
+        return self.layout.part.value if self.layout.part is not None else None
+
+    @property
+    def called(self) -> str:
+        """What the library calls the queue, by its column or its table."""
+        return self.value or self.group.name.partition("/")[2]
+
+    def statement(self, verb: Verb) -> str | None:
+        """The name of the statement that does this; ``None`` where the library has none."""
+        folder = f"library/{self.group.library.replace('-', '_')}"
+        names = (f"{folder}/{self.prefix}{verb}", f"{folder}/{verb}")
+        return next((name for name in names if name in _statements()), None)
+
+    def names_for(self, sql: Sql, statement: str) -> dict[str, Name]:
+        """The names for one of these statements: what is in the schema of the library is called as it is there."""
+        query = queries.load(sql.engine.name, statement, sql.connection.version)
+        own = {name: (self.group.schema, self.prefix + name) for name in query.names - _OWN}
+        return {"table": self.group.table.parts, **own}
+
+    def tables(self, sql: Sql, statement: str) -> tuple[TableName, ...]:
+        """Whatever such a statement names."""
+        return tuple(TableName(*parts) for parts in self.names_for(sql, statement).values() if isinstance(parts, tuple))
+
+    def states(self, kind: Kind) -> tuple[State, ...]:
+        """Its states of a kind."""
+        return tuple(state for state in self.group.states if state.kind == kind)
+
+    def row_names(self, states: tuple[State, ...]) -> dict[str, Name]:
+        """The names for what reads rows in these states."""
+        group = self.group
+        since = states[0].since if len(states) == 1 else None
+        return {
+            "table": group.table.parts,
+            "id": self.column(Column(group.id)),
+            "key": group.id,
+            "queue": self.column(group.queue),
+            "since": self.column(since),
+            "owner": self.column(group.owner),
+            "attempts": self.column(group.attempts),
+            "payload": self.column(group.payload),
+            "rows": self.where(Some(tuple(state.when for state in states))),
+        }
+
+    def late(self, states: tuple[State, ...]) -> Condition:
+        """True of a message that has been in progress for too long."""
+        since = states[0].since if len(states) == 1 else None
+        if states[0].kind != "in_progress":
+            return NEVER
+        if self.group.overdue is not None:
+            return self.group.overdue
+        return NEVER if since is None else Timed(since, "<=", self.group.timeout_s)
+
+    def column(self, column: Column | None) -> Name:
+        """A column of a row, or of one that it refers to."""
+        return None if column is None else RowColumn(column, self.group.schema, self._zone)
+
+    def where(self, *conditions: Condition) -> Where:
+        """These conditions on a row."""
+        return Where(Every(conditions), self.group.schema, self._zone)
+
+    @property
+    def _zone(self) -> Zone:
+        return UNIX if self.group.times == "unix" else UTC_ZONE
+
+
+@lru_cache(maxsize=1000)
+def library_queue(layout: Layout) -> LibraryQueue | None:
+    """The queue, if it is one of a library that comes with qmon."""
+    if layout.part is None or layout.part.own:
+        return None
+    found = group_of_queue(built_in(), layout)
+    return None if found is None else LibraryQueue(layout, *found)
+
+
+@cache
+def _statements() -> frozenset[str]:
+    return frozenset(file.name for file in queries.all_files() if file.kind == "library")

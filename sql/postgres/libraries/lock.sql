@@ -1,0 +1,40 @@
+-- Locks those of some messages that are still as the plan saw them. Passes over what others have locked.
+-- {table}     the table of messages
+-- {id}        column: the id
+-- {key}       the same, as a name alone
+-- {queue?}    column: the queue
+-- {since?}    column: since when it is in this state
+-- {owner?}    column: who works on it
+-- {attempts?} column: how often it was popped
+-- {rows!where}     condition: the row is in this state
+-- {still!where}    condition: what else was true of it, such as that its worker is gone
+-- :queue      the queue, NULL for the whole table
+-- :ids        these, a JSON array of rows
+-- :keys       their ids, an array as text
+-- :versions   which version of each is meant, an array as text
+-- > key       the id of one that is still what the plan saw
+-- > locked    we have locked it; otherwise somebody else has
+WITH same AS MATERIALIZED (
+    SELECT q.{key} AS id, {id!text} AS key
+    FROM {table} AS q
+    WHERE q.{key} IN (
+          SELECT g.{key} FROM jsonb_populate_recordset(CAST(NULL AS {table}), CAST(:ids AS jsonb)) AS g
+      )
+      AND (CAST(:queue AS text) IS NULL OR {queue?!text} = :queue)
+      AND {rows!where}
+      AND {still!where}
+      AND ({id!text}, concat_ws('/', {owner?!text}, CAST({attempts?} AS bigint), extract(epoch FROM {since?!utc}),
+              CASE WHEN coalesce({owner?!text}, CAST({since?!utc} AS text)) IS NULL THEN q.xmin END))
+          IN (SELECT w.id, w.version FROM unnest(CAST(:keys AS text[]), CAST(:versions AS text[])) AS w(id, version))
+), ours AS MATERIALIZED (
+    SELECT {id!text} AS key
+    FROM {table} AS q
+    WHERE q.{key} IN (SELECT s.id FROM same AS s)
+      AND (CAST(:queue AS text) IS NULL OR {queue?!text} = :queue)
+      AND {rows!where}
+      AND {still!where}
+    FOR UPDATE OF q SKIP LOCKED
+)
+SELECT s.key, o.key IS NOT NULL AS locked
+FROM same AS s
+LEFT JOIN ours AS o ON o.key = s.key

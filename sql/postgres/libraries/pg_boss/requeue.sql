@@ -1,0 +1,15 @@
+-- They are due now, with one attempt more than they had, as after the library's own fail and retry.
+-- {table}    the jobs
+-- {queue}    the library's queues
+-- :ids       which, an array as text
+-- > id       one that is done
+UPDATE {table} AS j
+SET state = 'retry',
+    retry_limit = j.retry_limit + 1,
+    heartbeat_on = NULL,
+    completed_on = NULL,
+    start_after = greatest(j.start_after, now()),
+    keep_until = greatest(j.keep_until, now() + q.retention_seconds * interval '1 second')
+FROM {queue} AS q
+WHERE q.name = j.name AND j.id = ANY (CAST(:ids AS uuid[])) AND j.state = 'active'
+RETURNING CAST(j.id AS text) AS id

@@ -1,0 +1,10 @@
+-- They are due now, as another attempt (procrastinate_retry_job_v2); one that was asked to abort becomes failed.
+-- A worker that lives all the same marks the job as done when it ends, even while another works on it.
+-- {table}    the jobs
+-- {procrastinate_retry_job_v2}  the library's function
+-- :ids       which, an array as text
+-- > id       one that is done
+SELECT CAST(q.id AS text) AS id
+FROM {table} AS q
+CROSS JOIN LATERAL {procrastinate_retry_job_v2}(q.id, now(), NULL, NULL, NULL) AS done
+WHERE q.id = ANY (CAST(:ids AS bigint[])) AND q.status = 'doing'

@@ -1,0 +1,53 @@
+"""Acting on queues of libraries by qmon's operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from qmon.model.layout.layout import Layout
+from qmon.monitor.catalog.resolve import resolve
+from qmon.operate.operator import Operator
+from tests.contract.operating import desk_at
+from tests.facts import query
+from tests.libraries.firm_queue import firm_queue
+from tests.libraries.graphile import Graphile
+from tests.libraries.library import Library
+from tests.libraries.oban import oban
+from tests.libraries.pgboss import PgBoss
+from tests.libraries.pgmq import pgmq
+from tests.libraries.pgqueuer import pgqueuer
+from tests.libraries.procrastinate import procrastinate
+from tests.queues import ENGINE, opened
+
+OLD: Final[dict[Callable[[], Library], str]] = {
+    procrastinate: "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 hour'",
+    pgqueuer: "UPDATE pgqueuer SET heartbeat = now() - interval '1 hour' WHERE status = 'picked'",
+    oban: "UPDATE oban_producers SET updated_at = timezone('UTC', now()) - interval '1 hour'",
+    firm_queue: "UPDATE firm_queue_processes SET last_heartbeat_at = timezone('UTC', now()) - interval '1 hour'",
+    pgmq: "UPDATE pgmq.q_mails SET vt = vt",
+    PgBoss: "UPDATE pgboss.job SET started_on = now() - interval '1 day' WHERE state = 'active'",
+    Graphile: "UPDATE graphile_worker._private_jobs SET locked_at = now() - interval '1 day' WHERE locked_at < now()",
+}
+"""So much time passes since the workers were last heard of, or began their jobs, that these are stuck."""
+
+
+def operator(url: str, folder: Path) -> Operator:
+    """Where a test acts from."""
+    return Operator(desk_at(url, folder))
+
+
+def layout_of(url: str, queue: str) -> Layout:
+    """A queue as qmon finds it."""
+    with opened(url) as connection:
+        groups = [found.group for found in resolve(connection, ENGINE, ()).groups]
+    of_table = next((group for group in groups if group.name.endswith(f"/{queue}")), None)
+    return of_table.layout(None) if of_table is not None else groups[0].layout(queue)
+
+
+def rows(url: str, table: str) -> dict[str, str]:
+    """All rows of a table as text, by their first column."""
+    return {
+        str(key): str(row) for key, row in query(url, f"SELECT CAST(t.* AS text), CAST(t.* AS text) FROM {table} AS t")
+    }
