@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qmon.model.operations import Choice, OperationState, OwnerState
+from qmon.libraries.catalogue import libraries
+from qmon.libraries.library import group_of
+from qmon.model.layout.layout import TableName
+from qmon.model.operations import Choice, Kind, OperationState, OwnerState, Side
+from qmon.operate.plan import allowed
+from qmon.tui.actions.request import ActionRequest
+from tests.cli.calling import call
 from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until
 from tests.libraries.acting import OLD, layout_of, operator
 from tests.libraries.every import LIBRARIES
+from tests.libraries.firm_queue import firm_queue
 from tests.libraries.library import ATTEMPTS, QUEUES, Event, Library, Worker, fates
 from tests.libraries.pgmq import pgmq
+from tests.libraries.procrastinate import procrastinate
 
 pytestmark = pytest.mark.server
 
@@ -156,3 +165,79 @@ def test_the_job_of_a_worker_that_is_alive_is_left_alone(
             sure = Choice(ids=(log[0].id,), owner_states=frozenset(OwnerState))
             assert acting.requeue(layout, sure).plan.risks
         assert library.truth(database)[MAILS]["in_progress"] == 1
+
+
+@pytest.mark.parametrize("made", [procrastinate], indirect=True)
+def test_the_command_and_what_is_refused(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
+    library, kind = made
+    log = library.push(database, MAILS, ["stuck"])
+    with library.start(database, tmp_path, "doomed", [MAILS], seconds_per_job=3600) as doomed:
+        doomed.kill()
+    query(database, OLD[kind])
+    name = f"procrastinate/{MAILS}"
+    dry = call("requeue", database, name, "--dry-run", "--json")
+    assert dry.exit_code == 0, dry.output
+    assert json.loads(dry.stdout)["plan"]["count"] == 1
+    assert library.truth(database)[MAILS]["in_progress"] == 1
+    done = call("requeue", database, name, "--yes", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["result"]["done"] == 1
+    assert library.truth(database)[MAILS]["ready"] == 1
+    with library.start(database, tmp_path, "good", [MAILS]) as good:
+        good.wait(1, "completed")
+        good.stop()
+    assert [times(good, log[0].id, event) for event in ("claimed", "completed")] == [1, 1]
+    for words in (["purge"], ["pause"], ["resume"], ["repair"], ["gate", "install"]):
+        result = call(*words, database, name, "--yes")
+        assert result.exit_code == 2, result.output
+        assert "procrastinate's queues: use its own tools" in result.output
+
+
+@pytest.mark.parametrize("made", [firm_queue], indirect=True)
+def test_a_queue_is_paused_and_resumed_by_the_pause_of_the_library(
+    made: tuple[Library, Any], database: str, tmp_path: Path
+) -> None:
+    library, _ = made
+    acting = operator(database, tmp_path)
+    with library.start(database, tmp_path, "worker", QUEUES) as worker:
+        log = library.push(database, MAILS, ["before"])
+        worker.wait(1, "completed")
+        layout = layout_of(database, MAILS)
+        assert "its workers alone" in str(acting.pause(layout, Side.PUSHERS).plan.refused)
+        assert acting.resume(layout, Side.POPPERS).plan.refused == f"the poppers of {layout.queue} are not paused"
+        prepared = acting.pause(layout, Side.POPPERS)
+        assert prepared.plan.risks == ("it does not end by itself: somebody must resume it",)
+        assert applied(prepared).done == 1
+        assert query(database, library.actions.paused) == [(MAILS,)]
+        assert acting.pause(layout, Side.POPPERS).plan.refused == f"the poppers of {layout.queue} are paused already"
+        log += library.push(database, MAILS, ["kept back"])
+        log += library.push(database, INVOICES, ["after it"])
+        worker.wait(2, "completed")
+        assert times(worker, log[1].id, "claimed") == 0
+        toggled = ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS).prepare(acting)
+        assert toggled.plan.kind is Kind.RESUME
+        assert applied(toggled).done == 1
+        worker.wait(3, "completed")
+        worker.stop()
+    agree(library, database, log + worker.events())
+
+
+def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "oban.toml").write_text(OWN)
+    (own,) = (library for library in libraries(tmp_path) if library.own)
+    layout = group_of(own, 1, "", TableName("public", "own_jobs"), "oban").layout("mails")
+    why = allowed.why_not(layout, Kind.REQUEUE)
+    assert why == "qmon does not requeue messages of oban's queues, which a file of yours describes: use its own tools"
+
+
+OWN = """
+name = "oban"
+[tables]
+own_jobs = ["id"]
+[[group]]
+table = "own_jobs"
+id = "id"
+[[group.state]]
+name = "ready"
+when = { state = "new" }
+"""

@@ -20,7 +20,6 @@ from qmon.operate.sql import Sql
 Verb = Literal["requeue", "retry", "pause", "resume", "paused"]
 """``requeue``: of messages in progress; ``retry``: of dead ones."""
 NEVER: Final = Some(())
-_OWN: Final = frozenset({"table"})
 
 
 @dataclass(frozen=True)
@@ -50,8 +49,8 @@ class LibraryQueue:
     def names_for(self, sql: Sql, statement: str) -> dict[str, Name]:
         """The names for one of these statements: what is in the schema of the library is called as it is there."""
         query = queries.load(sql.engine.name, statement, sql.connection.version)
-        own = {name: (self.group.schema, self.prefix + name) for name in query.names - _OWN}
-        return {"table": self.group.table.parts, **own}
+        theirs: dict[str, Name] = {name: (self.group.schema, self.prefix + name) for name in query.names}
+        return theirs | ({"table": self.group.table.parts} if "table" in theirs else {})
 
     def tables(self, sql: Sql, statement: str) -> tuple[TableName, ...]:
         """Whatever such a statement names."""

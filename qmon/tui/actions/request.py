@@ -90,13 +90,14 @@ def option(request: ActionRequest) -> Option | None:
     """What can be changed about this, if anything: owners of a requeue, states of a purge, the length of a pause."""
     layout, choice = request.layout, request.choice
     on_rows = request.kind is Kind.REQUEUE or (request.kind is Kind.PURGE and bool(choice.ids))
-    if on_rows and layout is not None and layout.owner is not None:
+    part = None if layout is None else layout.part
+    if on_rows and layout is not None and (layout.owner is not None or (part is not None and part.proves)):
         values = tuple((words, replace(request, choice=replace(choice, owner_states=s))) for words, s in _OWNERS)
         return Option("owners", values)
     if request.kind is Kind.PURGE and layout is not None and layout.state is not None and not choice.ids:
         known = [name for name in ("ready", "in_progress", "done", "dead") if getattr(layout.state, name) is not None]
         named = ((name.replace("_", " "), replace(request, choice=replace(choice, state=name))) for name in known)
         return Option("state", (("ready or dead", request), *named))
-    if request.kind is Kind.PAUSE:
+    if request.kind is Kind.PAUSE and part is None:
         return Option("for", tuple((words, replace(request, for_s=seconds)) for words, seconds in _LENGTHS), at=1)
     return None
