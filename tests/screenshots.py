@@ -1,6 +1,9 @@
-"""Pictures of the screens for the README and the manual: ``make screenshots``. ARGS is how many seconds to wait.
+"""Pictures of the screens for the README and the manual: ``make screenshots``.
 
-All are taken from a live demo, which is recorded; for that of the blocking screen a table is locked for a moment.
+ARGS is how many seconds to wait, or ``libraries``: the picture of their queues alone.
+
+All others are taken from a live demo, which is recorded; for that of the blocking screen a table is locked for a
+moment.
 """
 
 from __future__ import annotations
@@ -177,6 +180,11 @@ async def alert(app: QmonApp, pilot: Pilot[None]) -> None:
 def main(arguments: list[str]) -> int:
     """Run the demo, watch it, take the pictures."""
     FOLDER.mkdir(exist_ok=True)
+    if arguments == ["libraries"]:
+        from tests.libraries.picture import picture
+
+        sys.stdout.write(f"{picture(FOLDER).relative_to(FOLDER.parent)}\n")
+        return 0
     history_s = float(arguments[0]) if arguments else HISTORY_S
     with (
         runner.ended_by_signals(),

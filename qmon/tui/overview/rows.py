@@ -98,7 +98,7 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:
         queue.name,
         (
             (clean(queue.name), "strong" if severity > 1 else "text"),
-            (queue.layout.design, "muted"),
+            (_design(queue), "muted"),
             figures.cell(queue.ready),
             figures.cell(queue.in_progress),
             figures.cell(queue.stuck, tone=stuck_tone),
@@ -113,6 +113,11 @@ def _row(queue: QueueView, with_trend: bool, full_words: bool) -> GridRow:
         ),
         {each.field: reason for each in QUEUE_FIGURES if (reason := clean(each.of(queue).reason))},
     )
+
+
+def _design(queue: QueueView) -> str:
+    """The design; of a library's queue not which one, as that begins its name."""
+    return queue.layout.design if queue.layout.part is None else "library"
 
 
 _NO_RATE: Final = (f"{text.UNKNOWN}  ", "faint")
@@ -132,7 +137,7 @@ def _value(queue: QueueView, column: str) -> Any:
         return _FIGURES[column].of(queue).value
     if column == "verdict":
         return float(queue.verdict.severity)
-    return queue.layout.design if column == "design" else queue.name.casefold()
+    return _design(queue) if column == "design" else queue.name.casefold()
 
 
 def ordered(queues: Sequence[QueueView], by: str, descending: bool) -> list[QueueView]:
