@@ -34,17 +34,15 @@ def load(url: str, folder: Path) -> Iterator[None]:
     over = threading.Event()
     made = [library for library in (make() for make in LIBRARIES) if library.name.lower() in SHOWN]
     with contextlib.ExitStack() as stack:
-        threads = []
         for library, (seconds, jobs) in zip(made, SCENES, strict=True):
             library.install(url)
             library.push(url, QUEUES[1], ["not to be delivered"], fails=ATTEMPTS)
             library.push(url, QUEUES[0], ["tomorrow"] * jobs, due_in_s=86_400)
             stack.enter_context(library.start(url, folder, f"{library.name}-1", QUEUES, seconds_per_job=seconds))
-            threads.append(threading.Thread(target=push, args=(library, url, jobs, over)))
-        stack.callback(lambda: [thread.join() for thread in threads])
-        stack.callback(over.set)
-        for thread in threads:
+            thread = threading.Thread(target=push, args=(library, url, jobs, over))
             thread.start()
+            stack.callback(thread.join)
+        stack.callback(over.set)
         yield
 
 
