@@ -10,7 +10,6 @@ from qmon.model.layout.layout import Layout
 from qmon.monitor.catalog.resolve import resolve
 from qmon.operate.operator import Operator
 from tests.contract.operating import desk_at
-from tests.facts import query
 from tests.libraries.firm_queue import firm_queue
 from tests.libraries.graphile import Graphile
 from tests.libraries.library import Library
@@ -44,10 +43,3 @@ def layout_of(url: str, queue: str) -> Layout:
         groups = [found.group for found in resolve(connection, ENGINE, ()).groups]
     of_table = next((group for group in groups if group.name.endswith(f"/{queue}")), None)
     return of_table.layout(None) if of_table is not None else groups[0].layout(queue)
-
-
-def rows(url: str, table: str) -> dict[str, str]:
-    """All rows of a table as text, by their first column."""
-    return {
-        str(key): str(row) for key, row in query(url, f"SELECT CAST(t.* AS text), CAST(t.* AS text) FROM {table} AS t")
-    }

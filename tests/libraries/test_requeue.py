@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
 from qmon.libraries.library import group_of
 from qmon.model.layout.layout import TableName
-from qmon.model.operations import Choice, Kind, OperationState, OwnerState, Side
+from qmon.model.operations import Choice, Kind, OperationState, OwnerState, Progress, Side
 from qmon.operate.plan import allowed
 from qmon.tui.actions.request import ActionRequest
 from tests.cli.calling import call
@@ -21,6 +22,7 @@ from tests.facts import query, wait_until
 from tests.libraries.acting import OLD, layout_of, operator
 from tests.libraries.every import LIBRARIES
 from tests.libraries.firm_queue import firm_queue
+from tests.libraries.graphile import Graphile
 from tests.libraries.library import ATTEMPTS, QUEUES, Event, Library, Worker, fates
 from tests.libraries.pgmq import pgmq
 from tests.libraries.procrastinate import procrastinate
@@ -70,7 +72,10 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
     with library.start(database, tmp_path, "another", [INVOICES], seconds_per_job=3600) as another:
         another.wait(1, "claimed")
         log += another.events()
-        choice = Choice(ids=(_own(id),)) if kind is pgmq else Choice()
+        choice = stuck(kind, id)
+        if kind is Graphile:
+            plan = acting.requeue(layout, Choice()).plan
+            assert [each.why for each in plan.left_out] == ["owner unknown: its name proves nothing"]
         prepared = acting.requeue(layout, choice)
         plan = prepared.plan
         assert (plan.refused, plan.count, [row.id for row in plan.first]) == (None, 1, [_own(id)])
@@ -93,13 +98,24 @@ def test_the_job_of_a_killed_worker_is_requeued_and_worked_on_once(
     agree(library, database, log + good.events())
 
 
+def stuck(kind: object, id: str) -> Choice:
+    """What says that a job is stuck: the library, the operator who knows its worker, or its id."""
+    if kind is pgmq:
+        return Choice(ids=(_own(id),))
+    return UNKNOWN if kind is Graphile else Choice()
+
+
+UNKNOWN = Choice(owner_states=frozenset({OwnerState.DEAD, OwnerState.UNKNOWN}))
+
+
 def _own(id: str) -> str:
     """The id as the table has it: the logs of pgmq's workers have the queue before it."""
     return id.rpartition("/")[2]
 
 
-def test_what_ends_between_plan_and_apply_is_left_alone(
-    made: tuple[Library, Any], database: str, tmp_path: Path
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_ends_or_is_taken_anew_between_plan_and_apply_is_left_alone(
+    made: tuple[Library, Any], database: str, tmp_path: Path, ends: bool
 ) -> None:
     library, kind = made
     log = library.push(database, MAILS, ["stuck"])
@@ -108,16 +124,16 @@ def test_what_ends_between_plan_and_apply_is_left_alone(
     query(database, OLD[kind])
     acting = operator(database, tmp_path)
     layout = layout_of(database, MAILS)
-    choice = Choice(ids=(_own(log[0].id),)) if kind is pgmq else Choice()
+    choice = stuck(kind, log[0].id)
     first, second = acting.requeue(layout, choice), acting.requeue(layout, choice)
     assert applied(first).done == 1
-    with library.start(database, tmp_path, "slow", [MAILS], seconds_per_job=3600) as slow:
-        slow.wait(1, "claimed")  # it is in progress again, but with somebody else
-        wait_until(lambda: library.truth(database)[MAILS]["in_progress"] == 1, what="it says so")
-        before = library.held(database)
+    with library.start(database, tmp_path, "next", [MAILS], seconds_per_job=0 if ends else 3600) as worker:
+        worker.wait(1, "completed" if ends else "claimed")
+        wait_until(lambda: library.truth(database)[MAILS]["in_progress"] == (not ends), what="it says so")
+        before = library.truth(database), library.held(database)
         result = applied(second)
         assert (result.done, result.changed) == (0, 1)
-        assert library.held(database) == before
+        assert (library.truth(database), library.held(database)) == before
         library.check(database)
 
 
@@ -133,7 +149,7 @@ def test_dead_jobs_are_retried(made: tuple[Library, Any], database: str, tmp_pat
     (tmp_path / "mended").touch()
     wanted = Choice(state="dead")
     if not library.actions.retry:
-        with pytest.raises(Exception, match="no messages that are dead"):
+        with pytest.raises(BadInput, match="no messages that are dead"):
             acting.requeue(layout_of(database, INVOICES), wanted)
         return
     prepared = acting.requeue(layout_of(database, INVOICES), wanted)
@@ -220,6 +236,42 @@ def test_a_queue_is_paused_and_resumed_by_the_pause_of_the_library(
         worker.wait(3, "completed")
         worker.stop()
     agree(library, database, log + worker.events())
+
+
+@pytest.mark.parametrize("made", [procrastinate], indirect=True)
+def test_who_stops_it_leaves_the_rest_as_it_was(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
+    library, _ = made
+    library.push(database, MAILS, [str(number) for number in range(60)])
+    query(database, "UPDATE procrastinate_jobs SET status = 'doing'")  # of no worker that is known
+    acting = operator(database, tmp_path)
+    prepared = acting.requeue(layout_of(database, MAILS), Choice(limit=50))
+    assert [(each.count, each.why.split()[0]) for each in prepared.plan.left_out] == [(10, "more")]
+    told: list[Progress] = []
+    result = applied(prepared, tell=told.append, stopped=lambda: bool(told))
+    assert result.state is OperationState.CANCELLED
+    assert 0 < result.done < 50
+    truth = library.truth(database)[MAILS]
+    assert (truth["ready"], truth["in_progress"]) == (result.done, 60 - result.done)
+    rest = acting.requeue(layout_of(database, MAILS), Choice())
+    assert applied(rest).done == 60 - result.done
+
+
+@pytest.mark.parametrize("made", [firm_queue], indirect=True)
+def test_tables_of_solid_queue_itself_have_no_retry(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
+    library, kind = made
+    library.push(database, MAILS, ["stuck"])
+    with library.start(database, tmp_path, "doomed", [MAILS], seconds_per_job=3600) as doomed:
+        doomed.kill()
+    query(database, OLD[kind])
+    for (table,) in query(database, "SELECT relname FROM pg_class WHERE relname LIKE 'firm_queue%' AND relkind = 'r'"):
+        query(database, f"ALTER TABLE {table} RENAME TO {str(table).replace('firm', 'solid', 1)}")
+    query(database, "ALTER TABLE solid_queue_jobs DROP COLUMN attempts")
+    acting, layout = operator(database, tmp_path), layout_of(database, MAILS)
+    why = acting.requeue(layout, Choice(state="dead")).plan.refused
+    assert why == "qmon does not retry dead messages of solid-queue: use its own tools"
+    assert applied(acting.requeue(layout, Choice())).done == 1
+    assert query(database, "SELECT queue_name FROM solid_queue_ready_executions") == [(MAILS,)]
+    assert query(database, "SELECT 1 FROM solid_queue_claimed_executions") == []
 
 
 def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: Path) -> None:

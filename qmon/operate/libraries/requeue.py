@@ -147,7 +147,7 @@ class _Rows:
         """What must be true when it is done besides the version that the plan saw."""
         queue = self._queue
         gone = queue.group.gone if self._proves else None
-        if gone is not None and not self._wants_alive:
+        if gone is not None and self._only_dead:
             return (gone,)
         return (Some((queue.late(self._states), gone or NEVER)),) if self._by_age else ()
 
@@ -192,15 +192,16 @@ class _Rows:
             return ""
         if self._dead:
             return None
+        if row.owner_state not in (*choice.owner_states, OwnerState.NONE):
+            proof = ": its name proves nothing" if row.owner_state == OwnerState.UNKNOWN else ""
+            return f"owner {row.owner_state}{proof}"
         if self._by_age and row.owner_state != OwnerState.DEAD and not row.late:
-            return "owner alive" if self._proves and not self._wants_alive else "not stuck yet"
-        if self._proves and row.owner_state not in choice.owner_states:
-            return f"owner {row.owner_state}"
+            return "not stuck yet"
         return None
 
     @property
-    def _wants_alive(self) -> bool:
-        return OwnerState.ALIVE in self._choice.owner_states
+    def _only_dead(self) -> bool:
+        return self._choice.owner_states == {OwnerState.DEAD}
 
     def first(self, context: OperatorContext, sql: Sql, chosen: Sequence[Found]) -> tuple[PlanRow, ...]:
         """The first of them, as a plan shows them."""
@@ -248,13 +249,13 @@ class _Rows:
             parts.append(f"id {', '.join(choice.ids[:5])}{more}")
         if choice.older_than_s is not None:
             parts.append(f"for {duration(choice.older_than_s)} or more")
-        if self._by_age and (not self._proves or self._wants_alive):
+        if self._by_age and not (self._proves and self._only_dead):
             most = duration(group.timeout_s)
             long = "longer than each may take" if group.overdue is not None else f"more than {most}"
-            parts.append(f"for {long}" + (" unless the worker is gone" if self._proves and self._wants_alive else ""))
+            parts.append(f"for {long}" + (" unless the worker is gone" if self._proves else ""))
         if choice.owner is not None:
             parts.append(f"owner {choice.owner}")
-        if self._proves:
+        if not self._dead and (self._proves or group.owner is not None):
             parts.append("owner " + " or ".join(sorted(choice.owner_states)))
         return ", ".join(parts)
 

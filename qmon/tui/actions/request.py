@@ -91,7 +91,7 @@ def option(request: ActionRequest) -> Option | None:
     layout, choice = request.layout, request.choice
     on_rows = request.kind is Kind.REQUEUE or (request.kind is Kind.PURGE and bool(choice.ids))
     part = None if layout is None else layout.part
-    if on_rows and layout is not None and (layout.owner is not None or (part is not None and part.proves)):
+    if on_rows and layout is not None and (layout.owner is not None or part is not None):
         values = tuple((words, replace(request, choice=replace(choice, owner_states=s))) for words, s in _OWNERS)
         return Option("owners", values)
     if request.kind is Kind.PURGE and layout is not None and layout.state is not None and not choice.ids:

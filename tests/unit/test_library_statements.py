@@ -1,0 +1,75 @@
+"""The statements of libraries: each is one that acting asks for, of a library that comes with qmon."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import get_args
+
+import pytest
+
+from qmon.engines.sql import queries
+from qmon.libraries.catalogue import built_in
+from qmon.libraries.library import group_of, prefixed
+from qmon.libraries.recognise import group_of_queue
+from qmon.model.layout.layout import Layout, TableName
+from qmon.model.operations import Kind, Side
+from qmon.operate.libraries import pause, requeue
+from qmon.operate.plan import allowed
+from qmon.operate.plan.library_queue import Verb, library_queue
+from qmon.operate.run.batches import _Locked
+
+FILES = [file for file in queries.all_files() if file.kind == "library" and file.name.count("/") == 2]
+
+
+def queues() -> list[Layout]:
+    """A queue of each library, for each prefix of its tables."""
+    out = []
+    for library in built_in():
+        for prefix in library.prefixes:
+            name = prefixed(str(library.groups[0]["table"]), prefix).replace("*", "mails")
+            group = group_of(library, 1, prefix, TableName("app", name), f"{library.name}/mails")
+            out.append(group.layout("mails"))
+    return out
+
+
+QUEUES = queues()
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.path)
+def test_each_takes_what_acting_gives_and_returns_what_it_asks_for(file: queries.SqlFile) -> None:
+    query = queries.load("postgres", file.name, (13, 0))
+    paused = file.name.endswith(("pause", "resume", "paused"))
+    assert query.columns == (("queue",) if paused else ("id",))
+    assert set(query.parameters) - {"queue"} == (set() if paused else {"ids"})
+    assert query.purpose
+
+
+def test_each_is_found_by_some_queue() -> None:
+    known = [library_queue(layout) for layout in QUEUES]
+    found = {queue.statement(verb) for queue in known if queue is not None for verb in get_args(Verb)} - {None}
+    assert found == {file.name for file in FILES}
+
+
+@pytest.mark.parametrize("layout", QUEUES, ids=str)
+def test_each_queue_is_requeued_and_nothing_but_a_pause_is_done_to_it_besides(layout: Layout) -> None:
+    assert layout.part is not None
+    assert allowed.why_not(layout, Kind.REQUEUE) is None
+    for kind in (Kind.PURGE, Kind.REPAIR, Kind.INSTALL_GATE):
+        assert f"{layout.part.library}'s queues: use its own tools" in str(allowed.why_not(layout, kind))
+    for side in Side:
+        pauses = layout.part.library == "solid-queue" and side is Side.POPPERS
+        assert (allowed.why_not(layout, Kind.PAUSE, side) is None) == pauses
+
+
+@pytest.mark.parametrize("layout", QUEUES, ids=str)
+def test_the_group_of_a_queue_is_found_anew(layout: Layout) -> None:
+    found = group_of_queue(built_in(), layout)
+    assert found is not None
+    assert found[0].layout("mails") == layout
+
+
+def test_columns_are_fields() -> None:
+    for name, kind in (("choose", requeue.Found), ("lock", _Locked)):
+        columns = queries.load("postgres", f"library/{name}", (13, 0)).columns
+        assert set(columns) == {field.name for field in fields(kind)}
+    assert {field.name for field in fields(pause._Queue)} == {"queue"}
