@@ -20,13 +20,13 @@ def own_folder() -> Path:
 
 
 def libraries(folder: Path | None = None) -> tuple[Library, ...]:
-    """All libraries, by name. ``folder``: the user's. Raises ``BadInput`` where a file of the user is wrong."""
-    found = {library.name: library for library in built_in()}
+    """All libraries, by name and engine. ``folder``: the user's. Raises ``BadInput`` where a file of it is wrong."""
+    found = {(library.name, library.engine): library for library in built_in()}
     own = own_folder() if folder is None else folder
     for path in sorted(own.glob("*.toml")):
         library = _read(path, str(path), own=True)
-        found[library.name] = library
-    return tuple(found[name] for name in sorted(found))
+        found[library.name, library.engine] = library
+    return tuple(found[key] for key in sorted(found))
 
 
 @cache

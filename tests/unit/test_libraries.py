@@ -21,7 +21,7 @@ def tables(library: Library, prefix: str) -> dict[str, frozenset[str]]:
     return found | {name.replace("*", "mails"): frozenset() for name in groups if "*" in name}
 
 
-@pytest.mark.parametrize("library", KNOWN, ids=lambda library: library.name)
+@pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.name}-{library.engine}")
 def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> None:
     for prefix in library.prefixes:
         found = recognise(KNOWN, library.engine, {"app": tables(library, prefix)})
@@ -30,14 +30,14 @@ def test_its_tables_are_recognised_and_no_other_librarys(library: Library) -> No
         assert all(group.schema == "app" and group.name.startswith(library.name) for group in found[0].groups)
 
 
-@pytest.mark.parametrize("library", KNOWN, ids=lambda library: library.name)
+@pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.name}-{library.engine}")
 def test_a_column_that_is_missing_makes_it_another_table(library: Library) -> None:
     name, columns = next(iter(library.tables.items()))
     given = tables(library, library.prefixes[0]) | {prefixed(name, library.prefixes[0]): frozenset(columns[1:])}
     assert recognise([library], library.engine, {"app": given}) == ()
 
 
-@pytest.mark.parametrize("library", KNOWN, ids=lambda library: library.name)
+@pytest.mark.parametrize("library", KNOWN, ids=lambda library: f"{library.name}-{library.engine}")
 def test_it_says_where_to_read_on_and_how_it_was_tested(library: Library) -> None:
     assert library.docs.startswith("https://")
     assert library.tested
@@ -47,9 +47,9 @@ def test_a_file_of_the_user_adds_one_or_takes_the_place_of_one(tmp_path: Path) -
     text = 'name = "oban"\n[tables]\nown_jobs = ["id"]\n[[group]]\ntable = "own_jobs"\nid = "id"\n'
     text += '[[group.state]]\nname = "ready"\nwhen = { state = "new" }\n'
     (tmp_path / "own.toml").write_text(text)
-    found = {library.name: library for library in libraries(tmp_path)}
+    found = {(library.name, library.engine): library for library in libraries(tmp_path)}
     assert len(found) == len(KNOWN)
-    assert found["oban"].tables == {"own_jobs": ("id",)}
+    assert found["oban", "postgres"].tables == {"own_jobs": ("id",)}
     assert may_belong("own_jobs", found.values())
 
 

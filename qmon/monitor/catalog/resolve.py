@@ -130,7 +130,7 @@ class _Theirs:
 
 def _of_libraries(catalog: Catalog, tables: Sequence[TableRow]) -> _Theirs:
     """The libraries that qmon knows whose tables are here."""
-    known = libraries()
+    known = [library for library in libraries() if library.engine == catalog.engine.name]
     near = [table for table in tables if may_belong(table.table_name, known)]
     columns = catalog.columns(near)
     named: dict[str, dict[str, frozenset[str]]] = {}
