@@ -78,8 +78,8 @@ INSERT INTO good_job_processes (id, updated_at) VALUES
     ('00000000-0000-0000-0000-000000000001', timezone('UTC', now())),
     ('00000000-0000-0000-0000-000000000002', timezone('UTC', now()) - interval '10 m');
 INSERT INTO good_jobs (queue_name, scheduled_at) VALUES
-    ('mails', timezone('UTC', now()) - interval '5 m'), ('mails', NULL), ('mails', timezone('UTC', now()) + interval '1 d'),
-    ('default', timezone('UTC', now()));
+    ('mails', timezone('UTC', now()) - interval '5 m'), ('mails', NULL),
+    ('mails', timezone('UTC', now()) + interval '1 d'), ('default', timezone('UTC', now()));
 INSERT INTO good_jobs (id, queue_name, performed_at, locked_by_id, locked_at) VALUES
     ('10000000-0000-0000-0000-000000000001', 'mails', timezone('UTC', now()), '00000000-0000-0000-0000-000000000001',
      timezone('UTC', now())),
@@ -126,7 +126,8 @@ LARAVEL: Final = Made(
     """
 CREATE TABLE jobs (
     id bigserial PRIMARY KEY, queue varchar(255) NOT NULL, payload text NOT NULL DEFAULT '{}',
-    attempts smallint NOT NULL DEFAULT 0, reserved_at integer, available_at integer NOT NULL, created_at integer NOT NULL
+    attempts smallint NOT NULL DEFAULT 0, reserved_at integer, available_at integer NOT NULL,
+    created_at integer NOT NULL
 );
 CREATE INDEX ON jobs (queue);
 CREATE TABLE failed_jobs (
@@ -156,7 +157,8 @@ CREATE TABLE messenger_messages (
 );
 CREATE INDEX ON messenger_messages (queue_name, available_at, delivered_at, id);
 INSERT INTO messenger_messages (queue_name, available_at, delivered_at) VALUES
-    ('default', timezone('UTC', now()) - interval '5 m', NULL), ('default', timezone('UTC', now()) + interval '1 d', NULL),
+    ('default', timezone('UTC', now()) - interval '5 m', NULL),
+    ('default', timezone('UTC', now()) + interval '1 d', NULL),
     ('default', timezone('UTC', now()), timezone('UTC', now())),
     ('default', timezone('UTC', now()), timezone('UTC', now()) - interval '2 h'),
     ('failed', timezone('UTC', now()), NULL);
@@ -180,8 +182,8 @@ CREATE TABLE message_delivery (
     max_delivery_count integer NOT NULL DEFAULT 10, last_delivered timestamptz
 );
 CREATE INDEX ON message_delivery (queue_id, priority, enqueue_time, message_delivery_id);
-INSERT INTO queue (name, type) SELECT name, type FROM (VALUES ('mails'), ('orders')) AS n (name), generate_series(1, 3) AS type
-ORDER BY name, type;
+INSERT INTO queue (name, type) VALUES
+    ('mails', 1), ('mails', 2), ('mails', 3), ('orders', 1), ('orders', 2), ('orders', 3);
 INSERT INTO message_delivery (queue_id, enqueue_time, lock_id, delivery_count, last_delivered) VALUES
     (1, now() - interval '5 m', NULL, 0, NULL), (1, now() + interval '1 d', NULL, 0, NULL),
     (1, now() + interval '1 m', gen_random_uuid(), 1, now()),

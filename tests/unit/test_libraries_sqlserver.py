@@ -1,0 +1,55 @@
+"""What is asked of the tables of libraries on SQL Server: whole T-SQL, every value bound."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from qmon.engines.sqlserver.engine import SqlServer
+from qmon.libraries.catalogue import libraries
+from qmon.libraries.library import Library
+from qmon.libraries.recognise import recognise
+from qmon.model.groups.group import FoundGroup
+from qmon.model.samples.groups import GroupStateSample
+from qmon.monitor.probes.groups import GroupProbes
+from qmon.monitor.probes.statements import ProbeStatement, StatementCache
+
+PARSER: Final = os.environ.get("QMON_TSQL_CHECK", "")
+KNOWN: Final = [library for library in libraries(Path("/nowhere")) if library.engine == "sqlserver"]
+
+
+def statements(library: Library) -> Iterator[ProbeStatement]:
+    """All that is asked of one queue whose messages are shown."""
+    there = {name: frozenset(columns) for name, columns in library.tables.items()}
+    (found,) = recognise(KNOWN, "sqlserver", {"dbo": there})
+    for group in found.groups:
+        probes = GroupProbes(StatementCache(SqlServer(), (11, 0)), FoundGroup(group, 1, 1000))
+        states = [state.name for state in group.states]
+        results = {
+            (group.name, f"group_states:{state}"): (GroupStateSample(state, "mails", 1, 1.0, 0),) for state in states
+        }
+        probes.learn(results, 1.0, 1.0)
+        yield from probes.wanted(100.0, f"{group.name}/mails", 50)
+
+
+@pytest.mark.parametrize("library", KNOWN, ids=lambda library: library.name)
+def test_each_state_is_asked_for_with_its_values_bound(library: Library) -> None:
+    asked = list(statements(library))
+    assert {each.probe.partition(":")[0] for each in asked} >= {"group_states", "group_messages"}
+    for each in asked:
+        assert each.bound.statement.text.count("?") == len(each.bound.statement.parameters)
+
+
+@pytest.mark.skipif(not PARSER, reason="QMON_TSQL_CHECK names no parser")
+def test_the_parser_takes_what_is_asked(tmp_path: Path) -> None:
+    texts = [each.bound.statement.text.replace("?", "@x") for library in KNOWN for each in statements(library)]
+    assert len(texts) > 10
+    place = tmp_path / "libraries.sql"
+    place.write_text("\nGO\n".join(texts), encoding="utf-8")
+    done = subprocess.run([PARSER, place], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
