@@ -68,6 +68,28 @@ def may_belong(table: str, known: Iterable[Library]) -> bool:
     )
 
 
+def explained(known: Iterable[Library], engine: str, tables: Tables) -> tuple[str, ...]:
+    """A line for each library of which at least one table is there: that it was recognised, or what is missing."""
+    lines: list[str] = []
+    for library in (library for library in known if library.engine == engine):
+        for prefix in library.prefixes:
+            needed = {prefixed(name, prefix): columns for name, columns in library.tables.items()}
+            for schema, there in sorted(tables.items()):
+                if needed.keys() & there.keys():
+                    lacks = "; ".join(_missing(needed, there))
+                    said = f"not recognised: {lacks}" if lacks else f"recognised by {', '.join(sorted(needed))}"
+                    lines.append(f"{library.name} in schema {schema}: {said}")
+    return tuple(lines)
+
+
+def _missing(needed: Mapping[str, tuple[str, ...]], there: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    for table, columns in needed.items():
+        if table not in there:
+            yield f"there is no table {table}"
+        elif missing := sorted(set(columns) - there[table]):
+            yield f"{table} has no {', '.join(missing)}"
+
+
 def _is_there(library: Library, prefix: str, tables: Mapping[str, frozenset[str]]) -> bool:
     needed = {prefixed(name, prefix): columns for name, columns in library.tables.items()}
     return all(name in tables and tables[name].issuperset(columns) for name, columns in needed.items())

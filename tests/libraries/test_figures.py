@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 
 from qmon.model.view import QueueView, View
 from qmon.monitor.one_shot import view_after
+from tests.cli.calling import call
 from tests.libraries.every import LIBRARIES
 from tests.libraries.library import ATTEMPTS, QUEUES, Counts, Library, State
+from tests.libraries.procrastinate import procrastinate
 from tests.queues import target_of
 
 pytestmark = pytest.mark.server
@@ -86,3 +89,16 @@ def test_each_queue_has_the_figures_of_its_tables(library: Library, database: st
     with library.start(database, tmp_path, "doomed", [invoices], seconds_per_job=3600) as doomed:
         doomed.kill()
     agrees(library, database)
+
+
+def test_queues_names_them_and_explains_why(database: str) -> None:
+    library = procrastinate()
+    library.install(database)
+    library.push(database, "mails", ["one"])
+    said = call("queues", database, "--explain")
+    assert said.exit_code == 0, said.output
+    assert "procrastinate/mails" in said.output
+    assert "procrastinate in schema public: recognised by procrastinate_events, procrastinate_jobs" in said.output
+    told = json.loads(call("queues", database, "--json").output)
+    assert [each["queues"] for each in told["libraries"]] == [["procrastinate/mails"]]
+    assert told["queues"] == []

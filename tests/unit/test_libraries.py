@@ -9,7 +9,7 @@ import pytest
 from qmon.errors import BadInput
 from qmon.libraries.catalogue import libraries
 from qmon.libraries.library import Library, library_from_dict, prefixed
-from qmon.libraries.recognise import may_belong, recognise
+from qmon.libraries.recognise import explained, may_belong, recognise
 
 KNOWN = libraries(Path("/nowhere"))
 
@@ -74,6 +74,18 @@ def test_without_the_table_of_workers_nobody_is_called_gone() -> None:
     alone = tables(library, "")
     found = [recognise(KNOWN, "postgres", {"app": given}) for given in (alone, alone | {"oban_producers": frozenset()})]
     assert [each[0].groups[0].gone is None for each in found] == [True, False]
+
+
+def test_what_is_missing_is_explained() -> None:
+    library = next(each for each in KNOWN if each.name == "procrastinate")
+    whole = tables(library, "")
+    given = {"app": whole, "old": {"procrastinate_jobs": whole["procrastinate_jobs"] - {"attempts"}}}
+    assert explained([library], "postgres", given) == (
+        "procrastinate in schema app: recognised by procrastinate_events, procrastinate_jobs",
+        "procrastinate in schema old: not recognised: procrastinate_jobs has no attempts; "
+        "there is no table procrastinate_events",
+    )
+    assert explained([library], "postgres", {"app": {"orders": frozenset({"id"})}}) == ()
 
 
 def test_tables_in_two_schemas_are_two() -> None:

@@ -29,8 +29,15 @@ def add_to(app: typer.Typer) -> None:
     app.command("init", epilog="Example: qmon init postgresql://me@db1/shop --output shop.toml")(init)
 
 
-def queues(target: options.Target, config: options.ConfigPath = None, json: options.Json = False) -> None:
-    """List the queues of a target: configured, installed by qmon, or found by their shape, and why."""
+def queues(
+    target: options.Target,
+    config: options.ConfigPath = None,
+    json: options.Json = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say why tables with names of a library were recognised or not.")
+    ] = False,
+) -> None:
+    """List the queues of a target: configured, installed by qmon, a library's, or found by their shape, and why."""
     from qmon.cli.session import opened
 
     with opened(target, config, "queues") as at:
@@ -38,7 +45,9 @@ def queues(target: options.Target, config: options.ConfigPath = None, json: opti
         if json:
             json_object(_as_object(at, resolved, findings))
         else:
-            _print(resolved, findings)
+            _print(at, resolved, findings)
+            if explain:
+                _explain(resolved)
 
 
 def _found(at: Opened) -> tuple[Resolved, list[Candidate]]:
@@ -68,15 +77,22 @@ def _why(finding: Candidate) -> str:
     return finding.summary + (f"; {what}: {finding.missing}" if finding.missing else "")
 
 
-def _print(resolved: Resolved, findings: list[Candidate]) -> None:
+def _explain(resolved: Resolved) -> None:
+    for line in resolved.explained or ("no table has a name that a known library gives; qmon libraries lists them",):
+        say(clean(line))
+
+
+def _print(at: Opened, resolved: Resolved, findings: list[Candidate]) -> None:
+    from qmon.monitor.probes.groups import queues_of
+
     rows = [
         (layout.queue, layout.design, layout.table, layout.source.value, "; ".join(resolved.reasons[layout.queue]))
         for layout in resolved.layouts
     ]
-    rows += [
-        (g.group.name, g.group.library or "states", g.group.table, "library", _of_library(g.group))
-        for g in resolved.groups
-    ]
+    for found in resolved.groups:
+        why = _of_library(found.group)
+        each = queues_of(at.connection, at.engine, found)
+        rows += [(layout.queue, layout.design, layout.table, "library", why) for layout in each]
     rows += [(f.layout.queue, f.layout.design, f.layout.table, f"{_sure(f)}, by shape", _why(f)) for f in findings]
     if rows:
         table(("QUEUE", "DESIGN", "TABLE", "KNOWN FROM", "WHY"), rows, wrap=4)
@@ -97,6 +113,8 @@ def _of_library(group: Group) -> str:
 
 
 def _as_object(at: Opened, resolved: Resolved, findings: list[Candidate]) -> dict[str, Any]:
+    from qmon.monitor.probes.groups import queues_of
+
     known = [
         _queue(layout) | {
             "source": layout.source.value,
@@ -115,7 +133,12 @@ def _as_object(at: Opened, resolved: Resolved, findings: list[Candidate]) -> dic
         for f in findings
     ]
     groups = [
-        {"name": g.group.name, "library": g.group.library, "table": str(g.group.table), "word": g.group.word}
+        {
+            "name": g.group.name,
+            "library": g.group.library,
+            "table": str(g.group.table),
+            "queues": [layout.queue for layout in queues_of(at.connection, at.engine, g)],
+        }
         for g in resolved.groups
     ]
     problems = [{"queue": p.queue or None, "reason": p.reason, "grant": p.grant or None} for p in resolved.problems]
@@ -126,6 +149,7 @@ def _as_object(at: Opened, resolved: Resolved, findings: list[Candidate]) -> dic
         "server_version": ".".join(map(str, at.connection.version)),
         "queues": known + guessed,
         "libraries": groups,
+        "explained": list(resolved.explained),
         "problems": problems,
     }
 

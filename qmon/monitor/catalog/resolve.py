@@ -11,7 +11,7 @@ from typing import Final
 from qmon.engines.base import Connection, Engine
 from qmon.errors import BadInput, LockTimeout
 from qmon.libraries.catalogue import libraries
-from qmon.libraries.recognise import may_belong, recognise
+from qmon.libraries.recognise import explained, may_belong, recognise
 from qmon.model.config_reader import nearest
 from qmon.model.groups.group import FoundGroup
 from qmon.model.layout.layout import Layout, LayoutSource, TableName
@@ -48,6 +48,7 @@ class Resolved:
             its problem, and nothing is remembered of it.
         locked: something of a table was not read for that reason, so that it is to be read again soon.
         groups: tables of libraries, or of one's own, whose rows are in states that conditions tell.
+        explained: why tables with names of a library were recognised or not, one line each.
         of_libraries: all tables of these libraries: none of them is a queue by its shape.
     """
 
@@ -61,6 +62,7 @@ class Resolved:
     locked: bool = False
     groups: tuple[FoundGroup, ...] = ()
     of_libraries: frozenset[TableName] = frozenset()
+    explained: tuple[str, ...] = ()
 
 
 NOTHING: Final = Resolved()
@@ -116,7 +118,7 @@ def resolve(
                 work.unread[finding.layout.queue] = (finding.layout, finding.locked)
             elif likely(finding):
                 work.found(finding)
-    return replace(work.result(), groups=found.groups, of_libraries=found.tables)
+    return replace(work.result(), groups=found.groups, of_libraries=found.tables, explained=found.explained)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class _Theirs:
     groups: tuple[FoundGroup, ...] = ()
     tables: frozenset[TableName] = frozenset()
     problems: tuple[ProbeFailure, ...] = ()
+    explained: tuple[str, ...] = ()
 
 
 def _of_libraries(catalog: Catalog, tables: Sequence[TableRow]) -> _Theirs:
@@ -149,7 +152,8 @@ def _of_libraries(catalog: Catalog, tables: Sequence[TableRow]) -> _Theirs:
         ]
         if not hidden:
             groups += [FoundGroup(g, rows[g.table].table_id, rows[g.table].estimated_rows) for g in each.groups]
-    return _Theirs(tuple(groups), frozenset(table for each in found for table in each.tables), tuple(problems))
+    tables_of = frozenset(table for each in found for table in each.tables)
+    return _Theirs(tuple(groups), tables_of, tuple(problems), explained(known, catalog.engine.name, named))
 
 
 class _Resolver:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from qmon.engines.base import Value
+from qmon.engines.base import Connection, Engine, Value
+from qmon.engines.rows import records
 from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import Column, Condition, Some, Timed
 from qmon.model.groups.group import FoundGroup, Kind, State
+from qmon.model.layout.layout import Layout
 from qmon.model.samples.groups import GroupOwnerSample, GroupStateSample, StateCount
 from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
 from qmon.model.samples.polled import CounterSample, HeadSample, MessageSample, ProgressSample
@@ -232,6 +235,15 @@ class GroupProbes:
             "owner": self._make.column(self.group.owner),
             "attempts": self._make.column(self.group.attempts),
         }
+
+
+def queues_of(connection: Connection, engine: Engine, found: FoundGroup) -> tuple[Layout, ...]:
+    """The queues that a group has messages of now. Raises what ``Connection.fetch`` raises."""
+    probes = GroupProbes(StatementCache(engine, connection.version), found)
+    asked = [each for each in probes.wanted(time.monotonic(), None, 0) if each.record is GroupStateSample]
+    rows: Results = {each.key: tuple(records(GroupStateSample, connection.fetch(each.bound))) for each in asked}
+    probes.learn(rows, time.monotonic(), 0.0)
+    return tuple(sample.layout for sample in probes.samples({}, None))
 
 
 class Groups:
