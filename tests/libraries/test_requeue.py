@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -17,6 +18,8 @@ from qmon.model.operations import Choice, Kind, OperationState, OwnerState, Prog
 from qmon.operate.plan import allowed
 from qmon.tui.actions.request import ActionRequest
 from tests.cli.calling import call
+from tests.contract.hostile import role
+from tests.contract.hostile_tables import ROLE
 from tests.contract.operating import applied, lines
 from tests.facts import query, wait_until
 from tests.libraries.acting import OLD, layout_of, operator
@@ -167,7 +170,7 @@ def test_dead_jobs_are_retried(made: tuple[Library, Any], database: str, tmp_pat
 def test_the_job_of_a_worker_that_is_alive_is_left_alone(
     made: tuple[Library, Any], database: str, tmp_path: Path
 ) -> None:
-    library, _ = made
+    library, kind = made
     log = library.push(database, MAILS, ["at work"])
     acting = operator(database, tmp_path)
     layout = layout_of(database, MAILS)
@@ -175,6 +178,12 @@ def test_the_job_of_a_worker_that_is_alive_is_left_alone(
         alive.wait(1, "claimed")
         wait_until(lambda: library.truth(database)[MAILS]["in_progress"] == 1, what="it says so")
         assert acting.requeue(layout, Choice()).plan.count == 0
+        with pytest.raises(BadInput, match="these are no ids of queue"):
+            acting.requeue(layout, Choice(ids=("no id",)))
+        unknown = acting.requeue(
+            layout, Choice(ids=("0" if log[0].id.isdigit() else "0" if kind is pgmq else str(uuid4()),))
+        )
+        assert [(each.count, each.why) for each in unknown.plan.left_out] == [(1, "not there, or in another state")]
         if layout.part is not None and layout.part.proves:
             by_id = Choice(ids=(log[0].id,))
             assert [each.why for each in acting.requeue(layout, by_id).plan.left_out] == ["owner alive"]
@@ -254,6 +263,27 @@ def test_who_stops_it_leaves_the_rest_as_it_was(made: tuple[Library, Any], datab
     assert (truth["ready"], truth["in_progress"]) == (result.done, 60 - result.done)
     rest = acting.requeue(layout_of(database, MAILS), Choice())
     assert applied(rest).done == 60 - result.done
+
+
+@pytest.mark.parametrize("made", [firm_queue], indirect=True)
+def test_a_right_that_is_missing_is_named_by_the_plan(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
+    library, kind = made
+    library.push(database, MAILS, ["stuck"])
+    with library.start(database, tmp_path, "doomed", [MAILS], seconds_per_job=3600) as doomed:
+        doomed.kill()
+    query(database, OLD[kind])
+    layout, url = layout_of(database, MAILS), role(database)
+    query(database, f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {ROLE}")
+    acting = operator(url, tmp_path)
+    why = acting.requeue(layout, Choice()).plan.refused
+    claims, ready = (f"firm_queue_{name}_executions TO {ROLE}" for name in ("claimed", "ready"))
+    assert f"GRANT DELETE ON public.{claims}; GRANT INSERT ON public.{ready}" in str(why)
+    assert "GRANT INSERT ON public.firm_queue_pauses" in str(acting.pause(layout, Side.POPPERS).plan.refused)
+    assert why is not None
+    for grant in why.partition("this helps: ")[2].split("; "):
+        query(database, grant)
+    query(database, f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {ROLE}")
+    assert applied(acting.requeue(layout, Choice())).done == 1
 
 
 @pytest.mark.parametrize("made", [firm_queue], indirect=True)

@@ -17,6 +17,7 @@ from qmon.operate.libraries import pause, requeue
 from qmon.operate.plan import allowed
 from qmon.operate.plan.library_queue import Verb, library_queue
 from qmon.operate.run.batches import _Locked
+from qmon.tui.actions.request import ActionRequest, option
 
 FILES = [file for file in queries.all_files() if file.kind == "library" and file.name.count("/") == 2]
 
@@ -65,6 +66,14 @@ def test_each_queue_is_requeued_where_that_is_known_and_nothing_but_a_pause_is_d
     for side in Side:
         pauses = layout.part.library == "solid-queue" and side is Side.POPPERS
         assert (allowed.why_not(layout, Kind.PAUSE, side) is None) == pauses
+
+
+@pytest.mark.parametrize("layout", QUEUES, ids=str)
+def test_the_dialog_offers_owners_and_no_length_of_a_pause(layout: Layout) -> None:
+    offered = option(ActionRequest(Kind.REQUEUE, layout.queue, layout))
+    assert offered is not None
+    assert offered.name == "owners"
+    assert option(ActionRequest(Kind.PAUSE, layout.queue, layout, side=Side.POPPERS)) is None
 
 
 @pytest.mark.parametrize("layout", QUEUES, ids=str)

@@ -12,7 +12,7 @@ from qmon.model.operations import Kind, Plan, Progress, Side, Undo
 from qmon.operate.context import OnProgress, OperatorContext, Stopped
 from qmon.operate.plan import allowed
 from qmon.operate.plan.library_queue import LibraryQueue, library_queue
-from qmon.operate.plan.rights import why_not
+from qmon.operate.plan.rights import lacking, why_not
 from qmon.operate.run.operation import Record, Running
 from qmon.operate.run.prepared import PreparedAction, refused
 from qmon.operate.sql import Sql
@@ -51,7 +51,6 @@ def _prepare(context: OperatorContext, layout: Layout, side: Side, kind: Kind) -
     if queue.value is None:
         return deny(f"which of its queues? {layout.queue} is a table of several")
     with context.sql("pause" if pauses else "resume") as sql:
-        (table,) = queue.tables(sql, statement)
         already = None
         if library_paused(sql, layout) is pauses:
             already = f"the {side} of {layout.queue} are {'paused already' if pauses else 'not paused'}"
@@ -64,7 +63,7 @@ def _prepare(context: OperatorContext, layout: Layout, side: Side, kind: Kind) -
             consequences=(queries.load(sql.engine.name, statement, sql.connection.version).purpose,),
             risks=("it does not end by itself: somebody must resume it",) if pauses else (),
             consent=context.consent(), reason=pauses,
-            refused=why_not(context, sql, "INSERT,SELECT" if pauses else "DELETE,SELECT", table) or already,
+            refused=why_not(context, sql) or lacking(sql, queue.writes(sql, statement)) or already,
         )  # fmt: skip
     record = Record(table_to_text(layout.table), {"side": str(side), "statement": statement})
     return PreparedAction(context, plan, _Set(queue, statement), record)

@@ -25,7 +25,8 @@ from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
 from qmon.operate.plan.library_queue import NEVER, LibraryQueue, Verb, library_queue
 from qmon.operate.plan.preview import estimated_s, shown
-from qmon.operate.plan.rights import REQUEUE, why_not
+from qmon.operate.plan.rights import REQUEUE, lacking, why_not
+from qmon.operate.plan.selection import as_ids
 from qmon.operate.row_set import Mark, frozen
 from qmon.operate.run.batches import BatchWork, Move, lock
 from qmon.operate.run.operation import Record, Running, Tally
@@ -71,7 +72,8 @@ def prepare_library_requeue(context: OperatorContext, layout: Layout, choice: Ch
     with context.sql("requeue plan") as sql:
         chosen, left_out = rows.choose(sql)
         count = len(chosen)
-        why = why_not(context, sql, REQUEUE, layout.table)
+        needed = {layout.table: REQUEUE} | queue.writes(sql, rows.statement)
+        why = why_not(context, sql) or lacking(sql, needed)
         plan = Plan(
             Kind.REQUEUE,
             context.target.name,
@@ -161,7 +163,8 @@ class _Rows:
         values |= {"proves": self._proves, "payloads": payloads, "limit": MOST}
         if ids is None:
             values["ids"] = None
-        return sql.fetch(Found, "library/choose", names, values)
+        with as_ids(self._queue.layout):
+            return sql.fetch(Found, "library/choose", names, values)
 
     def choose(self, sql: Sql) -> tuple[list[Found], tuple[LeftOut, ...]]:
         """Those that are meant, and why others of the same state are not."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, Literal
 
+from qmon.engines.base import Query
 from qmon.engines.sql import queries
 from qmon.engines.sql.conditions import RowColumn, Where
 from qmon.engines.sql.queries import Name
@@ -20,6 +23,7 @@ from qmon.operate.sql import Sql
 Verb = Literal["requeue", "retry", "pause", "resume", "paused"]
 """``requeue``: of messages in progress; ``retry``: of dead ones."""
 NEVER: Final = Some(())
+_WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -48,13 +52,17 @@ class LibraryQueue:
 
     def names_for(self, sql: Sql, statement: str) -> dict[str, Name]:
         """The names for one of these statements: what is in the schema of the library is called as it is there."""
-        query = queries.load(sql.engine.name, statement, sql.connection.version)
-        theirs: dict[str, Name] = {name: (self.group.schema, self.prefix + name) for name in query.names}
-        return theirs | ({"table": self.group.table.parts} if "table" in theirs else {})
+        return {name: self._object(name).parts for name in _query(sql, statement).names}
 
-    def tables(self, sql: Sql, statement: str) -> tuple[TableName, ...]:
-        """Whatever such a statement names."""
-        return tuple(TableName(*parts) for parts in self.names_for(sql, statement).values() if isinstance(parts, tuple))
+    def writes(self, sql: Sql, statement: str) -> dict[TableName, str]:
+        """The tables that such a statement writes, each with the privileges that this needs."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for what, name in _WRITES.findall(_query(sql, statement).text):
+            found[name] |= {what.split()[0], "SELECT"}
+        return {self._object(name): ",".join(sorted(needed)) for name, needed in found.items()}
+
+    def _object(self, name: str) -> TableName:
+        return self.group.table if name == "table" else TableName(self.group.schema, self.prefix + name)
 
     def states(self, kind: Kind) -> tuple[State, ...]:
         """Its states of a kind."""
@@ -105,6 +113,10 @@ def library_queue(layout: Layout) -> LibraryQueue | None:
         return None
     found = group_of_queue(built_in(), layout)
     return None if found is None else LibraryQueue(layout, *found)
+
+
+def _query(sql: Sql, statement: str) -> Query:
+    return queries.load(sql.engine.name, statement, sql.connection.version)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,11 +32,18 @@ def why_not(context: OperatorContext, sql: Sql, needed: str = "", *tables: Table
         return context.read_only
     if (why := unwritten(sql)) is not None:
         return why
+    return lacking(sql, {table: needed for table in tables if table is not None})
+
+
+def lacking(sql: Sql, needed: Mapping[TableName, str]) -> str | None:
+    """The rights that our role lacks, as the statements that would give them; ``None`` where it has all of them.
+
+    ``needed``: the privileges on each table, or sequence, separated by commas.
+    """
     helps = [
         each.helps
-        for table in tables
-        if table is not None
-        for each in sql.fetch(_Lacking, "rights", {"table": table.parts}, {"needed": needed})
+        for table, privileges in needed.items()
+        for each in sql.fetch(_Lacking, "rights", {"table": table.parts}, {"needed": privileges})
     ]
     return f"this role lacks a right; this helps: {'; '.join(helps)}" if helps else None
 

@@ -159,7 +159,7 @@ def frozen_of(sql: Sql, found: Iterable[Matches]) -> RowSet:
 
 
 @contextlib.contextmanager
-def _as_ids(layout: Layout) -> Iterator[None]:
+def as_ids(layout: Layout) -> Iterator[None]:
     """Turn the server's failure to convert a value into ``BadInput``: only ids come from the operator."""
     try:
         yield
@@ -212,7 +212,7 @@ class MessageQuery:
         if structure.known_by(named):
             return
         names: dict[str, Name] = {"table": self.layout.table.parts, **named_names(named)}
-        with _as_ids(self.layout):
+        with as_ids(self.layout):
             several = sql.count("several", names, {"ids": ids_for(sql.engine.name, named, self.choice.ids)})
         if several:
             columns = "/".join(structure.called_by(self.layout))
@@ -253,7 +253,7 @@ class MessageQuery:
                 "wanted": array(states if state == "in_progress" else {OwnerState.NONE}),
                 "limit": limit - sum(each.count for each in marks),
             }
-            with _as_ids(layout):
+            with as_ids(layout):
                 found = sql.fetch(Matches, "choose", names, values)
             marks.append(frozen_of(sql, found))
             left.update({row.what: row.count for row in found if row.what != "chosen"})
