@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -35,6 +36,8 @@ COMMANDS: Final = {
     "help": ("help",),
 }
 """By module of ``qmon.cli.commands``, in the order of the help."""
+_GARBAGE: Final = 20_000
+"""So many objects between two searches for circles: modules and polls make many, and hardly a circle."""
 _FANCY: Final = sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 _MARKUP: Final = "rich" if _FANCY else None
 
@@ -107,4 +110,5 @@ def _root(
 
 def main() -> None:
     """The program ``qmon``. Exit codes: 0; 1 unreachable or failed; 2 bad input; 3 partly done; 130 interrupted."""
+    gc.set_threshold(_GARBAGE)
     app()

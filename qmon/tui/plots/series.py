@@ -48,15 +48,12 @@ def samples(history: Sequence[Point], readings: Sequence[Reading], steps: int, w
     end, size = times[-1], window_s / steps
     starts = [bisect_left(times, end - window_s), *(_start(times, n, size) for n in range(steps - 1, 0, -1))]
     parts = list(pairwise([*starts, len(times)]))
-    hold = 3 * spacing(times) + size
-    return [_means(times, column(history, reading), parts, size, hold) for reading in readings]
+    return [_means(times, column(history, reading), parts, size) for reading in readings]
 
 
-def _means(
-    times: array[float], values: array[float], parts: Sequence[tuple[int, int]], size: float, hold: float
-) -> Values:
+def _means(times: array[float], values: array[float], parts: Sequence[tuple[int, int]], size: float) -> Values:
     out: Values = []
-    end, mean, seen_at = times[-1], None, float("-inf")
+    end, mean, seen_at, hold = times[-1], None, float("-inf"), None
     for left, (start, stop) in zip(range(len(parts) - 1, -1, -1), parts, strict=True):
         known = values[start:stop]
         if (total := sum(known)) != total:  # one of them is not known
@@ -66,7 +63,10 @@ def _means(
         if known:
             mean, seen_at = total / len(known), times[stop - 1]
             out.append(mean)
+        elif mean is None:
+            out.append(None)
         else:
+            hold = 3 * spacing(times) + size if hold is None else hold
             out.append(mean if end - left * size - seen_at <= hold else None)
     return out
 

@@ -94,7 +94,8 @@ class Grid(TonedWidget, can_focus=True):
         look = (self._placed, self._sorted, self._stale, self._empty)
         self._rows, self._sorted, self._stale = tuple(rows), sorted_by, stale
         self._empty = empty or self._empty
-        self._place()
+        known = set(map(id, old))  # columns never get narrower: rows that were there have been measured
+        self._place([row for row in self._rows if id(row) not in known])
         cursor = self.cursor
         if not self._held:
             self._choose(self._rows[0].key if self._rows else None)
@@ -135,8 +136,8 @@ class Grid(TonedWidget, can_focus=True):
         if changed:
             self.refresh(*changed)
 
-    def _place(self) -> None:
-        self._widths = natural_widths(self.columns, self._rows, self._widths)
+    def _place(self, unmeasured: Sequence[GridRow]) -> None:
+        self._widths = natural_widths(self.columns, unmeasured, self._widths)
         self._placed = place(self.columns, self._widths, self.size.width)
 
     def _follow(self) -> None:
@@ -257,7 +258,7 @@ class Grid(TonedWidget, can_focus=True):
 
     def _on_resize(self, event: events.Resize) -> None:
         self._widths = ()
-        self._place()
+        self._place(self._rows)
         self._follow()
         self.refresh()
 
