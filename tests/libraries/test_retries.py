@@ -1,4 +1,4 @@
-"""What is tried again is not pushed again."""
+"""What is tried again is not pushed again; it is popped again."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from qmon.model.view import QueueView
 from tests.contract.watching import watching
 from tests.libraries.library import QUEUES, Library
+from tests.libraries.oban import oban
 from tests.libraries.pgboss import PgBoss
 from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
@@ -26,18 +28,30 @@ def library(request: pytest.FixtureRequest, database: str) -> Library:
     return made
 
 
-def test_a_retry_is_no_push(library: Library, database: str, tmp_path: Path) -> None:
+def retried(library: Library, url: str, folder: Path) -> QueueView:
+    """The first queue, once jobs in it have failed and been tried again while it was watched."""
     mails = QUEUES[0]
     for name in QUEUES:
-        library.push(database, name, ["first"])
+        library.push(url, name, ["first"])
     with (
-        library.start(database, tmp_path, "worker", QUEUES) as worker,
-        watching(database, interval_s=0.5) as watched,
+        library.start(url, folder, "worker", QUEUES) as worker,
+        watching(url, interval_s=0.5) as watched,
     ):
         worker.wait(2, "completed")
         watched.view(lambda view: len(view.queues) >= len(QUEUES), polls=4)
-        library.push(database, mails, ["again"] * JOBS, fails=1)
+        library.push(url, mails, ["again"] * JOBS, fails=1)
         last = worker.wait(JOBS, "retried")[-1].at
-        queue = of_queue(watched.view(lambda view: view.sampled_at > last + 1), mails)
+        return of_queue(watched.view(lambda view: view.sampled_at > last + 1), mails)
+
+
+def test_a_retry_is_no_push(library: Library, database: str, tmp_path: Path) -> None:
+    queue = retried(library, database, tmp_path)
     assert queue.push_rate.value is not None
     assert queue.push_rate.value * (queue.window_s or 0.0) < 1.5 * JOBS
+
+
+@pytest.mark.parametrize(("library", "told"), [(procrastinate, True), (oban, False)], indirect=["library"])
+def test_a_retry_is_a_pop_or_there_may_be_more(library: Library, database: str, tmp_path: Path, told: bool) -> None:
+    queue = retried(library, database, tmp_path)
+    assert queue.pop_rate.value is not None
+    assert queue.pop_rate.at_least is not told

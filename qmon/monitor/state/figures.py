@@ -282,6 +282,13 @@ def size(use: QueueUse | None, at: float) -> dict[str, Figure]:
     }
 
 
+def pops(q: QueueSamples, rate: Figure) -> Figure:
+    """The rate of pops; where no table tells of pops, it is that of what ended and of what is more in progress."""
+    if rate.value is None or q.totals is None or q.totals.popped is not None:
+        return rate
+    return replace(rate, at_least=True, reason="attempts that fail and are followed by another are not seen")
+
+
 def clients(known: QueueEvidence, why: str) -> dict[str, Figure]:
     """Pushers and poppers that are connected, by their names in ``QueueView``; ``why`` they are not seen, if not."""
     pushers, poppers = known.pushers, known.poppers

@@ -317,7 +317,7 @@ class QueueTrack:
         return QueueView(
             layout=q.layout, ready=ready, in_progress=in_progress, stuck=stuck,
             scheduled=scheduled, dead=dead, oldest=oldest,
-            push_rate=push, pop_rate=pop, complete_rate=_completes(q, rates, rate),
+            push_rate=push, pop_rate=figures.pops(q, pop), complete_rate=_completes(q, rates, rate),
             gap=gap, fill=fill, verdict=verdicts[0],
             forecast=self._forecast(Figure() if push.old else ready.evidence, known.poppers),
             history=self._points.series(), messages=q.messages, failures=failures, gap_kind=gap_kind,
