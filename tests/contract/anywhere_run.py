@@ -38,6 +38,7 @@ SPARED: Final[dict[EngineName, dict[str, str]]] = {
         "control/create_schema": "for the demo",
         "control/grant_table": "shown, and run by the DBA",
         "control/index_": "shown, and run by the DBA",
+        "library/": "libraries have tests with workers of their own",
         "probe/newest_id": "on a standby",
     },
     "sqlserver": {

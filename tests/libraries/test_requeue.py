@@ -265,6 +265,18 @@ def test_who_stops_it_leaves_the_rest_as_it_was(made: tuple[Library, Any], datab
     assert applied(rest).done == 60 - result.done
 
 
+@pytest.mark.parametrize("made", [pgmq], indirect=True)
+def test_a_queue_whose_name_begins_as_that_of_another(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
+    library, _ = made
+    log = library.push(database, MAILS, ["held"])
+    query(database, "SELECT pgmq.create('mail')")
+    query(database, "SELECT pgmq.read('mails', 3600, 1)")
+    result = call("requeue", database, f"pgmq/{MAILS}", "--ids", _own(log[0].id), "--dry-run", "--json")
+    assert result.exit_code == 0, result.output
+    plan = json.loads(result.stdout)["plan"]
+    assert (plan["queue"], plan["count"]) == (f"pgmq/{MAILS}", 1)
+
+
 @pytest.mark.parametrize("made", [firm_queue], indirect=True)
 def test_a_right_that_is_missing_is_named_by_the_plan(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
     library, kind = made
