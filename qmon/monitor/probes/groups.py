@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ MOST_FINISHED: Final = 100_000
 """Of a table with so many rows at most finished messages are counted."""
 _SELDOM_S: Final = 10.0
 _FINISHED_S: Final = 60.0
+_FORGOTTEN_S: Final = 3 * _FINISHED_S
 _EACH_POLL: Final[frozenset[Kind]] = frozenset({"ready", "scheduled", "in_progress"})
 _NEVER: Final = Some(())
 _NO_STEPS: Final = "nothing in the tables of this library says what was pushed and popped"
@@ -58,7 +59,8 @@ class GroupProbes:
         self._make = GroupStatements(statements, group)
         self._steps = StepCounts(self._make)
         self._read = {state.name: _Read() for state in group.states}
-        self._queues: dict[str | None, None] = {}
+        self._queues: dict[str | None, float] = {}
+        """When each was seen last, by our clock."""
 
     def wanted(self, now: float, shown: str | None, rows: int) -> list[ProbeStatement]:
         """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed."""
@@ -78,8 +80,8 @@ class GroupProbes:
             if rows is not None:
                 read.at, read.server_at = now, server_at
                 read.rows, read.whole = {row.queue: row for row in rows}, len(rows) < MOST_QUEUES
-                self._meet(read.rows)
-        self._meet(self._steps.learn(results, server_at))
+                self._meet(read.rows, now)
+        self._meet(self._steps.learn(results, server_at), now)
 
     def samples(self, results: Results, counters: CounterSample | None) -> tuple[QueueSamples, ...]:
         """The queues of the group, as this poll found them. ``counters``: of its table."""
@@ -163,11 +165,18 @@ class GroupProbes:
             if self._knows(state, value, old=True)
         )
 
-    def _meet(self, queues: Iterable[str | None]) -> None:
-        """Remember queues that were seen; those that were there first stay, as many as may be."""
-        for queue in queues:
-            if len(self._queues) < MOST_QUEUES:
-                self._queues.setdefault(queue)
+    def _meet(self, queues: Collection[str | None], now: float) -> None:
+        """Remember queues that were seen. Where there are too many, those take the places of others that have long
+        been among those with most messages in no state."""
+        known = [queue for queue in queues if queue in self._queues]
+        new = [queue for queue in queues if queue not in self._queues]
+        self._queues |= dict.fromkeys(known, now)
+        over = len(self._queues) + len(new) - MOST_QUEUES
+        if over > 0:
+            gone = [queue for queue, seen in self._queues.items() if now - seen >= _FORGOTTEN_S]
+            for queue in gone[:over]:
+                del self._queues[queue]
+        self._queues |= dict.fromkeys(new[: MOST_QUEUES - len(self._queues)], now)
 
     def _due(self, state: State, now: float) -> bool:
         if state.kind in _EACH_POLL:

@@ -23,5 +23,5 @@ FROM (
     WHERE {rows!where}
 ) AS r
 GROUP BY r.queue
-ORDER BY counted DESC
+ORDER BY counted DESC, r.queue
 LIMIT CAST(:limit AS int)

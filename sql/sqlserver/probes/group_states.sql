@@ -29,5 +29,5 @@ FROM (
     WHERE {rows!where}
 ) AS r
 GROUP BY r.qmon_queue
-ORDER BY COUNT_BIG(*) DESC
+ORDER BY COUNT_BIG(*) DESC, r.qmon_queue
 OPTION (MAXDOP 1)
