@@ -87,3 +87,16 @@ def test_each_keeps_to_its_part_and_has_the_whole_again_alone() -> None:
     polled(2, 1)
     assert observer.observing(0).throttled == ()
     assert polled(10, None) == 5.0
+
+
+def test_what_other_sessions_of_ours_take_is_part_of_the_budget() -> None:
+    observer = ProbeBudget(Budget(0.01))
+    expected = []
+    for poll in range(40):
+        observer.share(1, 0.0 if poll < 20 else 0.005)
+        read = [each.key for each in observer.choose(STATEMENTS, 1.0)]
+        observer.learn({key: 0.02 if key[1] == "clock" else 0.4 for key in observer.timed()}, {}, 0.4 * len(read))
+        expected.append(observer.observing(0).expected_ms)
+        assert bool(observer.observing(0).throttled) == (poll >= 20), poll
+    assert expected[19] > 5.0  # with five milliseconds more than there is room for
+    assert 8.0 < expected[-1] <= 10.0

@@ -33,6 +33,8 @@ class BackgroundReader(ABC):
         self._clock = clock
         self.qmons = 1
         """So many qmons share what such readers may cost."""
+        self.share = 0.0
+        """Of a processor that it takes on the server all the time."""
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._closed = False

@@ -29,6 +29,8 @@ from qmon.redact import hide_passwords
 EVERY_S: Final = 0.25
 CLOSELY_S: Final = 0.1
 _COST_FACTOR: Final = 200.0
+_AROUND: Final = 2.0
+"""By the processor time of its session a sample takes so many times what passes between the clocks around it."""
 _LONGEST: Final = 2.5
 """Weight of a sample: the time since the one before, at most so many times what was planned."""
 _MEDIAN_OF: Final = 7
@@ -119,7 +121,9 @@ class WaitSampler(BackgroundReader):
             self._add(began, seen, stands_for)
             if circles is not None and sum(wait.sessions for wait in seen if wait.kind == "Lock") > 1:
                 self._see(records(CircleSample, read(circles)))
-            planned = max(CLOSELY_S if self._closely else EVERY_S, median(took_lately) * _COST_FACTOR) * self.qmons
+            cost = median(took_lately) * _AROUND
+            planned = max(CLOSELY_S if self._closely else EVERY_S, cost * _COST_FACTOR) * self.qmons
+            self.share = cost / planned
             self._wake.wait(planned)
             self._wake.clear()
         return self._closed
@@ -148,7 +152,7 @@ class WaitSampler(BackgroundReader):
     def _forget(self) -> None:
         """A new connection begins new totals: what happened meanwhile was not seen."""
         with self._lock:
-            self._since_at, self._watched_s, self._samples = None, 0.0, 0
+            self._since_at, self._watched_s, self._samples, self.share = None, 0.0, 0, 0.0
             self._waited.clear()
 
     def _fail(self, reason: str) -> None:

@@ -65,6 +65,7 @@ class ProbeBudget:
         self.budget = self._whole
         """Our part."""
         self._qmons: int | None = None
+        self._beside = 0.0
         self._pace = ProbePace(0.0)
         self._times: dict[Key, deque[float]] = {}
         self._costs: dict[Key, float] = {}
@@ -92,9 +93,12 @@ class ProbeBudget:
         """Seconds until the next poll: what was asked for, or more where the budget is too small for that."""
         return max(self._pace.interval_s, self._asked_s)
 
-    def share(self, qmons: int | None) -> None:
-        """Keep to the part of one of so many qmons from now on; ``None``: nobody knows how many there are."""
-        self._qmons = qmons
+    def share(self, qmons: int | None, beside: float = 0.0) -> None:
+        """Keep to the part of one of so many qmons from now on; ``None``: nobody knows how many there are.
+
+        ``beside``: the share of a processor that other sessions of ours take all the time.
+        """
+        self._qmons, self._beside = qmons, beside
         self.budget = self._whole.part(qmons or 1)
 
     def choose(
@@ -120,7 +124,9 @@ class ProbeBudget:
                 self._waited[key] = self._pace.every[key]
         if self._all:
             self._waited |= {key: n - 1 for key, n in self._pace.every.items()}
-        room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms if not self._all else float("inf")
+        room = float("inf")
+        if not self._all:
+            room = self.budget.allowed_ms(self.interval_s) - self._overhead_ms - self._beside_ms
         self._all = False
         self._read = chosen(asked, self._pace, self._waited, self._costs, room)
         self._left_out = {}
@@ -210,8 +216,8 @@ class ProbeBudget:
         if self._polls < _SETTLING and (server_ms or 0.0) < _TOO_LONG * self._asked_s * 1000:
             return
         self._pace = pace(
-            self._expected, self._overhead_ms, self.budget, self._asked_s, self._pace, self._rank, self._often,
-            in_turns=self._turn < 1.0,
+            self._expected, self._overhead_ms + self._beside_ms, self.budget, self._asked_s, self._pace, self._rank,
+            self._often, in_turns=self._turn < 1.0,
         )  # fmt: skip
 
     def _rank(self, key: Key) -> Rank:
@@ -238,6 +244,11 @@ class ProbeBudget:
         return min(self._times.get(_CLOCK, (0.0,))) / 2
 
     @property
+    def _beside_ms(self) -> float:
+        """What other sessions of ours cost from one poll to the next."""
+        return self._beside * self.interval_s * 1000
+
+    @property
     def _overhead_ms(self) -> float:
         """What a poll costs besides its probes: reading the clock beside those that are timed."""
         return self._clock_ms * (2 + len(self._asked) / _SHARE)
@@ -261,7 +272,9 @@ class ProbeBudget:
             budget=self._whole.text,
             allowed_ms=self.budget.allowed_ms(self.interval_s),
             asked_s=self._asked_s,
-            expected_ms=_fine(self._overhead_ms + sum(ms / every.get(key, 1) for key, ms in self._expected.items())),
+            expected_ms=_fine(
+                self._overhead_ms + self._beside_ms + sum(ms / every.get(key, 1) for key, ms in self._expected.items())
+            ),
             throttled=tuple(_joined(throttled)),
             dearest=tuple(
                 ProbeCost(key[0], _plain(key[1]), _fine(self._costs[key]), _fine(min(1.0, self._often.get(key, 0.0))))

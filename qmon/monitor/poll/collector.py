@@ -225,7 +225,7 @@ class Collector:
     def _share(self, server: ServerSample) -> None:
         """Keep to our part of the budget, where other qmons poll this database."""
         qmons = self._sharing.see(server.now_at, server.pollers)
-        self.observer.share(qmons)
+        self.observer.share(qmons, sum(reader.share for reader in self._background))
         for reader in self._background:
             reader.qmons = qmons or 1
 
