@@ -29,6 +29,7 @@ from tests.libraries.graphile import Graphile
 from tests.libraries.library import ATTEMPTS, QUEUES, Event, Library, Worker, fates
 from tests.libraries.pgmq import pgmq
 from tests.libraries.procrastinate import procrastinate
+from tests.tui.test_acting_real import looking
 
 pytestmark = pytest.mark.server
 
@@ -314,6 +315,29 @@ def test_tables_of_solid_queue_itself_have_no_retry(made: tuple[Library, Any], d
     assert applied(acting.requeue(layout, Choice())).done == 1
     assert query(database, "SELECT queue_name FROM solid_queue_ready_executions") == [(MAILS,)]
     assert query(database, "SELECT 1 FROM solid_queue_claimed_executions") == []
+
+
+@pytest.mark.parametrize("made", [firm_queue], indirect=True)
+async def test_the_keys(made: tuple[Library, Any], database: str, tmp_path: Path) -> None:
+    library, kind = made
+    library.push(database, MAILS, ["stuck"])
+    with library.start(database, tmp_path, "doomed", [MAILS], seconds_per_job=3600) as doomed:
+        doomed.kill()
+    query(database, OLD[kind])
+    async with looking(database, tmp_path, queue=f"solid-queue/{MAILS}", layouts=[]) as d:
+        await d.until(lambda: MAILS in d.text(), "its queue")
+        for key in ("x", "p", "R"):
+            await d.pilot.press(key)
+            assert d.dialog is None
+        await d.does("r")
+        assert library.truth(database)[MAILS]["ready"] == 1
+        await d.pilot.press("escape")
+        await d.does("P", reason="mailer")
+        assert query(database, library.actions.paused) == [(MAILS,)]
+        await d.pilot.press("escape")
+        await d.does("P")
+        assert query(database, library.actions.paused) == []
+    library.check(database)
 
 
 def test_queues_of_a_library_that_the_user_has_described_are_refused(tmp_path: Path) -> None:
