@@ -1,8 +1,11 @@
-"""Which queues of a group are known where it has more than are shown."""
+"""Which queues of a group are known where it has more than are shown, and how often its states are read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
 
 from qmon.engines.postgres.engine import Postgres
 from qmon.model.groups.conditions import Column, OneOf
@@ -17,9 +20,10 @@ GROUP = Group(
 )
 
 
-def probes() -> GroupProbes:
-    """The probes of a group that was never read."""
-    return GroupProbes(StatementCache(Postgres(), (18, 0)), FoundGroup(GROUP, 1, 1))
+def probes(group: Group = GROUP, cost_s: float = 0.0) -> GroupProbes:
+    """The probes of a group that was never read. ``cost_s``: what each statement costs, seconds."""
+    costs = iter([cost_s])  # what was not timed for long is known no more
+    return GroupProbes(StatementCache(Postgres(), (18, 0)), FoundGroup(group, 1, 1), lambda _: next(costs, 0.0))
 
 
 def read(probes: GroupProbes, queues: Iterable[str], now: float) -> None:
@@ -62,3 +66,19 @@ def test_what_was_not_among_those_that_were_read_is_unknown_and_not_0() -> None:
     assert len(found) == MOST_QUEUES
     assert found["jobs/q0"].head is None
     assert found["jobs/q1"].head is not None
+
+
+@pytest.mark.parametrize(("cost_s", "late"), [(0.001, 10.0), (0.2, 100.0), (5.0, 2500.0)])
+def test_a_state_that_is_dear_to_count_is_counted_seldom_and_what_is_ready_in_each_poll(
+    cost_s: float, late: float
+) -> None:
+    dead = State("failed", "dead", OneOf(Column("state"), ("failed",)))
+    made = probes(replace(GROUP, states=(*GROUP.states, dead)), cost_s)
+
+    def asked(now: float) -> set[str]:
+        return {each.probe for each in made.wanted(now, None, 50)}
+
+    assert asked(0.0) == {"group_states:ready", "group_states:failed"}
+    made.learn({("jobs", "group_states:failed"): ()}, 0.0, 0.0)
+    assert asked(late - 1.0) == {"group_states:ready"}
+    assert asked(late + 1.0) == {"group_states:ready", "group_states:failed"}

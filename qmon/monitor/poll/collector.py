@@ -114,7 +114,7 @@ class Collector:
         self._clients = ClientsAsked()
         self._procedures = Procedures(self._statements)
         self._broker = BrokerProbes(self._statements)
-        self._groups = Groups(self._statements)
+        self._groups = Groups(self._statements, self.observer.cost_s)
         self._first = True
 
     def use(self, resolved: Resolved) -> tuple[Spec, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -30,6 +30,10 @@ MOST_FINISHED: Final = 100_000
 _SELDOM_S: Final = 10.0
 _FINISHED_S: Final = 60.0
 _FORGOTTEN_S: Final = 3 * _FINISHED_S
+_SHARE: Final = 0.002
+"""What is not read in each poll is read so seldom that each state takes this share of a processor at most: no index may
+lead to its rows."""
+Cost = Callable[[tuple[str, str]], float]
 _EACH_POLL: Final[frozenset[Kind]] = frozenset({"ready", "scheduled", "in_progress"})
 _NEVER: Final = Some(())
 _NO_STEPS: Final = "nothing in the tables of this library says what was pushed and popped"
@@ -38,22 +42,29 @@ _NO_GAP: Final = "only a ring, or a table whose rows come in order, has a gap"
 _NO_SLOTS: Final = "only a ring has slots to fill"
 
 
+def _nothing(_: tuple[str, str]) -> float:
+    return 0.0
+
+
 @dataclass(slots=True)
 class _Read:
     """What was read of a state last: by queue. ``at``: our clock, and ``server_at``: the server's, in seconds;
-    ``whole``: of every queue."""
+    ``whole``: of every queue; ``cost_s``: seconds that it costs, as far as that was known last."""
 
     at: float = float("-inf")
     server_at: float = 0.0
     rows: Mapping[str | None, GroupStateSample] = field(default_factory=dict)
     whole: bool = False
     now: bool = False
+    cost_s: float = 0.0
 
 
 class GroupProbes:
     """The probes of one group on one connection."""
 
-    def __init__(self, statements: StatementCache, found: FoundGroup) -> None:
+    def __init__(self, statements: StatementCache, found: FoundGroup, cost_s: Cost = _nothing) -> None:
+        """``cost_s``: seconds that a statement costs the server, by queue and probe."""
+        self._cost_s = cost_s
         self.group = group = found.group
         self.found = found
         self._make = GroupStatements(statements, group)
@@ -183,7 +194,10 @@ class GroupProbes:
             return True
         if state.kind == "done" and ((self.found.rows or 0) > MOST_FINISHED):
             return False
-        return now - self._read[state.name].at >= (_FINISHED_S if state.kind == "done" else _SELDOM_S)
+        read = self._read[state.name]
+        read.cost_s = self._cost_s((self.group.name, f"group_states:{state.name}")) or read.cost_s
+        usual_s = _FINISHED_S if state.kind == "done" else _SELDOM_S
+        return now - read.at >= max(usual_s, read.cost_s / _SHARE)
 
     def _value(self, queue: str) -> Any:
         """Which of our queues has this name."""
@@ -258,8 +272,9 @@ def queues_of(connection: Connection, engine: Engine, found: FoundGroup) -> tupl
 class Groups:
     """The groups of one target on one connection."""
 
-    def __init__(self, statements: StatementCache) -> None:
-        self._statements = statements
+    def __init__(self, statements: StatementCache, cost_s: Cost = _nothing) -> None:
+        """``cost_s``: see ``GroupProbes``."""
+        self._statements, self._cost_s = statements, cost_s
         self._probes: dict[str, GroupProbes] = {}
 
     def use(self, found: Iterable[FoundGroup]) -> frozenset[str]:
@@ -270,7 +285,9 @@ class Groups:
             name = each.group.name
             known = before.get(name)
             same = known is not None and (known.group, known.found.table_id) == (each.group, each.table_id)
-            self._probes[name] = known if known is not None and same else GroupProbes(self._statements, each)
+            self._probes[name] = (
+                known if known is not None and same else GroupProbes(self._statements, each, self._cost_s)
+            )
             self._probes[name].found = each
         return frozenset(self._probes)
 
