@@ -33,6 +33,10 @@ WITH same AS MATERIALIZED (
       AND (CAST(:queue AS text) IS NULL OR {queue?!text} = :queue)
       AND {rows!where}
       AND {still!where}
+      -- once more, of the version that is locked
+      AND ({id!text}, concat_ws('/', {owner?!text}, CAST({attempts?} AS bigint), extract(epoch FROM {since?!utc}),
+              CASE WHEN coalesce({owner?!text}, CAST({since?!utc} AS text)) IS NULL THEN q.xmin END))
+          IN (SELECT w.id, w.version FROM unnest(CAST(:keys AS text[]), CAST(:versions AS text[])) AS w(id, version))
     FOR UPDATE OF q SKIP LOCKED
 )
 SELECT s.key, o.key IS NOT NULL AS locked
