@@ -59,7 +59,7 @@ def test_the_job_of_a_worker_that_was_killed_is_named(
 
 
 NOT_ALWAYS: Final = pytest.mark.xfail(
-    reason="of a table whose counters tell the rates, it is not always said", strict=False
+    reason="a job that its worker left locked hides it where no rates are known", strict=False
 )
 
 
