@@ -113,7 +113,9 @@ def _groups(library: Library, schema: str, prefix: str, tables: Iterable[str], n
                 own = f"{name}/{queue}" if queue else name
                 group = group_of(library, number, prefix, TableName(schema, table), own)
                 known = group.gone is None or tables_of(group.gone) <= set(tables)
-                yield group if known else replace(group, gone=None)
+                group = group if known else replace(group, gone=None)
+                without = group.workers is not None and group.workers.table not in tables
+                yield replace(group, workers=None) if without else group
 
 
 def _fits(table: str, wanted: str) -> bool:

@@ -70,7 +70,7 @@ class QueueSamples:
     ``scheduled_at``, ``dead_at``: when these were counted, and ``sized_at``: when the sizes in ``uses`` were read,
     server clock, seconds; ``None``: in this poll.
     ``unread``: of many queues it was not this one's turn. Of a queue of a group: ``done`` messages, those in ``others``
-    states, and ``totals`` of what moved.
+    states, ``totals`` of what moved, and its ``workers`` where they are known.
     ``elsewhere``: why the counters, sequences and sessions of the queue are not here (a standby), else empty.
     """
 
@@ -94,6 +94,7 @@ class QueueSamples:
     done: int | None = None
     others: tuple[StateCount, ...] = ()
     totals: StepTotals | None = None
+    workers: int | None = None
     ring: RingSample | None = None
     depth: DepthSample | None = None
     count: TableCount | None = None

@@ -28,6 +28,7 @@ from qmon.model.samples.groups import (
     GroupStateSample,
     GroupStepsAtSample,
     GroupStepsSample,
+    GroupWorkersSample,
 )
 from qmon.model.samples.horizon import HorizonSample, VersionStoreSample
 from qmon.model.samples.messages import OwnerSample, PrioritySample, SweepSample, TriedSample
@@ -87,7 +88,8 @@ RECORDS: Final[dict[str, type[Any]]] = {
     "partial": polled.PartialSample, "readable": polled.ReadableSample,
     "replica": polled.ReplicaSample,
     "group_last": GroupLastSample, "group_messages": polled.MessageSample, "group_owners": GroupOwnerSample,
-    "group_states": GroupStateSample, "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,
+    "group_states": GroupStateSample, "group_workers": GroupWorkersSample,
+    "group_steps": GroupStepsSample, "group_steps_at": GroupStepsAtSample,
 }  # fmt: skip
 OWN_TABLE: Final = "probe/pauses"
 """Reads qmon's own table: nothing documents its types but ``control/``."""

@@ -43,6 +43,16 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
+class Workers:
+    """The table of a library's workers. ``alive``: true of one that has been heard of lately; ``queue``: the column
+    with the queue that it serves, ``None``: that is not written down."""
+
+    table: str
+    alive: Condition
+    queue: Column | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """How the rows of a table are messages, of one queue or of as many as ``queue`` has values.
 
@@ -65,6 +75,7 @@ class Group:
     payload: Column | None = None
     priority: Column | None = None
     steps: tuple[Steps, ...] = ()
+    workers: Workers | None = None
     counters: bool = False
     times: str = "utc"
     timeout_s: float = DEFAULT_TIMEOUT_S

@@ -19,7 +19,7 @@ from qmon.model.groups.conditions import (
     Some,
     Timed,
 )
-from qmon.model.groups.group import KINDS, Group, Kind, State, Step, Steps
+from qmon.model.groups.group import KINDS, Group, Kind, State, Step, Steps, Workers
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, LayoutSource, StateValue, TableName
 
 _STEPS: Final[tuple[Step, ...]] = ("pushed", "popped", "completed", "failed")
@@ -48,6 +48,7 @@ def group_from_dict(
         payload=_column(keys, "payload"),
         priority=_column(keys, "priority"),
         steps=tuple(_steps(Keys(one, f"{keys.path('steps')}[{n}]")) for n, one in enumerate(keys.tables("steps"), 1)),
+        workers=_workers(keys),
         counters=keys.flag("counters"),
         times=keys.choice("times", ("utc", "unix")) or "utc",
         timeout_s=keys.seconds("timeout") or DEFAULT_TIMEOUT_S,
@@ -98,6 +99,18 @@ def _steps(keys: Keys) -> Steps:
         raise BadInput(f"{keys.where}: where steps are found by their time, queue must be a column of the same table")
     keys.finish()
     return steps
+
+
+def _workers(keys: Keys) -> Workers | None:
+    inner = keys.inner("workers")
+    if inner is None:
+        return None
+    alive = _condition(inner, "alive")
+    if alive is None:
+        raise BadInput(f"{inner.where}: needs alive, what is true of a worker that has been heard of lately")
+    workers = Workers(inner.need_text("table"), alive, _column(inner, "queue"))
+    inner.finish()
+    return workers
 
 
 def _column(keys: Keys, name: str) -> Column | None:

@@ -26,6 +26,14 @@ class GroupOwnerSample(OwnerSample):
 
 
 @dataclass(frozen=True, slots=True)
+class GroupWorkersSample:
+    """One row a queue: workers that serve it and have been heard of lately; of any queue where nothing says which."""
+
+    queue: str | None
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
 class GroupLastSample:
     """One row: the greatest number of a table to which rows are only ever added."""
 

@@ -161,6 +161,8 @@ def _nobody(layout: Layout, poppers: ClientsSeen) -> str:
         )
         wanted = ", ".join(f"{name} {pattern}" for name, pattern in fields if pattern is not None)
         is_one = f"is a popper ({wanted})"
+    elif poppers.by == "library":
+        return "no worker that serves it has been heard of"
     else:
         pop = layout.routine("pop") or layout.routine("pop_batch")
         is_one = "was seen to " + (f"call {pop}" if poppers.by == "routine" else f"take rows of {layout.table}")

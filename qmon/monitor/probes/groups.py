@@ -14,7 +14,7 @@ from qmon.engines.sql.queries import Name
 from qmon.model.groups.conditions import Column, Condition, Some, Timed
 from qmon.model.groups.group import FoundGroup, Kind, State
 from qmon.model.layout.layout import Layout
-from qmon.model.samples.groups import GroupOwnerSample, GroupStateSample, StateCount
+from qmon.model.samples.groups import GroupOwnerSample, GroupStateSample, GroupWorkersSample, StateCount
 from qmon.model.samples.messages import MessageDiagnostics, OwnerSample
 from qmon.model.samples.polled import CounterSample, HeadSample, MessageSample, ProgressSample
 from qmon.model.snapshot import ProbeFailure, QueueSamples
@@ -77,6 +77,7 @@ class GroupProbes:
         """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed."""
         asked = [self._state(state) for state in self.group.states if self._due(state, now)]
         asked += self._owners()
+        asked += self._workers()
         asked += self._steps.wanted(queue for queue in self._queues if queue is not None)
         if shown is not None and (value := self._value(shown)) is not _NONE:
             asked += self._messages(value, rows)
@@ -135,6 +136,7 @@ class GroupProbes:
             done=_counted(self._sum("done", value, old=True)),
             others=self._others(value),
             totals=totals,
+            workers=self._alive(value, results),
             messages=messages,
             unknown=unknown,
             diagnostics=MessageDiagnostics(owners=owners, owners_limit=OWNERS, proof=self._proof),
@@ -238,6 +240,27 @@ class GroupProbes:
         }
         values: dict[str, Value] = {"proves": self.group.gone is not None, "limit": OWNERS}
         return [self._make.of("group_owners", "", GroupOwnerSample, values, names)]
+
+    def _workers(self) -> list[ProbeStatement]:
+        workers = self.group.workers
+        if workers is None:
+            return []
+        names: dict[str, Name] = {
+            "table": (self.group.schema, workers.table),
+            "queue": self._make.column(workers.queue),
+            "rows": self._make.where(workers.alive),
+        }
+        return [self._make.of("group_workers", "", GroupWorkersSample, {}, names)]
+
+    def _alive(self, value: str | None, results: Results) -> int | None:
+        """The workers of a queue; ``None`` where that is not known."""
+        workers = self.group.workers
+        found: tuple[GroupWorkersSample, ...] | None = results.get((self.group.name, "group_workers"))
+        if workers is None or found is None:
+            return None
+        if workers.queue is None:  # some are there, and may serve other queues
+            return None if any(row.counted for row in found) else 0
+        return sum(row.counted for row in found if row.queue == value)
 
     def _messages(self, value: str | None, rows: int) -> list[ProbeStatement]:
         state = next((each for each in self.group.states if each.kind == "in_progress"), self.group.states[0])

@@ -8,7 +8,7 @@ from typing import Final
 from qmon.model.evidence import NO_QUEUE_EVIDENCE, QueueEvidence, Repeated
 from qmon.model.figure import Figure
 from qmon.model.operations import Side
-from qmon.model.sessions.clients import Sessions
+from qmon.model.sessions.clients import ClientsSeen, Sessions
 from qmon.model.sessions.owners import owners_of
 from qmon.model.snapshot import QueueSamples, Snapshot
 from qmon.monitor.state.archive import ArchiveTrack
@@ -48,11 +48,13 @@ class QueueDiagnosis:
         loss = before.ring_loss
         if layout.ring is not None and "ring_sweep" not in left_out:
             loss = self._ring.add(messages, layout.ring.size, at)
+        workers = None
         if layout.part is not None:  # whose sessions are its workers' cannot be told by what they run
             sessions = None
+            workers = None if q.workers is None else ClientsSeen(q.workers, 0, "library", quiet_s=_STALE_S)
         self._last = QueueEvidence(
             pushers=before.pushers if sessions is None else self._pushers.add(snapshot, layout, sessions),
-            poppers=before.poppers if sessions is None else self._poppers.add(snapshot, layout, sessions),
+            poppers=workers or (before.poppers if sessions is None else self._poppers.add(snapshot, layout, sessions)),
             owners=owners_of(messages, layout.timeout_s) if rows_read else before.owners,
             repeated=self._repeated(q, at) if rows_read else before.repeated,
             twice=self._hands.add(snapshot, layout, messages) if rows_read else before.twice,

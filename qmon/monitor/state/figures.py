@@ -296,7 +296,9 @@ def clients(known: QueueEvidence, why: str) -> dict[str, Figure]:
     return {
         "pushers": unseen if pushers is None else Figure(float(pushers.connected), at_least=not pushers.whole),
         "poppers": unseen if poppers is None else Figure(float(poppers.connected), at_least=not poppers.whole),
-        "poppers_waiting": unseen if poppers is None else Figure(float(poppers.waiting), at_least=not poppers.whole),
+        "poppers_waiting": unseen
+        if poppers is None or poppers.by == "library"
+        else Figure(float(poppers.waiting), at_least=not poppers.whole),
     }
 
 
