@@ -200,15 +200,21 @@ def _ring_full(s: RuleInput) -> str | None:
 
 
 _WAITS_S: Final = 20.0
-"""Where nothing tells pops: for so long a message has been ready while none was in progress."""
+"""Where nothing tells pops: for so long a message has been ready while none was taken."""
 
 
 def _not_taken(s: RuleInput) -> str | None:
-    """Where no rates are known, but each message is seen until it is done."""
-    waits = s.oldest.value
-    if not s.ready.value or s.in_progress.value != 0 or waits is None or waits < _WAITS_S:
+    """Where no rates are known, but each message is seen until it is done: none is in progress, or all are for long."""
+    waits, busy = s.oldest.value, s.in_progress.value
+    if not s.ready.value or waits is None or waits < _WAITS_S or busy is None:
         return None
-    return f"{s.ready.value:,.0f} ready, the oldest for {duration(waits)}, and none is in progress"
+    ready = f"{s.ready.value:,.0f} ready, the oldest for {duration(waits)}"
+    if not busy:
+        return f"{ready}, and none is in progress"
+    owners = s.samples.diagnostics.owners if s.samples is not None else None
+    ages = [None] if owners is None or len(owners) < busy else [owner.age_s for owner in owners]
+    since = [age for age in ages if age is not None and age >= _WAITS_S]
+    return f"{ready}, and none was taken for {duration(min(since))}" if len(since) == len(ages) else None
 
 
 def _not_moving(s: RuleInput) -> str | None:
