@@ -8,12 +8,16 @@ from dataclasses import replace
 import pytest
 
 from qmon.engines.postgres.engine import Postgres
+from qmon.model.budget import Observing, Throttled
 from qmon.model.groups.conditions import Column, OneOf
 from qmon.model.groups.group import FoundGroup, Group, State
 from qmon.model.layout.layout import TableName
 from qmon.model.samples.groups import GroupStateSample
+from qmon.model.samples.polled import ServerSample
+from qmon.model.snapshot import Snapshot
 from qmon.monitor.probes.groups import MOST_QUEUES, GroupProbes
 from qmon.monitor.probes.statements import StatementCache
+from qmon.monitor.state.stale_figures import fresh_s
 
 GROUP = Group(
     "jobs", TableName("s", "jobs"), "id", (State("ready", "ready", OneOf(Column("state"), ("new",))),), Column("queue")
@@ -29,7 +33,7 @@ def probes(group: Group = GROUP, cost_s: float = 0.0) -> GroupProbes:
 def read(probes: GroupProbes, queues: Iterable[str], now: float) -> None:
     """A poll has found these with a message each, those with most messages first."""
     rows = tuple(GroupStateSample("ready", queue, 1, 1.0, 0) for queue in queues)
-    probes.learn({("jobs", "group_states:ready"): rows}, now, now)
+    probes.learn({("jobs", "group_states:ready:ready"): rows}, now, now)
 
 
 def named(numbers: Iterable[int]) -> list[str]:
@@ -78,7 +82,19 @@ def test_a_state_that_is_dear_to_count_is_counted_seldom_and_what_is_ready_in_ea
     def asked(now: float) -> set[str]:
         return {each.probe for each in made.wanted(now, None, 50)}
 
-    assert asked(0.0) == {"group_states:ready", "group_states:failed"}
-    made.learn({("jobs", "group_states:failed"): ()}, 0.0, 0.0)
-    assert asked(late - 1.0) == {"group_states:ready"}
-    assert asked(late + 1.0) == {"group_states:ready", "group_states:failed"}
+    assert asked(0.0) == {"group_states:ready:ready", "group_states:dead:failed"}
+    made.learn({("jobs", "group_states:dead:failed"): ()}, 0.0, 0.0)
+    assert asked(late - 1.0) == {"group_states:ready:ready"}
+    assert asked(late + 1.0) == {"group_states:ready:ready", "group_states:dead:failed"}
+
+
+@pytest.mark.parametrize(("probe", "figure"), [("ready:ready", "ready"), ("in_progress:doing", "stuck")])
+def test_a_figure_of_a_group_that_is_throttled_is_fresh_as_long_as_it_is_read_so_seldom(
+    probe: str, figure: str
+) -> None:
+    throttled = Throttled("jobs", f"group_states:{probe}", 20.0, 1.0, 5.0)
+    observing = Observing("1%", 10.0, 1.0, 10.0, (throttled,), ())
+    server = ServerSample(100.0, 0.0, None, False, 1, 1, 1, 0)
+    snapshot = Snapshot("t", "postgres", "18.6", 1, 100.0, 1.0, 0.0, 1.5, 10, 1.0, server, observing=observing)
+    assert fresh_s(figure, snapshot, GROUP.layout("mails")) == 20.0
+    assert fresh_s(figure, snapshot, replace(GROUP, name="other").layout("mails")) == 3.0

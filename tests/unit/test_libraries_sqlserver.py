@@ -29,9 +29,9 @@ def statements(library: Library) -> Iterator[ProbeStatement]:
     (found,) = recognise(KNOWN, "sqlserver", {"dbo": there})
     for group in found.groups:
         probes = GroupProbes(StatementCache(SqlServer(), (11, 0)), FoundGroup(group, 1, 1000))
-        states = [state.name for state in group.states]
         results = {
-            (group.name, f"group_states:{state}"): (GroupStateSample(state, "mails", 1, 1.0, 0),) for state in states
+            (group.name, f"group_states:{state.key}"): (GroupStateSample(state.name, "mails", 1, 1.0, 0),)
+            for state in group.states
         }
         probes.learn(results, 1.0, 1.0)
         yield from probes.wanted(100.0, f"{group.name}/mails", 50)

@@ -25,6 +25,11 @@ class State:
     when: Condition
     since: Column | None = None
 
+    @property
+    def key(self) -> str:
+        """What is filed of it, the kind first: ``dead:discarded``."""
+        return f"{self.kind}:{self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:

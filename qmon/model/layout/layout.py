@@ -196,6 +196,11 @@ class Layout:
     part: Part | None = None
 
     @property
+    def asked_as(self) -> str:
+        """By which name its probes are asked: all queues of a group together, by the group's."""
+        return self.queue if self.part is None else self.part.group
+
+    @property
     def traits(self) -> Traits:
         """What is true of every queue of this design."""
         return OF_A_PART if self.part is not None else TRAITS[self.design]

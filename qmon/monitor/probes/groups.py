@@ -87,7 +87,7 @@ class GroupProbes:
         """Take in what a poll has found. ``now``: our clock, and ``server_at``: the server's, in seconds."""
         for state in self.group.states:
             read = self._read[state.name]
-            rows = results.get((self.group.name, f"group_states:{state.name}"))
+            rows = results.get((self.group.name, f"group_states:{state.key}"))
             read.now = rows is not None
             if rows is not None:
                 read.at, read.server_at = now, server_at
@@ -197,7 +197,7 @@ class GroupProbes:
         if state.kind == "done" and ((self.found.rows or 0) > MOST_FINISHED):
             return False
         read = self._read[state.name]
-        read.cost_s = self._cost_s((self.group.name, f"group_states:{state.name}")) or read.cost_s
+        read.cost_s = self._cost_s((self.group.name, f"group_states:{state.key}")) or read.cost_s
         usual_s = _FINISHED_S if state.kind == "done" else _SELDOM_S
         return now - read.at >= max(usual_s, read.cost_s / _SHARE)
 
@@ -221,7 +221,7 @@ class GroupProbes:
             "late": self._make.where(self._late(state)),
         }
         values: dict[str, Value] = {"state": state.name, "limit": MOST_QUEUES}
-        return self._make.of("group_states", state.name, GroupStateSample, values, names)
+        return self._make.of("group_states", state.key, GroupStateSample, values, names)
 
     def _late(self, state: State) -> Condition:
         if state.kind != "in_progress":

@@ -263,12 +263,12 @@ class QueueTrack:
         rates = self._window.rates()
         missing = Figure.unknown(q.unknown.get("rates") or self._no_rates(snapshot, q))
         gap, gap_kind = figures.gap(q)
-        throttled = snapshot.observing.of_queue(q.layout.queue) if snapshot.observing is not None else ()
+        throttled = snapshot.observing.of_queue(q.layout.asked_as) if snapshot.observing is not None else ()
         cadence_s = max(snapshot.interval_s, snapshot.every_s)
         standby = standby_of(snapshot.server)
 
         def aged(name: str, figure: Figure) -> Figure:
-            limit_s = stale_figures.fresh_s(name, snapshot, q.layout.queue)
+            limit_s = stale_figures.fresh_s(name, snapshot, q.layout)
             if name in stale_figures.OF_LOCKS and any(map(of_locks, q.left_out)):
                 limit_s = max(limit_s, EVERY_S + 2 * snapshot.interval_s)
             figure = (figure if standby is None else standby.aged(figure)).aged(limit_s)

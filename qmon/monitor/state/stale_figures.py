@@ -81,16 +81,17 @@ def flow_unread(q: QueueSamples, before: QueueSamples) -> bool:
 _HEAD: Final = ("head", "ring", "depth")
 _OF_HOLDERS: Final = ("held", "unseen", "locks", "writers")
 _SWEEP: Final = "ring_sweep"
+_GROUP: Final = "group_states:"
 _READ_BY: Final[Mapping[str, tuple[str, ...]]] = {
-    "ready": _HEAD,
-    "oldest": _HEAD,
+    "ready": (*_HEAD, f"{_GROUP}ready"),
+    "oldest": (*_HEAD, f"{_GROUP}ready"),
     "gap": _HEAD,
     "fill": _HEAD,
-    "in_progress": (*_HEAD, _PROGRESS, *_OF_HOLDERS),
-    "stuck": (*_HEAD, _PROGRESS, *_OF_HOLDERS),
-    "rates": ("ring", _PROGRESS, "counters", table_counters.PROBE),
-    "scheduled": ("scheduled",),
-    "dead": ("in_state",),
+    "in_progress": (*_HEAD, _PROGRESS, *_OF_HOLDERS, f"{_GROUP}in_progress"),
+    "stuck": (*_HEAD, _PROGRESS, *_OF_HOLDERS, f"{_GROUP}in_progress"),
+    "rates": ("ring", _PROGRESS, "counters", table_counters.PROBE, "group_steps", f"{_GROUP}in_progress"),
+    "scheduled": ("scheduled", f"{_GROUP}scheduled"),
+    "dead": ("in_state", f"{_GROUP}dead"),
     "bytes": ("sizes", "uses", table_counters.PROBE),
     "growth": ("sizes", "uses", table_counters.PROBE),
 }
@@ -107,16 +108,16 @@ _LOST_POLLS: Final = 10.0
 _THROTTLED: Final = "read less often, to stay within the budget"
 
 
-def fresh_s(name: str, snapshot: Snapshot, queue: str) -> float:
+def fresh_s(name: str, snapshot: Snapshot, layout: Layout) -> float:
     """So many seconds old may a figure be as evidence: three times its cadence, or as often as its own probes are read.
 
     That a queue is read in its turn does not count where a probe has failed: then nothing is known of it since.
     ``name``: a field of ``QueueView``, or ``rates``.
     """
     throttled = snapshot.observing.throttled if snapshot.observing is not None else ()
-    own = (each.every_s for each in throttled if each.queue in ("", queue) and _reads(each.probe, name))
+    own = (each.every_s for each in throttled if each.queue in ("", layout.asked_as) and _reads(each.probe, name))
     rarely_s = _RARELY[name][snapshot.every_s > 0] if name in _RARELY else 0.0
-    turn_s = snapshot.every_s if failure_of(name, snapshot, queue) is None else 0.0
+    turn_s = snapshot.every_s if failure_of(name, snapshot, layout.queue) is None else 0.0
     return max([FRESH_POLLS * max(snapshot.interval_s, turn_s, rarely_s), *own])
 
 

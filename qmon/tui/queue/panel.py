@@ -27,6 +27,9 @@ _SPARK_CELLS = 12
 _READ: Final = {
     "head": "depth and oldest", "ring_sweep": "lost numbers", "ring": "positions", "held": "rows held",
     "progress": "in progress and stuck", "scheduled": "scheduled", "in_state": "dead", "messages": "rows",
+    "group_states:ready": "depth and oldest", "group_states:in_progress": "in progress and stuck",
+    "group_states:scheduled": "scheduled", "group_states:dead": "dead", "group_states": "other states",
+    "group_steps": "rates", "group_owners": "workers of messages", "group_workers": "workers",
 }  # fmt: skip
 
 
