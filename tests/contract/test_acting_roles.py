@@ -160,7 +160,7 @@ def refused_all(
         "end blocker": operator.end_blocker(session, None),
     }
     there = {name for name, _ in inspect.getmembers(Operator, inspect.isfunction) if not name.startswith("_")}
-    assert operator.asked | {"pauses"} == there
+    assert operator.asked | {"pauses", "library_paused"} == there
     for name, prepared in plans.items():
         with pytest.raises(problem):
             prepared.apply(WHY, lambda now: None, lambda: False)

@@ -12,7 +12,7 @@ from tests.libraries.firm_queue import firm_queue
 from tests.libraries.library import ATTEMPTS, QUEUES, Event, Library, Worker, fates
 from tests.libraries.oban import oban
 
-pytestmark = pytest.mark.server
+pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
 
 MAILS, INVOICES = QUEUES
 

@@ -11,7 +11,7 @@ from tests.libraries.graphile import ACTIONS, PAUSE_SERIAL, RESUME_SERIAL, Graph
 from tests.libraries.library import ATTEMPTS, QUEUES
 from tests.libraries.test_figures import agrees
 
-pytestmark = pytest.mark.server
+pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
 
 MAILS, INVOICES = QUEUES
 SERIAL = "one by one"

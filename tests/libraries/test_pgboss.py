@@ -12,7 +12,7 @@ from tests.libraries.library import ATTEMPTS, QUEUES
 from tests.libraries.pgboss import ACTIONS, DEAD_LETTERS, RESUME_CANCELLED, PgBoss
 from tests.libraries.test_figures import agrees
 
-pytestmark = pytest.mark.server
+pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
 
 MAILS, INVOICES = QUEUES
 _OLD = "UPDATE pgboss.job SET keep_until = now() - interval '1 hour' WHERE id = CAST(? AS uuid)"

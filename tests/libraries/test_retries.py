@@ -15,7 +15,7 @@ from tests.libraries.pgqueuer import pgqueuer
 from tests.libraries.procrastinate import procrastinate
 from tests.libraries.test_figures import of_queue
 
-pytestmark = pytest.mark.server
+pytestmark = pytest.mark.soak  # of the libraries alone: what qmon does of it has tests of its own
 
 JOBS = 10
 

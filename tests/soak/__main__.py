@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument(
         "--laboratory", type=int, nargs="?", const=3, help="only this: each cause of trouble so many times (3)"
     )
+    parser.add_argument("--libraries", action="store_true", help="only this: all tests of all libraries' real workers")
     parser.add_argument("--truth", action="store_true", help="only this: verdicts on random tables held against SQL")
     parser.add_argument("--seed", type=int, help="there: the same tables and changes again; else others each time")
     parser.add_argument("--tables", type=int, default=100, help="there: how many")
@@ -112,6 +113,9 @@ def _alone(chosen: argparse.Namespace) -> bool:
         for line in long_form(chosen.laboratory, chosen.calm, chosen.json):
             print(line, flush=True)
         return True
+    if chosen.libraries:
+        command = [sys.executable, "-m", "pytest", "-n", "2", "-m", "soak or server", "tests/libraries"]
+        sys.exit(subprocess.run(command, check=False).returncode)
     if chosen.truth:
         seed = random.randrange(10**6) if chosen.seed is None else chosen.seed
         _truth(seed, chosen.tables, chosen.seconds)

@@ -23,9 +23,6 @@ from qmon.redact import hide_passwords
 
 _EVERY_S: Final = 0.9
 """Polls that follow faster leave out use and horizon now and then."""
-_USES_S: Final = 4.5
-_USES_FIRST: Final = 5
-"""What a pop reads is an average of ten seconds: once so many polls have told it, it is read so often."""
 _STALE_S: Final = 6.0
 """A poll without the horizon, the version store or latches has those of an earlier one, but none older than that."""
 _HOLDERS: Final = 20
@@ -81,8 +78,6 @@ class ServerProbes:
         self._statistics_at = float("-inf")
         self._tables: Sequence[int] = ()
         self._asked_at = float("-inf")
-        self._uses_at = float("-inf")
-        self._uses_read = 0
         self._horizon = _Lately[tuple[HorizonSample, ...]]()
         self._store = _Lately[VersionStoreSample]()
         self._latches = _Lately[tuple[LatchSample, ...]]()
@@ -120,9 +115,7 @@ class ServerProbes:
             if tables and self._latched:
                 ids = self._statements.engine.ids(tables)
                 asked += self._statements.optional("latches", LatchSample, {"tables": ids, "chars": _STATEMENT})
-            if self._uses_read < _USES_FIRST or now - self._uses_at >= _USES_S:
-                self._uses_read, self._uses_at = self._uses_read + 1, now
-                asked += self._statements.of_tables("uses", UseSample, tables)
+            asked += self._statements.of_tables("uses", UseSample, tables)
             asked += self._statements.optional("horizon", HorizonSample, {"limit": _HOLDERS, "chars": _STATEMENT})
             asked += self._statements.optional("version_store", VersionStoreSample)
         return asked
