@@ -10,14 +10,17 @@ import pytest
 KEPT: Final = {
     "test_what_ends_or_is_taken_anew_between_plan_and_apply_is_left_alone": ("procrastinate", "PgBoss"),
     "test_the_job_of_a_worker_that_is_alive_is_left_alone": ("procrastinate", "PgBoss"),
+    "test_dead_jobs_are_retried": ("procrastinate", "PgBoss"),
+    "test_tables_hold_what_the_log_says": ("procrastinate", "PgBoss"),
     "test_ready_messages_that_nobody_takes_are_named_after_their_time": ("oban", "Graphile"),
 }
-"""By test the libraries: of the last one that writes down its workers and one without rates."""
+"""By test the libraries: of the last one that writes down its workers and one without rates. What the tables hold is also
+what the figures of all are held against."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Tests of the other libraries take as long as those of all contract tests together: ``make soak`` has them."""
+    """The others take a minute and a half of two processors: ``make soak ARGS=--libraries`` has them."""
     for item in items:
         kept = KEPT.get(getattr(item, "originalname", ""))
         if kept is not None and not any(name in item.name for name in kept):
