@@ -14,8 +14,8 @@ KEPT: Final = {
     "test_tables_hold_what_the_log_says": ("procrastinate", "PgBoss"),
     "test_ready_messages_that_nobody_takes_are_named_after_their_time": ("oban", "Graphile"),
 }
-"""By test the libraries: of the last one that writes down its workers and one without rates. What the tables hold is also
-what the figures of all are held against."""
+"""By test the libraries: of the last one that writes down its workers, and one without rates. The figures of all
+libraries are held against what their tables hold all the same."""
 
 
 @pytest.hookimpl(tryfirst=True)
