@@ -21,7 +21,7 @@ def values_of(bound: Bound, *, nul_allowed: bool) -> list[Value]:
 
     Raises ``BadInput`` where one is missing or of no use, or has a NUL character, which PostgreSQL cannot store.
     """
-    wanted, given = bound.statement.parameters, bound.values
+    wanted, given = bound.statement.parameters, {**bound.statement.values, **bound.values}
     if missing := [name for name in wanted if name not in given]:
         raise BadInput(f"{bound.statement.name} needs a value for {missing[0]}")
     if extra := given.keys() - set(wanted):
@@ -99,12 +99,16 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL ready to run: identifiers quoted, ``?`` for each value, ``parameters`` naming the values in order."""
+    """SQL ready to run: identifiers quoted, ``?`` for each value, ``parameters`` naming the values in order.
+
+    ``values``: those that are known already, as they belong to the conditions in its text.
+    """
 
     name: str
     text: str
     parameters: tuple[str, ...]
     columns: tuple[str, ...]
+    values: Mapping[str, Value] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +18,7 @@ from qmon.model.groups.conditions import (
     Some,
     Timed,
 )
+from qmon.model.groups.group import Group, State
 from qmon.model.layout.zones import Zone
 
 ROW: Final = "q"
@@ -40,6 +42,37 @@ class Where:
     condition: Condition
     schema: str
     zone: Zone
+
+
+class GroupNames:
+    """The names that statements about the rows of a group may use."""
+
+    def __init__(self, group: Group) -> None:
+        self._group = group
+
+    def column(self, column: Column | None) -> RowColumn | None:
+        """A column of a row, or of one that it refers to."""
+        return None if column is None else RowColumn(column, self._group.schema, self._group.zone)
+
+    def where(self, *conditions: Condition) -> Where:
+        """All of these conditions on a row."""
+        whole = conditions[0] if len(conditions) == 1 else Every(conditions)
+        return Where(whole, self._group.schema, self._group.zone)
+
+    def rows(self, states: Sequence[State]) -> dict[str, Sequence[str] | RowColumn | Where | None]:
+        """Those of what reads rows in one of these states."""
+        group = self._group
+        return {
+            "table": group.table.parts,
+            "id": self.column(Column(group.id)),
+            "queue": self.column(group.queue),
+            "since": self.column(states[0].since if len(states) == 1 else None),
+            "owner": self.column(group.owner),
+            "attempts": self.column(group.attempts),
+            "payload": self.column(group.payload),
+            "rows": self.where(states[0].when if len(states) == 1 else Some(tuple(state.when for state in states))),
+            "late": self.where(group.late(states)),
+        }
 
 
 def row_sql(engine: Engine, given: RowColumn | Where, name: str) -> tuple[str, dict[str, Value]]:

@@ -186,6 +186,7 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
         raise BadInput(f"{query.name} has no use for {', '.join(extra)}")
     path, _, line = query.path.rpartition(":")
     parameters: list[str] = []
+    known: dict[str, Value] = {}
     out = [f"/* qmon {query.name} */\n"]
     pieces = scanned(query.text, engine.name, path, int(line))
     _refuse_filtered(query.name, [piece for piece in pieces if isinstance(piece, Placeholder)], names)
@@ -198,12 +199,13 @@ def render(query: Query, names: Mapping[str, Name], engine: Engine) -> Statement
             if isinstance(name, RowColumn | Where):
                 text, values = row_sql(engine, name, piece.name)
                 parameters += values
+                known |= values
                 out.append(_of_row(piece, name, text, query.name, engine))
             else:
                 out.append(_filled(piece, name, query.name, engine))
         else:
             out.append(";" if isinstance(piece, Separator) else piece)
-    return Statement(query.name, "".join(out), tuple(parameters), query.columns)
+    return Statement(query.name, "".join(out), tuple(parameters), query.columns, known)
 
 
 def _refuse_filtered(query: str, slots: Sequence[Placeholder], names: Mapping[str, Name]) -> None:
@@ -219,15 +221,6 @@ def plain(name: Name) -> Sequence[str] | str | int | None:
     if isinstance(name, RowColumn | Where):
         raise BadInput(f"{name!r} is no identifier")
     return name.name if isinstance(name, TimeColumn | Column | IndexName) else name
-
-
-def values_within(names: Mapping[str, Name], engine: Engine) -> dict[str, Value]:
-    """The values of what a group says of a row, as a statement with these names asks for them."""
-    out: dict[str, Value] = {}
-    for slot, name in names.items():
-        if isinstance(name, RowColumn | Where):
-            out |= row_sql(engine, name, slot)[1]
-    return out
 
 
 def _filled(slot: Placeholder, value: Name, query: str, engine: Engine) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from qmon.model.layout.layout import StateValue
 
@@ -98,6 +98,9 @@ class Some:
 
 
 Condition = OneOf | IsNull | Compared | Timed | Exists | Every | Some
+
+ALWAYS: Final = Every(())
+NEVER: Final = Some(())
 
 
 def tables_of(condition: Condition) -> frozenset[str]:

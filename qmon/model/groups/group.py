@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from qmon.model.groups.conditions import Column, Condition
+from qmon.model.groups.conditions import NEVER, Column, Condition, Timed
 from qmon.model.layout.layout import DEFAULT_TIMEOUT_S, Layout, LayoutSource, Part, TableName
+from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
 
 Kind = Literal["ready", "scheduled", "in_progress", "dead", "done", "other"]
 Step = Literal["pushed", "popped", "completed", "failed"]
@@ -93,9 +95,19 @@ class Group:
         """The schema of all its tables."""
         return self.table.schema
 
-    def has(self, kind: Kind) -> bool:
-        """Whether there is a state of this kind."""
-        return any(state.kind == kind for state in self.states)
+    @property
+    def zone(self) -> Zone:
+        """What times mean that have no zone."""
+        return UNIX if self.times == "unix" else UTC_ZONE
+
+    def late(self, states: Sequence[State]) -> Condition:
+        """True of a message in one of these states that has been in progress for too long."""
+        if any(state.kind != "in_progress" for state in states):
+            return NEVER
+        if self.overdue is not None:
+            return self.overdue
+        since = states[0].since if len(states) == 1 else None
+        return NEVER if since is None else Timed(since, "<=", self.timeout_s)
 
     def layout(self, value: str | None) -> Layout:
         """One of its queues; ``None``: all that it holds."""

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from qmon.engines.base import Value
-from qmon.engines.sql.conditions import RowColumn, Where
-from qmon.engines.sql.queries import Name, values_within
-from qmon.model.groups.conditions import Column, Condition, Every
+from qmon.engines.sql.conditions import GroupNames
+from qmon.engines.sql.queries import Name
+from qmon.model.groups.conditions import ALWAYS
 from qmon.model.groups.group import Group, Steps
-from qmon.model.layout.zones import UNIX, UTC_ZONE
 from qmon.model.samples.groups import GroupLastSample, GroupStepsAtSample, GroupStepsSample, StepTotals
 from qmon.monitor.probes.statements import PART, ProbeStatement, Results, StatementCache
 
-_ALWAYS: Final = Every(())
 _LAG_S: Final = 1.0
 """Steps by their time are counted so much later, as who writes one commits a moment after its time."""
 Key = tuple[str, str | None]
@@ -23,29 +21,19 @@ Key = tuple[str, str | None]
 
 
 class GroupStatements:
-    """Makes the statements of one group."""
+    """Makes the statements of one group. ``names``: those they may use."""
 
     def __init__(self, statements: StatementCache, group: Group) -> None:
         self.group = group
         self.cache = statements
-        self._zone = UNIX if group.times == "unix" else UTC_ZONE
+        self.names = GroupNames(group)
 
     def of(
         self, probe: str, which: str, record: type, values: Mapping[str, Value], names: Mapping[str, Name]
     ) -> ProbeStatement:
         """One statement; what it has found is filed under ``probe:which``."""
-        own = f"{PART}{self.group.name}{PART}{which}"
-        within = values_within(names, self.cache.engine)
-        statement = self.cache.of(probe, record, {**values, **within}, names, own)
+        statement = self.cache.of(probe, record, values, names, f"{PART}{self.group.name}{PART}{which}")
         return replace(statement, probe=f"{probe}:{which}" if which else probe, queue=self.group.name)
-
-    def column(self, column: Column | None) -> Name:
-        """A column of a row, or of one that it refers to."""
-        return None if column is None else RowColumn(column, self.group.schema, self._zone)
-
-    def where(self, condition: Condition) -> Where:
-        """A condition on a row."""
-        return Where(condition, self.group.schema, self._zone)
 
 
 @dataclass(slots=True)
@@ -91,7 +79,7 @@ class StepCounts:
             return asked
         for step, condition in steps.steps:
             of_step = names | {
-                "queue": self._make.column(steps.queue), "rows": self._make.where(condition or _ALWAYS)
+                "queue": self._make.names.column(steps.queue), "rows": self._make.names.where(condition or ALWAYS)
             }  # fmt: skip
             values: dict[str, Value] = {"step": step, "after": log.after, "settled": log.before[0]}
             asked.append(self._make.of("group_steps", f"{number}:{step}", GroupStepsSample, values, of_step))
@@ -106,7 +94,7 @@ class StepCounts:
             names: dict[str, Name] = {
                 "log": (self._group.schema, steps.table), "at": at,
                 "queue": None if steps.queue is None else steps.queue.name,
-                "rows": self._make.where(condition or _ALWAYS),
+                "rows": self._make.names.where(condition or ALWAYS),
             }  # fmt: skip
             values: dict[str, Value] = {
                 "step": step, "queues": self._make.cache.engine.texts(queues),

@@ -11,7 +11,7 @@ from typing import Any, Final
 from qmon.engines.base import Connection, Engine, Value
 from qmon.engines.rows import records
 from qmon.engines.sql.queries import Name
-from qmon.model.groups.conditions import Column, Condition, Some, Timed
+from qmon.model.groups.conditions import NEVER
 from qmon.model.groups.group import FoundGroup, Kind, State
 from qmon.model.layout.layout import Layout
 from qmon.model.samples.groups import GroupOwnerSample, GroupStateSample, GroupWorkersSample, StateCount
@@ -35,7 +35,6 @@ _SHARE: Final = 0.002
 lead to its rows."""
 Cost = Callable[[tuple[str, str]], float]
 _EACH_POLL: Final[frozenset[Kind]] = frozenset({"ready", "scheduled", "in_progress"})
-_NEVER: Final = Some(())
 _NO_STEPS: Final = "nothing in the tables of this library says what was pushed and popped"
 _MIXED: Final = "the table holds several queues, and nothing says of which one a row was that is gone"
 _NO_GAP: Final = "only a ring, or a table whose rows come in order, has a gap"
@@ -68,10 +67,12 @@ class GroupProbes:
         self.group = group = found.group
         self.found = found
         self._make = GroupStatements(statements, group)
+        self._names = self._make.names
         self._steps = StepCounts(self._make)
         self._read = {state.name: _Read() for state in group.states}
         self._queues: dict[str | None, float] = {}
         """When each was seen last, by our clock."""
+        self._layouts: dict[str | None, Layout] = {}
 
     def wanted(self, now: float, shown: str | None, rows: int) -> list[ProbeStatement]:
         """The statements of this poll. ``now``: our clock, seconds; ``shown``: the queue whose messages are listed."""
@@ -79,9 +80,7 @@ class GroupProbes:
         asked += self._owners()
         asked += self._workers()
         asked += self._steps.wanted(queue for queue in self._queues if queue is not None)
-        if shown is not None and (value := self._value(shown)) is not _NONE:
-            asked += self._messages(value, rows)
-        return asked
+        return asked + [self._messages(value, rows) for value in self._known if self._layout(value).queue == shown]
 
     def learn(self, results: Results, now: float, server_at: float) -> None:
         """Take in what a poll has found. ``now``: our clock, and ``server_at``: the server's, in seconds."""
@@ -102,8 +101,9 @@ class GroupProbes:
         for row in found:
             owners[row.queue].append(OwnerSample(row.id, row.owner, row.owner_state, row.attempts, row.age_s))
         known = (self.group.name, "group_owners") in results
-        values: Iterable[str | None] = self._queues or (None,)
-        return tuple(self._queue(value, tuple(owners[value]) if known else None, results, counters) for value in values)
+        return tuple(
+            self._queue(value, tuple(owners[value]) if known else None, results, counters) for value in self._known
+        )
 
     def _queue(
         self,
@@ -120,7 +120,7 @@ class GroupProbes:
         unknown = {"gap": _NO_GAP, "fill": _NO_SLOTS}
         if not self.group.steps and not (self.group.counters and alone):
             unknown["rates"] = _MIXED if self.group.counters else _NO_STEPS
-        layout = self.group.layout(value)
+        layout = self._layout(value)
         messages: Any = results.get((layout.queue, "group_messages"))
         return QueueSamples(
             layout,
@@ -189,6 +189,7 @@ class GroupProbes:
             gone = [queue for queue, seen in self._queues.items() if now - seen >= _FORGOTTEN_S]
             for queue in gone[:over]:
                 del self._queues[queue]
+                self._layouts.pop(queue, None)
         self._queues |= dict.fromkeys(new[: MOST_QUEUES - len(self._queues)], now)
 
     def _due(self, state: State, now: float) -> bool:
@@ -201,44 +202,34 @@ class GroupProbes:
         usual_s = _FINISHED_S if state.kind == "done" else _SELDOM_S
         return now - read.at >= max(usual_s, read.cost_s / _SHARE)
 
-    def _value(self, queue: str) -> Any:
-        """Which of our queues has this name."""
-        return next((value for value in self._queues if self.group.layout(value).queue == queue), _NONE)
+    @property
+    def _known(self) -> Collection[str | None]:
+        """The queues that are known; all that the table holds while none is."""
+        return self._queues or (None,)
+
+    def _layout(self, value: str | None) -> Layout:
+        if value not in self._layouts:
+            self._layouts[value] = self.group.layout(value)
+        return self._layouts[value]
 
     @property
     def queues(self) -> frozenset[str]:
         """The names of the queues that are known."""
-        return frozenset(self.group.layout(value).queue for value in self._queues or (None,))
+        return frozenset(self._layout(value).queue for value in self._known)
 
     # ------------------------------------------------------------------------------------------- statements
 
     def _state(self, state: State) -> ProbeStatement:
-        names: dict[str, Name] = {
-            "table": self.group.table.parts,
-            "queue": self._make.column(self.group.queue),
-            "since": self._make.column(state.since),
-            "rows": self._make.where(state.when),
-            "late": self._make.where(self._late(state)),
-        }
         values: dict[str, Value] = {"state": state.name, "limit": MOST_QUEUES}
-        return self._make.of("group_states", state.key, GroupStateSample, values, names)
-
-    def _late(self, state: State) -> Condition:
-        if state.kind != "in_progress":
-            return _NEVER
-        if self.group.overdue is not None:
-            return self.group.overdue
-        return _NEVER if state.since is None else Timed(state.since, "<=", self.group.timeout_s)
+        return self._make.of("group_states", state.key, GroupStateSample, values, self._names.rows((state,)))
 
     def _owners(self) -> list[ProbeStatement]:
         busy = [state for state in self.group.states if state.kind == "in_progress"]
-        if not busy or (self.group.owner is None and self.group.gone is None):
+        gone = self.group.gone
+        if not busy or (self.group.owner is None and gone is None):
             return []
-        names = self._row_names(busy[0]) | {
-            "rows": self._make.where(Some(tuple(state.when for state in busy))),
-            "gone": self._make.where(self.group.gone or _NEVER),
-        }
-        values: dict[str, Value] = {"proves": self.group.gone is not None, "limit": OWNERS}
+        names = self._names.rows(busy) | {"gone": self._names.where(gone or NEVER)}
+        values: dict[str, Value] = {"proves": gone is not None, "limit": OWNERS}
         return [self._make.of("group_owners", "", GroupOwnerSample, values, names)]
 
     def _workers(self) -> list[ProbeStatement]:
@@ -247,8 +238,8 @@ class GroupProbes:
             return []
         names: dict[str, Name] = {
             "table": (self.group.schema, workers.table),
-            "queue": self._make.column(workers.queue),
-            "rows": self._make.where(workers.alive),
+            "queue": self._names.column(workers.queue),
+            "rows": self._names.where(workers.alive),
         }
         return [self._make.of("group_workers", "", GroupWorkersSample, {}, names)]
 
@@ -262,25 +253,11 @@ class GroupProbes:
             return None if any(row.counted for row in found) else 0
         return sum(row.counted for row in found if row.queue == value)
 
-    def _messages(self, value: str | None, rows: int) -> list[ProbeStatement]:
+    def _messages(self, value: str | None, rows: int) -> ProbeStatement:
         state = next((each for each in self.group.states if each.kind == "in_progress"), self.group.states[0])
-        names = self._row_names(state) | {
-            "payload": self._make.column(self.group.payload),
-            "rows": self._make.where(state.when),
-        }
         values: dict[str, Value] = {"state": state.kind, "queue": value, "limit": rows}
-        statement = self._make.of("group_messages", "", MessageSample, values, names)
-        return [replace(statement, queue=self.group.layout(value).queue)]
-
-    def _row_names(self, state: State) -> dict[str, Name]:
-        return {
-            "table": self.group.table.parts,
-            "id": self._make.column(Column(self.group.id)),
-            "queue": self._make.column(self.group.queue),
-            "since": self._make.column(state.since),
-            "owner": self._make.column(self.group.owner),
-            "attempts": self._make.column(self.group.attempts),
-        }
+        statement = self._make.of("group_messages", "", MessageSample, values, self._names.rows((state,)))
+        return replace(statement, queue=self._layout(value).queue)
 
 
 def queues_of(connection: Connection, engine: Engine, found: FoundGroup) -> tuple[Layout, ...]:
@@ -348,9 +325,6 @@ class Groups:
             else:
                 out += [replace(failure, queue=queue) for queue in sorted(probes.queues)]
         return out
-
-
-_NONE: Final = object()
 
 
 def _counted(sample: GroupStateSample | None) -> int | None:

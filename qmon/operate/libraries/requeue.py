@@ -15,7 +15,7 @@ from qmon.engines.postgres.arrays import array
 from qmon.engines.sql import queries
 from qmon.engines.sql.queries import Name
 from qmon.errors import BadInput
-from qmon.model.groups.conditions import Condition, Some
+from qmon.model.groups.conditions import NEVER, Condition, Some
 from qmon.model.groups.group import State
 from qmon.model.layout.io import table_to_text
 from qmon.model.layout.layout import Layout
@@ -23,7 +23,7 @@ from qmon.model.operations import MAX_FIRST, Choice, Kind, LeftOut, OwnerState, 
 from qmon.model.text import counted, duration
 from qmon.operate.context import OperatorContext
 from qmon.operate.plan import allowed
-from qmon.operate.plan.library_queue import NEVER, LibraryQueue, Verb, library_queue
+from qmon.operate.plan.library_queue import LibraryQueue, Verb, library_queue
 from qmon.operate.plan.preview import estimated_s, shown
 from qmon.operate.plan.rights import REQUEUE, lacking, why_not
 from qmon.operate.plan.selection import as_ids
@@ -138,20 +138,19 @@ class _Rows:
         return None
 
     def _names(self, *, late: bool) -> dict[str, Name]:
-        queue = self._queue
-        names = queue.row_names(self._states)
+        group, names = self._queue.group, self._queue.names
+        of_rows: dict[str, Name] = {**names.rows(self._states), "key": group.id}
         if not late:
-            return {**names, "still": queue.where(*self._still())}
-        gone = queue.group.gone if self._proves else None
-        return {**names, "late": queue.where(queue.late(self._states)), "gone": queue.where(gone or NEVER)}
+            return of_rows | {"still": names.where(*self._still())}
+        return of_rows | {"gone": names.where((group.gone if self._proves else None) or NEVER)}
 
     def _still(self) -> tuple[Condition, ...]:
         """What must be true when it is done besides the version that the plan saw."""
-        queue = self._queue
-        gone = queue.group.gone if self._proves else None
+        group = self._queue.group
+        gone = group.gone if self._proves else None
         if gone is not None and self._only_dead:
             return (gone,)
-        return (Some((queue.late(self._states), gone or NEVER)),) if self._by_age else ()
+        return (Some((group.late(self._states), gone or NEVER)),) if self._by_age else ()
 
     def _values(self, ids: Sequence[str]) -> dict[str, Value]:
         key = self._queue.group.id
@@ -159,7 +158,7 @@ class _Rows:
 
     def _read(self, sql: Sql, ids: Sequence[str] | None, *, payloads: bool = False) -> list[Found]:
         names = self._names(late=True)
-        values = self._values(ids or ()) | queries.values_within(names, sql.engine)
+        values = self._values(ids or ())
         values |= {"proves": self._proves, "payloads": payloads, "limit": MOST}
         if ids is None:
             values["ids"] = None
@@ -228,11 +227,10 @@ class _Rows:
         """What requeues one batch."""
         names = self._names(late=False)
         own = self._queue.names_for(sql, self.statement)
-        fixed = queries.values_within(names, sql.engine)
 
         def move(marks: Sequence[Mark], tally: Tally) -> list[Mark]:
             ids = [id for id, _ in marks]
-            values = fixed | self._values(ids)
+            values = self._values(ids)
             values |= {"keys": array(ids), "versions": array(version for _, version in marks)}
             ours, held = lock(sql, "library/lock", names, values, marks, tally)
             if ours:

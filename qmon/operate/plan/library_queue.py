@@ -10,19 +10,16 @@ from typing import Final, Literal
 
 from qmon.engines.base import Query
 from qmon.engines.sql import queries
-from qmon.engines.sql.conditions import RowColumn, Where
+from qmon.engines.sql.conditions import GroupNames
 from qmon.engines.sql.queries import Name
 from qmon.libraries.catalogue import built_in
 from qmon.libraries.recognise import group_of_queue
-from qmon.model.groups.conditions import Column, Condition, Every, Some, Timed
 from qmon.model.groups.group import Group, Kind, State
 from qmon.model.layout.layout import Layout, TableName
-from qmon.model.layout.zones import UNIX, UTC_ZONE, Zone
 from qmon.operate.sql import Sql
 
 Verb = Literal["requeue", "retry", "pause", "resume", "paused"]
 """``requeue``: of messages in progress; ``retry``: of dead ones."""
-NEVER: Final = Some(())
 _WRITES: Final = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM) \{(\w+)\}")
 
 
@@ -33,6 +30,11 @@ class LibraryQueue:
     layout: Layout
     group: Group
     prefix: str
+
+    @property
+    def names(self) -> GroupNames:
+        """The names for statements about its rows."""
+        return GroupNames(self.group)
 
     @property
     def value(self) -> str | None:
@@ -67,43 +69,6 @@ class LibraryQueue:
     def states(self, kind: Kind) -> tuple[State, ...]:
         """Its states of a kind."""
         return tuple(state for state in self.group.states if state.kind == kind)
-
-    def row_names(self, states: tuple[State, ...]) -> dict[str, Name]:
-        """The names for what reads rows in these states."""
-        group = self.group
-        since = states[0].since if len(states) == 1 else None
-        return {
-            "table": group.table.parts,
-            "id": self.column(Column(group.id)),
-            "key": group.id,
-            "queue": self.column(group.queue),
-            "since": self.column(since),
-            "owner": self.column(group.owner),
-            "attempts": self.column(group.attempts),
-            "payload": self.column(group.payload),
-            "rows": self.where(Some(tuple(state.when for state in states))),
-        }
-
-    def late(self, states: tuple[State, ...]) -> Condition:
-        """True of a message that has been in progress for too long."""
-        since = states[0].since if len(states) == 1 else None
-        if states[0].kind != "in_progress":
-            return NEVER
-        if self.group.overdue is not None:
-            return self.group.overdue
-        return NEVER if since is None else Timed(since, "<=", self.group.timeout_s)
-
-    def column(self, column: Column | None) -> Name:
-        """A column of a row, or of one that it refers to."""
-        return None if column is None else RowColumn(column, self.group.schema, self._zone)
-
-    def where(self, *conditions: Condition) -> Where:
-        """These conditions on a row."""
-        return Where(Every(conditions), self.group.schema, self._zone)
-
-    @property
-    def _zone(self) -> Zone:
-        return UNIX if self.group.times == "unix" else UTC_ZONE
 
 
 @lru_cache(maxsize=1000)
